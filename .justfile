@@ -1,17 +1,17 @@
-# Shortcuts of contributors: `just` lists them. Each is a command that also works without `just`.
+# Shortcuts for contributors: `just` lists them. Each command also works without `just`.
 
 _:
     @just --list
 
-# Format and lints: what to run while you work
+# Format and lints: run this while you work
 check:
     .ci/run format clippy
 
-# What a newcomer runs: all tests that need a Rust toolchain and a C compiler only
+# All tests that need only a Rust toolchain and a C compiler
 test *arguments:
     cargo test --locked {{arguments}}
 
-# The tests that need PostgreSQL, or with versions: the conformance suite on each of these
+# The tests that need PostgreSQL; with versions: the conformance suite on each of these versions
 pg *versions:
     .ci/postgres {{versions}}
 
@@ -19,15 +19,15 @@ pg *versions:
 browser:
     .ci/browser
 
-# What has to be green before a change lands
+# Everything that must pass before a change is merged
 ci:
     .ci/run
 
-# Everything that is checked
+# All checks
 full:
     .ci/full
 
-# Rewrite all golden files, pins, badges and tables; read the difference afterwards
+# Write all golden files, pins, badges and tables; review the diff afterwards
 bless:
     BLESS=1 UPDATE_PINS=1 INSTA_UPDATE=always .ci/run tests settings postgres browser
     .ci/run tests settings

@@ -1,7 +1,7 @@
-# The demo alone, for a user without rights. In the root of the repository:
+# Only the demo, run by a user without special rights. In the root of the repository:
 #   docker build -t svc-demo .
 #   docker run --rm -p 127.0.0.1:8080:8080 svc-demo
-# On PostgreSQL, behind a pooler and twice: examples/compose.yaml.
+# For two servers on PostgreSQL with a pooler, see examples/compose.yaml.
 
 FROM rust:1.95-alpine AS build
 RUN apk add --no-cache build-base
@@ -9,11 +9,11 @@ WORKDIR /source
 COPY . .
 RUN cargo build --release --locked --package svc-server --bin svc-demo && mkdir /empty
 
-# The program needs no other file but the authorities that it trusts on the way to a database.
+# The program needs only one other file: the authorities that it trusts for connections to a database.
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 COPY --from=build /source/target/release/svc-demo /svc-demo
-# Where the data file and the keys of the demo are written.
+# The folder of the data file and of the keys of the demo.
 COPY --from=build --chown=65532:65532 /empty /data
 ENV XDG_CACHE_HOME=/data SVC_DEMO_LISTEN=0.0.0.0 SVC_DEMO_PORT=8080 \
     SVC_DEMO_BASE_URL=http://127.0.0.1:8080/api/v1/ SVC_DEMO_METRICS=on

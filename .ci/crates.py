@@ -18,7 +18,7 @@ TEST_MODULE = re.compile(r"(?:pub(?:\(crate\))? )?mod (\w+);")
 
 
 def code(text):
-    """Returns the lines of code and the names of the modules in files of their own that are tests.
+    """Returns the lines of code and the names of test modules in separate files.
 
     >>> code("//! Doc.\\n\\nfn f() {\\n    // Why.\\n    1\\n}\\n")
     (['fn f() {', '    1', '}'], [])
@@ -37,7 +37,7 @@ def code(text):
             skipped = indent
         elif skipped is None:
             lines.append(line)
-        # rustfmt puts the end of an item at the indent of its beginning.
+        # rustfmt indents the end of an item like its start.
         elif indent == skipped and not word.startswith("#[") and word.endswith((";", "}", "},")):
             tests += TEST_MODULE.findall(word)
             skipped = None

@@ -1,6 +1,6 @@
-// Serves Swagger UI, Scalar and Redoc with one OpenAPI document, each as its own documentation says: node first-view.mjs TOOLS
-// DOCUMENT. Everything is compressed alike. What a package has may be kept by the browser for good, as where its address names
-// its version; pages and the document are asked for again, and answered with 304 where they did not change.
+// Serves Swagger UI, Scalar and Redoc with one OpenAPI document, each set up as in its documentation: node first-view.mjs TOOLS
+// DOCUMENT. All responses are compressed in the same way. The browser can cache files of packages permanently, as with URLs that
+// contain a version. It requests pages and the document again, and unchanged ones get 304.
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import { readFileSync } from "node:fs";
@@ -55,7 +55,7 @@ const pages = {
 
 const MEDIA = { ".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".png": "image/png" };
 
-/** What stands at a path: its bytes, media type, and whether it ever changes; undefined where there is nothing. */
+/** Returns the bytes and media type at a path, and whether they never change, or undefined if there is nothing. */
 function at(path) {
   if (Object.hasOwn(pages, path)) return { bytes: Buffer.from(pages[path]), media: "text/html" };
   if (path.endsWith("/openapi.json")) return { bytes: readFileSync(document), media: MEDIA[".json"] };

@@ -1,4 +1,4 @@
-"""Sends bodies that schemathesis makes from the OpenAPI document of a running demo: valid ones have to succeed, others get 400.
+"""Sends bodies that schemathesis generates from the OpenAPI document of a running demo: valid ones must succeed, others get 400.
 
 Usage: openapi.py BASE_URL KEY
 """
@@ -26,7 +26,7 @@ count = itertools.count()
 
 
 def send(method, url, body=None):
-    """Sends a request with the key; an address may be a path below the base."""
+    """Sends a request with the key. The URL can be a path below the base URL."""
     url = url if url.startswith("http") else BASE + url
     data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
     headers = {"SVC-API-Token": KEY, "Content-Type": "application/json"}
@@ -34,7 +34,7 @@ def send(method, url, body=None):
 
 
 def made(path, body):
-    """Makes a record; gives its address."""
+    """Creates a record and returns its URL."""
     answer = send("POST", path, body)
     assert answer.status_code in (200, 201), (path, answer.status_code, answer.text)
     return answer.json()["_links"]["self"]["href"]
@@ -45,7 +45,7 @@ wrong = list(OpenAPIV31SpecValidator(document).iter_errors())
 assert not wrong, wrong[:3]
 print(f"the document is OpenAPI {document['openapi']}: {len(document['paths'])} paths, checked with its own meta-schema")
 
-# Records that links and paths lead to.
+# Targets of links and paths.
 ADA = made("/people", {"given_name": "Ada"})
 TAG, LIST = f"tag {next(count)} {time.time()}", f"list {next(count)} {time.time()}"
 MADE = {
@@ -61,7 +61,7 @@ MADE = {
     "/lists/{list_id}": ("/lists", {"name": LIST}),
 }
 KNOWN = {"/people/{person_id}": ADA} | {template: made(*how) for template, how in MADE.items()}
-# These have names of their own.
+# These have their own names.
 MADE |= {"/people/{person_id}": ("/people", {}), "/tags/{tag_id}": ("/tags", {}), "/lists/{list_id}": ("/lists", {})}
 
 
@@ -74,7 +74,7 @@ def pattern_of(template):
 
 
 def record_at(template):
-    """The address of a record at a path template, made or found."""
+    """Returns the URL of a record for a path template. Creates the record if necessary."""
     if template not in KNOWN:
         above, _ = template.rsplit("/", 1)
         if "{" in above:
@@ -102,7 +102,7 @@ CHANGED = {}
 
 
 def ids_of(operation):
-    """Ids with which a path leads to a record, or hangs below one. What is changed is a record of its own."""
+    """Returns ids for a path to a record, or to a collection below one. Changes use a new record."""
     if "{" not in operation.path:
         return {}
     template = operation.path[: operation.path.rindex("}") + 1]
@@ -116,27 +116,27 @@ def ids_of(operation):
 
 
 def settled(value, operation, at=()):
-    """The body with what no schema can know: addresses and names that exist, names that are new, rules between members."""
+    """Returns the body, changed for what no schema can express: existing URLs and names, new names, rules between members."""
     if isinstance(value, dict):
         value = {name: settled(inner, operation, (*at, name)) for name, inner in value.items()}
         for first, last in (("start_date", "end_date"), ("scheduled_start_date", "scheduled_stop_date"), ("scheduled_start_date", "scheduled_end_date")):
             if value.get(first) and value.get(last):
                 value[last] = value[first]
         if isinstance(value.get("day"), int) and value["day"] > 28 and at[-1:] == ("birthdate",):
-            # Not every month has it (RES-person-21).
+            # Not every month has this day (RES-person-21).
             value["day"] = 28
         if isinstance(value.get("currency"), str):
-            # A code of the list (ISO 4217).
+            # A code of ISO 4217.
             value["currency"] = "EUR"
         if at[-2:-1] == ("phone_numbers",):
-            # A number begins with the country code of its country.
+            # A number starts with the code of its country.
             value.pop("country", None)
         if "href" in value and at[-2:-1] == ("_links",) and isinstance(value["href"], str):
             for template in RECORDS:
                 if pattern_of(template).match(path_of(value["href"])):
                     value["href"] = record_at(template)
         if "question" in value and at and isinstance(value["question"], str | dict):
-            # The question is a Paragraph, whose answer is its text (HAF-10).
+            # The question is a Paragraph. Its answer is a text (HAF-10).
             value.update(question=record_at("/questions/{question_id}"), responses=[], value="said")
         return value
     if isinstance(value, list):
@@ -148,20 +148,20 @@ def settled(value, operation, at=()):
             keys = {entry.get("key"): entry for entry in value}
             return list(keys.values())
         if name == "responses" and "/answers" in operation.path and all(isinstance(entry, str) for entry in value):
-            # The question that is answered has none (HAF-09).
+            # The answered question has no responses (HAF-09).
             return []
         if name == "tickets" and all(isinstance(ticket, dict) for ticket in value):
             return [{**ticket, "title": "General"} for ticket in value]
         known = {"add_tags": TAG, "add_lists": LIST, "add_tags_uri": KNOWN["/tags/{tag_id}"], "add_lists_uri": KNOWN["/lists/{list_id}"]}
         return [known.get(name, entry) if isinstance(entry, str) else entry for entry in value]
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**63:
-        # Also where a member is ignored, an integer has 64 bits.
+        # An integer has 64 bits, also in an ignored member.
         return 0
     if isinstance(value, float) and at[-1:] == ("number",) and value.is_integer():
-        # `7.0` is an integer to JSON Schema, and no phone number to anybody.
+        # `7.0` is an integer in JSON Schema, but not a phone number.
         return int(value)
     if isinstance(value, float) and -Decimal(repr(value)).as_tuple().exponent > 6:
-        # Behind the point an amount of money has at most six digits.
+        # An amount of money has at most six decimal places.
         return float(f"{value:.6f}")
     if at == ("name",) and operation.label.split("/")[1].split(" ")[0] in ("tags", "lists") and isinstance(value, str):
         return f"{value}{next(count)}"
@@ -174,20 +174,20 @@ FUNCTIONS = ("add_tags", "add_tags_uri", "add_lists", "add_lists_uri", "add_ques
 def body_of(case, operation):
     body = settled(case.body, operation)
     if "_helper" in operation.path and not isinstance(body.get("person"), dict) and "canvass" not in operation.path:
-        # Nobody is there for whom they could be done (UND-29).
+        # They need a person, and there is none (UND-29).
         for name in FUNCTIONS:
             body.pop(name, None)
     if operation.path == "/questions/{question_id}":
-        # The rules hold for the changed record, which may have another type or responses from before (ERR-35, RES-question-07).
+        # The rules apply to the changed record, which can keep its type or its responses (ERR-35, RES-question-07).
         if not body.get("responses"):
             body.update(question_type="Paragraph", responses=[])
         elif body.get("question_type") is None:
             body.update(question_type="MultiChoice")
     if operation.path.endswith("/redeliver"):
-        # No cursor that is made up is one of the feed (HOOK-10).
+        # An invented cursor is never a cursor of the feed (HOOK-10).
         body["after"] = None
     if "/answers" in operation.path and not (body.get("value") or "").strip() and (operation.method.upper() == "POST" or "value" in body):
-        # Its question is a Paragraph (HAF-10).
+        # The question of the answer is a Paragraph (HAF-10).
         body["value"] = "said"
     return body
 
@@ -213,7 +213,7 @@ def cases(operation, mode, number, each):
 
 
 def covering(operation):
-    """Bodies of the phase that breaks each keyword of the schema by itself, at most some for each operation."""
+    """Yields bodies that violate one keyword of the schema each, up to a maximum number for each operation."""
     modes = [schemathesis.GenerationMode.NEGATIVE]
     config = operation.schema.config.generation_for(operation=operation)
     made = operation.schema.iter_coverage_cases(operation, generation_modes=modes, generation_config=config)
@@ -240,7 +240,7 @@ begun = time.time()
 for result in schema.get_all_operations():
     operation = result.ok()
     definition = document["paths"][operation.path][operation.method].get("requestBody")
-    # What is wrong with an entry of a batch stands in its answer of 200.
+    # The response of a batch is 200, and contains the problems of its entries.
     if operation.path.endswith("/batch"):
         continue
     if definition is None or only not in operation.label:
@@ -253,13 +253,13 @@ for result in schema.get_all_operations():
             return
         body = body_of(case, operation)
         if not validator.is_valid(body):
-            tally["left out: the rules between members cannot be kept"] += 1
+            tally["left out: the rules between members cannot be satisfied"] += 1
             return
         check(operation, "valid", body, lambda status: status in (200, 201))
 
     def faulty(case):
         if isinstance(case.body, bytes):
-            # A helper may come without a body (UND-29), and white space is none.
+            # A helper request can have no body (UND-29). White space counts as no body.
             if not case.body.strip():
                 return
             return check(operation, "not JSON", case.body, lambda status: status == 400)
@@ -268,7 +268,7 @@ for result in schema.get_all_operations():
         except (TypeError, ValueError):
             return
         errors = sum(1 for _ in validator.iter_errors(body))
-        # Nothing is sent then, which is no fault where a body may be missing.
+        # No body is sent then, which is valid if the body is optional.
         if body is None and not definition.get("required"):
             return
         sort = {0: None, 1: "one fault"}.get(errors, "several faults")
@@ -288,6 +288,6 @@ print(f"{time.time() - begun:.0f} s: " + ", ".join(f"{number} {sort}" for sort, 
 for surprise in surprises[:40]:
     print(surprise)
 if surprises:
-    sys.exit(f"{len(surprises)} answers were not as the document says")
+    sys.exit(f"{len(surprises)} responses differed from the document")
 if not only and (tally["valid"] < WANTED or tally["one fault"] < WANTED):
-    sys.exit(f"fewer than {WANTED} bodies of a sort")
+    sys.exit(f"fewer than {WANTED} bodies of one kind")

@@ -1,4 +1,4 @@
-// Verifies messages with the npm package `standardwebhooks`: see the script beside.
+// Verifies messages with the npm package `standardwebhooks`: see the script `webhooks`.
 import { readFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 
@@ -11,7 +11,7 @@ for (const line of readFileSync(process.argv[2], 'utf8').trim().split('\n')) {
   } catch {
     isTaken = false;
   }
-  if (isTaken === isAltered) throw new Error(`${isTaken ? 'taken' : 'refused'}: ${how}: ${line}`);
+  if (isTaken === isAltered) throw new Error(`${isTaken ? 'accepted' : 'rejected'}: ${how}: ${line}`);
   tally[isTaken ? 'taken' : 'refused'] += 1;
 }
-console.log(`npm standardwebhooks: ${tally.taken} messages taken, ${tally.refused} altered ones refused`);
+console.log(`npm standardwebhooks: ${tally.taken} messages accepted, ${tally.refused} altered ones rejected`);

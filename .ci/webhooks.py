@@ -1,4 +1,4 @@
-"""Verifies messages with the PyPI package `standardwebhooks`: see the script beside."""
+"""Verifies messages with the PyPI package `standardwebhooks`: see the script `webhooks`."""
 
 import json
 import sys
@@ -15,6 +15,6 @@ with open(sys.argv[1], encoding="utf-8") as lines:
         except WebhookVerificationError:
             is_taken = False
         if is_taken == message["is_altered"]:
-            sys.exit(f"{'taken' if is_taken else 'refused'}: {message['how']}: {line}")
+            sys.exit(f"{'accepted' if is_taken else 'rejected'}: {message['how']}: {line}")
         tally[is_taken] += 1
-print(f"PyPI standardwebhooks: {tally[True]} messages taken, {tally[False]} altered ones refused")
+print(f"PyPI standardwebhooks: {tally[True]} messages accepted, {tally[False]} altered ones rejected")

@@ -1,17 +1,17 @@
-//! The demo server as a process: its memory, look-ups against reads, batches against single calls,
-//! and writes that webhooks tell of. What it costs against bare hyper and hand-written code is in
-//! the bench `goals`.
+//! Measures the demo server as a process: its memory, lookups against reads, batches against single
+//! requests, and the cost of webhooks for a write. The benchmark `goals` compares it with bare
+//! hyper and with hand-written code.
 //!
 //! `cargo bench -p svc-benches --bench demo` runs all parts; `-- memory`, `-- lookup`, `-- batch`,
-//! `-- lines` and `-- webhooks` one of them. It reads `/proc`, so it needs Linux. Each line tells a
-//! bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
+//! `-- lines` and `-- webhooks` run one of them. It reads `/proc`, so it needs Linux. Each line has
+//! a bound, the measured value, and `ok` or `MISSED`. After a miss the exit code is 1.
 
-#[allow(dead_code, reason = "each bench uses its part")]
+#[allow(dead_code, reason = "each benchmark uses a part of it")]
 mod load;
 #[path = "../../svc-sqlite/benches/measure/mod.rs"]
-#[allow(dead_code, reason = "each bench uses its part")]
+#[allow(dead_code, reason = "each benchmark uses a part of it")]
 mod measure;
-#[allow(dead_code, reason = "each bench uses its part")]
+#[allow(dead_code, reason = "each benchmark uses a part of it")]
 mod process;
 
 use std::cell::Cell;
@@ -32,12 +32,12 @@ const ROUNDS: usize = 11;
 const READERS: u32 = 16;
 const MANY: u32 = 1_000_000;
 const SIGN_UP: &str = "/api/v1/people/person_signup";
-/// Entries of a batch.
+/// Number of entries of a batch.
 const BATCH: u32 = 1_000;
 
 fn main() -> ExitCode {
     if !cfg!(target_os = "linux") {
-        println!("This bench reads /proc, which is not here.");
+        println!("This benchmark reads /proc, which this system does not have.");
         return ExitCode::SUCCESS;
     }
     let mut report = Report::default();
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     report.finish()
 }
 
-/// Sign-ups by one client: a thousand in one array against a thousand single calls.
+/// Measures sign-ups by one client: a thousand in one array against a thousand single requests.
 fn batch(report: &mut Report) {
     let folder = tempfile::tempdir().expect("a folder");
     let demo = Server::demo(&folder.path().join("demo.db"), 10);
@@ -85,12 +85,13 @@ fn batch(report: &mut Report) {
             let answer = connection.post(&format!("{SIGN_UP}/batch"), &body);
             assert!(
                 String::from_utf8_lossy(&answer).contains("\"succeeded\":1000,"),
-                "all of them"
+                "every entry succeeds"
             );
         })
     };
     let [single_each, batch_each] = interleaved(2 * ROUNDS, [&mut { single }, &mut { many }]);
-    let detail = format!("{batch_each:.0} a second in batches, {single_each:.0} as single calls");
+    let detail =
+        format!("{batch_each:.0} per second in batches, {single_each:.0} as single requests");
     report.line(
         "sign-ups of one client in batches of 1000",
         Bound::AtLeast(10.0),
@@ -100,7 +101,7 @@ fn batch(report: &mut Report) {
     );
 }
 
-/// Anonymous memory of the demo while one million sign-ups pass as lines.
+/// Measures the anonymous memory of the demo while it receives one million sign-ups as lines.
 fn lines(report: &mut Report) {
     let folder = tempfile::tempdir().expect("a folder");
     let demo = Server::demo(&folder.path().join("demo.db"), 10);
@@ -121,7 +122,7 @@ fn lines(report: &mut Report) {
                 let part: String = (first..first + 100).map(|number| sign_up(number) + "\n").collect();
                 sends.write_all(format!("{:x}\r\n{part}\r\n", part.len()).as_bytes()).expect("a part");
             }
-            sends.write_all(b"0\r\n\r\n").expect("an end");
+            sends.write_all(b"0\r\n\r\n").expect("the end of the body");
         });
         let answer = scope.spawn(|| {
             let mut line = String::new();
@@ -137,11 +138,11 @@ fn lines(report: &mut Report) {
             thread::sleep(Duration::from_millis(100));
             most = most.max(demo.anonymous_kib());
         }
-        answer.join().expect("an answer")
+        answer.join().expect("a response")
     });
     assert!(last.contains("\"succeeded\":1000000"), "{last}");
     let seconds = begun.elapsed().as_secs_f64();
-    let detail = format!("{:.0} lines a second", f64::from(MANY) / seconds);
+    let detail = format!("{:.0} lines per second", f64::from(MANY) / seconds);
     let mib = f64::from(most) / 1024.0;
     report.line(
         "anonymous memory, one million sign-ups as lines",
@@ -152,8 +153,8 @@ fn lines(report: &mut Report) {
     );
 }
 
-/// Sign-ups of one client, one after the other, at a demo with three webhooks and at one without.
-/// Messages are sent meanwhile, to this program.
+/// Measures consecutive sign-ups of one client, with three webhooks and without. This program
+/// receives the messages at the same time.
 fn webhooks() {
     const WRITES: u32 = 300;
     let folder = tempfile::tempdir().expect("a folder");
@@ -194,14 +195,15 @@ fn webhooks() {
     let [quiet_each, telling_each] =
         interleaved(15, [&mut || write(&quiet), &mut || write(&telling)]);
     println!(
-        "a sign-up while this machine also sends and receives three messages about each: {telling_each:.0} us, {quiet_each:.0} us \
-         without, {:.2}x ({} messages had arrived then)",
+        "a sign-up while this machine also sends and receives three messages about each: \
+            {telling_each:.0} us, {quiet_each:.0} us without, {:.2}x ({} messages received by \
+            then)",
         telling_each / quiet_each,
         told.load(Ordering::Relaxed)
     );
 }
 
-/// Answers every request of a connection, and counts them.
+/// Answers every request of a connection, and counts the requests.
 fn receive(mut stream: TcpStream, count: &AtomicU32) -> Option<()> {
     let (mut had, mut part) = (Vec::new(), vec![0; 16 * 1024]);
     loop {
@@ -224,11 +226,12 @@ fn receive(mut stream: TcpStream, count: &AtomicU32) -> Option<()> {
     }
 }
 
-/// One of a million people by e-mail address against the same by id, each time another one from
-/// anywhere among them: what the demo spends on it.
+/// Measures the CPU time of the demo to find one of a million people by e-mail address, against the
+/// same by id. Each request is for a different person, at any position.
 fn lookup(report: &mut Report) {
     const PEOPLE: u32 = 4_000;
-    /// The ratio differs from one start of a program to the next, by where its memory lies.
+    /// Number of server processes. The ratio differs between processes, because it depends on where
+    /// the memory is.
     const SERVERS: usize = 7;
     let mut demo = one_million();
     let base = format!("http://{}", demo.address);
@@ -262,7 +265,7 @@ fn lookup(report: &mut Report) {
     let [mut ids, mut emails, mut ratios] = [const { Vec::new() }; 3];
     for nth in 0..SERVERS {
         if nth > 0 {
-            // Only one program has the file.
+            // Only one process can open the file.
             drop(demo);
             demo = one_million();
         }
@@ -294,21 +297,22 @@ fn sign_up(number: u32) -> String {
     )
 }
 
-/// The demo with one million people, just started.
+/// Starts the demo with one million people, as a new process.
 fn one_million() -> Server {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("one-million-demo.db");
     if !path.exists() {
         println!(
-            "(loading one million people into {}: some minutes, once)",
+            "(loading one million people into {}: takes some minutes, only once)",
             path.display()
         );
     }
-    // A load that was interrupted goes on here. The server that is measured is started anew.
+    // An interrupted load continues here. The measured server is a new process.
     drop(Server::demo(&path, MANY));
     Server::demo(&path, MANY)
 }
 
-/// Anonymous memory of the demo with one million people while sixteen connections read.
+/// Measures the anonymous memory of the demo with one million people while sixteen connections
+/// read.
 fn memory(report: &mut Report) {
     let demo = one_million();
     let person = own_path(body(&demo.get("/api/v1/people")), demo.address);
@@ -352,12 +356,12 @@ fn memory(report: &mut Report) {
         Bound::AtMost(32.0),
         mib,
         " MiB",
-        "most of 50 samples in 10 s",
+        "maximum of 50 samples in 10 s",
     );
 }
 
-/// The path of the second person on a page: a person like any other, where the first one owns the
-/// keys.
+/// Returns the path of the second person on a page, which is an ordinary person. The first one owns
+/// the keys.
 fn own_path(page: &[u8], address: SocketAddr) -> String {
     let page = String::from_utf8_lossy(page);
     let base = format!("http://{address}");

@@ -1,24 +1,25 @@
-//! The demo server as a process against the least that HTTP costs, and against the same work
-//! written by hand, in one run.
+//! Compares the demo server as a process with the minimum cost of HTTP, and with the same work in
+//! hand-written code, in one run.
 //!
-//! Bare hyper sends bytes that are finished. By hand is [`hand`]: a signature helper over axum and
-//! rusqlite with a shared sync, and no key, rule or report; for reads it is [`hand::reads`], and
-//! how far that is from bare hyper is shown, too. `cargo bench -p svc-benches --bench goals` runs
-//! all parts; `-- reads`, `-- kept`, `-- pages`, `-- helpers`, `-- bulk`, `-- idle`, `-- mixed` and
-//! `-- parse` one of them. It reads `/proc`, so it needs Linux.
+//! Bare hyper sends prepared bytes. The hand-written code for writes is [`hand`]: a signature
+//! helper over axum and rusqlite with a shared sync, and without keys, rules or report. For reads
+//! it is [`hand::reads`], which is also compared with bare hyper.
+//! `cargo bench -p svc-benches --bench goals` runs all parts; `-- reads`, `-- kept`, `-- pages`,
+//! `-- helpers`, `-- bulk`, `-- idle`, `-- mixed` and `-- parse` run one of them. It reads `/proc`,
+//! so it needs Linux.
 //!
-//! Each line has a bound, what was measured, and `ok` or `MISSED`. A miss sets the exit code to 1.
-//! Figures are medians of rounds in which the sides take turns. CPU is that of the server's process;
-//! `driver` is the share of one core that the load itself took.
+//! Each line has a bound, the measured value, and `ok` or `MISSED`. A miss sets the exit code to 1.
+//! Figures are medians of several rounds; in each round every side runs once. CPU is the CPU time
+//! of the server process. `driver` is the share of one core that the load generator used.
 
 #[path = "../../svc-sqlite/benches/baseline/mod.rs"]
 mod baseline;
 mod hand;
 mod load;
 #[path = "../../svc-sqlite/benches/measure/mod.rs"]
-#[allow(dead_code, reason = "each bench uses its part")]
+#[allow(dead_code, reason = "each benchmark uses a part of it")]
 mod measure;
-#[allow(dead_code, reason = "each bench uses its part")]
+#[allow(dead_code, reason = "each benchmark uses a part of it")]
 mod process;
 mod writes;
 
@@ -49,14 +50,14 @@ use svc_tower::server::{Server as HttpServer, ServerLimits};
 use tempfile::TempDir;
 use writes::{first, petition, signature};
 
-/// The allocator of the demo, for all sides.
+/// The allocator of the demo, used for all sides.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 const ROUNDS: usize = 9;
 const PEOPLE: u32 = 100_000;
 const MANY: u32 = 1_000_000;
-/// Connections that are held, and nothing asked over them.
+/// Number of open, idle connections.
 const HELD: u32 = 5_000;
 
 fn main() -> ExitCode {
@@ -85,7 +86,7 @@ fn main() -> ExitCode {
         _ => {}
     }
     if !cfg!(target_os = "linux") {
-        println!("This bench reads /proc, which is not here.");
+        println!("This benchmark reads /proc, which this system does not have.");
         return ExitCode::SUCCESS;
     }
     let mut report = Report::default();
@@ -129,11 +130,11 @@ fn main() -> ExitCode {
 }
 
 fn folder() -> TempDir {
-    // Beside the build: a temporary folder in memory would make every sync free.
+    // In the target folder: a temporary folder in memory would make every sync free.
     TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
 }
 
-/// Prints a line about two sides, the second one of which is what the first is measured against.
+/// Prints a line that compares the first side with the second.
 fn compare(report: &mut Report, what: &str, most: f64, [ours, theirs]: [Run; 2], than: &str) {
     let detail = format!(
         "{:.1} us, {than} {:.1} us; driver {:.2}",
@@ -148,7 +149,7 @@ fn compare(report: &mut Report, what: &str, most: f64, [ours, theirs]: [Run; 2],
     );
 }
 
-/// Bare hyper with what the demo answers to these paths.
+/// Starts bare hyper with the responses of the demo to these paths.
 fn bare(demo: &Server, paths: &[String]) -> (Server, TempDir) {
     let folder = folder();
     let mut connection = Connection::open(demo.address);
@@ -164,7 +165,7 @@ fn bare(demo: &Server, paths: &[String]) -> (Server, TempDir) {
     (bare, folder)
 }
 
-/// The own paths of people on so many pages of a hundred.
+/// Returns the paths of the people on the first `pages` pages of a hundred.
 fn people(demo: &Server, pages: u32) -> Vec<String> {
     let (base, mut connection) = (
         format!("http://{}", demo.address),
@@ -188,22 +189,23 @@ fn people(demo: &Server, pages: u32) -> Vec<String> {
     people
 }
 
-/// One person, each time another one.
+/// Measures reads of one person, a different one each time.
 fn reads(report: &mut Report, demo: &Server, copy: &Path) {
     let people = people(demo, 80);
-    assert_eq!(people.len(), 8_000, "all different");
+    assert_eq!(people.len(), 8_000, "all paths are different");
     anew(report, demo, copy, "a person, all different", &people);
 }
 
-/// Pages of 25, each time another one.
+/// Measures pages of 25, a different one each time.
 fn pages(report: &mut Report, demo: &Server, copy: &Path) {
     let pages: Vec<String> = (2..=1_601)
         .map(|page| format!("/api/v1/people?page={page}"))
         .collect();
-    anew(report, demo, copy, "a page of 25, read anew", &pages);
+    anew(report, demo, copy, "a page of 25, all different", &pages);
 }
 
-/// What has to be read from the file, each time something else, against bare hyper and by hand.
+/// Measures reads that are not cached, each of a different document, against bare hyper and
+/// hand-written code.
 fn anew(report: &mut Report, demo: &Server, copy: &Path, what: &str, paths: &[String]) {
     let (bare, _folder) = bare(demo, paths);
     let hand = hand_reads(demo, copy);
@@ -211,7 +213,7 @@ fn anew(report: &mut Report, demo: &Server, copy: &Path, what: &str, paths: &[St
         assert_eq!(
             document(demo, path),
             document(&hand, path),
-            "both write the same document"
+            "both return the same document"
         );
     }
     let of = |server| move || load(server, asked(paths, 1));
@@ -219,7 +221,8 @@ fn anew(report: &mut Report, demo: &Server, copy: &Path, what: &str, paths: &[St
     against_bare(report, &format!("{what}, against bare hyper, CPU"), sides);
 }
 
-/// Reads by hand out of a copy of the demo's people, with the demo's address.
+/// Starts the hand-written server for reads, with a copy of the demo's people and the demo's
+/// address.
 fn hand_reads(demo: &Server, copy: &Path) -> Server {
     let address = format!("http://{}/api/v1/", demo.address);
     Server::again(&[
@@ -229,17 +232,17 @@ fn hand_reads(demo: &Server, copy: &Path) -> Server {
     ])
 }
 
-/// Prints a line about reads, and how far those by hand are from both.
+/// Prints a line about reads, and compares the hand-written code with both.
 fn against_bare(report: &mut Report, what: &str, [ours, bare, by_hand]: [Run; 3]) {
     compare(report, what, 2.2, [ours, bare], "bare hyper");
     let (from_bare, from_hand) = (by_hand.cpu / bare.cpu, ours.cpu / by_hand.cpu);
     println!(
-        "(by hand that takes {:.1} us, {from_bare:.2}x of bare hyper; the demo {from_hand:.2}x of it)",
+        "(hand-written: {:.1} us, {from_bare:.2}x of bare hyper; the demo {from_hand:.2}x of it)",
         by_hand.cpu
     );
 }
 
-/// A body without the digits by which a page goes on: the demo signs them.
+/// Returns a body without the digits of the next page's cursor, which the demo signs.
 fn document(server: &Server, path: &str) -> String {
     const DIGITS: usize = 40;
     let answer = server.get(path);
@@ -250,7 +253,7 @@ fn document(server: &Server, path: &str) -> String {
     }
 }
 
-/// What the demo has answered before and keeps.
+/// Measures cached responses of the demo.
 fn kept(report: &mut Report, demo: &Server) {
     let person = people(demo, 1).swap_remove(1);
     let paths = [
@@ -270,7 +273,7 @@ fn kept(report: &mut Report, demo: &Server) {
         );
         compare(
             report,
-            &format!("{what}, kept answer, against bare hyper, CPU"),
+            &format!("{what}, cached response, against bare hyper, CPU"),
             1.3,
             sides,
             "bare hyper",
@@ -278,7 +281,7 @@ fn kept(report: &mut Report, demo: &Server) {
     }
 }
 
-/// What readers wait while one request in ten records a signature, against readers alone.
+/// Measures the latency of reads while one request in ten records a signature, against reads alone.
 fn mixed(report: &mut Report, demo: &Server) {
     const EACH: usize = 300;
     let people = people(demo, 80);
@@ -302,7 +305,7 @@ fn mixed(report: &mut Report, demo: &Server) {
         both.p99, alone.p99, both.driver
     );
     report.line(
-        "slowest hundredth of reads beside helpers, against alone",
+        "slowest hundredth of reads next to helpers, against alone",
         Bound::AtMost(1.5),
         both.p99 / alone.p99,
         "x",
@@ -310,17 +313,17 @@ fn mixed(report: &mut Report, demo: &Server) {
     );
 }
 
-/// One million people by `next`, a hundred on each page, over one connection.
+/// Reads one million people by `next`, a hundred on each page, over one connection.
 fn bulk(report: &mut Report) {
     const PAGES: usize = 1_000;
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("one-million-demo.db");
     if !path.exists() {
         println!(
-            "(loading one million people into {}: some minutes, once)",
+            "(loading one million people into {}: takes some minutes, only once)",
             path.display()
         );
     }
-    // A load that was interrupted goes on here. The server that is measured is started anew.
+    // An interrupted load continues here. The measured server is a new process.
     drop(Server::demo(&path, MANY));
     let demo = Server::demo(&path, MANY);
     let host = format!("http://{}", demo.address);
@@ -352,7 +355,7 @@ fn bulk(report: &mut Report) {
         };
         assert!(
             people(&ours).is_some() && people(&ours) == people(&theirs),
-            "both send the same people"
+            "both return the same people"
         );
     }
     let walk = || vec![paths.iter().map(|path| request(path).into()).collect()];
@@ -366,7 +369,7 @@ fn bulk(report: &mut Report) {
     );
 }
 
-/// Anonymous memory of a connection over which something was asked once, and then nothing.
+/// Measures the anonymous memory of an idle connection that has sent one request.
 fn idle(report: &mut Report) {
     let folder = folder();
     fs::write(folder.path().join("0.path"), "/").expect("a path");
@@ -392,8 +395,8 @@ fn idle(report: &mut Report) {
     report.line(&what, Bound::AtMost(1.3), ours / bare, "x", &detail);
 }
 
-/// Reading and checking the body of a helper call, against reading the same bytes into
-/// `serde_json::Value`.
+/// Measures parsing and validating the body of a helper request, against parsing the same bytes
+/// into `serde_json::Value`.
 fn parse(report: &mut Report) {
     const TIMES: u32 = 20_000;
     let call = signature("", "0c0n0", "Volunteer");
@@ -446,11 +449,11 @@ fn parse(report: &mut Report) {
         "{read:.2} us, serde_json {value:.2} us, {} bytes",
         body.len()
     );
-    let what = "reading and checking a helper's body, against serde_json's Value";
+    let what = "parsing and validating a helper's body, against serde_json's Value";
     report.line(what, Bound::AtMost(2.0), read / value, "x", &detail);
 }
 
-/// Serves what a folder holds, as bare hyper, and prints where.
+/// Serves the files of a folder with bare hyper, and prints its address.
 fn bare_hyper(folder: &Path) -> ExitCode {
     let read = |name: String| fs::read(folder.join(name)).ok();
     let bodies: HashMap<_, _> = (0..)
@@ -462,7 +465,7 @@ fn bare_hyper(folder: &Path) -> ExitCode {
     listening(|listener| baseline::serve(listener, bodies))
 }
 
-/// Serves the interface from memory, by the library's own server, and prints where.
+/// Serves the API from memory with the library's own server, and prints its address.
 fn in_memory() -> ExitCode {
     let api = MemoryStore::new()
         .register_all(Api::builder(Vendor::new("Example", "bench")))
@@ -481,7 +484,7 @@ fn in_memory() -> ExitCode {
     })
 }
 
-/// Runs a server on a free port, and prints where it listens.
+/// Runs a server on a free port, and prints its address.
 fn listening<F: Future<Output = ()>>(serve: impl FnOnce(tokio::net::TcpListener) -> F) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

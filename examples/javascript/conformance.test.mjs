@@ -1,11 +1,11 @@
-// Each requirement of the conformance suite as a test of Node.js:
+// Reports each requirement of the conformance suite as a test of Node.js:
 //
 //     node --test examples/javascript/conformance.test.mjs
 //
-// For Jest, leave out the import of `node:test`: its global functions `test` and `test.skip` do the same.
+// For Jest, remove the import of `node:test`: its global functions `test` and `test.skip` do the same.
 //
 // The program runs once, with the options of `svc-conformance.toml` in the current folder and those in the environment variable
-// SVC_CONFORMANCE_ARGUMENTS, separated by spaces. SVC_CONFORMANCE names the program, where it is not in PATH.
+// SVC_CONFORMANCE_ARGUMENTS, separated by spaces. SVC_CONFORMANCE is the path of the program if it is not in PATH.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-"""The interface itself: which address takes which method, who may use it, and what the answer is. No sockets here."""
+"""The API: the methods of each URL, the rights of keys, and the responses. This module uses no sockets."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Response:
 
 @dataclass(frozen=True)
 class Access:
-    """What a key opens: the people of its tenant, to read and change or to read only."""
+    """The access of a key: the people of its tenant, with or without the right to change them."""
 
     people: People
     read_only: bool = False
@@ -67,7 +67,7 @@ class Api:
     def __init__(self, prefix: str, namespace: str, keys: Mapping[str, Access]) -> None:
         self._base = prefix.rstrip("/") + "/"
         self._namespace = namespace
-        # Only hashes are kept, and a hash is looked up: the time that takes tells nothing about a key.
+        # Only hashes are stored, and the lookup uses a hash: its duration reveals nothing about a key.
         self._keys = {sha256(key.encode()).digest(): access for key, access in keys.items()}
 
     def answer(self, request: Request) -> Response:
@@ -99,7 +99,7 @@ class Api:
     def _access(self, request: Request) -> Access:
         if len(request.keys) != 1:
             raise Refused(401)
-        # A header reaches a program as Latin-1; a key outside of it was sent as UTF-8.
+        # The standard library decodes headers as Latin-1; a key with other characters was sent as UTF-8.
         access = self._keys.get(sha256(request.keys[0].encode("latin-1", "replace")).digest())
         if access is None:
             raise Refused(401)
@@ -185,20 +185,20 @@ class Api:
 
 def require(request: Request, methods: frozenset[str]) -> None:
     if request.method not in methods:
-        raise Refused(500, Problem("NOT_IMPLEMENTED", f"{request.method} is not supported at this address."))
+        raise Refused(500, Problem("NOT_IMPLEMENTED", f"{request.method} is not supported at this URL."))
 
 
 def not_found() -> Refused:
-    return Refused(404, Problem("RESOURCE_NOT_FOUND", "There is no person at this address."))
+    return Refused(404, Problem("RESOURCE_NOT_FOUND", "There is no person at this URL."))
 
 
 def page_number(query: str) -> tuple[int, bool]:
-    """The page that is asked for, and whether it was asked for at all."""
+    """The number of the requested page, and whether the request names one."""
     values = parse_qs(query, keep_blank_values=True).get("page", [])
     if not values:
         return 1, False
     if len(values) > 1 or not re.fullmatch("0*[1-9][0-9]{0,17}", values[0]):
-        raise Refused(400, Problem("PAGE_INVALID", "page must be one whole number from 1 on.", ("page",)))
+        raise Refused(400, Problem("PAGE_INVALID", "`page` must be one whole number from 1.", ("page",)))
     return int(values[0]), True
 
 
@@ -207,10 +207,10 @@ def read_body(request: Request) -> dict[str, Any]:
     if media_type and not JSON_TYPE.fullmatch(media_type):
         raise Refused(415, Problem("MEDIA_TYPE_NOT_SUPPORTED", "The body must be JSON: application/hal+json."))
     if not request.body:
-        raise Refused(400, Problem("BODY_MISSING", "The fields are sent as a JSON object in the body."))
+        raise Refused(400, Problem("BODY_MISSING", "Send the fields as a JSON object in the body."))
     try:
         body = json.loads(request.body.decode(), object_pairs_hook=without_duplicates, parse_constant=refuse_constant)
-        # An escaped half of a surrogate pair is no character: it could be stored but never be sent.
+        # An escaped half of a surrogate pair is not a character: it could be stored, but never sent.
         json.dumps(body, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise Refused(400, Problem("JSON_INVALID", f"The body is not valid JSON: {error}.")) from error
@@ -227,4 +227,4 @@ def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")

@@ -1,4 +1,4 @@
-"""What can be wrong with a request, and the error object that says so."""
+"""The problems of a request, and the error object that reports them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: an ErrorDescription of the interface."""
+    """One problem: an ErrorDescription of the specification."""
 
     code: str
     description: str
@@ -30,7 +30,7 @@ class Problem:
 
 
 class Refused(Exception):
-    """The request cannot be carried out; `problems` may be empty where the interface wants no body."""
+    """The request is rejected. `problems` is empty if the response has no body."""
 
     def __init__(self, status: int, *problems: Problem) -> None:
         super().__init__(status, problems)
@@ -39,7 +39,7 @@ class Refused(Exception):
 
 
 def error_object(status: int, problems: tuple[Problem, ...], resource: str) -> dict[str, Any]:
-    """The body of a failed request. Every request to this server is atomic: there is one outcome."""
+    """The response to a failed request. Every request to this server is atomic, so it has one outcome."""
     outcome = {
         "resource": resource,
         "response_code": status,

@@ -1,4 +1,4 @@
-"""Kinds of values. Each kind reads a JSON value, notes every problem with its path, and returns what is stored."""
+"""Types of values. Each type parses a JSON value, reports every problem with its path, and returns the stored value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from errors import Problem
 
 Problems = list[Problem]
 
-# Date and time with a zone, as RFC 3339 profiles ISO 8601; `fromisoformat` alone would take a bare date.
+# Date and time with a zone, in the profile of RFC 3339; `fromisoformat` alone would accept a date without a time.
 TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}([.,]\d{1,9})?([Zz]|[+-]\d{2}:?\d{2})", re.ASCII)
 
 
@@ -26,7 +26,7 @@ def invalid(problems: Problems, path: str, what: str, hint: str | None = None) -
 
 @dataclass(frozen=True)
 class Text:
-    """A string: any, one of `choices`, or one that `pattern` matches after `clean`."""
+    """A string: any string, one of `choices`, or one that matches `pattern` after `clean`."""
 
     choices: tuple[str, ...] = ()
     pattern: str | None = None
@@ -53,7 +53,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class FlagText:
-    """The `primary` marker of a phone number: a string in the interface although it acts as a flag."""
+    """The `primary` flag of a phone number, which is a string in the specification."""
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         if isinstance(value, bool):
@@ -93,7 +93,7 @@ def timestamp(moment: datetime) -> str:
 
 @dataclass(frozen=True)
 class Items:
-    """An array: with `unique`, later duplicates are dropped; with `one_primary`, at most one member is primary."""
+    """An array. `unique` removes later duplicates; `one_primary` allows at most one primary element."""
 
     item: Kind
     unique: bool = False
@@ -106,7 +106,7 @@ class Items:
         if self.unique:
             items = list(dict.fromkeys(items))
         if self.one_primary and sum(is_primary(item) for item in items) > 1:
-            problems.append(Problem("MULTIPLE_PRIMARY", f"At most one of {path} may be primary.", (path,)))
+            problems.append(Problem("MULTIPLE_PRIMARY", f"At most one element of `{path}` can be primary.", (path,)))
         return items
 
 
@@ -117,7 +117,7 @@ def is_primary(item: Any) -> bool:
 
 @dataclass(frozen=True)
 class Members:
-    """An object with known members. Unknown members are ignored, a null member is left out."""
+    """An object with known members. Unknown members are ignored, and null members are left out."""
 
     kinds: Mapping[str, Kind]
 
@@ -133,7 +133,7 @@ class Members:
 
 @dataclass(frozen=True)
 class TextMap:
-    """An object of free keys whose values are strings."""
+    """An object with arbitrary keys and string values."""
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):

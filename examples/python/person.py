@@ -1,4 +1,4 @@
-"""The fields of a person, and the rules that concern more than one of them."""
+"""The fields of a person, and the rules for several fields."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ FIELDS: Mapping[str, Kind] = {
 
 @dataclass(frozen=True)
 class Person:
-    """A stored person. It is never changed: an update stores another one in its place."""
+    """A stored person. It is immutable: an update replaces it."""
 
     id: str
     identifiers: tuple[str, ...]
@@ -137,7 +137,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Change:
-    """What a valid request body asks for: fields to set, fields to empty, and identifiers if they were sent."""
+    """The changes of a valid request body: fields to set, fields to clear, and identifiers if they were sent."""
 
     set: Mapping[str, Any]
     clear: frozenset[str]
@@ -149,7 +149,7 @@ class Change:
 
 
 def read_change(body: Mapping[str, Any], namespace: str, own: str | None) -> Change:
-    """Reads all fields and reports all problems together. Read-only and unknown members are ignored."""
+    """Parses all fields and reports all problems together. Read-only and unknown members are ignored."""
     problems: Problems = []
     values = {
         name: kind.read(body[name], name, problems) for name, kind in FIELDS.items() if body.get(name) is not None
@@ -164,17 +164,17 @@ def read_change(body: Mapping[str, Any], namespace: str, own: str | None) -> Cha
 
 
 def read_identifiers(value: Any, namespace: str, own: str | None, problems: Problems) -> tuple[str, ...]:
-    """The identifiers of other systems: those of this server are given by the server alone."""
+    """The foreign identifiers. Only the server assigns its own identifiers."""
     entries = IDENTIFIERS.read([] if value is None else value, "identifiers", problems) or []
     for entry in entries:
         if entry is not None and entry.startswith(f"{namespace}:") and entry != own:
-            text = f"Identifiers that begin with {namespace}: are given by this server."
+            text = f"Identifiers that start with `{namespace}:` are assigned by this server."
             problems.append(Problem("IDENTIFIER_RESERVED", text, ("identifiers",)))
     return tuple(entry for entry in entries if entry != own)
 
 
 def with_gender(fields: dict[str, Any]) -> dict[str, Any]:
-    """`gender` follows the identity where that names one of the two binary values, alone or in a compound."""
+    """Sets `gender` from the identity if that contains one of the two binary values, alone or in a compound."""
     words = set(re.findall(r"\w+", fields.get("gender_identity", "").lower()))
     female, male = bool(words & {"female", "woman"}), bool(words & {"male", "man"})
     if female != male:

@@ -1,4 +1,4 @@
-"""A server of the Activist Data Exchange API that keeps people, in Python's standard library alone.
+"""A server of the Activist Data Exchange API for people, with the standard library of Python only.
 
 Usage: python3 server.py --port 8088 --key K --other-key K2
 """
@@ -26,7 +26,7 @@ log = logging.getLogger("people")
 
 
 class Server(ThreadingHTTPServer):
-    """One thread per connection, a bounded number of them."""
+    """Serves each connection with a thread. The number of threads is limited."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -47,12 +47,12 @@ class Server(ThreadingHTTPServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(sys.exc_info()[1], OSError):  # a client that went away is nothing to report
+        if not isinstance(sys.exc_info()[1], OSError):  # a client that disconnects is not an error
             log.exception("a connection failed")
 
 
 class Unreadable(Exception):
-    """The request cannot be read to its end: it is answered, and the connection is closed."""
+    """The request cannot be read completely. The server responds and closes the connection."""
 
     def __init__(self, status: int, code: str, description: str) -> None:
         super().__init__(description)
@@ -63,7 +63,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
     protocol_version = "HTTP/1.1"
     timeout = TIMEOUT_SECONDS
-    # The head and the body leave together, and at once: otherwise every answer waits for an acknowledgement.
+    # Head and body are sent together and immediately; otherwise every response waits for an acknowledgement.
     wbufsize = -1
     disable_nagle_algorithm = True
 
@@ -78,7 +78,7 @@ class Handler(BaseHTTPRequestHandler):
         except Exception:
             reference = str(uuid.uuid4())
             log.exception("unexpected error %s", reference)
-            text = "An unexpected error; the log of the server has the reference code."
+            text = "An unexpected error occurred. The log of the server contains the reference code."
             response = failure(500, (Problem("UNEXPECTED_ERROR", text, reference=reference),))
         self.send(response)
 
@@ -86,12 +86,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def read_request(self) -> Request:
         if self.request_version >= "HTTP/1.1" and len(self.headers.get_all("Host", [])) != 1:
-            raise Unreadable(400, "REQUEST_INVALID", "A request has exactly one Host header.")
+            raise Unreadable(400, "REQUEST_INVALID", "The request must have exactly one Host header.")
         body = self.read_body()
         try:
             target = urlsplit(self.path)
         except ValueError as error:
-            raise Unreadable(400, "REQUEST_INVALID", "The address cannot be read.") from error
+            raise Unreadable(400, "REQUEST_INVALID", "The URL is malformed.") from error
         return Request(
             method=self.command,
             path=target.path,
@@ -104,17 +104,17 @@ class Handler(BaseHTTPRequestHandler):
     def read_body(self) -> bytes:
         lengths = self.headers.get_all("Content-Length", [])
         if "Transfer-Encoding" in self.headers:
-            raise Unreadable(400, "LENGTH_REQUIRED", "A body is sent with Content-Length, not in chunks.")
+            raise Unreadable(400, "LENGTH_REQUIRED", "The body must be sent with Content-Length, not in chunks.")
         if len(lengths) > 1 or not all(text.isascii() and text.isdigit() for text in lengths):
             raise Unreadable(400, "REQUEST_INVALID", "Content-Length must be one number.")
         length = int(lengths[0][:19]) if lengths else 0
         if length > MAX_BODY:
-            # Read on for a while: a connection closed on unread bytes loses the answer.
+            # Read more of the body: closing a connection with unread bytes loses the response.
             self.rfile.read(min(length, 4 * MAX_BODY))
-            raise Unreadable(413, "BODY_TOO_LARGE", f"A body has at most {MAX_BODY} bytes.")
+            raise Unreadable(413, "BODY_TOO_LARGE", f"The body must be at most {MAX_BODY} bytes.")
         body = self.rfile.read(length)
         if len(body) < length:
-            raise Unreadable(400, "REQUEST_INVALID", "The body is shorter than Content-Length says.")
+            raise Unreadable(400, "REQUEST_INVALID", "The body is shorter than its Content-Length.")
         return body
 
     def send(self, response: Response) -> None:
@@ -130,13 +130,13 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(response.content)
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What the standard library refuses by itself: an unknown method, or a head that it cannot read."""
+        """Rejections by the standard library: an unknown method, or a malformed head."""
         self.close_connection = True
-        self.request_version = self.protocol_version  # else the answer to an unreadable head has no head
+        self.request_version = self.protocol_version  # otherwise the response to a malformed head has no head
         if code == 501:
             self.send(failure(500, (Problem("NOT_IMPLEMENTED", "This method is not supported."),)))
         else:
-            self.send(failure(400, (Problem("REQUEST_INVALID", message or "The request cannot be read."),)))
+            self.send(failure(400, (Problem("REQUEST_INVALID", message or "The request is malformed."),)))
 
     def version_string(self) -> str:
         return "people"
@@ -147,17 +147,17 @@ class Handler(BaseHTTPRequestHandler):
         return answered
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Requests are not logged: their addresses and keys are nobody's business."""
+        """Requests are not logged, because they contain personal data and keys."""
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="A server of the Activist Data Exchange API that keeps people.")
+    parser = argparse.ArgumentParser(description="A server of the Activist Data Exchange API for people.")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=8088, help="port; 0 takes a free one (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=8088, help="port; 0 selects a free one (default: %(default)s)")
     parser.add_argument("--prefix", default="/api/v1", help="path of the entry point (default: %(default)s)")
     parser.add_argument("--key", required=True, help="key of the first tenant")
-    parser.add_argument("--other-key", help="key of a second tenant, whose people are apart")
-    parser.add_argument("--read-only-key", help="key of the first tenant that cannot change anything")
+    parser.add_argument("--other-key", help="key of a second tenant with its own people")
+    parser.add_argument("--read-only-key", help="read-only key of the first tenant")
     return parser.parse_args()
 
 
@@ -172,7 +172,7 @@ def main() -> None:
     if options.read_only_key:
         keys[options.read_only_key] = Access(first, read_only=True)
     if len(keys) != 1 + bool(options.other_key) + bool(options.read_only_key):
-        sys.exit("Each key must be another one.")
+        sys.exit("All keys must be different.")
     server = Server((options.host, options.port), Api(options.prefix, namespace, keys))
     print(f"http://{options.host}:{server.server_port}{options.prefix.rstrip('/')}/", flush=True)
     try:

@@ -22,7 +22,7 @@ class People:
         return f"{self._namespace}:{id}"
 
     def page(self, number: int, size: int) -> tuple[list[Person], int]:
-        """The members of one page, counted from 1, and the total of all pages."""
+        """The people on one page, counted from 1, and the total of all pages."""
         with self._lock:
             start = (number - 1) * size
             return list(islice(self._people.values(), start, start + size)), len(self._people)
@@ -44,7 +44,7 @@ class People:
             old = self._people.get(id)
             if old is None:
                 return None
-            # Two updates within one tick of the clock still have different dates.
+            # Two updates within one tick of the clock get different dates.
             now = max(datetime.now(timezone.utc), old.modified + timedelta(microseconds=1))
             changes: dict[str, Any] = {"fields": change.applied_to(old.fields), "modified": now}
             if change.identifiers is not None:

@@ -1,9 +1,9 @@
-"""Each requirement of the conformance suite as a test of pytest.
+"""Each requirement of the conformance suite as a pytest test.
 
     pytest examples/python/test_conformance.py
 
 The program runs once, with the options of `svc-conformance.toml` in the current folder and those in the environment variable
-SVC_CONFORMANCE_ARGUMENTS. SVC_CONFORMANCE names the program, where it is not in PATH.
+SVC_CONFORMANCE_ARGUMENTS. SVC_CONFORMANCE is the path of the program if it is not in PATH.
 """
 
 import json

@@ -212,7 +212,9 @@ impl CheckContext {
         self.seed.of(name)
     }
 
-    /// An identifier that nothing else in the run has (TYP-13). Every created record carries one.
+    /// An identifier that nothing else in the run has. Every created record carries one.
+    ///
+    /// Requirements: TYP-13.
     pub(crate) fn marker(&self) -> String {
         format!("{}:{}", crate::journal::SYSTEM, self.unique())
     }

@@ -136,8 +136,10 @@ pub(crate) async fn clean(run: &Arc<RunContext>) -> CleanUpReport {
     }
 }
 
-/// Looks for records whose creation was asked for and never seen: anonymous helpers show no address
-/// (AUT-06), and a crash can come before an answer.
+/// Looks for records whose creation was asked for and never seen: anonymous helpers show no
+/// address, and a crash can come before an answer.
+///
+/// Requirements: AUT-06.
 async fn search(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, journal) = (cx.api(), &cx.run.journal);
     let mut searched = BTreeSet::new();
@@ -213,7 +215,9 @@ async fn search_in(cx: &CheckContext, api: &CheckClient<'_>, place: &str) -> Res
 }
 
 /// Notes the person whom an action of the run brought along, also where a server gave it no marker:
-/// identifiers of a caller without a key may count for nothing (HLP-04).
+/// identifiers of a caller without a key may count for nothing.
+///
+/// Requirements: HLP-04.
 pub(crate) fn own_up(cx: &CheckContext, person: &Representation) {
     if let (Some(own), false) = (person.link("self"), was_there_before(cx, person)) {
         cx.run

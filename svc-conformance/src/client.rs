@@ -63,7 +63,9 @@ pub(crate) struct CheckClient<'c> {
     pub(crate) cx: &'c CheckContext,
     /// The key; without one the header is not sent.
     key: Option<String>,
-    /// Whether changes go without `If-Match` also where the server asks for one (ETG-09).
+    /// Whether changes go without `If-Match` also where the server asks for one.
+    ///
+    /// Requirements: ETG-09.
     bare: bool,
 }
 
@@ -116,7 +118,9 @@ impl CheckClient<'_> {
     }
 
     /// Posts a body, with what the objects in it need; that of a helper has what its action and its
-    /// person need (CAP-05).
+    /// person need.
+    ///
+    /// Requirements: CAP-05.
     pub(crate) async fn post(&self, url: &str, body: &Value) -> Result<TestResponse, CheckStop> {
         self.post_with(url, body, &[]).await
     }
@@ -144,7 +148,9 @@ impl CheckClient<'_> {
             .await
     }
 
-    /// Puts a body, with what the objects in it need (CAP-05).
+    /// Puts a body, with what the objects in it need.
+    ///
+    /// Requirements: CAP-05.
     pub(crate) async fn put(&self, url: &str, body: &Value) -> Result<TestResponse, CheckStop> {
         self.put_with(url, body, &[]).await
     }
@@ -209,8 +215,10 @@ impl CheckClient<'_> {
         .await
     }
 
-    /// Asks for a stream of events that ends with what is there (SYN-12), from behind the event
-    /// that a client had last.
+    /// Asks for a stream of events that ends with what is there, from behind the event that a
+    /// client had last.
+    ///
+    /// Requirements: SYN-12.
     pub(crate) async fn events(
         &self,
         url: &str,
@@ -449,7 +457,9 @@ impl CheckClient<'_> {
         Ok(request)
     }
 
-    /// The entry point (ENT-01), read once in an attempt at a check.
+    /// The entry point, read once in an attempt at a check.
+    ///
+    /// Requirements: ENT-01.
     pub(crate) async fn entry(&self) -> Result<Representation, CheckStop> {
         let read = || {
             self.cx

@@ -6,7 +6,9 @@ use std::sync::LazyLock;
 pub(crate) use crate::catalogue::ObservationMethod;
 use crate::catalogue::{Catalogue, CatalogueLink, CatalogueType, Requirement};
 
-/// What checks tell types apart by (TYP-01 to TYP-12).
+/// What checks tell types apart by.
+///
+/// Requirements: TYP-01 to TYP-12.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ValueShape {
     Text,

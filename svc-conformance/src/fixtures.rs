@@ -33,7 +33,9 @@ impl CheckClient<'_> {
     /// Creates a record of a kind with these fields besides what it needs, by REST where that is
     /// declared, else by a helper.
     ///
-    /// The answer is judged as a create (ERR-13, CRU-13); the record carries a marker.
+    /// The answer is judged as a create; the record carries a marker.
+    ///
+    /// Requirements: ERR-13, CRU-13.
     pub(crate) async fn make(
         &self,
         one: &str,
@@ -136,7 +138,9 @@ impl CheckClient<'_> {
             .await
     }
 
-    /// The person in the answer to [`CheckClient::post_person`]; success is judged (HLP-06).
+    /// The person in the answer to [`CheckClient::post_person`]; success is judged.
+    ///
+    /// Requirements: HLP-06.
     pub(crate) async fn posted_person(
         &self,
         answer: &TestResponse,
@@ -197,7 +201,9 @@ impl CheckClient<'_> {
         self.help(container, helper, &body).await
     }
 
-    /// Calls a helper of a record; success is judged (HLP-06).
+    /// Calls a helper of a record; success is judged.
+    ///
+    /// Requirements: HLP-06.
     pub(crate) async fn help(
         &self,
         container: &Representation,
@@ -319,7 +325,9 @@ impl CheckClient<'_> {
         Ok(answer.record())
     }
 
-    /// Deletes a record; the answer is judged (CRU-14, ERR-17).
+    /// Deletes a record; the answer is judged.
+    ///
+    /// Requirements: CRU-14, ERR-17.
     pub(crate) async fn remove(&self, record: &Representation) -> Result<TestResponse, CheckStop> {
         let answer = self.delete(&record.self_url()?).await?;
         let form = answer.is_removal();
@@ -330,7 +338,9 @@ impl CheckClient<'_> {
         Ok(answer)
     }
 
-    /// Changes a record; a success is judged (ERR-15).
+    /// Changes a record; a success is judged.
+    ///
+    /// Requirements: ERR-15.
     pub(crate) async fn change(
         &self,
         record: &Representation,
@@ -355,7 +365,9 @@ impl CheckClient<'_> {
     }
 }
 
-/// The address of a helper of a record; a person's may be spelled in two ways (RES-person-48).
+/// The address of a helper of a record; a person's may be spelled in two ways.
+///
+/// Requirements: RES-person-48.
 pub(crate) fn helper_address(
     container: &Representation,
     helper: &str,

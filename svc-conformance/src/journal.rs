@@ -15,7 +15,9 @@ use crate::address;
 use crate::response::TestResponse;
 use crate::private_file;
 
-/// The system name of marker identifiers (TYP-13).
+/// The system name of marker identifiers.
+///
+/// Requirements: TYP-13.
 pub(crate) const SYSTEM: &str = "svc-conformance";
 
 /// One line of a journal.

@@ -24,14 +24,18 @@ impl Keys {
         }
     }
 
-    /// A key whose data is apart from that of the primary key (COL-02, AUT-02).
+    /// A key whose data is apart from that of the primary key.
+    ///
+    /// Requirements: COL-02, AUT-02.
     #[must_use]
     pub fn other_tenant(mut self, key: impl Into<String>) -> Self {
         self.other_tenant = Some(key.into());
         self
     }
 
-    /// A key that lacks one operation, such as `people.create` (AUT-04).
+    /// A key that lacks one operation, such as `people.create`.
+    ///
+    /// Requirements: AUT-04.
     #[must_use]
     pub fn restricted(mut self, key: impl Into<String>, lacks: impl Into<String>) -> Self {
         self.restricted = Some((key.into(), lacks.into()));

@@ -8,7 +8,9 @@ use crate::ids;
 /// One kind: its relation, that of its collection, and how a record of it comes to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CatalogueKind {
-    /// Relation of one record (HAL-14).
+    /// Relation of one record.
+    ///
+    /// Requirements: HAL-14.
     pub(crate) one: &'static str,
     /// Relation of its collection.
     pub(crate) many: &'static str,
@@ -59,7 +61,9 @@ pub(crate) fn kind_of(many: &str) -> Option<CatalogueKind> {
 /// The fixture that stands for an event which sells tickets.
 pub(crate) const TICKETED: &str = "ticketed_event";
 
-/// The fixture that stands for an event with few places, which a run may fill (LIM-04).
+/// The fixture that stands for an event with few places, which a run may fill.
+///
+/// Requirements: LIM-04.
 pub(crate) const LIMITED: &str = "limited_event";
 
 /// What begins the name of a fixture that is a helper.

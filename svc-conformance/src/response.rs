@@ -79,12 +79,16 @@ impl TestResponse {
         matches!(self.status, 200..=299)
     }
 
-    /// Whether the status is one of a create: 200 and 201 are both conformant (CRU-13).
+    /// Whether the status is one of a create: 200 and 201 are both conformant.
+    ///
+    /// Requirements: CRU-13.
     pub(crate) fn is_created(&self) -> bool {
         matches!(self.status, 200 | 201)
     }
 
-    /// Whether the answer is that of a delete: 204 without a body, or 200 with a notice (CRU-14).
+    /// Whether the answer is that of a delete: 204 without a body, or 200 with a notice.
+    ///
+    /// Requirements: CRU-14.
     pub(crate) fn is_removal(&self) -> bool {
         match self.status {
             204 => self.body.is_empty(),
@@ -112,21 +116,27 @@ impl TestResponse {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The error object (ERR-01), if there is one.
+    /// The error object, if there is one.
+    ///
+    /// Requirements: ERR-01.
     pub(crate) fn error(&self) -> Option<&Value> {
         self.json
             .get(format!("{}:error", self.prefix))
             .filter(|error| error.is_object())
     }
 
-    /// The outcome of each resource (ERR-20).
+    /// The outcome of each resource.
+    ///
+    /// Requirements: ERR-20.
     pub(crate) fn entries(&self) -> &[Value] {
         self.error()
             .and_then(|error| error["resource_status"].as_array())
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Every description, under either spelling of its entry (ERR-33), or bare at the top (ERR-02).
+    /// Every description, under either spelling of its entry, or bare at the top.
+    ///
+    /// Requirements: ERR-33, ERR-02.
     pub(crate) fn problems(&self) -> Vec<ReportedProblem> {
         self.descriptions()
             .into_iter()
@@ -165,12 +175,16 @@ impl std::fmt::Display for TestResponse {
     }
 }
 
-/// One description of an error (ERR-24 to ERR-28).
+/// One description of an error.
+///
+/// Requirements: ERR-24 to ERR-28.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReportedProblem {
     pub(crate) code: String,
     pub(crate) properties: Vec<String>,
-    /// Whether it names properties at all; it need not (ERR-26).
+    /// Whether it names properties at all; it need not.
+    ///
+    /// Requirements: ERR-26.
     pub(crate) has_properties: bool,
     pub(crate) hint: Option<String>,
 }
@@ -197,7 +211,9 @@ impl ReportedProblem {
     }
 }
 
-/// The descriptions of one entry, under either spelling (ERR-33).
+/// The descriptions of one entry, under either spelling.
+///
+/// Requirements: ERR-33.
 pub(crate) fn descriptions(entry: &Value) -> &[Value] {
     let list = entry
         .get("error_descriptions")
@@ -243,14 +259,18 @@ impl Representation {
         Some(self.beside(embedded.clone())).filter(|record| record.json.is_object())
     }
 
-    /// The record's own address (HAL-16).
+    /// The record's own address.
+    ///
+    /// Requirements: HAL-16.
     pub(crate) fn self_url(&self) -> Result<String, CheckStop> {
         self.link("self").ok_or_else(|| {
             CheckStop::Inconclusive(format!("there is no link self in {}", self.short()))
         })
     }
 
-    /// The members of a page (COL-28).
+    /// The members of a page.
+    ///
+    /// Requirements: COL-28.
     pub(crate) fn embedded(&self) -> Vec<Self> {
         let mut lists = self["_embedded"]
             .as_object()
@@ -262,7 +282,9 @@ impl Representation {
         list.iter().map(|json| self.beside(json.clone())).collect()
     }
 
-    /// The identifiers (TYP-13).
+    /// The identifiers.
+    ///
+    /// Requirements: TYP-13.
     pub(crate) fn identifiers(&self) -> Vec<&str> {
         let list = self["identifiers"]
             .as_array()

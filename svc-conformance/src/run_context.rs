@@ -48,7 +48,9 @@ pub(crate) struct RunContext {
     pub(crate) receiver: Option<Receiver>,
     /// Addresses of records that were there before, which the run leaves as they are.
     kept: Mutex<BTreeSet<String>>,
-    /// The first status of each operation, which must stay the same (CRU-13).
+    /// The first status of each operation, which must stay the same.
+    ///
+    /// Requirements: CRU-13.
     pub(crate) firsts: Mutex<BTreeMap<String, u16>>,
     /// The most records of a page as the entry point says, 0 before it was read.
     published_limit: AtomicU64,
@@ -184,8 +186,10 @@ impl RunContext {
         )
     }
 
-    /// The most records of a page (LIM-01): what the entry point publishes, or what is declared
-    /// where it was not read yet.
+    /// The most records of a page: what the entry point publishes, or what is declared where it was
+    /// not read yet.
+    ///
+    /// Requirements: LIM-01.
     pub(crate) fn page_limit(&self) -> Option<u64> {
         let declared = u64::from(self.declared.text.limits.max_pagesize);
         let published = self.published_limit.load(Ordering::Relaxed);

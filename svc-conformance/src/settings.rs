@@ -59,7 +59,9 @@ pub(crate) struct RunSettings {
     pub(crate) records: usize,
     /// Requests in a second at most.
     pub(crate) rate: Option<f64>,
-    /// How far the server's clock may be from this one (TYP-15).
+    /// How far the server's clock may be from this one.
+    ///
+    /// Requirements: TYP-15.
     pub(crate) clock_tolerance: Duration,
     /// The rows at whose first confirmed failure the run ends; any MUST row where none is named.
     pub(crate) stop_at: Option<BTreeSet<String>>,

@@ -26,7 +26,9 @@ use crate::connect::{Connector, Tls, connector, failure};
 /// Where requests go.
 #[async_trait]
 pub trait Target: Send + Sync + fmt::Debug {
-    /// Address of the entry point, with a slash at the end (HAL-01).
+    /// Address of the entry point, with a slash at the end.
+    ///
+    /// Requirements: HAL-01.
     fn base(&self) -> &str;
 
     /// Whether the target runs on this machine: others are only read until writes are allowed.
@@ -51,8 +53,10 @@ pub trait Target: Send + Sync + fmt::Debug {
         timeout: Duration,
     ) -> Result<Response<Bytes>, TargetError>;
 
-    /// Lets time pass: until a date of the target can be a later one (CRU-19), or as long as it
-    /// asks to wait with `Retry-After`.
+    /// Lets time pass: until a date of the target can be a later one, or as long as it asks to wait
+    /// with `Retry-After`.
+    ///
+    /// Requirements: CRU-19.
     async fn wait(&self, duration: Duration) {
         tokio::time::sleep(duration).await;
     }

@@ -34,7 +34,9 @@ pub(crate) fn first<'v>(json: &'v Value, path: &str) -> Option<&'v Value> {
     at(json, path).into_iter().next()
 }
 
-/// Whether a value counts as not set (CAP-08, CRU-17): absent, null or empty.
+/// Whether a value counts as not set: absent, null or empty.
+///
+/// Requirements: CAP-08, CRU-17.
 pub(crate) fn is_unset(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => true,

@@ -1,5 +1,6 @@
-//! The capability document: what a server supports, for machines, as it is published and as it is
-//! read (CAP-04, UND-40).
+//! The capability document: the machine-readable description of what a server supports.
+//!
+//! Requirements: CAP-04, UND-40.
 
 pub use svc_declaration::{
     Declaration, DeclaredAuthentication, DeclaredCollection, DeclaredDialect, DeclaredEntryPoint,
@@ -11,7 +12,7 @@ mod tests {
     use super::*;
     use crate::link::Dialect;
 
-    /// HAL-09 to HAL-11: what a document leaves out is what a deployment has that sets nothing.
+    /// HAL-09 to HAL-11: names that a document omits are those of the default dialect.
     #[test]
     fn names_that_a_document_leaves_out_are_the_default_dialect() {
         let (names, dialect) = (DeclaredDialect::default(), Dialect::default());

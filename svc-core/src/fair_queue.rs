@@ -1,4 +1,4 @@
-//! A queue that serves its tenants in turn.
+//! A queue that serves its tenants fairly.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -6,9 +6,11 @@ use std::{
     hash::Hash,
 };
 
-/// A queue of items of several tenants. It returns the items of one tenant in the order in which
-/// they came, and takes one item of each waiting tenant before it takes another of the same one: a
-/// tenant with many items delays those of the others by one item.
+/// A queue of items of several tenants.
+///
+/// It returns the items of one tenant in the order in which they arrived. It returns one item of
+/// each waiting tenant before it returns another item of the same one. A tenant with many items
+/// therefore delays each other tenant by at most one item.
 ///
 /// # Examples
 ///
@@ -60,7 +62,7 @@ impl<K: Hash + Eq + Clone, T> FairQueue<K, T> {
         }
     }
 
-    /// Removes the first item of the tenant whose turn it is. `None` if the queue is empty.
+    /// Removes and returns the first item of the next tenant. Returns `None` if the queue is empty.
     pub fn pop(&mut self) -> Option<T> {
         let tenant = self.turns.pop_front()?;
         let items = self.waiting.get_mut(&tenant)?;
@@ -74,25 +76,25 @@ impl<K: Hash + Eq + Clone, T> FairQueue<K, T> {
         item
     }
 
-    /// Number of waiting items.
+    /// Returns the number of waiting items.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Number of waiting items of a tenant.
+    /// Returns the number of waiting items of a tenant.
     #[must_use]
     pub fn len_of(&self, tenant: &K) -> usize {
         self.waiting.get(tenant).map_or(0, VecDeque::len)
     }
 
-    /// Number of tenants with waiting items.
+    /// Returns the number of tenants with waiting items.
     #[must_use]
     pub fn tenants(&self) -> usize {
         self.turns.len()
     }
 
-    /// Whether no item waits.
+    /// Returns whether the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.turns.is_empty()
@@ -106,8 +108,8 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Every item is returned once, those of a tenant in their order, and none waits while
-        /// another tenant is served twice.
+        /// Every item is returned once, and those of a tenant in their order. No tenant waits while
+        /// another one is served twice.
         #[test]
         fn tenants_are_served_in_turn(items in proptest::collection::vec((0_u8..5, any::<u16>()), 0..60)) {
             let mut queue = FairQueue::default();

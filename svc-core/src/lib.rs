@@ -1,10 +1,10 @@
-//! Resources, operations, links, capabilities, errors and HAL rendering of the Activist Data
-//! Exchange API. No I/O.
+//! The core of the Activist Data Exchange API: operations, validation, links, capabilities, errors
+//! and HAL rendering. It performs no I/O.
 //!
-//! A vendor keeps the tables, the locks and the ids it has, implements a trait for each operation
-//! that it supports, and registers it. What is registered exists, is linked and is declared;
-//! nothing else is (CAP-04). Here a sign-up form writes into a list of contacts that has nothing to
-//! do with this library:
+//! A vendor implements a trait for each supported operation, with its existing tables, locks and
+//! ids, and registers it. The API offers, links and declares exactly the registered operations. In
+//! this example, a sign-up form writes into a list of contacts that does not depend on this
+//! library:
 //!
 //! ```
 //! use std::{
@@ -23,7 +23,7 @@
 //!     value::Id,
 //! };
 //!
-//! /// The vendor's own table: name and e-mail address.
+//! /// The table of the vendor: name and e-mail address.
 //! #[derive(Default)]
 //! struct Crm(Mutex<Vec<(String, String)>>);
 //!
@@ -66,11 +66,11 @@
 //! assert!(reply.body.starts_with(br#"{"identifiers":["acme:contact-1"]"#));
 //! assert_eq!(crm.0.lock().map_err(|_| "poisoned")?.as_slice(), [("Ada".to_owned(), "ada@example.org".to_owned())]);
 //!
-//! // Without a key there is nothing to be had (AUT-07).
+//! // Without a key the request is rejected.
 //! let request = Request::new(&Method::POST, "people/person_signup").with_body(body);
 //! assert_eq!(api.handle(Identity::Anonymous, request).await.status, 401);
 //!
-//! // A body that breaks rules never gets as far as the vendor's code, and every rule is named (ERR-39).
+//! // An invalid body never reaches the code of the vendor, and the response contains every problem.
 //! let body = r#"{"person": {"given_name": 7, "email_addresses": [{"address": "nobody"}]}}"#;
 //! let request = Request::new(&Method::POST, "people/person_signup").with_body(body);
 //! let reply = api.handle(identity, request).await;
@@ -81,42 +81,44 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Where things are
+//! # Modules
 //!
-//! | Module | What it has |
+//! | Module | Content |
 //! |---|---|
-//! | [`api`] | [`ApiBuilder`] registers operations and settings, [`Api`] resolves, admits and answers requests |
-//! | [`operation`] | the operations of the interface as one table: methods, rights, bodies, statuses |
+//! | [`api`] | [`ApiBuilder`] registers operations and settings, [`Api`] executes requests |
+//! | [`operation`] | the table of all operations: methods, rights, bodies, statuses |
 //! | [`ops`] | the traits that a backend implements: [`List`], [`Get`], [`Create`], [`Update`], [`Delete`], [`Find`], [`Helper`] |
-//! | [`model`] | the kinds of records as Rust types, each in a table of its own ([`model::Kind`] names them) |
-//! | [`record`], [`page`] | what a backend hands over: [`Record`] typed or as stored bytes, [`Page`] |
-//! | [`draft`] | what a backend is handed, validated: [`Draft`] to create, [`Patch`] to change |
-//! | [`helper`] | the eight helpers: plans, outcomes, how people are matched ([`helper::PersonMatching`]) |
-//! | [`raw`] | the same without the type of the kind or the helper, for programs that treat all alike |
+//! | [`model`] | the kinds of records as Rust types, each with its own table ([`model::Kind`] lists them) |
+//! | [`record`], [`page`] | what a backend returns: [`Record`], typed or as stored bytes, and [`Page`] |
+//! | [`draft`] | validated input of a backend: [`Draft`] to create, [`Patch`] to change |
+//! | [`helper`] | the eight helpers: requests, outcomes, person matching ([`helper::PersonMatching`]) |
+//! | [`raw`] | the same types without the kind or the helper, for programs that handle all alike |
 //! | [`auth`], [`context`] | keys, rights, callers, tenants ([`auth::Authenticator`], [`auth::Identity`], [`Context`]) |
-//! | [`link`] | addresses: [`link::Dialect`] (prefix, key header, share names) and [`link::Layout`] (paths both ways) |
-//! | [`error`](mod@error) | [`ErrorCode`], the closed list of reasons; [`Problem`]; [`Error`], what a backend returns |
+//! | [`link`] | URLs: [`link::Dialect`] (prefix, key header, share names) and [`link::Layout`] (paths in both directions) |
+//! | [`error`](mod@error) | [`ErrorCode`], the closed list of error codes; [`Problem`]; [`Error`], which a backend returns |
 //! | [`value`] | ids, identifiers, exact amounts, timestamps, dates, flexible enums |
-//! | [`schema`], [`describe`] | the tables as constant data, and how a Rust type stands for a type of the interface |
-//! | [`read`] | strict JSON, JSON Merge Patch, bodies against the tables |
-//! | [`field_set`] | [`fields!`], [`writable!`] and [`field_set::LinkKey`]: restrictions and links that the compiler checks |
-//! | [`store`] | what a store of every kind is asked and told: [`store::Store`], questions, changes |
-//! | [`rules`] | the rulebook: what each write means, decided once for every store |
+//! | [`schema`], [`describe`] | the tables as constant data, and the mapping of Rust types to types of the API |
+//! | [`read`] | strict JSON, JSON Merge Patch, validation of bodies against the tables |
+//! | [`field_set`] | [`fields!`], [`writable!`] and [`field_set::LinkKey`]: fields and links that the compiler checks |
+//! | [`store`] | the interface of a store of every kind: [`store::Store`], lookups, changes |
+//! | [`rules`] | the rules: what each write request means, the same for every store |
 //! | [`filter`] | filters and orders of collections |
 //! | [`json`] | JSON as the API reads and writes it |
-//! | `webhook` | feature: messages about changes, signed: the rules of webhooks |
-//! | [`capability`] | the capability document: what an API declares, and its form for readers |
+//! | `webhook` | feature: webhooks, which send signed messages about changes |
+//! | [`capability`] | the capability document, which declares what an API supports |
 //!
 //! The [`glossary`] defines the terms.
 //!
-//! `svc-store` has what a store needs besides its queries, and a store in memory; `svc-sql` is a
-//! store over the tables of an existing program.
+//! `svc-store` contains what a store needs in addition to its queries, and a store in memory.
+//! `svc-sql` is a store over the tables of an existing program.
 //!
-//! Types of other crates in this API: `http` (methods, headers, statuses, addresses, extensions),
-//! `bytes::Bytes`, `uuid::Uuid`, `svc_declaration` (the capability document), `serde` (what it is
-//! read and written with), and the boxed futures of `async_trait`.
+//! Types of other crates in this API: `http` (methods, headers, statuses, URIs, extensions),
+//! `bytes::Bytes`, and `uuid::Uuid`. Also `svc_declaration` (the capability document), `serde` (its
+//! serialization), and the boxed futures of `async_trait`.
 //!
-//! Identifiers in brackets, such as CAP-04, name rows of the requirement catalogue.
+//! Ids such as CAP-04 refer to requirements of the catalogue.
+//!
+//! Requirements: CAP-04, AUT-07, ERR-39.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

@@ -3,7 +3,7 @@
 use proptest::test_runner::{Config, RngSeed};
 
 /// Returns a configuration that runs the same cases every time and writes no files.
-/// `PROPTEST_RNG_SEED` and `PROPTEST_CASES` change the cases.
+/// `PROPTEST_RNG_SEED` and `PROPTEST_CASES` override the cases.
 pub(crate) fn config() -> Config {
     let mut config = Config {
         failure_persistence: None,

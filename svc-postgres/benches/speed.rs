@@ -1,16 +1,16 @@
-//! Speed of the service over PostgreSQL, in process, against the same work by hand through the same
-//! client, and against svc-sqlite, all measured in the same run.
+//! Measures the speed of the service over PostgreSQL, in process. It is compared with hand-written
+//! code through the same client and with svc-sqlite, all in one run.
 //!
 //! `cargo bench -p svc-postgres --bench speed` runs all parts; `-- writes`, `-- far`, `-- pages`,
-//! `-- cpu`, `-- many` one of them. It starts a PostgreSQL of its own. Each line tells a bound,
-//! what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
+//! `-- cpu`, `-- many` run one of them. It starts its own PostgreSQL server. Each line has a bound,
+//! the measured value, and `ok` or `MISSED`. After a miss the exit code is 1.
 
 mod bare;
-#[allow(dead_code, reason = "it measures more than this bench asks for")]
+#[allow(dead_code, reason = "it measures more than this benchmark needs")]
 #[path = "../../svc-sqlite/benches/measure/mod.rs"]
 mod measure;
 mod naive;
-#[allow(dead_code, reason = "it offers more than this bench uses")]
+#[allow(dead_code, reason = "it offers more than this benchmark uses")]
 #[path = "../tests/it/postgres/server.rs"]
 mod server;
 #[path = "../tests/it/postgres/support/mod.rs"]
@@ -42,12 +42,12 @@ use uuid::Uuid;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Callers at the same time, and how long they are watched.
+/// The number of simultaneous callers, and the duration of a measurement.
 const CALLERS: usize = 64;
 const WHILE: Duration = Duration::from_millis(1_500);
-/// Connections of the work by hand: more were slower.
+/// The number of connections of the hand-written code; more connections were slower.
 const BY_HAND: usize = 32;
-/// Connections that a store with the default options writes with.
+/// The number of write connections of a store with the default options.
 const WRITERS: usize = 12;
 
 fn main() -> ExitCode {
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
     report.finish()
 }
 
-/// A store in a schema of its own, with a petition.
+/// Opens a store in a separate schema, with a petition.
 async fn petition(url: &str, schema: &str) -> (Server, String) {
     let server = Server::open(PostgresOptions::new(url).expect("a URL").schema(schema)).await;
     let petition = server.make("petitions", json!({})).await;
@@ -100,7 +100,7 @@ async fn sign(server: &Server, petition: &str) {
     assert_eq!(answer.status, 200, "{}", answer.json);
 }
 
-/// Calls each second of so many callers.
+/// Returns the requests per second of a number of callers.
 async fn served(server: &Server, petition: &str, callers: usize) -> f64 {
     let (begin, mut calls) = (Instant::now(), JoinSet::new());
     for _ in 0..callers {
@@ -118,7 +118,8 @@ async fn served(server: &Server, petition: &str, callers: usize) -> f64 {
     f64::from(done) / begin.elapsed().as_secs_f64()
 }
 
-/// Calls each second of the same callers by hand, each waiting for a connection.
+/// Returns the requests per second of the same callers with hand-written code; each caller waits
+/// for a connection.
 async fn by_hand(naive: &'static [Mutex<Naive>], callers: usize) -> f64 {
     let (begin, mut calls) = (Instant::now(), JoinSet::new());
     for caller in 0..callers {
@@ -135,7 +136,7 @@ async fn by_hand(naive: &'static [Mutex<Naive>], callers: usize) -> f64 {
     f64::from(done) / begin.elapsed().as_secs_f64()
 }
 
-/// Durable helper calls on one petition, by many callers and by a lone one.
+/// Measures durable helper requests on one petition, by many callers and by a single one.
 fn writes(report: &mut Report, runtime: &Runtime, url: &str, many: f64, lone: f64) {
     let schema = format!("writes_{}", Uuid::new_v4().simple());
     let (server, petition) = runtime.block_on(petition(url, &schema));
@@ -145,7 +146,7 @@ fn writes(report: &mut Report, runtime: &Runtime, url: &str, many: f64, lone: f6
         .and_then(|id| id.parse().ok())
         .expect("an id");
     let hand: &'static [Mutex<Naive>] = runtime.block_on(async {
-        // A tenant of its own on the same tables.
+        // A separate tenant on the same tables.
         let other = Server::of(server.store.clone(), "by-hand").await;
         other.make("petitions", json!({})).await;
         let tenant = number(url, &schema, "by-hand").await;
@@ -158,9 +159,9 @@ fn writes(report: &mut Report, runtime: &Runtime, url: &str, many: f64, lone: f6
     let mut ours = || runtime.block_on(served(&server, &petition, CALLERS));
     let mut theirs = || runtime.block_on(by_hand(hand, CALLERS));
     let [with, without] = interleaved(5, [&mut ours, &mut theirs]);
-    let detail = format!("{with:.0} against {without:.0} calls a second");
+    let detail = format!("{with:.0} against {without:.0} requests per second");
     report.line(
-        "helpers, 64 callers, over a transaction each by hand",
+        "helpers, 64 callers, over hand-written transactions",
         Bound::AtLeast(many),
         with / without,
         "x",
@@ -169,9 +170,9 @@ fn writes(report: &mut Report, runtime: &Runtime, url: &str, many: f64, lone: f6
     let mut ours = || runtime.block_on(served(&server, &petition, 1));
     let mut theirs = || runtime.block_on(by_hand(&hand[..1], 1));
     let [with, without] = interleaved(5, [&mut ours, &mut theirs]);
-    let detail = format!("{with:.0} against {without:.0} calls a second");
+    let detail = format!("{with:.0} against {without:.0} requests per second");
     report.line(
-        "helpers, a lone caller, over the same by hand",
+        "helpers, a single caller, over hand-written code",
         Bound::AtLeast(lone),
         with / without,
         "x",
@@ -179,7 +180,7 @@ fn writes(report: &mut Report, runtime: &Runtime, url: &str, many: f64, lone: f6
     );
 }
 
-/// The number of a tenant.
+/// Returns the number of a tenant.
 async fn number(url: &str, schema: &str, name: &str) -> i64 {
     let config: tokio_postgres::Config = url.parse().expect("a URL");
     let (client, connection) = config
@@ -195,9 +196,9 @@ async fn number(url: &str, schema: &str, name: &str) -> i64 {
         .get(0)
 }
 
-/// Fills a tenant with people by one statement; each with a body of some 700 bytes.
+/// Fills a tenant with people by one statement; each has a body of about 700 bytes.
 fn people(database: &support::server::Server, schema: &str, tenant: &str, many: u32) {
-    // As the store keeps it: members without braces.
+    // As the store writes it: members without braces.
     let body = format!(
         r#""given_name":"Ada","family_name":"L","custom_fields":{{"note":"{}"}}"#,
         "x".repeat(620)
@@ -213,7 +214,8 @@ fn people(database: &support::server::Server, schema: &str, tenant: &str, many: 
     ));
 }
 
-/// A page against its raw statement through the same client, and page 3 900 against page 1.
+/// Measures a page against its raw statement through the same client, and page 3 900 against page
+/// 1.
 fn pages(report: &mut Report, runtime: &Runtime, database: &support::server::Server) {
     const PAGES: u32 = 400;
     let schema = format!("pages_{}", Uuid::new_v4().simple());
@@ -266,7 +268,7 @@ fn pages(report: &mut Report, runtime: &Runtime, database: &support::server::Ser
             });
         })
     };
-    // The 3 900th page by its link, as a walk gets there.
+    // Page 3 900 by its link, like a client that reads all pages.
     let deep = runtime.block_on(server.get("people?page=3899")).json["_links"]["next"]["href"]
         .as_str()
         .map(str::to_owned);
@@ -302,7 +304,7 @@ fn pages(report: &mut Report, runtime: &Runtime, database: &support::server::Ser
         ],
     );
     let detail =
-        format!("{raw:.0} raw, {listed:.0} by the store, {first:.0} rendered pages a second");
+        format!("{raw:.0} raw, {listed:.0} by the store, {first:.0} rendered pages per second");
     report.line(
         "time of a page of 25 over its raw statement",
         Bound::AtMost(1.3),
@@ -315,11 +317,11 @@ fn pages(report: &mut Report, runtime: &Runtime, database: &support::server::Ser
         Bound::AtMost(1.2),
         first / last,
         "x",
-        &format!("{last:.0} pages a second"),
+        &format!("{last:.0} pages per second"),
     );
 }
 
-/// CPU time of the service's thread for a page and for a person, against svc-sqlite.
+/// Measures the CPU time of the service's thread for a page and for a person, against svc-sqlite.
 fn cpu(report: &mut Report, database: &support::server::Server) {
     const READS: u32 = 300;
     let one_thread = || {
@@ -365,7 +367,7 @@ fn cpu(report: &mut Report, database: &support::server::Server) {
             .self_link();
     }
     let mut bare = Bare::connect(database.port());
-    // So many bytes come from the database for 26 people, and for one.
+    // The number of bytes that the database sends for 26 people, and for one.
     let reads = [
         ("a page", "people", "people", 20_000),
         ("a person", &*person.0, &*person.1, 750),
@@ -397,7 +399,7 @@ fn cpu(report: &mut Report, database: &support::server::Server) {
         let [ours, theirs, socket] =
             interleaved(9, [&mut { ours }, &mut { theirs }, &mut { socket }]);
         let detail = format!(
-            "{ours:.1} against {theirs:.1} microseconds; a bare socket alone takes {socket:.1}"
+            "{ours:.1} against {theirs:.1} microseconds; a bare socket alone needs {socket:.1}"
         );
         report.line(
             &format!("CPU for {what} over svc-sqlite"),
@@ -409,8 +411,9 @@ fn cpu(report: &mut Report, database: &support::server::Server) {
     }
 }
 
-/// A thousand tenants and a million people: memory of the process, and helpers over all of them
-/// against eight, where four calls share a transaction; beside it what transactions alone take.
+/// Measures a thousand tenants and a million people: memory of the process, and helpers over all
+/// tenants against eight, where four requests share a transaction. The cost of empty transactions
+/// is measured for comparison.
 fn many(report: &mut Report, runtime: &Runtime, database: &support::server::Server) {
     let schema = format!("many_{}", Uuid::new_v4().simple());
     let options = PostgresOptions::new(&database.url())
@@ -470,7 +473,8 @@ fn many(report: &mut Report, runtime: &Runtime, database: &support::server::Serv
         }],
     );
     let detail = format!(
-        "{all:.0} against {few:.0} calls a second; {empty:.0} turns by hand over 1 000 that write nothing"
+        "{all:.0} against {few:.0} requests per second; {empty:.0} hand-written transactions over \
+            1 000 that write nothing"
     );
     report.line(
         "helpers over 1 000 tenants over those of 8",
@@ -489,7 +493,7 @@ fn many(report: &mut Report, runtime: &Runtime, database: &support::server::Serv
     );
 }
 
-/// Turns each second over all tenants in which nothing is asked or changed.
+/// Returns the empty transactions per second over all tenants.
 async fn empty(hands: &[Arc<Empty>], tenants: &[i64]) -> f64 {
     let (begin, mut turns) = (Instant::now(), JoinSet::new());
     for (hand, by) in hands.iter().enumerate() {
@@ -513,7 +517,7 @@ async fn empty(hands: &[Arc<Empty>], tenants: &[i64]) -> f64 {
     f64::from(done) / begin.elapsed().as_secs_f64()
 }
 
-/// Resident memory of this process in MiB.
+/// Returns the resident memory of this process in MiB.
 fn resident() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

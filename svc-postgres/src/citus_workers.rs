@@ -1,4 +1,4 @@
-//! On a cluster that shards by tenant: the worker that has a tenant, reached without the way over
+//! On a cluster that shards by tenant: the worker of each tenant, which is queried directly without
 //! the coordinator.
 
 use std::{
@@ -9,10 +9,10 @@ use std::{
 
 use crate::pool::ConnectionPool;
 
-/// How long it is taken for granted where a tenant is. After a move the old place answers as well;
-/// it is only slower.
+/// How long the location of a tenant is cached. After a move the old node also answers, but more
+/// slowly.
 const KNOWN: Duration = Duration::from_secs(60);
-/// How long the first server is asked instead of one that cannot be reached.
+/// How long the coordinator is used instead of a worker that cannot be reached.
 pub(crate) const FALLBACK_DURATION: Duration = Duration::from_secs(5);
 
 /// The host and the port of a worker.
@@ -22,12 +22,12 @@ pub(crate) type WorkerAddress = (String, u16);
 #[derive(Default)]
 pub(crate) struct CitusWorkers {
     pools: Mutex<HashMap<WorkerAddress, Arc<ConnectionPool>>>,
-    /// Where the statements of each tenant go, and until when.
+    /// The pool for the statements of each tenant, and until when it is valid.
     placements: Mutex<HashMap<i64, (Arc<ConnectionPool>, Instant)>>,
 }
 
 impl CitusWorkers {
-    /// Where the statements of a tenant go, as far as that is known.
+    /// Returns the pool of a tenant's worker, if it is known.
     pub(crate) fn get(&self, tenant: i64) -> Option<Arc<ConnectionPool>> {
         let homes = self.placements.lock().unwrap_or_else(PoisonError::into_inner);
         homes
@@ -36,7 +36,7 @@ impl CitusWorkers {
             .map(|(pool, _)| Arc::clone(pool))
     }
 
-    /// A tenant is at home at a worker, which is reached as `make` says.
+    /// Records the worker of a tenant. `make` creates its pool.
     pub(crate) fn resolve(
         &self,
         tenant: i64,
@@ -55,7 +55,7 @@ impl CitusWorkers {
         pool
     }
 
-    /// The statements of a tenant go here for a while: its own worker is not known, or cannot be
+    /// Uses this pool for a tenant for a short time, because its worker is unknown or cannot be
     /// reached.
     pub(crate) fn fall_back(&self, tenant: i64, pool: &Arc<ConnectionPool>) {
         self.insert(tenant, pool, FALLBACK_DURATION);

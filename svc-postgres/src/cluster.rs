@@ -1,10 +1,12 @@
-//! What differs between one PostgreSQL server and a cluster of Citus, which shards by tenant. Each
+//! The differences between one PostgreSQL server and a Citus cluster, which shards by tenant. Each
 //! difference is decided here.
 //!
-//! Citus plans a statement that reads more than one table with its values only: a generic plan is
-//! an error there, and a prepared statement saves nothing. It adds the text of each `SET LOCAL` to
-//! what its first statement sends to the worker, so each setting is a message of its own, and those
-//! of the planner are left out: the coordinator does not ask that planner.
+//! Citus plans a statement that reads several tables only with its values. A generic plan is an
+//! error there, and a prepared statement saves nothing.
+//!
+//! Citus adds the text of each `SET LOCAL` to the first statement that it sends to the worker. Each
+//! setting is therefore a message of its own. Planner settings are left out, because they do not
+//! affect the coordinator.
 
 use std::time::Duration;
 
@@ -14,12 +16,12 @@ use crate::{
     citus_workers::CitusWorkers,
 };
 
-/// Where the tables are.
+/// The type of the database server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Topology {
-    /// On one server, and its replicas.
+    /// One server, and its replicas.
     Server,
-    /// On the workers of a cluster, by tenant.
+    /// A cluster, whose workers have the tables, sharded by tenant.
     Cluster,
 }
 
@@ -32,9 +34,8 @@ impl Topology {
         }
     }
 
-    /// `BEGIN` with the settings of a transaction: how long it waits for a lock, how long the
-    /// server waits for its next statement, and the tenant that row-level security knows, where
-    /// that is on.
+    /// Returns `BEGIN` with the settings of a transaction: the lock timeout and the timeout for the
+    /// next statement. With row-level security it also sets the tenant.
     pub(crate) fn begin(self, patience: Duration, tenant: Option<&str>) -> Vec<SqlQuery<'static>> {
         let millis = patience.as_millis().max(1);
         let mut settings = vec![
@@ -47,8 +48,8 @@ impl Topology {
         settings.extend(tenant.map(|tenant| format!("svc.tenant = '{tenant}'")));
         match self {
             Self::Server => {
-                // Every statement looks a few keys up; where a table was never analyzed, the
-                // planner would rather read all of it.
+                // Every statement looks up a few keys. For a table that was never analyzed, the
+                // planner would otherwise prefer to read all of it.
                 settings.push("plan_cache_mode = force_generic_plan".to_owned());
                 let avoided = [
                     "enable_seqscan",
@@ -79,8 +80,8 @@ impl Topology {
         }
     }
 
-    /// How statements reach the server. A cluster plans them anew anyway, and each of its sessions
-    /// would keep some 45 MB of plans.
+    /// Returns how statements are sent. A cluster plans each execution anyway, and each of its
+    /// sessions would hold about 45 MB of plans.
     pub(crate) fn statements(self, chosen: StatementMode) -> StatementMode {
         match self {
             Self::Server => chosen,
@@ -88,14 +89,14 @@ impl Topology {
         }
     }
 
-    /// Whether a page is read in two statements, each of which a cluster sends to one shard with
-    /// little planning. A record that is committed between them may be on a page whose total does
-    /// not count it yet.
+    /// Returns whether a page is read in two statements. A cluster sends each of them to one shard
+    /// with little planning. A record that is committed between them may be on a page whose total
+    /// does not count it yet.
     pub(crate) fn splits_pages(self) -> bool {
         self == Self::Cluster
     }
 
-    /// The workers, each of which is asked directly for what it has.
+    /// Returns the workers, which are queried directly.
     pub(crate) fn workers(self) -> Option<CitusWorkers> {
         (self == Self::Cluster).then(CitusWorkers::default)
     }
@@ -114,8 +115,8 @@ mod tests {
             .collect()
     }
 
-    /// Citus refuses generic plans with 0A000, and a text with several settings grows with their
-    /// square there.
+    /// Citus rejects generic plans with 0A000, and its work for a text with several settings is
+    /// quadratic.
     #[test]
     fn a_cluster_gets_each_setting_alone_and_none_of_the_planner() {
         let settings = [

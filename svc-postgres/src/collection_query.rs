@@ -26,12 +26,12 @@ pub(crate) struct CollectionQuery {
 struct CollectionOwner {
     address: RecordAddress,
     owner: Uuid,
-    /// Which of [`SLOTS`] leads to the owner.
+    /// Which of [`SLOTS`] refers to the owner.
     slot: usize,
 }
 
 impl CollectionQuery {
-    /// The collection that a request names.
+    /// Returns the collection of a request.
     pub(crate) fn of(tenant: i64, kind: Kind, scope: &Scope) -> Result<Self> {
         let under = match scope {
             Scope::All => None,
@@ -57,7 +57,7 @@ impl CollectionQuery {
         })
     }
 
-    /// What names the collection in cursors and in memory.
+    /// Returns the key of the collection in cursors and in memory.
     pub(crate) fn collection(&self) -> CollectionKey {
         let owner = self
             .under
@@ -66,7 +66,7 @@ impl CollectionQuery {
         offset_index::collection_key(self.tenant, self.kind, owner)
     }
 
-    /// The code of the owner's kind, and its id.
+    /// Returns the code of the owner's kind, and its id.
     fn owner(&self) -> (i16, Uuid) {
         self.under
             .as_ref()
@@ -78,20 +78,20 @@ impl CollectionQuery {
         slot.map_or(of_all, String::as_str)
     }
 
-    /// The values of a statement, with the owner behind the others where there is one.
+    /// Returns the values of a statement. The owner comes last, if there is one.
     fn with_owner(&self, mut values: Vec<SqlValue>) -> Vec<SqlValue> {
         values.extend(self.under.as_ref().map(|under| SqlValue::from(under.owner)));
         values
     }
 
-    /// Total, owner and records at once.
+    /// Reads total, owner and records in one statement.
     pub(crate) fn page_sql<'a>(&self, texts: &'a Texts, after: i64, limit: i64) -> SqlQuery<'a> {
         let (scope, owner) = self.owner();
         let values = values![self.tenant, code(self.kind), after, limit, scope, owner];
         SqlQuery::new(self.text(&texts.page, &texts.page_under), values)
     }
 
-    /// The same, from the record with `position` records before it.
+    /// Does the same, starting at the record with `position` records before it.
     pub(crate) fn whole_at<'a>(&self, texts: &'a Texts, position: u64, limit: i64) -> SqlQuery<'a> {
         let (scope, owner) = self.owner();
         // The statement adds one to it.
@@ -102,7 +102,7 @@ impl CollectionQuery {
         SqlQuery::new(self.text(&texts.page_at, &texts.page_at_under), values)
     }
 
-    /// Total and owner; records.
+    /// Reads total and owner in one statement, and the records in another one.
     pub(crate) fn routed<'a>(&self, texts: &'a Texts, after: i64, limit: i64) -> [SqlQuery<'a>; 2] {
         let (scope, owner) = self.owner();
         let rows = self.with_owner(values![self.tenant, code(self.kind), after, limit]);
@@ -115,7 +115,7 @@ impl CollectionQuery {
         ]
     }
 
-    /// The rows of the collection behind one.
+    /// Reads the rows of the collection after this one.
     pub(crate) fn members<'a>(&self, texts: &'a Texts, after: i64) -> SqlQuery<'a> {
         let values = self.with_owner(values![self.tenant, code(self.kind), after]);
         SqlQuery::new(
@@ -124,7 +124,7 @@ impl CollectionQuery {
         )
     }
 
-    /// When something last left the collection.
+    /// Reads when a member last left the collection.
     pub(crate) fn moved<'a>(&self, texts: &'a Texts) -> SqlQuery<'a> {
         let (scope, owner) = self.owner();
         SqlQuery::new(
@@ -133,7 +133,7 @@ impl CollectionQuery {
         )
     }
 
-    /// Whether the owner is where its address says.
+    /// Returns whether the owner is at the address of the request.
     pub(crate) fn has_owner(&self, links: Option<&[Option<Uuid>]>) -> bool {
         let Some(CollectionOwner { address, .. }) = &self.under else {
             return true;

@@ -1,4 +1,4 @@
-//! Ways to a server: plain, or with TLS where the feature `tls` is on.
+//! Connections to a server: plain, or with TLS if the feature `tls` is on.
 
 use std::{
     fmt,
@@ -15,21 +15,21 @@ use tokio_postgres::{
 
 use crate::error::ConnectError;
 
-/// The side of a connection that sends and receives; it ends with the connection.
+/// The task of a connection that sends and receives. It ends with the connection.
 pub(crate) type ConnectionIo = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Makes connections to one server.
+/// Opens connections to one server.
 #[derive(Clone)]
 pub(crate) struct Connector {
     pub(crate) config: Config,
-    /// The time until a connection is open, over all addresses.
+    /// The maximum time until a connection is open, over all addresses.
     limit: Option<Duration>,
     #[cfg(feature = "tls")]
     pub(crate) tls: Option<tokio_postgres_rustls::MakeRustlsConnect>,
 }
 
 impl Connector {
-    /// The way that a configuration names.
+    /// Returns a connector for a configuration.
     #[cfg(feature = "tls")]
     pub(crate) fn new(config: Config) -> Result<Self, ConnectError> {
         let is_plain = config.get_ssl_mode() == tokio_postgres::config::SslMode::Disable;
@@ -45,7 +45,7 @@ impl Connector {
         })
     }
 
-    /// The way that a configuration names.
+    /// Returns a connector for a configuration.
     #[cfg(not(feature = "tls"))]
     pub(crate) fn new(config: Config) -> Result<Self, ConnectError> {
         if config.get_ssl_mode() == tokio_postgres::config::SslMode::Require {
@@ -57,8 +57,8 @@ impl Connector {
         })
     }
 
-    /// The same way, with a limit of the time until it is open. Each address has an equal part of
-    /// it, unless the URL has a `connect_timeout`.
+    /// Returns the connector with a limit of the time until a connection is open. Each address gets
+    /// an equal part of it, unless the URL has a `connect_timeout`.
     pub(crate) fn within(&self, time: Duration) -> Self {
         Self {
             limit: Some(time),
@@ -66,7 +66,7 @@ impl Connector {
         }
     }
 
-    /// The same way to one host of the URL alone.
+    /// Returns the connector for only one host of the URL.
     fn to_host(&self, index: usize) -> Self {
         let known = &self.config;
         let mut other = self.without_hosts();
@@ -86,14 +86,14 @@ impl Connector {
         other
     }
 
-    /// The same way to another server of the same cluster.
+    /// Returns the connector for another server of the same cluster.
     pub(crate) fn to(&self, host: &str, port: u16) -> Self {
         let mut other = self.without_hosts();
         other.config.host(host).port(port);
         other
     }
 
-    /// The same settings without a host.
+    /// Returns the configuration without hosts.
     fn without_hosts(&self) -> Self {
         let mut other = self.clone();
         let known = std::mem::take(&mut other.config);
@@ -107,7 +107,7 @@ impl Connector {
         config
             .keepalives(known.get_keepalives())
             .keepalives_idle(known.get_keepalives_idle());
-        // What is not said stays so.
+        // Absent settings remain absent.
         known
             .get_keepalives_interval()
             .map(|time| config.keepalives_interval(time));
@@ -132,17 +132,18 @@ impl Connector {
         other
     }
 
-    /// A connection with its own task, which speaks to the server until the client is dropped.
+    /// Opens a connection with its own task, which runs until the client is dropped.
     pub(crate) async fn connect(&self) -> Result<Client, ConnectError> {
         let (client, wire) = self.open().await?;
         tokio::spawn(wire);
         Ok(client)
     }
 
-    /// A connection whose [`ConnectionIo`] the caller polls: to the first address of the hosts of the URL
-    /// that accepts it. Each address has a part of the time, until it has answered everything that
-    /// a connection begins with: one that accepts connections and is silent does not keep the
-    /// others away.
+    /// Opens a connection whose [`ConnectionIo`] the caller polls, to the first address of the
+    /// URL's hosts that accepts it.
+    ///
+    /// Each address has a part of the time until the session is established. A host that accepts
+    /// connections and does not answer therefore does not prevent attempts with the others.
     pub(crate) async fn open(&self) -> Result<(Client, ConnectionIo), ConnectError> {
         let addresses = timeout(self.limit, self.addresses())
             .await
@@ -163,7 +164,7 @@ impl Connector {
         Err(failed)
     }
 
-    /// The same way to each address of each host, in the order in which they are tried.
+    /// Returns a connector for each address of each host, in the order of the attempts.
     async fn addresses(&self) -> Vec<Self> {
         let (hosts, fixed, ports) = (
             self.config.get_hosts(),
@@ -189,7 +190,7 @@ impl Connector {
         all
     }
 
-    /// The same way to each address of the name of its one host.
+    /// Returns a connector for each address of the name of its only host.
     async fn resolved(self) -> Vec<Self> {
         let port = self.config.get_ports().first().copied().unwrap_or(5432);
         let name = match self.config.get_hosts() {
@@ -206,7 +207,7 @@ impl Connector {
             one
         };
         let all: Vec<Self> = found.into_iter().map(to).collect();
-        // A name that is not known is reported by the attempt.
+        // The attempt reports an unknown name.
         if all.is_empty() { vec![self] } else { all }
     }
 
@@ -221,7 +222,7 @@ impl Connector {
     }
 }
 
-/// What a step comes to; `None` if it takes longer than this.
+/// Returns the result of a step, or `None` if it takes longer than `limit`.
 async fn timeout<T>(limit: Option<Duration>, step: impl Future<Output = T>) -> Option<T> {
     match limit {
         Some(limit) => tokio::time::timeout(limit, step).await.ok(),
@@ -236,7 +237,7 @@ async fn ended(connection: impl Future<Output = Result<(), tokio_postgres::Error
 }
 
 impl fmt::Debug for Connector {
-    /// Without the configuration: it may hold a password.
+    /// Without the configuration, which may contain a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connector").finish_non_exhaustive()
     }

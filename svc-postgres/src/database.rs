@@ -1,5 +1,5 @@
-//! A database: its servers, the texts of its statements, and reads in one round trip, from a
-//! replica where that has what the caller may expect to see.
+//! A database: its servers, the texts of its statements, and reads in one round trip. Reads use a
+//! replica if it is recent enough for the caller.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -22,44 +22,44 @@ use crate::{
     citus_workers::{CitusWorkers, FALLBACK_DURATION, WorkerAddress},
 };
 
-/// A database that is open.
+/// An open database.
 pub(crate) struct DatabaseHandle {
     pub(crate) pool: Arc<ConnectionPool>,
     replica: Option<ReadReplica>,
     pub(crate) texts: Arc<Texts>,
     pub(crate) topology: Topology,
-    /// This process, as other processes of the database know it.
+    /// The id of this process, which other processes of the database see.
     pub(crate) process: Uuid,
     pub(crate) options: PostgresOptions,
     pub(crate) commits: CommitCounters,
-    /// Rung when a tenant's turn of this process is committed.
+    /// Notifies after this process has committed a transaction of a tenant.
     pub(crate) bells: Notifier<i64>,
-    /// Rung when something is to be sent, whoever's it is.
+    /// Notifies about new outbox entries, of any tenant.
     pub(crate) outgoing: Notifier<()>,
     pub(crate) workers: Option<CitusWorkers>,
 }
 
-/// Where reads go besides the first server.
+/// A replica for reads.
 struct ReadReplica {
     pool: Arc<ConnectionPool>,
-    /// What it has to have.
+    /// The writes that the replica must have applied.
     written: WriteWatermarks,
-    /// Until when it is not asked, because it could not be reached.
+    /// The time until which it is not used, because it could not be reached.
     away: Mutex<Option<Instant>>,
 }
 
 impl ReadReplica {
-    /// Whether it is asked at all.
+    /// Returns whether the replica is used.
     fn is_available(&self) -> bool {
         let away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
         away.is_none_or(|until| until <= Instant::now())
     }
 
-    /// Leaves it alone for a while.
+    /// Stops using the replica for a short time.
     fn suspend(&self, error: &StoreError) {
         tracing::warn!(
             ?error,
-            "the replica cannot be reached; the first server answers for a while"
+            "the replica cannot be reached; the primary answers for a few seconds"
         );
         *self.away.lock().unwrap_or_else(PoisonError::into_inner) =
             Instant::now().checked_add(FALLBACK_DURATION);
@@ -78,7 +78,7 @@ fn pool(connector: &Connector, options: &PostgresOptions, texts: &Arc<Texts>) ->
 }
 
 impl DatabaseHandle {
-    /// With these options; nothing is asked yet.
+    /// Creates a database with these options, without connecting.
     pub(crate) fn new(options: PostgresOptions) -> Self {
         let (topology, texts) = (Topology::of(&options), Arc::new(Texts::of(&options.schema)));
         let pool = |connector: &Connector| Arc::new(pool(connector, &options, &texts));
@@ -101,12 +101,12 @@ impl DatabaseHandle {
         }
     }
 
-    /// Whether a replica answers reads.
+    /// Returns whether a replica is configured.
     pub(crate) fn has_replica(&self) -> bool {
         self.replica.is_some()
     }
 
-    /// `BEGIN` with what holds for a transaction of a tenant, or of the directories.
+    /// Returns `BEGIN` with the settings for a transaction of a tenant, or of the directories.
     pub(crate) fn begin(&self, tenant: Option<i64>) -> Vec<SqlQuery<'static>> {
         let fence = self.options.row_level_security.then(|| match tenant {
             Some(tenant) => tenant.to_string(),
@@ -115,21 +115,21 @@ impl DatabaseHandle {
         self.topology.begin(self.options.patience, fence.as_deref())
     }
 
-    /// Remembers the number that a tenant's ledger has after a commit of this process, and wakes
-    /// who waits for one.
+    /// Records the number of a tenant's ledger after a commit of this process, and notifies
+    /// subscribers.
     pub(crate) fn committed(&self, tenant: i64, seq: i64) {
         self.wrote(tenant, seq);
         self.bells.notify(&tenant);
     }
 
-    /// Remembers the number that a tenant's ledger has at least.
+    /// Records the minimum number of a tenant's ledger.
     pub(crate) fn wrote(&self, tenant: i64, seq: i64) {
         if let Some(replica) = &self.replica {
             replica.written.advance(tenant, seq);
         }
     }
 
-    /// What statements about a tenant give, in one round trip.
+    /// Returns the results of statements about a tenant, in one round trip.
     pub(crate) async fn read(
         &self,
         tenant: i64,
@@ -138,7 +138,7 @@ impl DatabaseHandle {
         let Some(replica) = self.replica.as_ref().filter(|replica| replica.is_available()) else {
             return self.read_first(tenant, queries).await;
         };
-        // Read first: what the other statements see is at least as new.
+        // Read first: the other statements see at least this state.
         queries.insert(0, SqlQuery::new(&self.texts.seq, values![tenant]));
         let queries = self.fenced(Some(tenant), queries);
         match self.run(&replica.pool, &queries).await {
@@ -154,7 +154,7 @@ impl DatabaseHandle {
                 }
             }
             Err(error) if error.is_of_the_connection() || error.is_busy() => replica.suspend(&error),
-            // What the first server cannot do either, it says itself.
+            // If the primary also fails, it reports its own error.
             Err(_) => {}
         }
         let mut given = self.at_home(tenant, &queries).await?;
@@ -162,7 +162,7 @@ impl DatabaseHandle {
         Ok(given)
     }
 
-    /// The same, never asked of a replica.
+    /// Does the same, but never uses a replica.
     pub(crate) async fn read_first(
         &self,
         tenant: i64,
@@ -172,8 +172,8 @@ impl DatabaseHandle {
             .await
     }
 
-    /// What statements about a tenant give that run in one transaction of the primary, in one round
-    /// trip.
+    /// Returns the results of statements about a tenant that run in one transaction of the primary,
+    /// in one round trip.
     pub(crate) async fn transaction_of(
         &self,
         tenant: i64,
@@ -183,8 +183,8 @@ impl DatabaseHandle {
             .await
     }
 
-    /// What one statement gives, asked of the first server; without a tenant one of the
-    /// directories. It may change what nobody else waits for.
+    /// Returns the result of one statement on the primary. Without a tenant, the statement is about
+    /// the directories. It may only make changes that other callers do not wait for.
     pub(crate) async fn query_one(&self, tenant: Option<i64>, query: SqlQuery<'_>) -> Result<Vec<Row>> {
         let queries = self.fenced(tenant, vec![query]);
         let given = self.run(&self.pool, &queries).await;
@@ -194,7 +194,7 @@ impl DatabaseHandle {
             .unwrap_or_default())
     }
 
-    /// Statements with `BEGIN` before and `COMMIT` after them.
+    /// Returns the statements with `BEGIN` before and `COMMIT` after them.
     fn in_transaction<'a>(
         &self,
         tenant: Option<i64>,
@@ -207,7 +207,7 @@ impl DatabaseHandle {
             .collect()
     }
 
-    /// Row-level security knows the tenant from the transaction.
+    /// Wraps statements in a transaction, from which row-level security gets the tenant.
     fn fenced<'a>(&self, tenant: Option<i64>, queries: Vec<SqlQuery<'a>>) -> Vec<SqlQuery<'a>> {
         if self.options.row_level_security {
             self.in_transaction(tenant, queries)
@@ -216,8 +216,8 @@ impl DatabaseHandle {
         }
     }
 
-    /// Where the statements of a tenant go: to its worker, where there are workers and this one is
-    /// known; else to the first server, which finds it.
+    /// Returns the pool for the statements of a tenant: its worker, if there are workers and it is
+    /// known. Otherwise the coordinator or the only server.
     pub(crate) async fn home(&self, tenant: i64) -> Arc<ConnectionPool> {
         let Some(workers) = &self.workers else {
             return Arc::clone(&self.pool);
@@ -237,7 +237,7 @@ impl DatabaseHandle {
                 workers.resolve(tenant, node, make)
             }
             Err(error) => {
-                tracing::warn!(?error, "the worker of a tenant could not be found");
+                tracing::warn!(?error, "the worker of a tenant cannot be determined");
                 workers.fall_back(tenant, &self.pool);
                 Arc::clone(&self.pool)
             }
@@ -250,13 +250,13 @@ impl DatabaseHandle {
             .await?;
         let row = rows
             .first()
-            .ok_or_else(|| StoreError::unexpected("a tenant without a worker"))?;
+            .ok_or_else(|| StoreError::unexpected("the tenant has no worker"))?;
         let port = u16::try_from(row.try_get::<_, i32>(1)?).unwrap_or_default();
         Ok((row.try_get(0)?, port))
     }
 
-    /// Whether the next try goes over the first server, because this one, the tenant's worker,
-    /// could not be reached.
+    /// Returns whether to retry on the coordinator, because this pool of the tenant's worker cannot
+    /// be reached.
     pub(crate) fn skip_replica(
         &self,
         tenant: i64,
@@ -271,7 +271,8 @@ impl DatabaseHandle {
         is_away
     }
 
-    /// Asks where the tenant is; the first server, where that one cannot be reached.
+    /// Executes the statements on the server of the tenant, or on the coordinator if that cannot be
+    /// reached.
     async fn at_home(&self, tenant: i64, queries: &[SqlQuery<'_>]) -> Result<Vec<Vec<Row>>> {
         let home = self.home(tenant).await;
         let given = match self.run(&home, queries).await {
@@ -283,8 +284,8 @@ impl DatabaseHandle {
         given.map_err(|error| error.of_tenant(Some(tenant)))
     }
 
-    /// A connection that has ended since it was last used is replaced once: a server that was
-    /// started again is met so.
+    /// Executes statements. A connection that has ended since its last use is replaced once, for
+    /// example after a restart of the server.
     async fn run(
         &self,
         pool: &Arc<ConnectionPool>,

@@ -173,7 +173,7 @@ const OWN_TABLES: [&str; 8] = [
              tenant text NOT NULL, person text, due bigint NOT NULL, attempts bigint NOT NULL, body text NOT NULL)",
     "CREATE INDEX IF NOT EXISTS svc_dispatches_person ON svc_dispatches (tenant, person)",
     "CREATE INDEX IF NOT EXISTS svc_dispatches_due ON svc_dispatches (due)",
-    // Former versions stored there what nothing erases with its people.
+    // Earlier versions stored data there that is not erased with its people.
     "DROP TABLE IF EXISTS svc_outbox",
 ];
 

@@ -1,5 +1,7 @@
-//! Why a call did not succeed, inside this crate: what passes by itself is 503, the rest 500
-//! (UND-36). [`sqlstate`](crate::sqlstate) has the table of SQLSTATEs.
+//! Errors of this crate, which callers get as a [`svc_core::Error`]. Temporary errors become 503,
+//! and all others 500. [`sqlstate`](crate::sqlstate) has the table of SQLSTATEs.
+//!
+//! Requirements: UND-36.
 
 use std::{fmt, time::Duration};
 
@@ -11,28 +13,28 @@ use tokio_postgres::{
 
 use crate::sqlstate::{Remedy, remedy};
 
-/// How long a client waits after what passes by itself.
+/// How long a client waits before a retry after a temporary error.
 const SOON: Duration = Duration::from_secs(1);
 
-/// What the functions of this crate return.
+/// The result of the functions of this crate.
 pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// Why a read or a write did not succeed. There is one way out of this crate, the conversion below.
+/// The reason why a read or a write failed. The only way out of this crate is the conversion below.
 #[derive(Debug)]
 pub(crate) enum StoreError {
-    /// What the interface answers, as it is.
+    /// An error of the API, returned unchanged.
     Rejected(Error),
-    /// What PostgreSQL or the connection to it reports.
+    /// An error of PostgreSQL or of the connection to it.
     Postgres(Failure),
-    /// No connection was free in time, too many writes wait, or the call came too late.
+    /// No connection was free in time, too many writes wait, or the request was too late.
     Busy,
     /// The server did not answer in time.
     TimedOut,
-    /// The program's own part of a call panicked.
+    /// Code of the program that runs in a request has panicked.
     Panicked,
 }
 
-/// An error of PostgreSQL, and what failed with it.
+/// An error of PostgreSQL, with the statement and the tenant that failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     error: tokio_postgres::Error,
@@ -43,14 +45,14 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Whether the guard of a transaction has refused it: another process has written for the
+    /// Returns whether the guard of a transaction failed: another process has written for the
     /// tenant since the lock. Citus does not forward the name of the table.
     fn is_guard(&self) -> bool {
         self.error.code() == Some(&SqlState::NOT_NULL_VIOLATION) && self.statement == Some("guard")
     }
 
-    /// Whether a value has another type than this program expects: the server and the connection to
-    /// it work.
+    /// Returns whether a value has another type than this program expects. Server and connection
+    /// are then working.
     fn is_of_the_program(&self) -> bool {
         let cause = std::error::Error::source(&self.error);
         cause.is_some_and(|cause| cause.is::<WrongType>() || cause.is::<WasNull>())
@@ -70,7 +72,7 @@ impl fmt::Display for Failure {
         }?;
         if self.error.code() == Some(&SqlState::INVALID_SQL_STATEMENT_NAME) {
             f.write_str(
-                "; a pooler that knows no prepared statements needs `StatementMode::Unnamed` (`--statement-mode unnamed`)",
+                "; a pooler without prepared statements needs `StatementMode::Unnamed` (`--statement-mode unnamed`)",
             )?;
         }
         Ok(())
@@ -78,7 +80,7 @@ impl fmt::Display for Failure {
 }
 
 impl StoreError {
-    /// The same error with the name of the statement that failed.
+    /// Returns the error with the name of the statement that failed.
     pub(crate) fn of_statement(mut self, name: Option<&'static str>) -> Self {
         if let Self::Postgres(failure) = &mut self {
             failure.statement = failure.statement.or(name);
@@ -86,7 +88,7 @@ impl StoreError {
         self
     }
 
-    /// The same error with the number of the tenant whose statement failed.
+    /// Returns the error with the number of the tenant whose statement failed.
     pub(crate) fn of_tenant(mut self, number: Option<i64>) -> Self {
         if let Self::Postgres(failure) = &mut self {
             failure.tenant = failure.tenant.or(number);
@@ -94,7 +96,7 @@ impl StoreError {
         self
     }
 
-    /// What is done about it.
+    /// Returns how to handle the error.
     fn remedy(&self) -> Remedy {
         match self {
             Self::Postgres(failure) if failure.is_guard() => Remedy::Retry,
@@ -106,7 +108,7 @@ impl StoreError {
         }
     }
 
-    /// What cannot be, in a sentence for the log.
+    /// Returns an error that should be impossible, with a sentence for the log.
     pub(crate) fn unexpected(what: impl Into<String>) -> Self {
         Self::Rejected(Error::unexpected(what.into()))
     }
@@ -118,43 +120,45 @@ impl StoreError {
         }
     }
 
-    /// Whether the server did not answer in time.
+    /// Returns whether the server did not answer in time.
     pub(crate) fn is_silent(&self) -> bool {
         matches!(self, Self::TimedOut)
     }
 
-    /// Whether no connection was free in time, or too many wait.
+    /// Returns whether no connection was free in time, or too many writes wait.
     pub(crate) fn is_busy(&self) -> bool {
         matches!(self, Self::Busy)
     }
 
-    /// Whether it was the connection that failed, not a statement: it is closed.
+    /// Returns whether the connection failed, not a statement. It must then be closed.
     pub(crate) fn is_of_the_connection(&self) -> bool {
         matches!(self.remedy(), Remedy::Reconnect | Remedy::RetryOnce)
     }
 
-    /// Whether the same calls are tried once more, on a new connection.
+    /// Returns whether the same requests are retried once, on a new connection.
     pub(crate) fn is_retried_once(&self) -> bool {
         self.remedy() == Remedy::RetryOnce
     }
 
-    /// Whether the same calls are tried again until their deadline; nothing of them is stored.
+    /// Returns whether the same requests are retried until their deadline. Nothing of them is
+    /// stored.
     pub(crate) fn passes(&self) -> bool {
         matches!(self.remedy(), Remedy::Retry | Remedy::Reconnect)
     }
 
-    /// Whether the server knows nothing of the tables.
+    /// Returns whether the server does not have the tables.
     pub(crate) fn is_elsewhere(&self) -> bool {
         self.state() == Some(&SqlState::UNDEFINED_TABLE)
     }
 
-    /// Whether something else has the same unique value by now; with several calls in a turn it may
-    /// be one of them.
+    /// Returns whether another record now has the same unique value. With several requests in a
+    /// transaction, it may be one of theirs.
     pub(crate) fn is_conflict(&self) -> bool {
         self.state() == Some(&SqlState::UNIQUE_VIOLATION)
     }
 
-    /// Whether one of the calls that share a turn may be the cause: the others do not fail with it.
+    /// Returns whether one of the requests that share a transaction may be the cause. The others
+    /// then do not fail with it.
     pub(crate) fn is_of_one_call(&self) -> bool {
         let is_final = matches!(self.remedy(), Remedy::Fail | Remedy::RetryOnce);
         self.is_conflict()
@@ -162,7 +166,7 @@ impl StoreError {
             || is_final && matches!(self, Self::Postgres(_))
     }
 
-    /// The same once more, for each of the calls that shared a turn.
+    /// Returns a copy of the error, for each request that shared a transaction.
     pub(crate) fn clone_for_caller(&self) -> Self {
         match self {
             Self::Rejected(error) => Self::unexpected(format!("{error:#}")),
@@ -174,9 +178,9 @@ impl StoreError {
         }
     }
 
-    /// Whether a client may try again later.
+    /// Returns whether a client may retry later.
     fn is_unavailable(&self) -> bool {
-        // Something else wrote past the lock, again and again: it does not pass.
+        // Another writer changed rows despite the lock, repeatedly: a retry does not help.
         matches!(
             self.remedy(),
             Remedy::Retry | Remedy::Reconnect | Remedy::Unavailable
@@ -190,7 +194,7 @@ impl From<StoreError> for Error {
         match error {
             StoreError::Rejected(error) => error,
             StoreError::Busy | StoreError::TimedOut => Self::unavailable(SOON),
-            StoreError::Panicked => Self::unexpected("the matching of people panicked"),
+            StoreError::Panicked => Self::unexpected("person matching panicked"),
             StoreError::Postgres(failure) if is_unavailable => {
                 Self::unavailable(SOON).with_source(failure.to_string())
             }
@@ -199,8 +203,8 @@ impl From<StoreError> for Error {
     }
 }
 
-/// What the server reports, for a log: its code and its sentence. The details are left out, they
-/// may hold what people sent.
+/// Returns an error of the server for a log: its code and its message. Its details are left out,
+/// because they may contain what people sent.
 pub(crate) fn log_message(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(error) => format!("PostgreSQL {}: {}", error.code().code(), error.message()),
@@ -227,41 +231,43 @@ impl From<tokio_postgres::Error> for StoreError {
     }
 }
 
-/// Why a database cannot be used.
+/// Error raised when a database cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// PostgreSQL, or the way to it.
+    /// An error of PostgreSQL, or of the connection.
     #[error("{}", log_message(.0))]
     Postgres(#[from] tokio_postgres::Error),
     /// The server accepted a connection and did not answer in time.
-    #[error("the server accepts connections and does not answer")]
+    #[error("the server accepts connections but does not answer")]
     Silent,
-    /// The URL of the database cannot be read.
+    /// The URL of the database is invalid.
     #[error(
-        "the URL of the database cannot be read ({0}); it looks like postgres://user:password@host:5432/database"
+        "the URL of the database is invalid ({0}); use the form postgres://user:password@host:5432/database"
     )]
     InvalidUrl(#[source] tokio_postgres::Error),
-    /// The URL asks for TLS, which this program was built without.
+    /// The URL requires TLS, and this program was built without it.
     #[error(
-        "the URL asks for TLS (sslmode=require), which this program was built without; build it with the feature `tls`"
+        "the URL requires TLS (sslmode=require), but this program was built without it; build it with the feature `tls`"
     )]
     TlsUnavailable,
-    /// TLS cannot be set up.
+    /// TLS cannot be configured.
     #[error("TLS: {0}")]
     Tls(String),
-    /// The names of the share objects are others than those of the tables.
-    #[error("the tables have the share objects `{}` and `{}`; use these names, they cannot be changed", .0.network_a(), .0.network_b())]
+    /// The tables have other names for the share objects.
+    #[error("the share names of the tables are `{}` and `{}`; use these names, because they are fixed", .0.network_a(), .0.network_b())]
     ShareNames(ShareNames),
-    /// Whatever else is in the way.
+    /// Any other error.
     #[error("{0}")]
     Other(String),
-    /// The options say [`cluster`](crate::PostgresOptions::cluster), and the database is not a cluster.
+    /// The option [`cluster`](crate::PostgresOptions::cluster) is set, and the database is not a
+    /// cluster.
     #[error(
         "the database is not a Citus cluster; create the extension `citus` in it, or open it without the cluster option"
     )]
     NotACluster,
-    /// The options say [`cluster`](crate::PostgresOptions::cluster), and these tables are not distributed.
+    /// The option [`cluster`](crate::PostgresOptions::cluster) is set, and these tables are not
+    /// distributed.
     #[error(
         "tables of the schema `{schema}` are not distributed ({tables}); distribute them with the last statements of \
          `export schema --citus`, or open them without the cluster option"
@@ -269,36 +275,35 @@ pub enum ConnectError {
     NotDistributed {
         /// The schema.
         schema: String,
-        /// The names of the tables, with commas between them.
+        /// The names of the tables, separated by commas.
         tables: String,
     },
-    /// The tables are distributed, and the options do not say [`cluster`](crate::PostgresOptions::cluster).
+    /// The tables are distributed, and the option [`cluster`](crate::PostgresOptions::cluster) is
+    /// not set.
     #[error(
         "the tables of the schema `{0}` are distributed over a cluster; open them with the cluster option"
     )]
     Distributed(String),
-    /// The schema holds tables of somebody else, or none.
-    #[error("the schema `{0}` holds no tables of this program; nothing was removed")]
+    /// The schema has no tables of this library.
+    #[error("the schema `{0}` has no tables of this program; nothing was removed")]
     ForeignSchema(String),
-    /// The name of the schema cannot be one.
+    /// The name of the schema is invalid.
     #[error(
-        "the schema `{0}` is no name: use 1 to 63 lower-case letters, digits and underscores, beginning with a letter"
+        "the schema name `{0}` is invalid; use 1 to 63 lower-case letters, digits and underscores, starting with a letter"
     )]
     InvalidSchemaName(String),
     /// A later version of this library has changed the tables.
     #[error(
-        "the schema is of version {found}, this program knows versions up to {known}; use a newer program"
+        "the schema has version {found}, but this program supports versions up to {known} only; use a newer program"
     )]
     Newer {
         /// The version of the tables.
         found: u32,
-        /// The highest version that this program knows.
+        /// The highest version that this program supports.
         known: u32,
     },
-    /// The record of changes does not fit what this program knows.
-    #[error(
-        "migration {0} was not made as this program knows it (its checksum differs); restore a backup"
-    )]
+    /// The recorded migrations of the schema do not match those of this program.
+    #[error("migration {0} has an unexpected checksum; restore a backup")]
     Damaged(u32),
 }
 

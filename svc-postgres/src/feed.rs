@@ -1,4 +1,4 @@
-//! What is read of the change feed.
+//! Reads of the change feed.
 
 use svc_core::{link::RecordAddress, backend::RecordChange};
 use svc_store::feed::{FeedPosition, FeedQuery, FeedRows, feed_entry};
@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl DatabaseHandle {
-    /// What the feed of a tenant has for a page. A replica is not asked: to one that is behind, a
-    /// new cursor would seem lost.
+    /// Reads the entries of a page of a tenant's feed. It never uses a replica, which may lag: a
+    /// new cursor would be unknown there.
     pub(crate) async fn feed(&self, tenant: i64, query: &FeedQuery<'_>) -> Result<FeedRows> {
         let FeedQuery {
             after,
@@ -58,6 +58,6 @@ fn entry(row: &Row) -> Result<(FeedPosition, RecordChange)> {
     let told = record.and_then(|record| feed_entry(what.into(), place.at, record));
     Ok((
         place,
-        feed_entry.ok_or_else(|| StoreError::unexpected("a change that is none of this version"))?,
+        feed_entry.ok_or_else(|| StoreError::unexpected("a feed entry was written by another version"))?,
     ))
 }

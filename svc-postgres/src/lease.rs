@@ -1,4 +1,4 @@
-//! Leases: what one process at a time does for all processes of a database.
+//! Leases: tasks that one process at a time performs for all processes of a database.
 
 use std::{
     sync::{
@@ -19,21 +19,21 @@ use crate::{
     pipeline::{SqlQuery, values},
 };
 
-/// The time of the lease of a process that looks. The process renews it when half of the time has
-/// passed.
+/// Duration of the lease of the process that searches for due work. The process renews it after
+/// half of the time.
 const LOOKING: Duration = Duration::from_secs(15);
-/// The longest time without a look.
+/// Maximum time between two searches.
 const QUIET: Duration = Duration::from_secs(60);
-/// How often the process that looks reads whether it was asked.
+/// Interval at which the process with the lease reads requests of other processes.
 const READ: Duration = Duration::from_secs(1);
-/// The shortest time between two requests to look.
+/// Minimum time between two requests to search.
 const GATHER: Duration = Duration::from_millis(200);
-/// A lease that ends later than this many times its duration is invalid: its holder has another
-/// time.
+/// A lease that ends later than this many times its duration is invalid: the clock of its holder is
+/// wrong.
 const SKEW: u32 = 4;
 
 impl DatabaseHandle {
-    /// Takes or renews a lease. `false` if another process has it.
+    /// Acquires or renews a lease. Returns `false` if another process has it.
     pub(crate) async fn take_lease(
         &self,
         name: &str,
@@ -54,7 +54,7 @@ impl DatabaseHandle {
             .is_empty())
     }
 
-    /// Ends a lease, if this process has it.
+    /// Ends a lease if this process has it.
     pub(crate) async fn end_lease(&self, name: &str) -> Result<()> {
         let values = values![name.to_owned(), self.process];
         self.query_one(None, SqlQuery::new(&*self.texts.end_lease, values))
@@ -62,7 +62,7 @@ impl DatabaseHandle {
         Ok(())
     }
 
-    /// Holder and end of a lease, and the number of requests to look.
+    /// Returns holder and end of a lease, and the number of requests to search.
     async fn lease(&self, name: &str) -> Result<Option<(Uuid, i64, i64)>> {
         let rows = self
             .query_one(
@@ -77,15 +77,16 @@ impl DatabaseHandle {
     }
 }
 
-/// Looks for what is due over all tenants. On a cluster that asks every shard: one process at a
-/// time looks, and while nothing is due it looks only if it is asked to. On one server every
-/// process looks.
+/// Searches all tenants for due work.
+///
+/// On a cluster a search queries every shard. One process at a time searches, and while nothing is
+/// due only after a request. On a single server every process searches.
 pub(crate) struct Lookout {
     name: &'static str,
     state: Mutex<State>,
-    /// How often this process was asked by itself.
+    /// Number of requests of this process.
     asks: AtomicU64,
-    /// Whether another process is being asked: [`IDLE`], [`ASKING`] or [`AGAIN`].
+    /// The state of a request to another process: [`IDLE`], [`ASKING`] or [`AGAIN`].
     asking: AtomicU8,
 }
 
@@ -95,23 +96,23 @@ const AGAIN: u8 = 2;
 
 #[derive(Default)]
 struct State {
-    /// The end of the lease of this process; in microseconds, like the others.
+    /// The end of the lease of this process, in microseconds as the other times.
     held: i64,
-    /// Until when nothing is due, unless the process is asked.
+    /// The time until which nothing is due, unless a request arrives.
     quiet: i64,
-    /// How often other processes, and this one, had asked when it last looked.
+    /// The numbers of requests, of other processes and of this one, at the last search.
     asked: i64,
     asked_here: u64,
 }
 
-/// What a process does when it could look.
+/// The decision whether a process searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// It looks.
+    /// It searches now.
     Now,
-    /// Nothing is due now. It looks later.
+    /// Nothing is due now. It searches later.
     Later,
-    /// Another process looks.
+    /// Another process searches.
     Elsewhere,
 }
 
@@ -125,13 +126,13 @@ impl Lookout {
         }
     }
 
-    /// Whether this process looks now.
+    /// Returns whether this process searches now.
     pub(crate) async fn may_look(&self, database: &DatabaseHandle, now: Timestamp) -> Result<Look> {
         if database.topology == Topology::Server {
             return Ok(Look::Now);
         }
         let mut state = self.state.lock().await;
-        // The table is on every node: no other node is asked.
+        // The table is on every node, so only the local node is queried.
         let lease = database.lease(self.name).await?;
         let asked = lease.map_or(0, |(.., asked)| asked);
         let valid = now.as_micros()..now.saturating_add(LOOKING.saturating_mul(SKEW)).as_micros();
@@ -139,7 +140,7 @@ impl Lookout {
             .is_some_and(|(holder, until, _)| holder != database.process && valid.contains(&until));
         let renews = state.held <= now.saturating_add(LOOKING.div_f64(2.0)).as_micros();
         if is_others || renews && !database.take_lease(self.name, now, LOOKING).await? {
-            // What it has found is no longer known when it takes over.
+            // Earlier results are invalid when it takes over again.
             *state = State::default();
             return Ok(Look::Elsewhere);
         }
@@ -154,13 +155,14 @@ impl Lookout {
         Ok(Look::Now)
     }
 
-    /// Nothing is due before `next`, or at all.
+    /// Records that nothing is due before `next`, or at all.
     pub(crate) async fn found_nothing(&self, now: Timestamp, next: Option<Timestamp>) {
         let quiet = now.saturating_add(QUIET).as_micros();
         self.state.lock().await.quiet = next.map_or(quiet, |next| quiet.min(next.as_micros()));
     }
 
-    /// Asks the process that looks to do so: something new may be due. Returns before it was asked.
+    /// Requests a search by the process with the lease, because something new may be due. It
+    /// returns before the request is made.
     pub(crate) fn ask(self: &Arc<Self>, database: &Arc<DatabaseHandle>) {
         self.asks.fetch_add(1, Ordering::AcqRel);
         if database.topology == Topology::Server
@@ -186,7 +188,7 @@ impl Lookout {
         });
     }
 
-    /// The same, and returns when it was asked.
+    /// Does the same, and returns after the request is made.
     pub(crate) async fn ask_now(&self, database: &DatabaseHandle) {
         self.asks.fetch_add(1, Ordering::AcqRel);
         if database.topology == Topology::Cluster && !self.is_here(database) {
@@ -194,7 +196,7 @@ impl Lookout {
         }
     }
 
-    /// Whether this process looks, as far as it knows.
+    /// Returns whether this process has the lease, as far as it knows.
     fn is_here(&self, database: &DatabaseHandle) -> bool {
         self.state
             .try_lock()
@@ -206,13 +208,13 @@ impl Lookout {
         if let Err(error) = database.query_one(None, asked).await {
             tracing::warn!(
                 ?error,
-                "the process that looks for what is due was not asked; it looks within a minute"
+                "the process that searches for due work was not notified; it searches within a minute"
             );
         }
     }
 }
 
-/// When the process that looks does so next, if the next entry is due then.
+/// Returns the time of the next search if the next entry is due then.
 pub(crate) fn next_look(
     topology: Topology,
     now: Timestamp,

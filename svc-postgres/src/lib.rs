@@ -1,24 +1,25 @@
-//! The Activist Data Exchange API on PostgreSQL: for people who do not fit one file, and for
-//! several processes.
+//! A store for the Activist Data Exchange API on PostgreSQL, for data that is too large for one
+//! file, and for several processes.
 //!
-//! [`PostgresStore::connect`] makes the tables and gives a store that registers every kind and all eight
-//! helpers; the [`guide`] says what is to be thought of on one machine, behind a pooler, with a
+//! [`PostgresStore::connect`] creates the tables and returns a store that registers every kind and
+//! all eight helpers. The [`guide`] describes deployments on one machine, with a pooler, with a
 //! replica, and on a cluster.
 //!
 //! How it works, from the outside in:
 //!
-//! - The rules are in `svc-core`: this crate fetches and writes. `turns` has a queue for each
-//!   tenant; a `turn` is one transaction of two round trips, however many calls it has: the first
-//!   locks the tenant's row of the ledger and fetches what the calls ask, the second writes what
-//!   they change and commits. `fetch` and `apply` gather both, one statement a table.
-//! - On a cluster the statements of a tenant may go straight to its worker (`workers`).
-//! - Every text is in `texts` and `sets`, composed from constant names only, and names the tenant
-//!   first. All kinds are in one table; where their links lie in it is said by `layout`.
-//! - A read is one round trip (`database`), of a page by key (`page`); a jump to a page has its
-//!   members in memory (`jumps`).
-//! - A connection goes back to the `pool` clean, or not at all. Statements of a `pipeline` are sent
-//!   without waiting in between.
-//! - Inside, whatever fails is an `error::StoreError`; outside, a [`svc_core::Error`].
+//! - The rules are in `svc-core`; this crate reads and writes. `turns` has a write queue for each
+//!   tenant. A `turn` is one transaction of two round trips, however many write requests it has.
+//!   The first round trip locks the tenant's row of the ledger and executes the lookups. The second
+//!   one writes the changes and commits. `fetch` and `apply` collect both, with one statement per
+//!   table.
+//! - On a cluster, the statements of a tenant can go directly to its worker (`workers`).
+//! - All SQL texts are in `texts` and `sets`. They are composed from constant names only, and name
+//!   the tenant first. All kinds are in one table. `layout` defines the columns of their links.
+//! - A read is one round trip (`database`). A page is read by key (`page`). For a jump to a page,
+//!   the members are in memory (`jumps`).
+//! - A connection returns to the `pool` only if nothing is open on it. The statements of a
+//!   `pipeline` are sent without waiting in between.
+//! - Inside the crate, every failure is an `error::StoreError`. Callers get a [`svc_core::Error`].
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(test),
@@ -79,7 +80,7 @@ pub use stats::PostgresStats;
 pub use store::PostgresStore;
 pub use svc_store::keys::{CreatedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation};
 
-/// Every statement for the tables of a schema, by name: for tests of how a server plans them.
+/// Returns every statement for the tables of a schema by name, for tests of its query plans.
 #[doc(hidden)]
 #[must_use]
 pub fn statements_for_tests(schema: &str) -> Vec<(String, String)> {

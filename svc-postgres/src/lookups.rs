@@ -1,5 +1,5 @@
-//! What the rulebook asks, fetched: the questions of all calls of a turn in one round trip, a
-//! statement for each sort of them.
+//! Fetches the lookups of the rules for all requests of a transaction in one round trip, with one
+//! statement for each type of lookup.
 
 use std::collections::HashMap;
 
@@ -23,10 +23,10 @@ use crate::{
     statements::Texts,
 };
 
-/// Stands for a ticket whose place is not known any more.
+/// Represents a ticket whose position is no longer known.
 const ANY: i64 = -1;
 
-/// What a statement gives.
+/// The type of the result of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ResultKind {
     Record,
@@ -37,14 +37,14 @@ enum ResultKind {
     Kept,
 }
 
-/// Questions, and the statements that answer them.
+/// Lookups, and the statements that execute them.
 pub(crate) struct LookupBatch<'a> {
     questions: Vec<Lookup>,
     gives: Vec<ResultKind>,
     queries: Vec<SqlQuery<'a>>,
 }
 
-/// The questions by the statement that answers them, each with its place among all.
+/// The lookups by statement, each with its position in the batch.
 #[derive(Default)]
 struct GroupedLookups {
     ids: Vec<(i16, Uuid, i32)>,
@@ -52,7 +52,7 @@ struct GroupedLookups {
     emails: Vec<(Uuid, i32)>,
     names: Vec<(i16, String, i32)>,
     links: Vec<LinkLookup>,
-    /// Members, kind and id of the owner.
+    /// Members, and kind and id of the owner.
     totals: Vec<(i16, i16, Uuid, i32)>,
     parts: Vec<(Uuid, i32)>,
     holdings: Vec<(Uuid, i32)>,
@@ -61,7 +61,7 @@ struct GroupedLookups {
     answers: MembershipLookup,
 }
 
-/// A link to follow: from which record, to which kind, by which place.
+/// A link to follow: the source record, the target kind, and the column.
 struct LinkLookup {
     kind: i16,
     id: Uuid,
@@ -70,7 +70,8 @@ struct LinkLookup {
     place: i32,
 }
 
-/// Keys of records that others tie together: side 0 is the group or question, side 1 the person.
+/// Keys of records that a membership or an answer connects: side 0 is the group or question, side 1
+/// the person.
 #[derive(Default)]
 struct MembershipLookup {
     ids: Vec<(i16, i32, Uuid)>,
@@ -99,7 +100,7 @@ impl MembershipLookup {
         }
     }
 
-    /// The values of the statement.
+    /// Returns the values of the statement.
     fn values(&mut self) -> Vec<SqlValue> {
         let (ids, names) = (
             columns!(self.ids; 0, 1, 2),
@@ -125,7 +126,7 @@ fn email(address: &str) -> Uuid {
 }
 
 impl<'a> LookupBatch<'a> {
-    /// The statements that answer these questions of a tenant.
+    /// Creates the statements for these lookups of a tenant.
     pub(crate) fn new(texts: &'a Texts, tenant: i64, questions: Vec<Lookup>) -> Self {
         let mut sorted = GroupedLookups::default();
         for (at, question) in questions.iter().enumerate() {
@@ -139,7 +140,7 @@ impl<'a> LookupBatch<'a> {
         }
     }
 
-    /// The statement that reads one record.
+    /// Creates the statement that reads one record.
     pub(crate) fn one(texts: &'a Texts, tenant: i64, key: LookupKey) -> Self {
         let query = match &key {
             LookupKey::Id(kind, id) => id
@@ -154,12 +155,12 @@ impl<'a> LookupBatch<'a> {
         }
     }
 
-    /// The statements, to be run in this order.
+    /// Returns the statements, to be executed in this order.
     pub(crate) fn take_queries(&mut self) -> Vec<SqlQuery<'a>> {
         std::mem::take(&mut self.queries)
     }
 
-    /// Reads what the statements gave, in their order.
+    /// Decodes the results of the statements, in their order.
     pub(crate) fn answers(self, given: &[Vec<Row>]) -> Result<Vec<(Lookup, LookupResult)>> {
         let mut read = DecodedRows::default();
         for (gives, rows) in self.gives.iter().zip(given) {
@@ -175,7 +176,7 @@ impl<'a> LookupBatch<'a> {
             .collect())
     }
 
-    /// The same, kept for the rulebook.
+    /// Does the same, and stores the results for the rules.
     pub(crate) fn store_results(self, given: &[Vec<Row>], fetched: &mut LookupCache) -> Result<()> {
         for (question, answer) in self.answers(given)? {
             fetched.insert(question, answer);
@@ -210,7 +211,7 @@ impl GroupedLookups {
             }
             Lookup::HeldTickets(person) => self.holdings.extend(person.as_uuid().map(|id| (id, place))),
             Lookup::StoredResponse(key) => self.kept.push((key.to_string(), place)),
-            // Asked again by its id, once that is known.
+            // Looked up again by its id, when that is known.
             _ => {}
         }
     }
@@ -251,7 +252,7 @@ impl GroupedLookups {
             .extend(owner.map(|owner| (code(members), code(of), owner, place)));
     }
 
-    /// The statements for what is asked, and only for that.
+    /// Returns the statements for the lookups that the batch contains.
     fn queries(mut self, texts: &Texts, tenant: i64) -> Vec<(ResultKind, SqlQuery<'_>)> {
         let asked = [
             (
@@ -330,7 +331,7 @@ impl GroupedLookups {
     }
 }
 
-/// What the rows of a fetch say, by the place of the question.
+/// The decoded rows of a fetch, by the position of the lookup.
 #[derive(Default)]
 struct DecodedRows {
     records: HashMap<usize, StoredRecord>,

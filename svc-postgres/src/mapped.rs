@@ -1,5 +1,5 @@
-//! PostgreSQL under a mapped store: a pool, and the statements of the mapping sent without waiting
-//! in between.
+//! PostgreSQL as the database of a mapped store: a pool, and statements of the mapping that are
+//! sent without waiting in between.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -15,7 +15,7 @@ use crate::{
     pool::{ConnectionPool, Lease, LeasePurpose},
 };
 
-/// A PostgreSQL database whose tables are a vendor's own: for
+/// A PostgreSQL database with the tables of a vendor, for
 /// [`MappedStore::connect`](svc_sql::MappedStore::connect).
 pub struct PostgresDatabase {
     pool: Arc<ConnectionPool>,
@@ -23,8 +23,8 @@ pub struct PostgresDatabase {
 }
 
 impl PostgresDatabase {
-    /// The database of these options; of them the URL, the connections, the patience and the
-    /// statements count.
+    /// Creates a database from these options. Only the URL, the connections, the patience and the
+    /// statement mode are used.
     #[must_use]
     pub fn new(options: &PostgresOptions) -> Self {
         let PostgresOptions {
@@ -53,8 +53,8 @@ impl fmt::Debug for PostgresDatabase {
     }
 }
 
-/// A transaction; dropped in the middle of a call its connection is closed, and the server undoes
-/// it.
+/// A transaction. If it is dropped during a request, its connection is closed, and the server rolls
+/// it back.
 struct TransactionHandle {
     lent: Lease,
     patience: Duration,
@@ -137,7 +137,7 @@ fn queries(statements: &[Statement]) -> Vec<SqlQuery<'_>> {
         .collect()
 }
 
-/// The rows of each statement; all their columns are texts.
+/// Returns the rows of each statement, whose columns are all text.
 async fn run(
     lent: &mut Lease,
     queries: &[SqlQuery<'_>],
@@ -158,10 +158,11 @@ async fn run(
         .into_iter()
         .map(rows)
         .collect::<Result<_, _>>()
-        .map_err(|error| DatabaseError::Other(format!("a column that is no text: {error}").into()))
+        .map_err(|error| DatabaseError::Other(format!("a column is not text: {error}").into()))
 }
 
-/// Whether a call is run again, its client tries again, or nothing helps.
+/// Converts an error to the category that determines the handling: retry here, let the client
+/// retry, or fail.
 fn trouble(error: StoreError) -> DatabaseError {
     let state = error.state().cloned();
     let error = svc_core::Error::from(error);
@@ -178,7 +179,7 @@ fn trouble(error: StoreError) -> DatabaseError {
         Some(SqlState::CHECK_VIOLATION | SqlState::NOT_NULL_VIOLATION) => {
             DatabaseError::InvalidValue(cause)
         }
-        // Data exceptions: too long, out of range, of another form.
+        // Data exceptions: too long, out of range, or malformed.
         Some(state) if state.code().starts_with("22") => DatabaseError::InvalidValue(cause),
         _ if passes => DatabaseError::Unavailable(cause),
         _ => DatabaseError::Other(cause),

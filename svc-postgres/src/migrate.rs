@@ -1,4 +1,5 @@
-//! Numbered changes of the tables, each made once, also where two processes start at the same time.
+//! Numbered migrations of the tables. Each is applied once, even if several processes start at the
+//! same time.
 
 use std::time::Duration;
 
@@ -8,10 +9,10 @@ use tokio_postgres::{Client, SimpleQueryMessage, error::SqlState};
 
 use crate::{cluster::Topology, error::ConnectError, options::PostgresOptions, statements::containers};
 
-/// How long a server may take to be reached before anything is made.
+/// Maximum time until a server is reached, before anything is created.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Every change, in order.
+/// Every migration, in order.
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(1, "tables", include_str!("../migrations/0001_tables.sql")),
     Migration::new(2, "changes", include_str!("../migrations/0002_changes.sql")),
@@ -46,10 +47,10 @@ pub(crate) const TABLES: [&str; 17] = [
     "kept",
     "webhook",
 ];
-/// Those that belong to no tenant: directories.
+/// The tables that belong to no tenant: the directories.
 pub(crate) const DIRECTORIES: [&str; 5] = ["migration", "meta", "lease", "tenant", "api_key"];
 
-/// Whether a schema can have this name: it goes into the text of statements.
+/// Returns whether a schema can have this name, which becomes part of statements.
 pub(crate) fn is_schema(name: &str) -> bool {
     let good =
         |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
@@ -58,7 +59,7 @@ pub(crate) fn is_schema(name: &str) -> bool {
         && name.chars().all(good)
 }
 
-/// The text of a change for the tables in a schema.
+/// Returns the SQL of a migration for the tables in a schema.
 pub(crate) fn ddl(migration: &Migration, schema: &str) -> String {
     migration
         .sql
@@ -66,8 +67,8 @@ pub(crate) fn ddl(migration: &Migration, schema: &str) -> String {
         .replace("{containers}", &containers())
 }
 
-/// Refuses tables that are not where the options say: distributed over a cluster, or on one server.
-/// Tables that are missing are not judged.
+/// Rejects tables whose distribution does not match the options: over a cluster, or on one server.
+/// Missing tables are ignored.
 async fn check_topology(
     client: &Client,
     options: &PostgresOptions,
@@ -77,7 +78,7 @@ async fn check_topology(
     let (distributed, local) = parted(client, schema, is_cluster).await?;
     match Topology::of(options) {
         Topology::Cluster if !is_cluster => Err(ConnectError::NotACluster),
-        // Another process that opens the same schema makes the first table before it distributes
+        // Another process that opens the same schema creates the first table before it distributes
         // all of them.
         Topology::Cluster if local.iter().any(|table| table != "migration") => {
             Err(ConnectError::NotDistributed {
@@ -92,8 +93,8 @@ async fn check_topology(
     }
 }
 
-/// Whether the database is a node of a Citus cluster: whether it has the catalogue of distributed
-/// tables.
+/// Returns whether the database is a node of a Citus cluster, that is, has the catalogue of
+/// distributed tables.
 async fn is_cluster(client: &Client) -> Result<bool, ConnectError> {
     let text = "SELECT to_regclass('pg_dist_partition') IS NOT NULL, ''";
     Ok(pairs(client, text)
@@ -102,14 +103,13 @@ async fn is_cluster(client: &Client) -> Result<bool, ConnectError> {
         .any(|(is_there, _)| is_there == "t"))
 }
 
-/// The tables of the schema that are distributed, and those that are not.
+/// Returns the tables of the schema that are distributed, and those that are not.
 async fn parted(
     client: &Client,
     schema: &str,
     is_cluster: bool,
 ) -> Result<(Vec<String>, Vec<String>), ConnectError> {
-    // By a hash of the tenant, or as a reference table. Schemas that are one shard are none of
-    // these.
+    // By a hash of the tenant, or as a reference table. Schema-based sharding is neither.
     let is_distributed = if is_cluster {
         "EXISTS (SELECT 1 FROM pg_dist_partition p WHERE p.logicalrelid = c.oid AND (p.partmethod = 'h' OR p.repmodel = 't'))"
     } else {
@@ -130,8 +130,8 @@ async fn parted(
     Ok((names(distributed), names(local)))
 }
 
-/// Removes the tables of these options with all that is in them; only where the first of the
-/// changes is recorded.
+/// Removes the tables of these options with all their data, but only if the first migration is
+/// recorded.
 pub(crate) async fn remove(options: &PostgresOptions) -> Result<(), ConnectError> {
     let schema = checked(options)?;
     let mut client = options.primary.within(PATIENCE).connect().await?;
@@ -148,7 +148,7 @@ pub(crate) async fn remove(options: &PostgresOptions) -> Result<(), ConnectError
     Ok(transaction.commit().await?)
 }
 
-/// Whether the schema has tables of this crate.
+/// Returns whether the schema has tables of this crate.
 pub(crate) async fn exists(options: &PostgresOptions) -> Result<bool, ConnectError> {
     let schema = checked(options)?;
     let client = options.primary.within(PATIENCE).connect().await?;
@@ -168,9 +168,11 @@ fn checked(options: &PostgresOptions) -> Result<&str, ConnectError> {
     }
 }
 
-/// Row-level security: of the tables of tenants each transaction sees the rows of its own tenant,
-/// as `svc.tenant` names it. The look-ups that find a tenant see more: one the containers of all,
-/// one what is to be sent, one the webhooks of all, one the stored responses that are too old.
+/// Returns the statements for row-level security. In tables of tenants, each transaction sees the
+/// rows of its own tenant, which `svc.tenant` names.
+///
+/// The lookups across tenants see more: one the containers, one the outbox, one the webhooks, and
+/// one the expired stored responses of all tenants.
 fn fences(schema: &str) -> String {
     let own = "tenant = CASE WHEN current_setting('svc.tenant', true) ~ '^[0-9]+$' \
                THEN current_setting('svc.tenant', true)::bigint END";
@@ -199,28 +201,29 @@ fn fences(schema: &str) -> String {
     format!("{tables} {containers} {whole}")
 }
 
-/// Whether every table of tenants has its fence: then nothing is asked that would wait for a
-/// reader.
+/// Returns whether every table of tenants has its policy. If so, no lock is needed that would wait
+/// for readers.
 async fn is_fenced(client: &Client, schema: &str) -> Result<bool, ConnectError> {
     let text = format!(
         "SELECT c.relname, p.polname FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid \
          JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = '{schema}' AND c.relrowsecurity \
          AND c.relforcerowsecurity AND p.polname IN ('of_the_tenant', 'of_the_directory')"
     );
-    // One for each of those, and those for the look-ups.
+    // One for each of those tables, and those for the lookups.
     Ok(pairs(client, &text).await?.len() == TABLES.len() - DIRECTORIES.len() + 5)
 }
 
-/// Brings the tables up to date in one transaction; a second process waits and finds them so.
-/// Nothing is changed, and no right to change anything is needed, where nothing is missing. On a
+/// Upgrades the tables in one transaction. A second process waits, and then finds them upgraded.
+///
+/// If nothing is missing, nothing is changed and no right to change anything is needed. On a
 /// cluster, new tables are distributed in the same transaction.
 pub(crate) async fn migrate(options: &PostgresOptions) -> Result<(), ConnectError> {
     let schema = checked(options)?;
     let mut client = options.primary.within(PATIENCE).connect().await?;
     check_topology(&client, options, schema).await?;
     if !pending_migrations(&found(&client, schema).await?)?.is_empty() {
-        // Outside of the transaction: two that make a schema or a table at the same time may fail,
-        // and then it is there.
+        // Outside the transaction: if two processes create a schema or a table at the same time,
+        // one may fail, and it then exists.
         let made = format!("CREATE SCHEMA IF NOT EXISTS {schema}");
         ignore_exists(client.batch_execute(&made).await)?;
         ignore_exists(client.batch_execute(&record(schema)).await)?;
@@ -249,7 +252,7 @@ pub(crate) async fn migrate(options: &PostgresOptions) -> Result<(), ConnectErro
     }
     if options.row_level_security && !is_fenced(&client, schema).await? {
         let transaction = client.transaction().await?;
-        // Whoever reads while this waits would wait behind it.
+        // While this waits for the lock, readers would wait for it.
         let waits = options.patience.as_millis().max(1);
         transaction
             .batch_execute(&format!("SET LOCAL lock_timeout = {waits}"))
@@ -266,7 +269,7 @@ pub(crate) async fn migrate(options: &PostgresOptions) -> Result<(), ConnectErro
 }
 
 fn ignore_exists(made: Result<(), tokio_postgres::Error>) -> Result<(), tokio_postgres::Error> {
-    // Which of the first four it is depends on how far the other one was.
+    // Which of the first four it is depends on the progress of the other process.
     let passed = [
         SqlState::UNIQUE_VIOLATION,
         SqlState::DUPLICATE_SCHEMA,
@@ -283,7 +286,7 @@ fn ignore_exists(made: Result<(), tokio_postgres::Error>) -> Result<(), tokio_po
     })
 }
 
-/// The table that records the changes.
+/// Returns the statement that creates the table of applied migrations.
 fn record(schema: &str) -> String {
     format!(
         "CREATE TABLE IF NOT EXISTS {schema}.migration (number int PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, \
@@ -291,7 +294,8 @@ fn record(schema: &str) -> String {
     )
 }
 
-/// Records a change: numbers and names of this crate, and hex.
+/// Returns the statement that records a migration. It contains only numbers and names of this
+/// crate, and hex.
 fn recorded(migration: &Migration, schema: &str, now: Timestamp) -> String {
     let (number, name, checksum) = (migration.number, migration.name, migration.checksum());
     format!(
@@ -300,9 +304,9 @@ fn recorded(migration: &Migration, schema: &str, now: Timestamp) -> String {
     )
 }
 
-/// The changes that are recorded, in order.
+/// Returns the recorded migrations, in order.
 async fn found(client: &Client, schema: &str) -> Result<Vec<(u32, String)>, ConnectError> {
-    // By the column: `number` alone would be the text that is selected, of which 10 comes before 2.
+    // Ordered by the column: `number` alone would be the selected text, in which 10 comes before 2.
     let text =
         format!("SELECT m.number::text, m.checksum FROM {schema}.migration m ORDER BY m.number");
     let rows = match pairs(client, &text).await {
@@ -321,7 +325,7 @@ async fn found(client: &Client, schema: &str) -> Result<Vec<(u32, String)>, Conn
         .collect())
 }
 
-/// Rows of two columns.
+/// Returns rows of two columns.
 async fn pairs(
     client: &Client,
     text: &str,
@@ -344,8 +348,8 @@ fn pending_migrations(found: &[(u32, String)]) -> Result<&'static [Migration], C
     })
 }
 
-/// The statements that make the tables on a cluster of Citus, to be run there by somebody who may:
-/// directories on every node, everything else by tenant.
+/// Returns the statements that create the tables on a Citus cluster, for a user with that right.
+/// Directories are on every node, and all other tables are sharded by tenant.
 pub(crate) fn on_citus(options: &PostgresOptions) -> Result<String, ConnectError> {
     let schema = checked(options)?;
     let made = MIGRATIONS.iter().map(|migration| {
@@ -368,7 +372,8 @@ pub(crate) fn on_citus(options: &PostgresOptions) -> Result<String, ConnectError
         .collect())
 }
 
-/// Distributes a table over a cluster: a directory to every node, every other table by tenant.
+/// Returns the statement that distributes a table: a directory to every node, every other table by
+/// tenant.
 fn distributing(table: &str, schema: &str) -> String {
     match table {
         table if DIRECTORIES.contains(&table) => {

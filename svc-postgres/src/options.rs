@@ -1,4 +1,4 @@
-//! How a store is opened.
+//! Options for opening a store.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -11,28 +11,29 @@ use tokio_postgres::Config;
 
 use crate::{connect::Connector, error::ConnectError};
 
-/// Tells the time.
+/// Returns the current time.
 pub(crate) type ClockFn = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// How long what was sent may stay without a sign that it has arrived, before a connection counts
-/// as lost.
+/// Maximum time without an acknowledgement of sent data, after which a connection is considered
+/// lost.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// How statements reach the server.
+/// How statements are sent to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum StatementMode {
-    /// Prepared once a connection, by name: the fastest. Needs a connection that stays the same
-    /// server session, or a pooler that knows names (pgbouncer 1.21 and later with
-    /// `max_prepared_statements`).
+    /// Prepared once per connection, by name. This is the fastest mode.
+    ///
+    /// It needs connections that stay on one server session, or a pooler that supports prepared
+    /// statements (pgbouncer 1.21 and later with `max_prepared_statements`).
     #[default]
     Prepared,
-    /// Sent whole each time: for poolers in transaction mode that know no names. Still one round
-    /// trip.
+    /// Sent completely each time, for poolers in transaction mode without prepared statements. It
+    /// is still one round trip.
     Unnamed,
 }
 
-/// How a store is opened. Everything but where the database is has a default.
+/// Options for opening a store. Everything except the URL of the database has a default.
 ///
 /// ```
 /// let options = svc_postgres::PostgresOptions::new("postgres://svc@localhost/crm")?.schema("svc").connections(16);
@@ -58,16 +59,16 @@ pub struct PostgresOptions {
 }
 
 impl PostgresOptions {
-    /// The database that a URL names, such as `postgres://user@localhost/crm`.
+    /// Creates options for the database of a URL, such as `postgres://user@localhost/crm`.
     ///
-    /// With the feature `tls` the way is encrypted unless the URL says `sslmode=disable`, and the
-    /// server's certificate is checked against those of the system; without it `sslmode=require` is
-    /// refused. `verify-ca` and `verify-full` are the same as `require`, which always verifies
-    /// certificate and name.
+    /// With the feature `tls`, the connection is encrypted unless the URL has `sslmode=disable`,
+    /// and the server's certificate is verified with the authorities of the system. Without the
+    /// feature, `sslmode=require` is rejected. `verify-ca` and `verify-full` are the same as
+    /// `require`, which always verifies certificate and name.
     ///
     /// # Errors
     ///
-    /// What is wrong with the URL.
+    /// Returns an error if the URL is invalid.
     pub fn new(url: &str) -> Result<Self, ConnectError> {
         Ok(Self {
             primary: connector(url)?,
@@ -88,12 +89,14 @@ impl PostgresOptions {
         })
     }
 
-    /// Reads go to this server, a replica of the first; see the guide. A caller of this process
-    /// sees its own writes: where the replica has not got them yet, the first server answers.
+    /// Sends reads to this server, a replica of the primary; see the guide.
+    ///
+    /// A caller of this process sees its own writes: if the replica has not applied them yet, the
+    /// primary answers.
     ///
     /// # Errors
     ///
-    /// What is wrong with the URL.
+    /// Returns an error if the URL is invalid.
     pub fn replica(mut self, url: &str) -> Result<Self, ConnectError> {
         self.replica = Some(connector(url)?);
         Ok(self)
@@ -104,7 +107,7 @@ impl PostgresOptions {
     ///
     /// # Errors
     ///
-    /// A text that holds no certificate.
+    /// Returns an error if the text has no certificate.
     #[cfg(feature = "tls")]
     pub fn root_certificates(mut self, certificates: &[u8]) -> Result<Self, ConnectError> {
         let tls = crate::tls::trusting(certificates)?;
@@ -117,114 +120,129 @@ impl PostgresOptions {
         Ok(self)
     }
 
-    /// The schema of the tables, made when there is none: lower-case letters, digits and
-    /// underscores; `svc` unless set.
+    /// Sets the schema of the tables (default: `svc`). It is created if it does not exist. The name
+    /// has lower-case letters, digits and underscores.
     #[must_use]
     pub fn schema(mut self, name: &str) -> Self {
         name.clone_into(&mut self.schema);
         self
     }
 
-    /// Connections to a server at most (default: 16; at least 2). Writes leave a quarter of them to
-    /// reads.
+    /// Sets the maximum number of connections to a server (default: 16; at least 2). Writes leave a
+    /// quarter of them to reads.
     #[must_use]
     pub fn max_connections(mut self, most: usize) -> Self {
         self.connections = most.max(2);
         self
     }
 
-    /// How long a call waits for a connection, and for a lock that somebody else holds, before that
-    /// is tried again or the call is 503 (UND-36); a read waits twice as long for its answer
-    /// (default: two seconds). A write is tried again until the deadline of its call, or for half a
-    /// minute.
+    /// Sets how long a request waits for a connection, or for a lock of another session (default:
+    /// two seconds). It is then retried or gets 503.
+    ///
+    /// A read waits twice as long for its result. A write is retried until the deadline of its
+    /// request, or for half a minute.
+    ///
+    /// Requirements: UND-36.
     #[must_use]
     pub fn busy_timeout(mut self, time: Duration) -> Self {
         self.patience = time;
         self
     }
 
-    /// How many writes may wait; more are refused as unavailable (default: 8192). A batch has up to
-    /// 512 of its entries here.
+    /// Sets the maximum number of waiting writes (default: 8192). Further writes are rejected as
+    /// unavailable. A batch has up to 512 of its entries here.
     #[must_use]
     pub fn max_queued_writes(mut self, writes: usize) -> Self {
         self.queue = writes.max(1);
         self
     }
 
-    /// How many writes of one tenant share one transaction at most (default: 64); with 1 each has
-    /// its own.
+    /// Sets the maximum number of writes of one tenant that share a transaction (default: 64). With
+    /// 1, each write has its own transaction.
     #[must_use]
     pub fn max_batch_size(mut self, calls: usize) -> Self {
         self.batch = calls.max(1);
         self
     }
 
-    /// How long what was read of a key may be used again (default: not at all). A key that is
-    /// revoked is taken for so much longer; each request saves a round trip.
+    /// Sets how long a key may be cached (default: not at all). A revoked key is accepted for up to
+    /// this time, and each request saves a round trip.
     #[must_use]
     pub fn key_cache_ttl(mut self, time: Duration) -> Self {
         self.key_cache = time;
         self
     }
 
-    /// How statements reach the server.
+    /// Sets how statements are sent to the server.
     #[must_use]
     pub fn statement_mode(mut self, how: StatementMode) -> Self {
         self.statements = how;
         self
     }
 
-    /// The database is the coordinator of a Citus cluster, which distributes the tables by tenant.
-    /// Tables that are missing are made and distributed when the store is opened. Tables that are
-    /// not distributed are refused then; without this option, distributed tables are.
+    /// Declares that the database is the coordinator of a Citus cluster, which distributes the
+    /// tables by tenant.
+    ///
+    /// Opening the store creates and distributes missing tables, and rejects tables that are not
+    /// distributed. Without this option, distributed tables are rejected.
     ///
     /// The statements of a tenant go directly to the worker that has its shard, over
-    /// [`PostgresOptions::max_connections`] to each worker. The cluster must name its workers as this machine
-    /// reaches them. If a worker cannot be reached, and for everything that belongs to no tenant,
-    /// the coordinator is asked. Statements are always [`StatementMode::Unnamed`]. A record that is
-    /// committed while a page is read may be on a page whose total does not count it yet.
+    /// [`PostgresOptions::max_connections`] to each worker. The cluster must name its workers as this
+    /// machine reaches them. The coordinator is used if a worker cannot be reached, and for
+    /// everything that belongs to no tenant. Statements are always [`StatementMode::Unnamed`]. A
+    /// record that is committed while a page is read may be on a page whose total does not count it
+    /// yet.
     #[must_use]
     pub fn cluster(mut self) -> Self {
         self.cluster = true;
         self
     }
 
-    /// How long changes stay in the change feed (default: for ever). A cursor of before is then 410
-    /// (SYN-08), so let clients come back much sooner; the oldest go with later writes of their
-    /// tenant.
+    /// Sets how long entries stay in the change feed (default: forever).
+    ///
+    /// An older cursor gets 410, so clients should poll much more often. Expired entries are
+    /// deleted with later writes of their tenant.
+    ///
+    /// Requirements: SYN-08.
     #[must_use]
     pub fn change_feed_retention(mut self, time: Duration) -> Self {
         self.keep_changes = Some(time);
         self
     }
 
-    /// A second fence between tenants: the server itself shows rows of the tenant of a transaction
-    /// only. The tables get policies when the store is opened; the role must be neither a superuser
-    /// nor one with `BYPASSRLS`, for whom they do not hold.
+    /// Adds a second barrier between tenants: PostgreSQL itself shows only rows of the tenant of a
+    /// transaction.
+    ///
+    /// Opening the store adds policies to the tables. The role must not be a superuser or have
+    /// `BYPASSRLS`, because policies do not apply to such roles.
     #[must_use]
     pub fn row_level_security(mut self) -> Self {
         self.row_level_security = true;
         self
     }
 
-    /// How it is decided whether a posted person is known already (HLP-04); [`DefaultMatching`]
-    /// unless set. It must have no effects of its own: it is asked again when the transaction of a
-    /// call is done again.
+    /// Sets the method that decides whether a posted person already exists (default:
+    /// [`DefaultMatching`]). It must have no side effects: it runs again if the transaction of a
+    /// request is repeated.
+    ///
+    /// Requirements: HLP-04.
     #[must_use]
     pub fn person_matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
         self
     }
 
-    /// What the two share objects are called on the wire; fixed in the database when the tables are
-    /// made (HAL-11).
+    /// Sets the names of the two network share objects in the API. They are fixed when the tables
+    /// are created.
+    ///
+    /// Requirements: HAL-11.
     #[must_use]
     pub fn share_names(mut self, names: ShareNames) -> Self {
         self.share_names = names;
         self
     }
 
-    /// Tells the time from `clock` instead of the system.
+    /// Sets the clock, instead of that of the system.
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.now = Arc::new(clock);
@@ -232,8 +250,8 @@ impl PostgresOptions {
     }
 }
 
-/// The URL with `sslmode=require` for the modes that the client does not know: it verifies
-/// certificate and name in any case.
+/// Returns the URL with `sslmode=require` in place of the modes that the client does not support.
+/// It verifies certificate and name in any case.
 fn verified(url: &str) -> String {
     let known = |parameter: &str| match parameter {
         "sslmode=verify-full" | "sslmode=verify-ca" => "sslmode=require".to_owned(),
@@ -259,7 +277,7 @@ fn verified(url: &str) -> String {
 ///
 /// # Errors
 ///
-/// [`ConnectError::InvalidUrl`] if it cannot be read.
+/// Returns [`ConnectError::InvalidUrl`] if the URL is invalid.
 pub fn read_url(url: &str) -> Result<Config, ConnectError> {
     verified(url).parse().map_err(ConnectError::InvalidUrl)
 }
@@ -276,7 +294,7 @@ fn connector(url: &str) -> Result<Connector, ConnectError> {
 }
 
 impl fmt::Debug for PostgresOptions {
-    /// Without the configuration: it may hold a password.
+    /// Without the configuration, which may contain a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")
             .field("schema", &self.schema)

@@ -1,5 +1,7 @@
-//! Pages of a collection that is filtered or ordered: by points, each an index look-up, or along
-//! the index of a date (FLT-05 to FLT-08). Each is one round trip.
+//! Pages of a filtered or ordered collection: by points, each an index lookup, or along the index
+//! of a date. Each takes one round trip.
+//!
+//! Requirements: FLT-05 to FLT-08.
 
 use svc_core::{
     Error,
@@ -22,7 +24,7 @@ use crate::{
 };
 
 impl DatabaseHandle {
-    /// What this store answers of a filter: the collection of all records of a kind.
+    /// Returns a page of a filter on the collection of all records of a kind.
     pub(crate) async fn filtered(
         &self,
         kind: Kind,
@@ -36,7 +38,7 @@ impl DatabaseHandle {
             QueryPlan::Keys(points) => self.of_points(kind, ordered, points).await,
             QueryPlan::DateRange(range) => self.of_range(kind, ordered, range).await,
             _ => Err(StoreError::unexpected(
-                "a plan that this store does not know",
+                "this store does not support the plan",
             )),
         }
     }
@@ -58,7 +60,7 @@ impl DatabaseHandle {
         let mut queries = fetch.take_queries();
         let asked = queries.len();
         if !emails.is_empty() {
-            // One more than may be found says that there are too many.
+            // One more than the limit shows that there are too many.
             let most = i64::try_from(MAX_KEY_MATCHES.saturating_add(1)).unwrap_or(i64::MAX);
             queries.push(SqlQuery::new(
                 &*self.texts.by_emails,
@@ -92,7 +94,7 @@ impl DatabaseHandle {
         let date = match range.field {
             FilterField::CreatedDate => 0,
             FilterField::ModifiedDate => 1,
-            _ => return Err(StoreError::unexpected("a range of what is no date")),
+            _ => return Err(StoreError::unexpected("a range without a date")),
         };
         let text = |texts: &'_ [String; 2]| texts.get(date).cloned().unwrap_or_default();
         let limit = i64::from(ordered.request.page.size).saturating_add(1);

@@ -22,7 +22,7 @@ use crate::{
 };
 
 impl DatabaseHandle {
-    /// A page of a collection.
+    /// Returns a page of a collection.
     pub(crate) async fn page(
         &self,
         (jumps, cursors): (&PageJumps, &CursorCodec),
@@ -48,7 +48,7 @@ impl DatabaseHandle {
                 .await;
         }
         let start = cursors.decode(tenant, &collection, page);
-        // One more than the page has says whether others follow.
+        // One more than the page shows whether others follow.
         let limit = i64::from(page.size).saturating_add(1);
         let mut rereads = REREADS;
         loop {
@@ -72,7 +72,7 @@ impl DatabaseHandle {
             if rereads == 0 || start.agrees(page, &page_found) {
                 return Ok(page_found);
             }
-            // The start is of another moment than the records: one statement finds both.
+            // The start is not of the same snapshot as the records, so one statement finds both.
             if let PageStart::Offset(position) = start
                 && !self.topology.splits_pages()
             {
@@ -84,12 +84,12 @@ impl DatabaseHandle {
     }
 }
 
-/// What the statements of a page give.
+/// The results of the statements of a page.
 struct Read {
     records: Vec<RawRecord>,
-    /// The row of the last one, when more follow.
+    /// The row of the last record, if more follow.
     last: Option<i64>,
-    /// How many records the collection has.
+    /// The number of records in the collection.
     total: u64,
 }
 
@@ -109,7 +109,7 @@ fn read(given: &[Vec<Row>], place: &CollectionQuery, first: usize, size: u32) ->
     })
 }
 
-/// The records in the rows of a page, whose columns begin at `first`.
+/// Returns the records in the rows of a page, whose columns begin at `first`.
 pub(crate) fn decode_records(rows: &[Row], first: usize) -> Result<Vec<StoredRecord>> {
     let mut records = Vec::with_capacity(rows.len());
     for row in rows {
@@ -121,7 +121,7 @@ pub(crate) fn decode_records(rows: &[Row], first: usize) -> Result<Vec<StoredRec
     Ok(records)
 }
 
-/// The records of a page, and the row of the last one when more follow.
+/// Returns the records of a page, and the row of the last one if more follow.
 fn records(rows: &[Row], first: usize, size: usize) -> Result<(Vec<RawRecord>, Option<i64>)> {
     let mut records = decode_records(rows, first)?;
     let more = records.len() > size;

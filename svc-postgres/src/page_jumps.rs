@@ -1,9 +1,11 @@
-//! Jumps to a page (COL-22): the members of a collection are in memory once somebody has jumped
-//! into it, and follow what every process writes.
+//! Jumps to a page by number. The members of a collection are loaded into memory at the first jump,
+//! and then follow the writes of every process.
 //!
-//! New members have higher numbers than all before, so one indexed read before a jump tells them. A
-//! collection that something has left, or that something older has joined, is read anew: its total
-//! says when that was last (`moved`).
+//! New members have higher numbers than all earlier ones, so one indexed read before a jump finds
+//! them. A collection is reloaded if a member has left it or an older record has joined it. Its
+//! total has the number of the last transaction with such a change (`moved`).
+//!
+//! Requirements: COL-22.
 
 use std::{
     collections::HashMap,
@@ -19,18 +21,19 @@ use crate::{
     collection_query::CollectionQuery,
 };
 
-/// Collections whose last known member is remembered at most.
+/// Maximum number of collections whose last known member is cached.
 const COLLECTIONS: usize = 1_024;
 
-/// The collections that were jumped into.
+/// The collections with at least one jump.
 #[derive(Default)]
 pub(crate) struct PageJumps {
     index: Arc<OffsetIndex>,
-    /// How far the index knows a collection.
+    /// The state of the index for each collection.
     known: Mutex<HashMap<Box<[u8]>, IndexedState>>,
 }
 
-/// What is known of a collection: when something last left it, and its youngest member.
+/// The indexed state of a collection: the number of the last transaction in which a member left it,
+/// and its newest member.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct IndexedState {
     moved: i64,
@@ -50,7 +53,7 @@ impl PageJumps {
     fn learn(&self, collection: &[u8], learned: IndexedState) {
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= COLLECTIONS {
-            // What is forgotten is only told once more.
+            // Collections that are dropped here are only read once more.
             all.clear();
         }
         let known = all.entry(collection.into()).or_default();
@@ -61,8 +64,8 @@ impl PageJumps {
 }
 
 impl PageJumps {
-    /// The row behind which a page begins that has so many records before it; `None` behind the
-    /// last one.
+    /// Returns the row after which a page starts that has `position` records before it, or `None`
+    /// after the last one.
     pub(crate) async fn to(
         &self,
         database: &DatabaseHandle,
@@ -78,7 +81,7 @@ impl PageJumps {
         let mut given = database.read(place.tenant, queries).await?.into_iter();
         let moved: i64 = match given.next().and_then(|rows| rows.into_iter().next()) {
             Some(row) => row.try_get(0)?,
-            // Nothing was ever in it.
+            // The collection never had a member.
             None => return Ok(None),
         };
         let mut news = numbers(&given.next().unwrap_or_default())?;
@@ -86,7 +89,7 @@ impl PageJumps {
             news = members(database, place, 0).await?;
             known = IndexedState { moved, last: 0 };
         }
-        // A collection that was changed otherwise than by new members is another one for the index.
+        // After a change other than new members, the collection is a new one for the index.
         let collection = [&*name, &moved.to_be_bytes()].concat();
         let joined: Vec<MembershipChange> = news
             .iter()
@@ -101,7 +104,7 @@ impl PageJumps {
             },
         );
         let nth = self.index.nth(&collection, position, async |mut load| {
-            // Not in memory, or not any more.
+            // Not in memory, or no longer.
             let rows = if known.last == 0 {
                 news
             } else {
@@ -116,7 +119,7 @@ impl PageJumps {
     }
 }
 
-/// The rows of a collection behind this one.
+/// Returns the rows of a collection after this one.
 async fn members(
     database: &DatabaseHandle,
     place: &CollectionQuery,

@@ -1,4 +1,4 @@
-//! Statements with their values, sent one behind the other without waiting in between.
+//! Statements with their values, sent one after another without waiting in between.
 
 use std::{
     borrow::Cow,
@@ -11,14 +11,14 @@ use futures_util::future::{MaybeDone, maybe_done};
 use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
-/// A value of a statement with its type: an unnamed statement is planned before the server knows
-/// what comes.
+/// A value of a statement with its type. An unnamed statement is planned before the server knows
+/// the values.
 pub(crate) struct SqlValue {
     pub(crate) value: Box<dyn ToSql + Sync + Send>,
     pub(crate) type_: Type,
 }
 
-/// What a value of a statement can be.
+/// A Rust type that can be the value of a statement.
 pub(crate) trait HasSqlType: ToSql + Sync + Send + 'static {
     /// Its type in the database.
     const TYPE: Type;
@@ -58,8 +58,8 @@ macro_rules! values {
 }
 pub(crate) use values;
 
-/// The values of a statement about several rows: what all rows have in a field, field by field. The
-/// rows are structs or tuples, and lose their fields.
+/// The values of a statement about several rows: one array per field, with the values of all rows.
+/// The rows are structs or tuples, whose fields are moved out.
 macro_rules! columns {
     ($rows:expr; $($field:tt),+ $(,)?) => {
         vec![$($crate::pipeline::SqlValue::from(
@@ -69,23 +69,23 @@ macro_rules! columns {
 }
 pub(crate) use columns;
 
-/// The values of a statement in parts; the tenant comes first.
+/// Returns the values of a statement from parts. The tenant comes first.
 pub(crate) fn of_tenant<const N: usize>(tenant: i64, parts: [Vec<SqlValue>; N]) -> Vec<SqlValue> {
     std::iter::once(SqlValue::from(tenant))
         .chain(parts.into_iter().flatten())
         .collect()
 }
 
-/// One statement to run.
+/// One statement to execute.
 pub(crate) struct SqlQuery<'a> {
     pub(crate) text: Cow<'a, str>,
-    /// `None`: it has no values and gives no rows, and may be several at once, such as
+    /// `None` for a text without values and results, which may contain several statements, such as
     /// `BEGIN; SET LOCAL …`.
     pub(crate) values: Option<Vec<SqlValue>>,
 }
 
 impl<'a> SqlQuery<'a> {
-    /// A statement with its values.
+    /// Creates a statement with its values.
     pub(crate) fn new(text: impl Into<Cow<'a, str>>, values: Vec<SqlValue>) -> Self {
         Self {
             text: text.into(),
@@ -93,7 +93,7 @@ impl<'a> SqlQuery<'a> {
         }
     }
 
-    /// What begins and ends transactions.
+    /// Creates a statement that begins or ends a transaction.
     pub(crate) fn control(text: impl Into<Cow<'a, str>>) -> Self {
         Self {
             text: text.into(),
@@ -102,8 +102,8 @@ impl<'a> SqlQuery<'a> {
     }
 }
 
-/// Runs futures whose first poll sends something, and whose answers come in the order in which that
-/// was done: all are polled once, in order, and then each in its turn. What each came to.
+/// Runs futures whose first poll sends a statement, and whose results arrive in the order of these
+/// polls. All are polled once in order, and then each is awaited in turn. Returns their results.
 pub(crate) async fn in_order<F: Future>(futures: impl Iterator<Item = F>) -> Vec<F::Output> {
     let mut all: Vec<Pin<Box<MaybeDone<F>>>> =
         futures.map(|future| Box::pin(maybe_done(future))).collect();
@@ -134,8 +134,8 @@ mod tests {
 
     use super::*;
 
-    /// All are begun in their order before any is waited for, and those behind one that waits are
-    /// not asked again.
+    /// All are started in order before any is awaited, and those after a pending one are not polled
+    /// again.
     #[test]
     fn all_are_begun_in_order() {
         let begun = RefCell::new(Vec::new());

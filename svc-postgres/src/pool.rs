@@ -1,4 +1,5 @@
-//! Connections: made when they are needed, kept while they are clean, never more than may be.
+//! Connections: opened when they are needed, reused while nothing is open on them, and limited in
+//! number.
 
 use std::{
     collections::HashMap,
@@ -21,7 +22,7 @@ use crate::{
     statements::Texts,
 };
 
-/// The statements that a connection keeps.
+/// Maximum number of prepared statements of a connection.
 const MOST_PREPARED: usize = 1024;
 
 /// The connections of a store to one server.
@@ -29,10 +30,10 @@ pub(crate) struct ConnectionPool {
     connector: Connector,
     idle: Mutex<Vec<PooledConnection>>,
     places: Arc<Semaphore>,
-    /// Writes leave some places to reads, however long they wait for each other.
+    /// Writes leave some connections to reads, however long they wait for each other.
     writers: Arc<Semaphore>,
     size: usize,
-    /// Each caller who waits has a clone.
+    /// Each waiting caller has a clone.
     waiting: Arc<()>,
     patience: Duration,
     statements: StatementMode,
@@ -40,21 +41,21 @@ pub(crate) struct ConnectionPool {
     texts: Option<Arc<Texts>>,
 }
 
-/// A connection. Whoever uses it polls its wire: a task of its own would have to be woken for each
-/// question and each answer.
+/// A connection. Its user polls its I/O: a task of its own would have to be woken for each request
+/// and each response.
 struct PooledConnection {
     session: ClientSession,
     wire: Fuse<ConnectionIo>,
 }
 
-/// What a connection is asked through, with the statements that it has prepared.
+/// The client of a connection, with the statements that it has prepared.
 struct ClientSession {
     client: Client,
     prepared: HashMap<String, Statement>,
 }
 
-/// A connection that somebody uses. It goes back to the pool when it is dropped, unless something
-/// may be open on it: then it is closed, and the server undoes what was begun.
+/// A connection in use. It returns to the pool when it is dropped. If something may be open on it,
+/// it is closed instead, and the server rolls that back.
 pub(crate) struct Lease {
     pool: Arc<ConnectionPool>,
     connection: Option<PooledConnection>,
@@ -62,7 +63,7 @@ pub(crate) struct Lease {
     _places: (OwnedSemaphorePermit, Option<OwnedSemaphorePermit>),
 }
 
-/// Whether a connection is lent for writes or for reads.
+/// Whether a connection is leased for writes or for reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LeasePurpose {
     Reads,
@@ -93,7 +94,7 @@ impl ConnectionPool {
         }
     }
 
-    /// Names the statement of an error as these texts do.
+    /// Sets the texts from which errors take the name of their statement.
     pub(crate) fn naming(self, texts: Arc<Texts>) -> Self {
         Self {
             texts: Some(texts),
@@ -101,7 +102,7 @@ impl ConnectionPool {
         }
     }
 
-    /// A connection, as soon as one is free; [`StoreError::Busy`] when that takes too long.
+    /// Returns a connection when one is free, or [`StoreError::Busy`] if that takes too long.
     pub(crate) async fn get(self: &Arc<Self>, purpose: LeasePurpose) -> Result<Lease> {
         let _waits = Arc::clone(&self.waiting);
         tokio::time::timeout(self.patience, self.wait(purpose))
@@ -133,7 +134,7 @@ impl ConnectionPool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Connections that are in use, idle ones, and callers that wait for one.
+    /// Returns the numbers of connections in use, of idle ones, and of waiting callers.
     pub(crate) fn load(&self) -> (usize, usize, usize) {
         let idle = self.lock_idle().len();
         let busy = self.size.saturating_sub(self.places.available_permits());
@@ -146,34 +147,35 @@ impl ConnectionPool {
 }
 
 impl Lease {
-    /// From here on something may be open on the connection, until [`Lease::mark_clean`].
+    /// Marks the connection: something may be open on it until [`Lease::mark_clean`].
     pub(crate) fn begins(&mut self) {
         self.is_clean = false;
     }
 
-    /// Nothing is open on it any more.
+    /// Marks the connection: nothing is open on it any longer.
     pub(crate) fn mark_clean(&mut self) {
         self.is_clean = true;
     }
 
-    /// Runs statements in one round trip; what each of those with values gave, and the first that
-    /// failed with its place among all.
+    /// Runs statements in one round trip. Returns the results of those with values, and the first
+    /// error with its position.
     ///
-    /// All of them have been sent when this waits for the first time. Statements that this
-    /// connection has not prepared yet are, in a round trip before.
+    /// All statements are sent before it first waits. Statements that this connection has not
+    /// prepared yet take another round trip before.
     ///
     /// # Errors
     ///
-    /// [`StoreError::TimedOut`] when the server does not answer `within` this time.
+    /// Returns [`StoreError::TimedOut`] if the server does not answer `within` this time.
     pub(crate) async fn run(
         &mut self,
         queries: &[SqlQuery<'_>],
         within: Duration,
     ) -> Result<Vec<Vec<Row>>, (usize, StoreError)> {
-        // Whoever stops waiting leaves answers behind: then nobody takes this connection any more.
+        // A cancelled caller leaves results unread. The connection is then not reused.
         let was_clean = std::mem::replace(&mut self.is_clean, false);
         let Ok(done) = tokio::time::timeout(within, self.run_all(queries)).await else {
-            // The way to the server may be gone without a word; then it is so for the others, too.
+            // The network may have failed silently, which would affect the other connections as
+            // well.
             self.pool.lock_idle().clear();
             return Err((usize::MAX, StoreError::TimedOut));
         };
@@ -199,7 +201,7 @@ impl Lease {
         let gone = || {
             (
                 0,
-                StoreError::unexpected("a connection that was given back"),
+                StoreError::unexpected("the connection was already returned"),
             )
         };
         let connection = self.connection.as_mut().ok_or_else(gone)?;
@@ -248,9 +250,9 @@ impl PooledConnection {
         }
     }
 
-    /// The connection, unless the server has ended it since it was last used.
+    /// Returns the connection, unless the server has ended it since its last use.
     fn if_open(mut self) -> Option<Self> {
-        // What wakes nobody now is asked again when the connection is used.
+        // An event that wakes no task now is polled again when the connection is used.
         _ = self
             .wire
             .poll_unpin(&mut Context::from_waker(Waker::noop()));
@@ -261,7 +263,7 @@ impl PooledConnection {
         self.wire.is_terminated()
     }
 
-    /// What each statement gives.
+    /// Returns the results of each statement.
     async fn run(
         &mut self,
         queries: &[SqlQuery<'_>],
@@ -276,13 +278,13 @@ impl PooledConnection {
             Ok(in_order(queries.iter().map(|query| session.one(query, by_name))).await)
         });
         poll_fn(|cx| {
-            // Asks.
+            // Sends statements.
             if let Poll::Ready(done) = work.as_mut().poll(cx) {
                 return Poll::Ready(done);
             }
-            // Sends and receives.
+            // Performs the I/O.
             _ = wire.poll_unpin(cx);
-            // Takes the answers.
+            // Reads results.
             work.as_mut().poll(cx)
         })
         .await
@@ -290,9 +292,9 @@ impl PooledConnection {
 }
 
 impl ClientSession {
-    /// Prepares what this connection has not met yet, all of it in one round trip.
+    /// Prepares the statements that are new to this connection, all in one round trip.
     async fn prepare(&mut self, queries: &[SqlQuery<'_>]) -> Result<()> {
-        // Those of a mapping are many; the server forgets a statement that is dropped.
+        // A mapping has many statements. The server forgets a statement that is dropped.
         if self.prepared.len() > MOST_PREPARED {
             self.prepared.clear();
         }
@@ -325,8 +327,8 @@ impl ClientSession {
         };
         if by_name {
             let statement = self.prepared.get(&*query.text);
-            let statement = statement
-                .ok_or_else(|| StoreError::unexpected("a statement that was not prepared"))?;
+            let statement =
+                statement.ok_or_else(|| StoreError::unexpected("a statement was not prepared"))?;
             let values: Vec<&(dyn ToSql + Sync)> = values
                 .iter()
                 .map(|it| &*it.value as &(dyn ToSql + Sync))

@@ -1,5 +1,5 @@
-//! Where the links of each kind stand in the table `record`: its places from the interface's
-//! tables.
+//! The columns of the links of each kind in the table `record`, derived from the tables of
+//! `svc-core`.
 
 use std::sync::LazyLock;
 
@@ -10,30 +10,30 @@ use svc_core::{
 use svc_store::KindTable;
 use uuid::Uuid;
 
-/// The columns that links have in the table `record`, but for `modified_by`.
+/// The columns of links in the table `record`, except `modified_by`.
 pub(crate) const SLOTS: [&str; 4] = ["l1", "l2", "l3", "l4"];
 
-/// Stands for the owner of the collection of all records.
+/// Represents the owner of the collection of all records.
 pub(crate) const ALL: Uuid = Uuid::nil();
 
-/// How a kind lies in the table `record`.
+/// The layout of a kind in the table `record`.
 #[derive(Debug)]
 pub(crate) struct RecordLayout {
     pub(crate) table: KindTable,
-    /// Stands for the kind in every key.
+    /// The code of the kind in every key.
     pub(crate) code: i16,
     /// The column of each link, in the order of `table.columns`.
     columns: Vec<&'static str>,
 }
 
-/// The layout of a kind.
+/// Returns the layout of a kind.
 pub(crate) fn layout(kind: Kind) -> &'static RecordLayout {
     static LAYOUTS: LazyLock<PerKind<RecordLayout>> =
         LazyLock::new(|| PerKind::new(RecordLayout::of));
     LAYOUTS.get(kind)
 }
 
-/// The kind that a code stands for.
+/// Returns the kind of a code.
 pub(crate) fn kind_of(code: i16) -> Option<Kind> {
     Kind::ALL
         .iter()
@@ -47,7 +47,7 @@ impl RecordLayout {
         let mut slots = SLOTS.iter();
         let place = |reference: &ReferenceSpec| match reference.name {
             "modified_by" => "modified_by",
-            // More links than places would be a test that fails, below.
+            // A kind with more links than columns fails a test below.
             _ => slots.next().copied().unwrap_or_default(),
         };
         let columns = table.columns.iter().map(place).collect();
@@ -59,29 +59,29 @@ impl RecordLayout {
         }
     }
 
-    /// Each link with its column.
+    /// Returns each link with its column.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (&'static ReferenceSpec, &'static str)> {
         self.table.columns.iter().zip(self.columns.iter().copied())
     }
 
-    /// The column of a link.
+    /// Returns the column of a link.
     pub(crate) fn column(&self, link: &str) -> Option<(&'static ReferenceSpec, &'static str)> {
         self.columns().find(|(reference, _)| reference.name == link)
     }
 
-    /// The column that the collection under a record of `parent` goes by.
+    /// Returns the column of the collection under a record of `parent`.
     pub(crate) fn scope(&self, parent: Kind) -> Option<&'static str> {
         self.columns()
             .find(|(reference, _)| reference.kind == parent && reference.is_scope)
             .map(|(_, column)| column)
     }
 
-    /// The links whose collections list records of this kind.
+    /// Returns the links that have collections of this kind.
     pub(crate) fn scopes(&self) -> impl Iterator<Item = (&'static ReferenceSpec, &'static str)> {
         self.columns().filter(|(reference, _)| reference.is_scope)
     }
 
-    /// The column of the container.
+    /// Returns the column of the container.
     pub(crate) fn parent(&self) -> Option<&'static str> {
         self.columns.get(self.table.parent?).copied()
     }

@@ -1,8 +1,8 @@
-//! Removing a record with everything that goes with it: at most four statements, however many kinds
-//! there are. `$1` is the tenant, `$2` the id of the record.
+//! Deletes a record with all dependent data in at most four statements, however many kinds there
+//! are. `$1` is the tenant, `$2` the id of the record.
 //!
-//! What is deleted from several tables is one statement with common table expressions. A cluster
-//! takes those that delete in one hop, and none that inserts.
+//! A deletion from several tables is one statement with common table expressions. A cluster
+//! executes those that delete in one hop, but none that inserts.
 
 use svc_core::{
     model::Kind,
@@ -13,25 +13,25 @@ use svc_core::{
 
 use crate::record_layout::{ALL, RecordLayout, SLOTS, layout};
 
-/// Records that are deleted together, and links to them that are emptied. All of it begins with one
+/// Records that are deleted together, and links to them that are cleared. All of them depend on one
 /// record.
 #[derive(Debug, Default)]
 pub(crate) struct Removal {
-    /// The kinds of the records that a condition holds for.
+    /// The kinds of the records that match a condition.
     deleted: Vec<(Condition, Vec<Kind>)>,
-    /// The same of links, with their columns.
+    /// The same for links, with their columns.
     cleared: Vec<(Condition, &'static str, Vec<Kind>)>,
-    /// Whether the record is a person, whose tickets, outbox entries and stored responses are
-    /// deleted as well.
+    /// Whether the record is a person, whose tickets, outbox entries and stored responses are also
+    /// deleted.
     forgets: bool,
 }
 
-/// What holds for the records of a set, except their kind.
+/// The condition for the records of a set, without their kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Condition {
-    /// It is the record itself.
+    /// The record itself.
     Itself,
-    /// A column leads to a record of another set, which has this kind.
+    /// Records with a column that refers to a record of another set of this kind.
     LeadsTo(&'static str, Kind, Box<Condition>),
 }
 
@@ -53,7 +53,7 @@ impl Condition {
         Self::LeadsTo(column, set.kind(), Box::new(Self::of(set)))
     }
 
-    /// Its text about the records that are called `name`.
+    /// Returns the SQL of the condition for records with the alias `name`.
     fn text(&self, schema: &str, name: &str) -> String {
         match self {
             Self::Itself => format!("{name}.id = $2"),
@@ -73,7 +73,7 @@ impl Condition {
 }
 
 impl Removal {
-    /// Adds records that are deleted.
+    /// Adds records to delete.
     pub(crate) fn delete(&mut self, set: &RecordSet) {
         let condition = Condition::of(set);
         match self
@@ -86,7 +86,7 @@ impl Removal {
         }
     }
 
-    /// Adds a link that is emptied where it leads to a record of a set.
+    /// Adds a link that is cleared if it refers to a record of a set.
     pub(crate) fn clear(&mut self, kind: Kind, column: &'static str, to: &RecordSet) {
         let condition = Condition::leading_to(column, to);
         match self
@@ -99,18 +99,18 @@ impl Removal {
         }
     }
 
-    /// Adds tickets, responses and messages of the person.
+    /// Adds tickets, outbox entries and stored responses of the person.
     pub(crate) fn forget(&mut self) {
         self.forgets = true;
     }
 
-    /// How many numbers of the ledger [`Removal::feed_sql`] takes.
+    /// Returns how many numbers of the ledger [`Removal::feed_sql`] uses.
     pub(crate) fn numbers(&self) -> i64 {
         i64::try_from(self.deleted.len()).unwrap_or(i64::MAX)
     }
 
-    /// Writes to the feed that each record is deleted: under numbers from `$3` on, at this moment
-    /// (`$4`). What goes with a record comes before it.
+    /// Writes a feed entry for each deleted record, with numbers from `$3` on and the time `$4`.
+    /// Dependent records come before their record.
     pub(crate) fn feed_sql(&self, schema: &str) -> Option<String> {
         let what = ChangeKind::Deleted as i16;
         let parents = self.cases(|of, kind| {
@@ -130,7 +130,7 @@ impl Removal {
         ))
     }
 
-    /// Empties the links.
+    /// Clears the links.
     pub(crate) fn clear_link_sql(&self, schema: &str) -> Option<String> {
         let links = || {
             self.cleared
@@ -164,7 +164,7 @@ impl Removal {
         ))
     }
 
-    /// Removes the records, all that was counted of them, and what is found by them.
+    /// Deletes the records, their totals, and their index entries.
     pub(crate) fn delete_sql(&self, schema: &str) -> Option<String> {
         let s = schema;
         let mut deletes = Vec::new();
@@ -194,8 +194,7 @@ impl Removal {
     }
 
     fn deletes(&self, s: &str, records: &str) -> Vec<String> {
-        // As an array, so that the index of the table is used whatever the planner believes to know
-        // of it.
+        // As an array, so that the index of the table is used whatever statistics the planner has.
         let delete = |table: &str, key: &str, of: &str, kinds: &[Kind]| {
             let codes = codes(kinds);
             format!(
@@ -252,7 +251,7 @@ impl Removal {
         texts
     }
 
-    /// Takes the records out of what other records count, and out of the collections of all.
+    /// Removes the records from the totals of other records, and of the collections of all records.
     pub(crate) fn discounting(&self, s: &str) -> Option<String> {
         let records = self.records(s, "d.kind, d.l1, d.l2, d.l3, d.l4")?;
         let of_slot = |slot: &&str| {
@@ -278,7 +277,7 @@ impl Removal {
         })
     }
 
-    /// The records that are deleted: these columns of each, and the place of its condition.
+    /// Returns the deleted records: these columns, and the position of the condition.
     fn records(&self, schema: &str, columns: &str) -> Option<String> {
         records(
             schema,
@@ -289,14 +288,14 @@ impl Removal {
         )
     }
 
-    /// The kinds of the records that are deleted.
+    /// Returns the kinds of the deleted records.
     fn kinds(&self) -> impl Iterator<Item = Kind> {
         self.deleted
             .iter()
             .flat_map(|(_, kinds)| kinds.iter().copied())
     }
 
-    /// The branches of a `CASE` by the kind, for those kinds that have one.
+    /// Returns the branches of a `CASE` by the kind, for the kinds that have one.
     fn cases(&self, branch: impl Fn(&RecordLayout, Kind) -> Option<String>) -> Option<String> {
         let case = |kind: Kind| {
             Some(format!(
@@ -313,7 +312,7 @@ impl Removal {
     }
 }
 
-/// The records that one of these conditions holds for: these columns of each, and the place of the
+/// Returns the records that match one of these conditions: these columns, and the position of the
 /// condition.
 fn records<'a>(
     schema: &str,
@@ -331,7 +330,7 @@ fn records<'a>(
     (!selects.is_empty()).then(|| format!("({} OFFSET 0)", selects.join(" UNION ALL ")))
 }
 
-/// Whether one of these conditions holds for a record that is called `name`.
+/// Returns the SQL that checks these conditions for a record with the alias `name`.
 fn any<'a>(
     schema: &str,
     name: &str,
@@ -364,7 +363,7 @@ fn has_parts(layout: &RecordLayout) -> bool {
         .any(|(_, source)| matches!(source, ComputedSource::SummedCount(_) | ComputedSource::SummedAmount(_)))
 }
 
-/// Every text with a name, of the removal of a record of each kind: for tests.
+/// Returns every text with a name, for the removal of a record of each kind. For tests.
 pub(crate) fn all(schema: &str) -> Vec<(String, String)> {
     let texts = |kind: &Kind| {
         let removal = removal_of(*kind);
@@ -383,7 +382,7 @@ pub(crate) fn all(schema: &str) -> Vec<(String, String)> {
     Kind::ALL.iter().flat_map(texts).collect()
 }
 
-/// What the rulebook removes with a record of a kind.
+/// Returns what the rules delete with a record of a kind.
 fn removal_of(kind: Kind) -> Removal {
     let mut removal = Removal::default();
     if kind == Kind::Person {
@@ -410,7 +409,7 @@ fn removal_of(kind: Kind) -> Removal {
 mod tests {
     use super::*;
 
-    /// However many kinds lead to a record, removing it is a few statements.
+    /// Deleting a record takes a few statements, however many kinds refer to it.
     #[test]
     fn a_removal_is_a_few_statements() {
         let of = |kind: &Kind| {
@@ -445,11 +444,11 @@ mod tests {
     fn kinds_with_the_same_condition_share_it() {
         let removal = removal_of(Kind::Person);
         let clearing = removal.clear_link_sql("s").unwrap();
-        // Each of l1, l2 and modified_by leads to the person, and two columns to the canvasses of
+        // Each of l1, l2 and modified_by refers to the person, and two columns to the canvasses of
         // the person.
         assert_eq!(clearing.matches("SELECT d.id").count(), 5, "{clearing}");
         assert_eq!(clearing.matches(" = CASE WHEN").count(), 5, "{clearing}");
-        // What goes with the person comes first.
+        // Dependent records of the person come first.
         assert_eq!(removal.deleted.last().unwrap().0, Condition::Itself);
         assert_eq!(removal.numbers(), 3);
     }

@@ -1,4 +1,4 @@
-//! Rows of the table `record` as records.
+//! Conversion of the rows of the table `record` to records.
 
 use bytes::Bytes;
 use svc_core::{
@@ -18,20 +18,20 @@ use crate::{
     record_layout::{SLOTS, kind_of, layout},
 };
 
-/// How many columns a record has in what a statement gives.
+/// Number of columns of a record in the result of a statement.
 pub(crate) const COLUMNS: usize = 22;
 
-/// The id of a record that is in this database, or comes into it.
+/// Returns the id of a record that is in this database or is added to it.
 pub(crate) fn try_parse(id: &Id) -> Result<Uuid> {
     id.as_uuid()
-        .ok_or_else(|| StoreError::unexpected(format!("{id} is no canonical UUID")))
+        .ok_or_else(|| StoreError::unexpected(format!("{id} is not canonical")))
 }
 
-/// The record whose columns begin at `first`, as [`columns`](crate::texts) names them.
+/// Returns the record whose columns begin at `first`, as [`columns`](crate::texts) names them.
 pub(crate) fn stored(row: &Row, first: usize) -> Result<StoredRecord> {
     let at = |offset: usize| first.saturating_add(offset);
     let kind = kind_of(row.try_get(at(0))?)
-        .ok_or_else(|| StoreError::unexpected("a stored record of no kind"))?;
+        .ok_or_else(|| StoreError::unexpected("a stored record has no kind"))?;
     let layout = layout(kind);
     let mut meta = Meta::new(
         row.try_get::<_, Uuid>(at(2))?.into(),
@@ -93,12 +93,12 @@ fn computed(row: &Row, first: usize, source: ComputedSource) -> Result<Option<Co
         }
         ComputedSource::ScheduledStart => moment(12)?.map(ComputedValue::Timestamp),
         ComputedSource::ScheduledStop => moment(13)?.map(ComputedValue::Timestamp),
-        // Sent with every record, from its own columns.
+        // Its value is in every record, in columns of its own.
         ComputedSource::Clock => None,
     })
 }
 
-/// The kind's code, which every key begins with.
+/// Returns the code of the kind, with which every key begins.
 pub(crate) fn code(kind: Kind) -> i16 {
     layout(kind).code
 }

@@ -1,39 +1,39 @@
-//! What is done about an error that PostgreSQL reports, by its SQLSTATE.
+//! How an error that PostgreSQL reports is handled, by its SQLSTATE.
 //!
-//! An error is retried only if the same statements can succeed later. Everything else is reported
-//! immediately: a retry would hide the cause behind a 503, and the other writes of the tenant would
+//! An error is retried only if the same statements can succeed later. Every other error is reported
+//! immediately. A retry would hide the cause with a 503, and the other writes of the tenant would
 //! wait for it.
 
 use tokio_postgres::error::SqlState;
 
-/// What is done about an error.
+/// The handling of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Remedy {
-    /// The transaction is retried until the deadline of its calls.
+    /// The transaction is retried until the deadline of its requests.
     Retry,
     /// The connection is closed, and the transaction is retried on another one until the deadline.
     Reconnect,
     /// All idle connections are closed, and the transaction is retried once on a new one. A second
     /// error fails.
     RetryOnce,
-    /// The calls are 503 immediately.
+    /// The requests get 503 immediately.
     Unavailable,
-    /// The calls are 500 immediately, with a reference code.
+    /// The requests get 500 immediately, with a reference code.
     Fail,
 }
 
-/// SQLSTATEs, or how they begin, and what is done about them. The longest one that fits counts;
-/// what is not listed fails.
+/// SQLSTATEs or their prefixes, with the handling. The longest matching prefix is used, and a state
+/// that is not listed fails.
 const REMEDIES: &[(&str, Remedy)] = &[
-    // Connection exceptions. A pooler reports its own errors so, and Citus that a worker cannot be
-    // reached.
+    // Connection exceptions. A pooler reports its own errors with this class, and Citus a worker
+    // that cannot be reached.
     ("08", Remedy::Reconnect),
     // `cached plan must not change result type`, after another process has altered a table.
     ("0A000", Remedy::RetryOnce),
-    // Another transaction has changed what this one relies on. `StoreError::is_conflict` limits the
-    // attempts.
+    // Another transaction has changed a value that this one relies on. `StoreError::is_conflict`
+    // limits the attempts.
     ("23505", Remedy::Retry),
-    // The connection leads to a server that was the primary.
+    // The connection is to a server that was the primary before.
     ("25006", Remedy::Reconnect),
     // The server has ended a session that was idle in a transaction, or whose transaction took too
     // long.
@@ -45,7 +45,7 @@ const REMEDIES: &[(&str, Remedy)] = &[
     ("40", Remedy::Retry),
     // Insufficient resources: connections, memory.
     ("53", Remedy::Retry),
-    // The disk is full, and stays so while a caller waits.
+    // The disk is full, which does not change while a caller waits.
     ("53100", Remedy::Unavailable),
     // `lock_timeout` has passed.
     ("55P03", Remedy::Retry),
@@ -57,12 +57,12 @@ const REMEDIES: &[(&str, Remedy)] = &[
     ("57P02", Remedy::Reconnect),
     ("57P03", Remedy::Reconnect),
     ("57P05", Remedy::Reconnect),
-    // Citus reports a worker that was lost at COMMIT so, and PostgreSQL a row that was updated
-    // concurrently.
+    // Citus reports a worker that was lost at COMMIT with this state, and PostgreSQL a row that was
+    // updated concurrently.
     ("XX000", Remedy::RetryOnce),
 ];
 
-/// What is done about an SQLSTATE.
+/// Returns the handling of an SQLSTATE.
 pub(crate) fn remedy(state: &SqlState) -> Remedy {
     let fits = REMEDIES
         .iter()
@@ -135,7 +135,7 @@ mod tests {
                     .any(|(other, _)| other == prefix),
                 "{prefix}"
             );
-            assert_ne!(*line, Remedy::Fail, "{prefix}: what is not listed fails");
+            assert_ne!(*line, Remedy::Fail, "{prefix}: an unlisted state fails");
             let state = SqlState::from_code(&format!("{prefix:0<5}"));
             assert_eq!(remedy(&state), *line, "{prefix}");
         }

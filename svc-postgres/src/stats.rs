@@ -1,19 +1,19 @@
-//! What the store says of its own work, for metrics.
+//! Figures about the work of the store, for metrics.
 
 use svc_store::commits::CommitStats;
 
-/// The work of a store since it was opened, and what it has to do at this moment.
+/// The work of a store since it was opened, and its current work.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PostgresStats {
-    /// Writes in the queues of all tenants now.
+    /// Number of writes in the queues of all tenants.
     pub queued_writes: usize,
-    /// Transactions until now.
+    /// Transactions since the store was opened.
     pub commits: CommitStats,
-    /// Connections to the first server that are at work now.
+    /// Number of connections to the primary that are in use.
     pub busy_connections: usize,
-    /// Those that are open and wait for work.
+    /// Number of idle connections.
     pub idle_connections: usize,
-    /// Calls that wait for a connection now.
+    /// Number of callers that wait for a connection.
     pub waiting_for_connection: usize,
 }

@@ -1,4 +1,4 @@
-//! TLS on the way to the server.
+//! TLS for connections to the server.
 
 use std::sync::Arc;
 
@@ -11,20 +11,18 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::ConnectError;
 
-/// Certificates are checked against the authorities of the system.
+/// Returns a connector that verifies certificates with the authorities of the system.
 pub(crate) fn of_the_system() -> Result<MakeRustlsConnect, ConnectError> {
-    // One that cannot be read is left out; a system without any trusts nobody.
+    // Unreadable ones are left out. A system without any trusts no server.
     connecting(rustls_native_certs::load_native_certs().certs)
 }
 
-/// Certificates are checked against these authorities, in PEM.
+/// Returns a connector that verifies certificates with these authorities, in PEM.
 pub(crate) fn trusting(certificates: &[u8]) -> Result<MakeRustlsConnect, ConnectError> {
     let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates).collect();
     let read = read.map_err(|error| ConnectError::Tls(error.to_string()))?;
     if read.is_empty() {
-        return Err(ConnectError::Tls(
-            "the text holds no certificate".to_owned(),
-        ));
+        return Err(ConnectError::Tls("the text has no certificate".to_owned()));
     }
     connecting(read)
 }

@@ -1,4 +1,4 @@
-//! Turns of a tenant's writes: those that wait have theirs together, in one transaction.
+//! The write queue of each tenant: waiting requests share one transaction.
 
 use std::{
     collections::HashMap,
@@ -22,24 +22,24 @@ use crate::{
     transaction::{MAX_RETRY_TIME, TransactionResult},
 };
 
-/// Calls that wait for their turn together, and who is told what they came to: several that belong
-/// together are written all or not at all.
+/// Requests that wait for a transaction, and the channel for their outcome. Several requests of one
+/// caller are written all or not at all.
 struct QueuedWrites {
     calls: Vec<WriteRequest>,
     deadline: Instant,
     tell: oneshot::Sender<Result<WriteOutcome>>,
 }
 
-/// The calls that wait, by tenant. A tenant that is in the map has somebody at work for it.
+/// The waiting requests by tenant. Each tenant in the map has a task.
 pub(crate) struct WriteQueue {
     database: Arc<DatabaseHandle>,
-    /// Who is told that something is to be sent.
+    /// Notified about new outbox entries.
     outbox: Arc<Lookout>,
     waiting: Mutex<HashMap<i64, Vec<QueuedWrites>>>,
     number: AtomicUsize,
 }
 
-/// How long to wait before a turn is tried again: at first, and at most.
+/// Pause before a transaction is retried: initial and maximum.
 const PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
@@ -53,7 +53,7 @@ impl WriteQueue {
         }
     }
 
-    /// Gives calls their turn: all of them or none. The outcome is that of the last.
+    /// Executes requests: all of them or none. Returns the outcome of the last.
     pub(crate) async fn write(
         self: &Arc<Self>,
         tenant: i64,
@@ -78,14 +78,15 @@ impl WriteQueue {
             is_first
         };
         if is_first {
-            // On its own: whoever waits for the answer may go away, and what was begun is finished.
+            // A separate task: if the caller no longer waits, work that has started is still
+            // finished.
             tokio::spawn(Arc::clone(self).work(tenant));
         }
         told.await
-            .unwrap_or_else(|_| Err(StoreError::unexpected("a turn ended without an answer")))
+            .unwrap_or_else(|_| Err(StoreError::unexpected("a transaction has no result")))
     }
 
-    /// Writes in the queue now.
+    /// Returns the number of writes in the queue.
     pub(crate) fn waiting(&self) -> usize {
         self.number.load(Ordering::Relaxed)
     }
@@ -94,8 +95,8 @@ impl WriteQueue {
         let mut all = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let next = match all.get_mut(&tenant) {
             Some(waiting) if !waiting.is_empty() => {
-                // Several calls that belong together have a turn of their own: none of them is
-                // written when one is refused.
+                // Several requests of one caller have a transaction of their own: none of them is
+                // written if one is rejected.
                 let together = waiting.iter().position(|one| one.calls.len() != 1);
                 let many = together
                     .map_or(waiting.len(), |place| place.max(1))
@@ -112,7 +113,7 @@ impl WriteQueue {
         next
     }
 
-    /// Works for a tenant until nobody waits any more.
+    /// Executes the requests of a tenant until none is waiting.
     async fn work(self: Arc<Self>, tenant: i64) {
         loop {
             let batch = self.next(tenant, self.database.options.batch);
@@ -129,8 +130,8 @@ impl WriteQueue {
         }
     }
 
-    /// Gives calls their turn together; alone each, where one of them stands in the way of the
-    /// others.
+    /// Executes requests in one transaction, or each in its own if one of them makes the others
+    /// fail.
     async fn give(&self, tenant: i64, mut batch: Vec<QueuedWrites>) {
         while !batch.is_empty() {
             match self.tried(tenant, &batch).await {
@@ -147,13 +148,13 @@ impl WriteQueue {
                     return;
                 }
                 Err(error) => {
-                    // Whoever has more time goes on without those whose time is over.
+                    // Requests with more time continue without those whose deadline has passed.
                     let soon = Instant::now()
                         .checked_add(LONGEST_PAUSE)
                         .filter(|_| error.passes());
                     let goes_on = |one: &QueuedWrites| soon.is_some_and(|soon| one.deadline > soon);
                     let (rest, over): (Vec<_>, Vec<_>) = batch.into_iter().partition(goes_on);
-                    // Where nobody's time is over, it is no matter of time.
+                    // If no deadline has passed, the failure is not a timeout.
                     let (rest, over) = if over.is_empty() {
                         (over, rest)
                     } else {
@@ -167,7 +168,7 @@ impl WriteQueue {
         }
     }
 
-    /// Tries a turn until it is committed or refused, at most until the first of its deadlines.
+    /// Retries a transaction until it is committed or rejected, at most until the first deadline.
     async fn tried(
         &self,
         tenant: i64,
@@ -179,8 +180,8 @@ impl WriteQueue {
         };
         let (mut pause, mut conflicts, mut retried) = (PAUSE, 0_usize, false);
         loop {
-            // A matching method of the program's may panic; the connection is closed then, and
-            // nothing is stored.
+            // A custom matching method may panic. The connection is then closed, and nothing is
+            // stored.
             let turn =
                 AssertUnwindSafe(self.database.run_transaction(tenant, &calls, deadline)).catch_unwind();
             let error = match turn.await.unwrap_or(Err(StoreError::Panicked)) {
@@ -208,7 +209,7 @@ impl WriteQueue {
     }
 }
 
-/// Several processes that met once do not meet again at once.
+/// Returns a random pause, so that processes that collided once do not collide again.
 fn with_jitter(pause: Duration) -> Duration {
     let byte = RandomState::new().hash_one(0).to_le_bytes()[0];
     pause.mul_f64(0.75 + f64::from(byte) / 512.0)
@@ -216,7 +217,7 @@ fn with_jitter(pause: Duration) -> Duration {
 
 fn send_outcomes(batch: Vec<QueuedWrites>, outcomes: Vec<Result<WriteOutcome>>) {
     for (one, outcome) in batch.into_iter().zip(outcomes) {
-        // Whoever waited may have gone away.
+        // The caller may no longer wait.
         _ = one.tell.send(outcome);
     }
 }

@@ -1,9 +1,9 @@
-//! Speed of the service over the store, in process, against the same work by hand on rusqlite
-//! measured in the same run.
+//! Measures the speed of the service over the store, in process, against hand-written code on
+//! rusqlite in the same run.
 //!
 //! `cargo bench -p svc-sqlite --bench speed` runs all parts; `-- page`, `-- deep`, `-- filter`,
-//! `-- totals`, `-- writes`, `-- webhooks`, `-- strangers`, `-- conditional` one of them. Each line
-//! tells a bound, what was measured, and `ok` or `MISSED`; after a miss the exit code is 1.
+//! `-- totals`, `-- writes`, `-- webhooks`, `-- strangers`, `-- conditional` run one of them. Each
+//! line has a bound, the measured value, and `ok` or `MISSED`. After a miss the exit code is 1.
 
 mod baseline;
 mod conditional;
@@ -28,7 +28,7 @@ use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 use tower::Service;
 
-/// The allocator of the demo, for all sides.
+/// The allocator of the demo, used for all sides.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -77,11 +77,11 @@ fn one_thread() -> Runtime {
 }
 
 fn folder() -> TempDir {
-    // Beside the build: a temporary folder in memory would make every sync free.
+    // In the target folder: a temporary folder in memory would make every sync free.
     TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
 }
 
-/// One page of 25 people against raw rusqlite rows written directly as bytes.
+/// Measures one page of 25 people against raw rusqlite rows that are written directly as bytes.
 fn page(report: &mut Report) {
     let (runtime, folder) = (one_thread(), folder());
     let path = folder.path().join("page.db");
@@ -128,11 +128,11 @@ fn page(report: &mut Report) {
     );
 }
 
-/// Page 39 000 against page 1 of one million people.
+/// Measures page 39 000 against page 1 of one million people.
 fn deep(report: &mut Report, runtime: &Runtime, server: &Server) {
     let jump = "people?page=39000";
-    // The page before leads to page 39 000 by its `next`; the first jump reads the collection's
-    // members.
+    // The `next` link of the previous page has page 39 000 as its target. The first jump reads the
+    // collection's members.
     let begin = std::time::Instant::now();
     let before = runtime.block_on(get(server, "people?page=38999"));
     println!(
@@ -160,9 +160,11 @@ fn deep(report: &mut Report, runtime: &Runtime, server: &Server) {
     }
 }
 
-/// Page 1 000 of a filtered range of one million people against its page 2, both by `next`: page 1
-/// also counts the range. And a look-up by e-mail address against a get by id: here nothing stands
-/// beside what differs between them, a filter to read and a page to write around the person.
+/// Measures page 1 000 of a filtered range of one million people against its page 2, both by
+/// `next`: page 1 also counts the range.
+///
+/// Also measures a lookup by e-mail address against a read by id. In process, the difference
+/// (parsing a filter and writing a page around the person) is a large part of the cost.
 fn filter(report: &mut Report, runtime: &Runtime, server: &Server) {
     let range = "people?filter=modified_date%20ge%20%271990-01-01%27";
     let page = |number: u32| {
@@ -204,7 +206,7 @@ fn filter(report: &mut Report, runtime: &Runtime, server: &Server) {
     );
 }
 
-/// Totals over one million records against totals over one thousand.
+/// Measures totals over one million records against totals over one thousand.
 fn totals(report: &mut Report, runtime: &Runtime, server: &Server) {
     const READS: u32 = 2_000;
     for pair in data::pairs() {
@@ -258,8 +260,8 @@ fn totals(report: &mut Report, runtime: &Runtime, server: &Server) {
     );
 }
 
-/// Durable signatures of new people, whose writes share transactions, against one transaction for
-/// each request: of the same service, and of a handler written by hand.
+/// Measures durable signatures of new people with shared transactions, against one transaction for
+/// each request: in the same service, and in hand-written code.
 fn writes(report: &mut Report) {
     const ALONE: u32 = 300;
     const CALLERS: u32 = 64;
@@ -277,7 +279,8 @@ fn writes(report: &mut Report) {
             server
         })
     };
-    // By hand it writes into a file with the same tables, which the store has made and closed.
+    // The hand-written code writes into a file with the same tables, which the store has created
+    // and closed.
     let of_hand = open("by-hand.db", 1).key;
     let (single, shared) = (open("single.db", 1), open("shared.db", 256));
     let petition = data::id(Kind::Petition, 0);
@@ -296,7 +299,7 @@ fn writes(report: &mut Report) {
         let requests = requests(&of_hand, ALONE);
         per_second(ALONE, || {
             for request in &requests {
-                accepted(hand.answer(request).expect("an answer").status());
+                accepted(hand.answer(request).expect("a response").status());
             }
         })
     };
@@ -306,7 +309,7 @@ fn writes(report: &mut Report) {
             .collect();
         per_second(callers * each, || {
             runtime.block_on(async {
-                // The first caller is the thread itself: one alone needs no other.
+                // The first caller runs on this thread: a single caller needs no other thread.
                 let mut calls = calls
                     .into_iter()
                     .map(|(service, requests)| signed(service, requests));
@@ -352,18 +355,25 @@ fn writes(report: &mut Report) {
         shared_together,
         single_together,
     );
-    // By hand no rule is checked, so that a request costs little beside its sync: the faster the
-    // disk, the less there is to share.
-    line("64 callers", "by hand", 3.0, shared_together, hand_alone);
+    // The hand-written code checks no rules, so that a request costs little besides its sync. The
+    // faster the disk, the smaller the gain of a shared sync.
+    line(
+        "64 callers",
+        "hand-written",
+        3.0,
+        shared_together,
+        hand_alone,
+    );
     line("1 caller", "single ones", 0.9, shared_alone, single_alone);
     println!(
-        "(1 caller against by hand, where no rule is checked: {:.2}x, {shared_alone:.0}/s, {hand_alone:.0}/s)",
+        "(1 caller against hand-written code, which checks no rules: {:.2}x, {shared_alone:.0}/s, \
+            {hand_alone:.0}/s)",
         shared_alone / hand_alone
     );
 }
 
-/// Durable signatures of new people where three webhooks are told of them against where none is.
-/// Whoever sends the messages reads what was committed, here a program of its own.
+/// Measures durable signatures of new people with three webhooks against none. The sender of the
+/// messages reads committed data; here it would be a separate program.
 fn webhooks(report: &mut Report) {
     const WRITES: u32 = 300;
     let (folder, runtime, number) = (folder(), one_thread(), AtomicU32::new(0));
@@ -396,7 +406,7 @@ fn webhooks(report: &mut Report) {
         watch.micros() / f64::from(WRITES)
     };
     let [none, three] = interleaved(ROUNDS, [&mut || write(&none), &mut || write(&three)]);
-    let what = "a durable signature that three webhooks are told of, CPU";
+    let what = "a durable signature with three webhooks, CPU";
     report.line(
         what,
         Bound::AtMost(1.05),
@@ -406,7 +416,7 @@ fn webhooks(report: &mut Report) {
     );
 }
 
-/// One caller: its requests one after the other.
+/// Sends the requests of one caller, one after the other.
 async fn signed(mut service: SvcService, requests: Vec<Request<Bytes>>) {
     for request in requests {
         let answer = service.call(request.map(Full::new)).await;
@@ -418,7 +428,7 @@ fn accepted(status: StatusCode) {
     assert_eq!(status, StatusCode::OK, "the signature is recorded");
 }
 
-/// CPU time of so many reads of a path, each.
+/// Returns the CPU time per read of a path.
 fn read(runtime: &Runtime, server: &Server, path: &str, count: u32) -> f64 {
     let requests: Vec<_> = (0..count).map(|_| request(server, path)).collect();
     let mut service = server.service.clone();
@@ -474,7 +484,7 @@ async fn get(server: &Server, path: &str) -> Bytes {
         .to_bytes()
 }
 
-/// The path and query of a page's `next` link.
+/// Returns the path and query of a page's `next` link.
 fn next_link(page: &[u8]) -> String {
     let page = String::from_utf8_lossy(page);
     let (_, behind) = page
@@ -486,7 +496,7 @@ fn next_link(page: &[u8]) -> String {
         .to_owned()
 }
 
-/// A page without the only part that differs: the digits of its continuation.
+/// Returns a page without the digits of its cursor, the only part that differs.
 fn without_continuation(page: &[u8]) -> String {
     let page = String::from_utf8_lossy(page);
     let (before, behind) = page.split_once("&after=").expect("a continuation");

@@ -1,4 +1,4 @@
-//! Checks a data file that no server has open: what is damaged, by kind and id.
+//! Checks a data file that no server has open, and reports what is damaged by kind and id.
 
 use std::fmt;
 use std::path::Path;
@@ -26,10 +26,10 @@ use crate::{
 pub enum Damage {
     /// The write-ahead log has frames that SQLite does not read. The commits in them are lost.
     Log {
-        /// From the first unreadable frame to the last readable one after it.
+        /// The number of frames from the first unreadable one to the last readable one after it.
         frames: u64,
     },
-    /// SQLite's own check reports this about the file.
+    /// A message of SQLite's own integrity check.
     Integrity(String),
     /// Not all records of a kind can be read, because pages of their table are damaged.
     Table {
@@ -47,13 +47,13 @@ pub enum Damage {
         /// The id.
         id: Id,
     },
-    /// A collection has a stored total that is not the number of its records.
+    /// The stored total of a collection differs from the number of its records.
     Total {
         /// The tenant.
         tenant: String,
         /// The kind of the records that are counted.
         kind: Kind,
-        /// The record that the collection is under; `None` for the collection of all.
+        /// The record that the collection is under, or `None` for the collection of all records.
         under: Option<(Kind, Id)>,
         /// The stored total.
         stored: i64,
@@ -74,7 +74,7 @@ pub enum Damage {
 }
 
 impl Damage {
-    /// What to do about it.
+    /// Returns what to do about the damage.
     #[must_use]
     pub fn remedy(&self) -> &'static str {
         match self {
@@ -149,13 +149,15 @@ impl fmt::Display for Damage {
     }
 }
 
-/// Checks the data file at `path` and passes each damage to `report`: SQLite's own check, the
-/// write-ahead log, the JSON of each body, totals, and the change feed. Changes nothing in the file
-/// and its log.
+/// Checks the data file at `path` and passes each damage to `report`.
+///
+/// The check covers SQLite's own check, the write-ahead log, the JSON of each body, totals, and the
+/// change feed. The file and its log are not changed.
 ///
 /// # Errors
-/// [`FileError::Missing`] when there is no such file, [`FileError::InUse`] while a server has it
-/// open, or the file cannot be opened as a data file at all.
+///
+/// Returns [`FileError::Missing`] if the file does not exist, and [`FileError::InUse`] if a server
+/// has it open. Also returns an error if the file cannot be opened as a data file.
 pub fn check(path: &Path, report: &mut dyn FnMut(Damage)) -> Result<(), FileError> {
     let (mut file, path, _lock) = open_unserved(path)?;
     let frames = unreadable_frames(&path, &log_of(&path)).map_err(io(&path))?;
@@ -163,7 +165,7 @@ pub fn check(path: &Path, report: &mut dyn FnMut(Damage)) -> Result<(), FileErro
         report(Damage::Log { frames });
     }
     match migrate(&mut file, &path, MIGRATIONS, false, Timestamp::MIN) {
-        // The commits that made the tables are among the lost ones: nothing is left to be checked.
+        // The commits that created the tables are among the lost ones. Nothing is left to check.
         Err(FileError::Older { .. }) if frames > 0 => return Ok(()),
         migrated => migrated?,
     }
@@ -179,7 +181,7 @@ pub fn check(path: &Path, report: &mut dyn FnMut(Damage)) -> Result<(), FileErro
     Ok(())
 }
 
-/// A damaged page or value ends one part of the check: SQLite's own check has reported it.
+/// Ends one part of the check at a damaged page or value, which SQLite's own check has reported.
 fn readable(part: rusqlite::Result<()>) -> rusqlite::Result<()> {
     match part {
         Err(
@@ -245,7 +247,7 @@ fn bodies(
     }
 }
 
-/// The id of a record, and its damage.
+/// Returns the id of a record, and its damage.
 fn body(kind: Kind, row: &Row<'_>) -> rusqlite::Result<(Id, Option<Damage>)> {
     let id = row.get::<_, RecordId>(0)?.to_id();
     let mut meta = Meta::new(id.clone(), Timestamp::MIN);
@@ -309,14 +311,14 @@ fn totals(
     Ok(())
 }
 
-/// Compares the last entry of each record in the feed with the table.
+/// Compares the last feed entry of each record with the table.
 fn feed(
     file: &Connection,
     table: &SqliteTable,
     report: &mut dyn FnMut(Damage),
 ) -> rusqlite::Result<()> {
     let (name, code, deleted) = (table.name, table.code, ChangeKind::Deleted as i64);
-    // Of the other columns SQLite gives those of the row with the maximum.
+    // SQLite takes the other columns from the row with the maximum.
     let sql = format!(
         "SELECT coalesce(t.name, 'number ' || f.tenant), f.id, r.seq IS NOT NULL
          FROM (SELECT tenant, id, what, max(seq) FROM feed WHERE kind = {code} GROUP BY tenant, id) f

@@ -1,4 +1,4 @@
-//! Whether anything was committed to the data file, by this process or by another one.
+//! Detects whether this process or another one has committed to the data file.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,36 +12,37 @@ use crate::file::open_reader;
 use crate::metadata;
 use crate::options::SqliteOptions;
 
-/// Looks that can be taken at the same time, each over a connection of its own.
+/// Number of probes that can run at the same time, each with a connection of its own.
 const WATCHES: usize = 4;
 
-/// How old a request may be that is served with what a look has told; an older one looks anew.
+/// Maximum age of a request that uses the result of an earlier probe. An older request probes
+/// again.
 const RECENT: Duration = Duration::from_millis(10);
 
-/// Counts the commits to a data file, some of them together.
+/// Counts the commits to a data file. Several commits may be counted as one.
 pub(crate) struct CommitCounter {
     path: PathBuf,
     patience: Duration,
-    /// Two requests on two cores do not wait for each other.
+    /// Several, so that two requests on two cores do not wait for each other.
     watches: [Mutex<VersionProbe>; WATCHES],
     count: AtomicU64,
-    /// Of what the nanoseconds below are counted from.
+    /// The time from which the nanoseconds below are counted.
     opened: Instant,
-    /// When the youngest of the looks began whose outcome is counted, and when this store last
-    /// committed.
+    /// The start of the latest probe whose result is counted, and the time of the last commit of
+    /// this store.
     looked: AtomicU64,
     committed: AtomicU64,
 }
 
-/// SQLite's `data_version` tells a connection whether any other one has committed since it last
-/// looked.
+/// A connection that detects commits: SQLite's `data_version` changes when any other connection has
+/// committed since the last probe.
 #[derive(Default)]
 struct VersionProbe {
     file: Option<Connection>,
     version: Option<i64>,
-    /// The changes to keys, as far as they were counted since the version is this one.
+    /// The number of changes to keys at the current version, if it was read.
     keys: Option<i64>,
-    /// Whether it has looked since the last call of [`CommitCounter::take_idle`].
+    /// Whether it has probed since the last call of [`CommitCounter::take_idle`].
     used: bool,
 }
 
@@ -58,14 +59,15 @@ impl CommitCounter {
         }
     }
 
-    /// A number that is another one after every commit: when it is the same as before, what was
+    /// Returns a number that changes with every commit. If it is unchanged, everything that was
     /// read since then is current.
     pub(crate) fn count(&self) -> rusqlite::Result<u64> {
         self.probe(|_| Ok(())).map(|(count, ())| count)
     }
 
-    /// The same, or as it was at any moment after `since`: a request looks once, and not at all
-    /// where another one has looked since it began. What this store has committed is seen at once.
+    /// Returns the same number as of any time after `since`. A request probes at most once, and not
+    /// at all if another request has probed since it began. Commits of this store are visible
+    /// immediately.
     pub(crate) fn count_since(&self, since: Instant) -> rusqlite::Result<u64> {
         let needed = self
             .nanoseconds(since)
@@ -76,7 +78,7 @@ impl CommitCounter {
         self.count()
     }
 
-    /// This store has committed.
+    /// Records that this store has committed.
     pub(crate) fn committed(&self) {
         self.committed
             .fetch_max(self.nanoseconds(Instant::now()), Ordering::AcqRel);
@@ -86,14 +88,14 @@ impl CommitCounter {
         u64::try_from(moment.saturating_duration_since(self.opened).as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// The number of changes to keys, as it was at this call or later.
+    /// Returns the number of changes to keys at the time of this call or later.
     pub(crate) fn key_epoch(&self) -> rusqlite::Result<i64> {
-        // The watch's own connection tells: no reader has to begin its snapshot anew for each
+        // Uses the connection of the probe: readers do not have to restart their snapshot for each
         // write.
         self.probe(VersionProbe::key_epoch).map(|(_, epoch)| epoch)
     }
 
-    /// Looks with one of the watches, and asks it for something more.
+    /// Probes with one of the connections, and reads one more value from it.
     fn probe<T>(
         &self,
         ask: impl FnOnce(&mut VersionProbe) -> rusqlite::Result<T>,
@@ -102,8 +104,8 @@ impl CommitCounter {
         let watch = &mut *watch;
         let begun = self.nanoseconds(Instant::now());
         let looked = watch.look(&self.path, self.patience).map(|is_changed| {
-            // A commit that this watch has seen before was counted then, which is after whatever it
-            // makes stale was read.
+            // A commit that this probe has detected before is already counted. Data that it makes
+            // stale was read before that.
             if is_changed {
                 self.count.fetch_add(1, Ordering::AcqRel).wrapping_add(1)
             } else {
@@ -115,13 +117,13 @@ impl CommitCounter {
         }
         let answer = looked.and_then(|count| Ok((count, ask(watch)?)));
         if answer.is_err() {
-            // It may remember a damaged page, and its next look is a first one.
+            // Its cache may contain a damaged page. Its next probe counts as the first one.
             *watch = VersionProbe::default();
         }
         answer
     }
 
-    /// Whether nobody has asked since the last call of this.
+    /// Returns whether no request has probed since the last call of this method.
     pub(crate) fn take_idle(&self) -> bool {
         self.watches.iter().fold(true, |quiet, watch| {
             let mut watch = watch.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,7 +131,7 @@ impl CommitCounter {
         })
     }
 
-    /// A watch that nobody uses now, or else the first one.
+    /// Returns a probe that is not in use, or else the first one.
     fn watch(&self) -> MutexGuard<'_, VersionProbe> {
         let free = self
             .watches
@@ -145,7 +147,8 @@ impl CommitCounter {
 }
 
 impl VersionProbe {
-    /// Whether something was committed since the last look, or this is the first one.
+    /// Returns whether something was committed since the last probe, or whether this is the first
+    /// one.
     fn look(&mut self, path: &std::path::Path, patience: Duration) -> rusqlite::Result<bool> {
         self.used = true;
         let file = self
@@ -163,7 +166,7 @@ impl VersionProbe {
         Ok(is_changed)
     }
 
-    /// The number of changes to keys; read at the first call after a change.
+    /// Returns the number of changes to keys. It is read at the first call after a change.
     fn key_epoch(&mut self) -> rusqlite::Result<i64> {
         if let Some(epoch) = self.keys {
             return Ok(epoch);

@@ -75,7 +75,7 @@ impl Dialect for Sqlite {
         "max"
     }
 
-    /// A transaction that writes has the lock of the file.
+    /// Returns nothing: a write transaction holds the lock of the file.
     fn lock(&self, _: bool) -> &'static str {
         ""
     }
@@ -131,7 +131,8 @@ impl Dialect for Sqlite {
         "TEXT NOT NULL"
     }
 
-    /// A column that is added is nullable. A trigger fills it for a program that does not know it.
+    /// Returns the type of an added id column. It is nullable; a trigger fills it for programs that
+    /// do not know it.
     fn id_column(&self, table: &str, column: &str) -> String {
         format!(
             "TEXT; UPDATE {table} SET {column} = lower(hex(randomblob(16))); CREATE TRIGGER svc_{table}_{column} AFTER INSERT ON {table} \
@@ -144,11 +145,11 @@ impl Dialect for Sqlite {
     }
 
     fn order_advice(&self, _: &str) -> String {
-        "make it anew with an INTEGER PRIMARY KEY".to_owned()
+        "recreate it with an INTEGER PRIMARY KEY".to_owned()
     }
 
     fn not_null_advice(&self, _: &str, _: &str) -> String {
-        "make the table anew with NOT NULL".to_owned()
+        "recreate the table with NOT NULL".to_owned()
     }
 
     fn set_default(&self, _: &str, _: &str) -> Option<String> {
@@ -168,16 +169,16 @@ const OWN_TABLES: [&str; 8] = [
              record TEXT NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (tenant, kind, identifier)) WITHOUT ROWID",
     "CREATE INDEX IF NOT EXISTS svc_identifiers_record ON svc_identifiers (tenant, kind, record)",
     "CREATE TABLE IF NOT EXISTS svc_secrets (name TEXT PRIMARY KEY, secret TEXT NOT NULL)",
-    // An id is never used again, so that a late acknowledgement settles no other entry.
+    // Ids are never reused, so a late acknowledgement cannot settle another entry.
     "CREATE TABLE IF NOT EXISTS svc_dispatches (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT NOT NULL, \
              person TEXT, due INTEGER NOT NULL, attempts INTEGER NOT NULL, body TEXT NOT NULL)",
     "CREATE INDEX IF NOT EXISTS svc_dispatches_person ON svc_dispatches (tenant, person)",
     "CREATE INDEX IF NOT EXISTS svc_dispatches_due ON svc_dispatches (due)",
-    // Former versions stored there what nothing erases with its people.
+    // Earlier versions stored data there that is not erased with its people.
     "DROP TABLE IF EXISTS svc_outbox",
 ];
 
-/// There are no constraints of single columns: the third statement returns nothing.
+/// SQLite has no constraints of single columns: the third statement returns nothing.
 const CATALOG: [&str; 3] = [
     "SELECT n.value, p.name, p.type, NULL, CAST(p.\"notnull\" = 0 AND p.pk = 0 AS TEXT), \
      CAST(p.dflt_value IS NOT NULL OR (p.pk = 1 AND upper(p.type) = 'INTEGER') AS TEXT), NULL, NULL, p.dflt_value \

@@ -1,4 +1,4 @@
-//! Everything of a tenant as changes, for another store.
+//! Exports all data of a tenant as changes, for another store.
 
 use rusqlite::Connection;
 use svc_core::{model::Kind, backend::OutboxEntry};
@@ -15,7 +15,7 @@ use crate::{
     tenant_deltas::last_write_timestamp,
 };
 
-/// The part that begins at a position, with so many records and responses at most.
+/// Returns the batch that starts at a position, with this many records and responses at most.
 pub(crate) fn batch(
     file: &Connection,
     tenant: i64,
@@ -54,7 +54,7 @@ pub(crate) fn batch(
         } else {
             records.last().map(|last| at.after_row(last.row))
         };
-        // A part that ends inside a kind is full.
+        // A batch that ends inside a kind is full.
         room = if is_end {
             room.saturating_sub(records.len())
         } else {
@@ -64,7 +64,7 @@ pub(crate) fn batch(
     Ok(batch)
 }
 
-/// How many records a tenant has in all.
+/// Returns the number of records of a tenant, over all kinds.
 pub(crate) fn records(file: &Connection, tenant: i64) -> Result<u64> {
     let mut total = file
         .prepare_cached("SELECT COALESCE(SUM(records), 0) FROM total WHERE tenant = ?1 AND kind = ?2 AND scope = ?3")?;
@@ -81,7 +81,7 @@ pub(crate) fn records(file: &Connection, tenant: i64) -> Result<u64> {
     Ok(all)
 }
 
-/// What is to be sent, behind a row, with its rows.
+/// Returns the outbox entries after a row, with their rows.
 fn outbox(
     file: &Connection,
     tenant: i64,
@@ -98,7 +98,7 @@ fn outbox(
             Ok((
                 row.get(0)?,
                 dispatch.ok_or_else(|| {
-                    StoreError::unexpected("what is to be sent there is of another version")
+                    StoreError::unexpected("an outbox entry was written by another version")
                 })?,
             ))
         },

@@ -1,4 +1,4 @@
-//! The change feed in the file: what a turn tells, and what is read of it.
+//! The change feed in the file: writing and reading of its entries.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use svc_core::{
@@ -17,7 +17,7 @@ use crate::{
     record_sets,
 };
 
-/// Tells of a change that is about to be made in the transaction of the writer.
+/// Adds the feed entry of a change that the transaction is about to make.
 pub(crate) fn insert_entries(
     file: &Connection,
     tenant: i64,
@@ -29,7 +29,7 @@ pub(crate) fn insert_entries(
         FeedChange::Record(what, record) => {
             let id = RecordId::try_parse(&record.id)?;
             let parent = record.parent.as_ref().map(RecordId::try_parse).transpose()?;
-            // Not `INSERT ... SELECT`: of the table that it writes, that makes a copy each time.
+            // Not `INSERT ... SELECT`, which would copy the table that it both reads and writes.
             let sql = "INSERT INTO feed (tenant, seq, kind, id, parent, what, at) VALUES
                        (?1, (SELECT coalesce(max(seq), 0) + 1 FROM feed WHERE tenant = ?1), ?2, ?3, ?4, ?5, ?6)";
             let code = table(record.kind).code;
@@ -47,17 +47,18 @@ pub(crate) fn insert_entries(
         }
         other => {
             return Err(StoreError::unexpected(format!(
-                "this store cannot tell {other:?}"
+                "this store has no feed entry for {other:?}"
             )));
         }
     }
     Ok(())
 }
 
-/// Entries that are too old and go with one turn, at most.
+/// Maximum number of expired entries that one transaction deletes.
 const STEP: i64 = 256;
 
-/// Forgets what is older than this. The newest entry stays: its number must not be given again.
+/// Deletes entries that are older than this. The newest entry stays, because its number must not be
+/// reused.
 pub(crate) fn expire(file: &Connection, tenant: i64, oldest: Timestamp) -> Result<()> {
     let sql = "DELETE FROM feed WHERE tenant = ?1 AND seq < (SELECT max(seq) FROM feed WHERE tenant = ?1) AND seq IN (
                SELECT seq FROM (SELECT seq, at FROM feed WHERE tenant = ?1 ORDER BY seq LIMIT ?3) WHERE at < ?2)";
@@ -66,7 +67,7 @@ pub(crate) fn expire(file: &Connection, tenant: i64, oldest: Timestamp) -> Resul
     Ok(())
 }
 
-/// What the feed has for a page.
+/// Reads the entries of a page of the feed.
 pub(crate) fn read(file: &Connection, tenant: i64, query: &FeedQuery<'_>) -> Result<FeedRows> {
     let sql = "SELECT seq, at FROM feed WHERE tenant = ?1 ORDER BY seq DESC LIMIT 1";
     let last = file
@@ -105,6 +106,6 @@ fn entry(row: &Row<'_>) -> Result<(FeedPosition, RecordChange)> {
     let told = record.and_then(|record| feed_entry(row.get(5).ok()?, place.at, record));
     Ok((
         place,
-        feed_entry.ok_or_else(|| StoreError::unexpected("a change that is none of this version"))?,
+        feed_entry.ok_or_else(|| StoreError::unexpected("a feed entry was written by another version"))?,
     ))
 }

@@ -1,5 +1,6 @@
-//! The data file: who may read it, who may open it, and the settings of each connection (UND-36,
-//! UND-42).
+//! The data file: access rights, the lock of its server, and the settings of each connection.
+//!
+//! Requirements: UND-36, UND-42.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
@@ -15,51 +16,53 @@ use crate::wal::unreadable_frames;
 
 /// Marks a data file of this library, `SvcR`: the application id in the header of the SQLite file.
 pub const APPLICATION_ID: i32 = 0x5376_6352;
-/// Where SQLite keeps the application id in the first page.
+/// Offset of the application id in the first page.
 const APPLICATION_ID_OFFSET: usize = 68;
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Distinct statements kept prepared on the writer and on each reader.
+/// Number of distinct prepared statements that the writer and each reader cache.
 const STATEMENTS: usize = 512;
-/// Page cache of a connection in KiB: anonymous memory, so it is small; the kernel caches the file.
-/// With a larger one the writer is slower: its pages no longer fit into the processor's cache.
+/// Page cache of a connection in KiB. It is small, because it is anonymous memory and the kernel
+/// caches the file. A larger one makes the writer slower: its pages do not fit into the processor's
+/// cache.
 const PAGE_CACHE: i64 = 2 * 1024;
-/// The write-ahead log is cut to so many bytes when it starts anew.
+/// Size in bytes to which the write-ahead log is truncated when it restarts.
 const LOG_BYTES: i64 = 32 * 1024 * 1024;
 
-/// Why a data file cannot be opened, copied or removed; each names the file and what to do.
+/// Error raised when a data file cannot be opened, copied or removed. Each message names the file
+/// and what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// The operating system refuses.
+    /// An error of the operating system.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// SQLite refuses.
+    /// An error of SQLite.
     #[error("{}: {source}", path.display())]
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
-    /// There is no such file, and it was to be opened beside a server.
+    /// The file does not exist, and the options do not allow creating it.
     #[error("{}: the data file does not exist; start the server once to create it", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
     },
-    /// The target of a copy exists; nothing is ever overwritten.
+    /// The target of a copy exists. Files are never overwritten.
     #[error("{}: the file exists already; choose another name", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// The file was made by another program.
+    /// The file was created by another program.
     #[error("{}: the file was created by another program; choose another file", path.display())]
     NotOurs {
         /// The file.
@@ -78,20 +81,20 @@ pub enum FileError {
         path: PathBuf,
         /// The file's version.
         found: u32,
-        /// The highest version this program knows.
+        /// The highest version that this program supports.
         known: u32,
     },
-    /// The file lacks changes that only a server may make.
+    /// The file needs an upgrade, which only a server may do.
     #[error("{}: the file has version {found}, but version {known} is required; start the server once to upgrade it", path.display())]
     Older {
         /// The file.
         path: PathBuf,
         /// The file's version.
         found: u32,
-        /// The version this program needs.
+        /// The version that this program requires.
         known: u32,
     },
-    /// SQLite finds the file damaged.
+    /// The file is damaged.
     #[error("{}: the file is damaged ({source}); restore a backup", path.display())]
     Corrupt {
         /// The file.
@@ -105,33 +108,33 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// The file's record of its changes does not fit what this program knows.
+    /// The recorded migrations of the file do not match those of this program.
     #[error("{}: the file is damaged (migration {number} has an unexpected checksum); restore a backup", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// The migration at fault.
+        /// The number of the migration.
         number: u32,
     },
-    /// What an older version wrote cannot be brought to the rules of today.
+    /// The records of an older version cannot be upgraded.
     #[error("{}: the records cannot be upgraded: {reason}", path.display())]
     Repair {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: svc_core::Error,
     },
-    /// The two share objects have other names in this file.
+    /// The file has other names for the two share objects.
     #[error("{}: the share names of this file are {} and {}; use these names, or another file", path.display(), stored.network_a(), stored.network_b())]
     ShareNames {
         /// The file.
         path: PathBuf,
-        /// The names fixed in the file.
+        /// The names that the file has.
         stored: ShareNames,
     },
 }
 
-/// Adds the file's name to an error of SQLite.
+/// Adds the path of the file to an error of SQLite.
 pub(crate) fn sqlite(path: &Path) -> impl Fn(rusqlite::Error) -> FileError + '_ {
     move |source| {
         let path = path.to_owned();
@@ -143,7 +146,7 @@ pub(crate) fn sqlite(path: &Path) -> impl Fn(rusqlite::Error) -> FileError + '_ 
     }
 }
 
-/// Whether SQLite reports a damaged file.
+/// Returns whether SQLite reports a damaged file.
 fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -151,7 +154,7 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Whether the cause of an error of a store is a damaged data file: a backup must be restored.
+/// Returns whether a damaged data file caused an error of a store. If so, restore a backup.
 #[must_use]
 pub fn is_damaged(error: &svc_core::Error) -> bool {
     error
@@ -160,7 +163,7 @@ pub fn is_damaged(error: &svc_core::Error) -> bool {
         .is_some_and(is_damage)
 }
 
-/// Adds the file's name to an error of the operating system.
+/// Adds the path of the file to an error of the operating system.
 pub(crate) fn io(path: &Path) -> impl Fn(io::Error) -> FileError + '_ {
     move |source| FileError::Io {
         path: path.to_owned(),
@@ -168,16 +171,18 @@ pub(crate) fn io(path: &Path) -> impl Fn(io::Error) -> FileError + '_ {
     }
 }
 
-/// Whether there is a data file of this library at `path`; `false` when there is none, or one of
-/// another program.
+/// Returns whether a data file of this library exists at `path`.
+///
+/// Returns `false` if there is no file, or one of another program.
 ///
 /// # Errors
-/// What the operating system says when the file is there and cannot be read.
+///
+/// Returns the error of the operating system if the file exists and cannot be read.
 pub fn is_data_file(path: &Path) -> io::Result<bool> {
     Ok(header(path)?.is_some_and(|head| head.starts_with(MAGIC) && is_marked(&head)))
 }
 
-/// The header of the file at `path`; `None` when there is no such file, or a shorter one.
+/// Returns the header of the file at `path`, or `None` if the file does not exist or is shorter.
 fn header(path: &Path) -> io::Result<Option<[u8; 100]>> {
     let mut head = [0_u8; 100];
     match File::open(path).and_then(|mut file| file.read_exact(&mut head)) {
@@ -194,23 +199,25 @@ fn header(path: &Path) -> io::Result<Option<[u8; 100]>> {
     }
 }
 
-/// Whether a header has the application id of this library.
+/// Returns whether a header has the application id of this library.
 fn is_marked(head: &[u8]) -> bool {
     head.get(APPLICATION_ID_OFFSET..)
         .is_some_and(|id| id.starts_with(&APPLICATION_ID.to_be_bytes()))
 }
 
-/// Removes the data file at `path` with its log; `false` when there is none. An empty file is
-/// removed also: it has no data of another program.
+/// Removes the data file at `path` with its log. Returns `false` if there is none.
+///
+/// An empty file is also removed, because it has no data of another program.
 ///
 /// # Errors
-/// [`FileError::NotOurs`] for a file of another program, [`FileError::InUse`] while a server has it
-/// open.
+///
+/// Returns [`FileError::NotOurs`] for a file of another program, and [`FileError::InUse`] if a
+/// server has it open.
 pub fn remove_data_file(path: &Path) -> Result<bool, FileError> {
     if !path.try_exists().map_err(io(path))? {
         return Ok(false);
     }
-    // The log lies beside the file itself, not beside a link to it.
+    // The log is next to the file itself, not next to a link to it.
     let path = &path.canonicalize().map_err(io(path))?;
     let is_empty = fs::metadata(path).map_err(io(path))?.len() == 0;
     if !is_empty && !is_data_file(path).map_err(io(path))? {
@@ -219,7 +226,7 @@ pub fn remove_data_file(path: &Path) -> Result<bool, FileError> {
         });
     }
     let _lock = ServerLock::take(path)?;
-    // The log goes first: without its file it would be taken for the log of the next one.
+    // The log is removed first: without its file, it would be used as the log of the next one.
     for file in [
         with_suffix(path, "-wal"),
         with_suffix(path, "-shm"),
@@ -235,20 +242,20 @@ pub fn remove_data_file(path: &Path) -> Result<bool, FileError> {
     Ok(true)
 }
 
-/// `path` with `suffix` after its last character.
+/// Returns `path` with `suffix` appended.
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// The write-ahead log of the data file at `path`.
+/// Returns the path of the write-ahead log of the data file at `path`.
 pub(crate) fn log_of(path: &Path) -> PathBuf {
     with_suffix(path, "-wal")
 }
 
-/// Options that make a file which only its owner can read; SQLite gives `-wal` and `-shm` the mode
-/// of their file.
+/// Returns options that create a file which only its owner can read. SQLite gives `-wal` and `-shm`
+/// the mode of their file.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
@@ -257,7 +264,7 @@ fn private() -> OpenOptions {
     options
 }
 
-/// Makes an empty file that only its owner can read; never touches one that exists.
+/// Creates an empty file that only its owner can read. Never changes an existing file.
 pub(crate) fn make(path: &Path) -> Result<File, FileError> {
     private()
         .create_new(true)
@@ -273,11 +280,14 @@ pub(crate) fn make(path: &Path) -> Result<File, FileError> {
         })
 }
 
-/// Syncs the directory of `path`: makes the creation, renaming or removal of that file durable.
-/// Does nothing where directories cannot be synced (Windows).
+/// Syncs the directory of `path`, which makes the creation, renaming or removal of the file
+/// durable.
+///
+/// Does nothing on systems that cannot sync directories (Windows).
 ///
 /// # Errors
-/// The error of the operating system when the directory cannot be opened or synced.
+///
+/// Returns the error of the operating system if the directory cannot be opened or synced.
 pub fn sync_directory(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -292,8 +302,7 @@ pub fn sync_directory(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes the right to read from everybody but the owner, in case a file was copied here with a
-/// wider mode.
+/// Removes all access rights except the owner's, in case the file was copied with a wider mode.
 fn close_to_others(path: &Path) -> Result<(), FileError> {
     #[cfg(unix)]
     for file in [path.to_owned(), with_suffix(path, "-wal"), with_suffix(path, "-shm")] {
@@ -310,18 +319,18 @@ fn close_to_others(path: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Held by the one server of a data file; the system releases it when the process ends, however it
-/// ends.
+/// The lock of the only server of a data file. The system releases it when the process ends,
+/// however it ends.
 ///
-/// It lies in a file of its own: closing a second handle of the data file would drop SQLite's locks
-/// on it.
+/// It is a file of its own: closing a second handle of the data file would drop SQLite's locks on
+/// it.
 #[derive(Debug)]
 pub(crate) struct ServerLock {
     _file: File,
 }
 
 impl ServerLock {
-    /// Takes the lock of `path`, or says that another server has it.
+    /// Acquires the lock of `path`, or returns an error if another server has it.
     fn take(path: &Path) -> Result<Self, FileError> {
         let file = with_suffix(path, "-lock");
         let open = private()
@@ -339,11 +348,11 @@ impl ServerLock {
     }
 }
 
-/// Whether a server has the data file at `path` open.
+/// Returns whether a server has the data file at `path` open.
 ///
 /// # Errors
 ///
-/// The file of the lock cannot be opened.
+/// Returns an error if the lock file cannot be opened.
 pub fn is_served(path: &Path) -> Result<bool, FileError> {
     let file = match path.canonicalize() {
         Ok(path) => with_suffix(&path, "-lock"),
@@ -362,10 +371,11 @@ pub fn is_served(path: &Path) -> Result<bool, FileError> {
     }
 }
 
-/// Makes the file when there is none, closes it to others, locks it for one server, and opens the
-/// writing connection.
+/// Opens the writing connection. Creates the file if there is none, restricts it to its owner, and
+/// locks it for one server.
 ///
-/// From here on `options` names the file itself, whatever links or current folder led to it.
+/// Afterwards the path in `options` is that of the file itself, with links and the current folder
+/// resolved.
 pub(crate) fn open_writer(
     options: &mut SqliteOptions,
 ) -> Result<(Connection, Option<ServerLock>), FileError> {
@@ -392,7 +402,7 @@ pub(crate) fn open_writer(
         warn_of_lost_commits(path)?;
     }
     let writer = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite(path))?;
-    // Opening is patient; afterwards the writer itself decides who waits.
+    // Opening waits. Afterwards the writer itself decides who waits.
     writer
         .busy_timeout(options.busy_timeout)
         .map_err(sqlite(path))?;
@@ -403,7 +413,7 @@ pub(crate) fn open_writer(
     Ok((writer, lock))
 }
 
-/// Logs how many frames of the log SQLite is not going to read, before it writes over them.
+/// Logs how many frames of the log SQLite will not read, before it overwrites them.
 fn warn_of_lost_commits(path: &Path) -> Result<(), FileError> {
     let frames = unreadable_frames(path, &log_of(path)).map_err(io(path))?;
     if frames > 0 {
@@ -415,8 +425,8 @@ fn warn_of_lost_commits(path: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Opens a data file that exists and that no server has open, for a check: nothing is changed in
-/// it, and its log stays when the connection is closed. Returns the path without links, too.
+/// Opens an existing data file that no server has open, for a check. Nothing in it is changed, and
+/// its log remains when the connection is closed. Also returns the path with links resolved.
 pub(crate) fn open_unserved(path: &Path) -> Result<(Connection, PathBuf, ServerLock), FileError> {
     let missing = || FileError::Missing {
         path: path.to_owned(),
@@ -427,7 +437,7 @@ pub(crate) fn open_unserved(path: &Path) -> Result<(Connection, PathBuf, ServerL
     let path = path.canonicalize().map_err(io(path))?;
     let lock = ServerLock::take(&path)?;
     let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(sqlite(&path))?;
-    // The last connection that closes would copy the log into the file, and remove it.
+    // By default, the last connection that closes copies the log into the file and removes it.
     connection
         .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         .map_err(sqlite(&path))?;
@@ -438,20 +448,20 @@ pub(crate) fn open_unserved(path: &Path) -> Result<(Connection, PathBuf, ServerL
     }
 }
 
-/// Marks an empty file as ours, and refuses a damaged file and one of another program.
+/// Marks an empty file as a data file. Rejects a damaged file and one of another program.
 fn claim(connection: &Connection, path: &Path) -> Result<(), FileError> {
     if is_ours(connection, path)? {
         return Ok(());
     }
     // Before the log is turned on, so that the mark is in the file itself, where `is_data_file`
-    // looks.
+    // reads it.
     connection
         .pragma_update(None, "application_id", APPLICATION_ID)
         .map_err(sqlite(path))
 }
 
-/// Whether the file is one of this library; `false` for an empty one. Refuses a damaged file and
-/// one of another program.
+/// Returns whether the file belongs to this library; `false` for an empty one. Rejects a damaged
+/// file and one of another program.
 fn is_ours(connection: &Connection, path: &Path) -> Result<bool, FileError> {
     let foreign = || FileError::NotOurs {
         path: path.to_owned(),
@@ -459,7 +469,7 @@ fn is_ours(connection: &Connection, path: &Path) -> Result<bool, FileError> {
     let id = connection.query_row("PRAGMA application_id", (), |row| row.get(0));
     let id: i32 = match id {
         Ok(id) => id,
-        // SQLite cannot read the header: the application id in it still shows whose it was.
+        // SQLite cannot read the header, but the application id in it still identifies the program.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
             let is_ours = header(path)
                 .map_err(io(path))?
@@ -490,7 +500,7 @@ fn is_ours(connection: &Connection, path: &Path) -> Result<bool, FileError> {
     Ok(false)
 }
 
-/// Whether the file has tables of this library.
+/// Returns whether the file has tables of this library.
 fn has_tables(connection: &Connection) -> bool {
     ["migration", "tenant", "total"]
         .iter()
@@ -503,7 +513,7 @@ fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// The settings of a connection that writes: durable, exact, and nothing deleted stays in the file.
+/// Applies the settings of a writing connection: durable, strict, and deleted data is overwritten.
 fn settings(writer: &Connection, options: &SqliteOptions) -> rusqlite::Result<()> {
     let mode: String = writer.query_row("PRAGMA journal_mode = wal", (), |row| row.get(0))?;
     if mode != "wal" {
@@ -524,7 +534,7 @@ fn settings(writer: &Connection, options: &SqliteOptions) -> rusqlite::Result<()
         },
     )?;
     writer.pragma_update(None, "secure_delete", true)?;
-    // These also hand back the new value.
+    // These pragmas also return the new value.
     writer.pragma_update_and_check(None, "journal_size_limit", LOG_BYTES, |_| Ok(()))?;
     if let Some(pages) = options.max_page_count {
         writer.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
@@ -533,8 +543,7 @@ fn settings(writer: &Connection, options: &SqliteOptions) -> rusqlite::Result<()
 }
 
 fn common_settings(connection: &Connection) -> rusqlite::Result<()> {
-    // Otherwise a statement with a range or a limit is compiled anew whenever it is given other
-    // values.
+    // Otherwise SQLite compiles a statement with a range or a limit again for each new value.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;

@@ -1,8 +1,8 @@
-//! One transaction of the writer: its jobs, each undone alone when it fails, then COMMIT, then the
-//! answers.
+//! One transaction of the writer: its jobs, then COMMIT, then the responses. A job that fails is
+//! undone alone.
 //!
-//! Jobs run without savepoints. When one fails after it has written, all of them are done again,
-//! each in a savepoint. When one meets a damaged page, the others are done again without it.
+//! Jobs run without savepoints. If a job fails after it has written, all jobs run again, each in a
+//! savepoint. If a job reads a damaged page, the other jobs run again without it.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,17 +21,17 @@ use crate::options::{BeforeCommitFn, SqliteOptions};
 use crate::read_pool::Snapshots;
 use crate::tenant_deltas::{store, store_counts};
 
-/// The write-ahead log is copied into the file when it has so many pages. Over and over the same
-/// few pages of the log are cheaper to write than ever new ones.
+/// Number of pages in the write-ahead log at which it is copied into the file. Rewriting the same
+/// few pages of the log is cheaper than writing new ones.
 const LONG_LOG: i32 = 1_000;
 
-/// Transactions with savepoints after one that had to be done again.
+/// Number of transactions with savepoints after one that had to run again.
 const WARY: u32 = 16;
 
 type AfterCommitFn = Box<dyn FnOnce() + Send>;
 
-/// What one request may do inside the writer's transaction: everything a connection can, but end
-/// it.
+/// The transaction of the writer, as a job sees it. The job can use the connection, but must not
+/// end the transaction.
 pub(crate) struct WriteTransaction<'a> {
     pub(crate) file: &'a Connection,
     hooks: Vec<AfterCommitFn>,
@@ -39,32 +39,33 @@ pub(crate) struct WriteTransaction<'a> {
 }
 
 impl WriteTransaction<'_> {
-    /// Runs `hook` after COMMIT and before any answer of the transaction; not at all when this job
-    /// is undone.
+    /// Runs `hook` after COMMIT and before any response of the transaction, or never if this job is
+    /// undone.
     ///
-    /// Hooks of all jobs run in the order of their commits, one at a time; they must be quick and
+    /// Hooks of all jobs run one at a time, in the order of their commits. They must be quick and
     /// must not write.
     pub(crate) fn after_commit(&mut self, hook: impl FnOnce() + Send + 'static) {
         self.hooks.push(Box::new(hook));
     }
 }
 
-/// A job without its types, as the queue holds it.
+/// A job without its types, as it is in the queue.
 pub(crate) trait QueuedWrite: Send {
-    /// Whether its deadline has passed.
+    /// Returns whether the deadline of the job has passed.
     fn is_past_deadline(&self) -> bool;
-    /// Whether its caller has gone away.
+    /// Returns whether the caller no longer waits.
     fn is_dropped(&self) -> bool;
-    /// Does the work, or does it again when the transaction had to be begun anew; whether what it
-    /// wrote shall stay.
+    /// Executes the job, or executes it again if the transaction was restarted. Returns whether its
+    /// changes are to be committed.
     fn attempt(&mut self, job: &mut WriteTransaction<'_>) -> bool;
-    /// Whether its failure may have left a damaged page in the connection's cache.
+    /// Returns whether the failure of the job may have left a damaged page in the cache of the
+    /// connection.
     fn may_taint(&self) -> bool;
-    /// What its failure means for the other jobs of the transaction.
+    /// Returns the error that the other jobs of the transaction get if this job ends it.
     fn failure(&self) -> StoreError;
-    /// Replaces whatever it returned by the failure of its transaction.
+    /// Replaces the result with the failure of the transaction.
     fn refuse(&mut self, failure: &StoreError);
-    /// Hands the result to the caller.
+    /// Sends the result to the caller.
     fn answer(self: Box<Self>);
 }
 
@@ -86,14 +87,14 @@ impl<T, F> TypedWrite<T, F> {
         }
     }
 
-    /// The result of work that was done on the caller's thread.
+    /// Returns the result of a job that ran on the caller's thread.
     pub(crate) fn into_result(self) -> Result<T> {
         self.result
-            .unwrap_or_else(|| Err(StoreError::unexpected("a write was not begun")))
+            .unwrap_or_else(|| Err(StoreError::unexpected("a write was not started")))
     }
 
-    /// Where the answer of queued work arrives. The job comes with it: its caller's thread has
-    /// allocated what it holds, and frees it without keeping the writer from the next transaction.
+    /// Returns the receiver of a queued job's result. The job is returned with it: the caller's
+    /// thread allocated its memory, and frees it without delaying the writer.
     pub(crate) fn answer_later(&mut self) -> oneshot::Receiver<(Result<T>, F)> {
         let (sender, receiver) = oneshot::channel();
         self.answer = Some(sender);
@@ -148,7 +149,7 @@ where
             ..
         } = *self;
         if let (Some(answer), Some(result)) = (answer, result) {
-            // The caller may have gone away meanwhile.
+            // The caller may no longer wait.
             let _ = answer.send((result, job));
         }
     }
@@ -162,7 +163,7 @@ fn panicked(panic: &(dyn Any + Send)) -> StoreError {
     StoreError::unexpected(format!("a write panicked: {}", text.unwrap_or("no text")))
 }
 
-/// The jobs of a transaction that stay.
+/// The jobs of a transaction that are committed.
 #[derive(Default)]
 struct SucceededWrites {
     any: bool,
@@ -170,12 +171,12 @@ struct SucceededWrites {
     tally: TenantDeltas,
 }
 
-/// Why a transaction cannot be committed.
+/// The reason why a transaction cannot be committed.
 enum GroupCommitError {
-    /// Everything in it is lost.
+    /// All changes of the transaction are lost.
     RolledBack(StoreError),
-    /// A job failed after it had written, or met a damaged page, and nothing but the end of the
-    /// transaction undoes that.
+    /// A job failed after it had written, or read a damaged page. Only the end of the transaction
+    /// undoes that.
     Tainted,
 }
 
@@ -191,16 +192,17 @@ pub(crate) struct WriteConnection {
     snapshots: Snapshots,
     busy_timeout: Duration,
     before_commit: Option<BeforeCommitFn>,
-    /// Transactions whose jobs still get savepoints, because one had to be done again not long ago.
+    /// Number of transactions whose jobs still get savepoints, because a recent one had to run
+    /// again.
     savepoint_rounds: u32,
-    /// Pages in the write-ahead log after the last COMMIT.
+    /// Number of pages in the write-ahead log after the last COMMIT.
     log: Arc<AtomicI32>,
     commits: Arc<CommitCounters>,
 }
 
 impl WriteConnection {
-    /// Takes the connection over, and with it the care for the length of the log: by itself SQLite
-    /// would copy it into the file inside of a COMMIT, before the answer.
+    /// Takes over the connection and the checkpoints of its log. SQLite itself would copy the log
+    /// into the file during a COMMIT, before the response.
     pub(crate) fn new(
         mut connection: Connection,
         options: &SqliteOptions,
@@ -224,15 +226,15 @@ impl WriteConnection {
         })
     }
 
-    /// Whether the log shall be copied into the file.
+    /// Returns whether the log must be copied into the file.
     pub(crate) fn has_long_log(&self) -> bool {
         self.log.load(Ordering::Relaxed) >= LONG_LOG
     }
 
-    /// Copies what it can of the log into the file; the log starts anew when no reader needs it any
-    /// more.
+    /// Copies as much of the log into the file as possible. The log restarts when no reader needs
+    /// it any longer.
     pub(crate) fn shorten_log(&self) {
-        // Until a COMMIT tells the length again.
+        // The next COMMIT reports the length again.
         self.log.store(0, Ordering::Relaxed);
         let _guard = self.snapshots.checkpoint();
         if let Err(error) = self
@@ -243,13 +245,14 @@ impl WriteConnection {
         }
     }
 
-    /// Begins a transaction, or says at once that another process holds the file.
+    /// Begins a transaction, or returns an error immediately if another process holds the lock of
+    /// the file.
     pub(crate) fn begin(&self) -> rusqlite::Result<()> {
         self.roll_back();
         self.execute("BEGIN IMMEDIATE")
     }
 
-    /// Begins a transaction, waiting for another process as long as the options allow.
+    /// Begins a transaction, and waits for another process as long as the options allow.
     fn begin_with_timeout(&self) -> rusqlite::Result<()> {
         match self.begin() {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
@@ -262,7 +265,7 @@ impl WriteConnection {
         }
     }
 
-    /// A whole batch of the queue.
+    /// Runs a whole batch of the queue.
     pub(crate) fn run(&mut self, batch: &mut [Box<dyn QueuedWrite>]) {
         let mut live: Vec<&mut dyn QueuedWrite> = Vec::with_capacity(batch.len());
         for task in batch {
@@ -281,11 +284,12 @@ impl WriteConnection {
         }
     }
 
-    /// The jobs of a transaction that has begun, and its end.
+    /// Runs the jobs of a transaction that has begun, and ends it.
     pub(crate) fn carry_out(&mut self, mut batch: &mut [&mut dyn QueuedWrite]) {
         self.savepoint_rounds = self.savepoint_rounds.saturating_sub(1);
         let mut end = self.attempt(batch, self.savepoint_rounds > 0);
-        // With savepoints only a tainted job ends it so, and each time there is one less.
+        // With savepoints, only a tainted job causes this error, and each repetition has one job
+        // less.
         while let Err(GroupCommitError::Tainted) = end {
             self.savepoint_rounds = WARY;
             self.roll_back();
@@ -297,7 +301,7 @@ impl WriteConnection {
         match end.and_then(|kept| self.commit(kept, batch.len())) {
             Ok(hooks) => hooks.into_iter().for_each(run_hook),
             Err(GroupCommitError::RolledBack(failure)) => refuse(batch, &failure),
-            // Cannot be: then it was done again.
+            // Unreachable: the transaction was already repeated.
             Err(GroupCommitError::Tainted) => refuse(batch, &StoreError::UNAVAILABLE),
         }
         self.roll_back();
@@ -306,8 +310,8 @@ impl WriteConnection {
         }
     }
 
-    /// The jobs that are done again, in their order. One that met a damaged page is not: it keeps
-    /// its error, and SQLite would let nothing be committed beside it.
+    /// Returns the jobs that run again, in their order. A job that read a damaged page is left out
+    /// and keeps its error: SQLite would not commit anything together with it.
     fn without_tainted<'a, 'b>(
         &self,
         batch: &'a mut [&'b mut dyn QueuedWrite],
@@ -320,15 +324,15 @@ impl WriteConnection {
         batch.get_mut(..sound).unwrap_or_default()
     }
 
-    /// Empties the page cache, which may hold a damaged page.
+    /// Empties the page cache, which may contain a damaged page.
     fn forget_pages(&self) {
         if let Err(error) = self.connection.release_memory() {
             tracing::error!(%error, "the writer's page cache cannot be emptied");
         }
     }
 
-    /// Each job of a transaction. Savepoints cost a copy of every page that a job changes, so they
-    /// are set only where a job is likely to be undone.
+    /// Runs each job of a transaction. Savepoints cost a copy of every page that a job changes, so
+    /// they are set only if a job is likely to be undone.
     fn attempt(
         &self,
         batch: &mut [&mut dyn QueuedWrite],
@@ -350,7 +354,8 @@ impl WriteConnection {
             };
             let keeps = task.attempt(&mut job);
             let hooks = job.hooks;
-            // After I/O, full-disk and memory errors SQLite may have rolled back everything before.
+            // After I/O, full-disk and memory errors, SQLite may have rolled back the whole
+            // transaction.
             if self.connection.is_autocommit() {
                 return Err(GroupCommitError::RolledBack(task.failure()));
             }
@@ -358,7 +363,7 @@ impl WriteConnection {
                 kept.any = true;
                 kept.hooks.extend(hooks);
             } else if !is_alone && task.may_taint() {
-                // A statement that ends so may leave what it did half done, and counts no changes.
+                // A statement that fails like this may be half done, and reports no changes.
                 return Err(GroupCommitError::Tainted);
             } else if savepoints {
                 self.execute("ROLLBACK TO job")?;
@@ -373,7 +378,7 @@ impl WriteConnection {
         Ok(kept)
     }
 
-    /// Ends a transaction with COMMIT when a job of it stays; the hooks that run now.
+    /// Ends a transaction, with COMMIT if at least one job succeeded. Returns the hooks to run now.
     fn commit(
         &self,
         mut kept: SucceededWrites,
@@ -397,7 +402,7 @@ impl WriteConnection {
         Ok(())
     }
 
-    /// Leaves no transaction open.
+    /// Rolls back an open transaction.
     fn roll_back(&self) {
         if !self.connection.is_autocommit()
             && let Err(error) = self.execute("ROLLBACK")
@@ -413,7 +418,7 @@ fn refuse(batch: &mut [&mut dyn QueuedWrite], failure: &StoreError) {
     }
 }
 
-/// What was committed stays committed and answered, whatever a hook does.
+/// Runs a hook. Whatever the hook does, the commit and its responses remain valid.
 fn run_hook(hook: AfterCommitFn) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(hook)) {
         tracing::error!(error = ?panicked(&*panic), "a hook failed after COMMIT");

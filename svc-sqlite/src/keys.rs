@@ -1,5 +1,6 @@
-//! API keys in the file: stored as SHA-256 only, checked from memory, revoked at once (AUT-01 to
-//! AUT-08, UND-15).
+//! API keys in the file: stored only as SHA-256, checked from memory, revoked immediately.
+//!
+//! Requirements: AUT-01 to AUT-08, UND-15.
 
 use rusqlite::{Connection, Row};
 use svc_core::{
@@ -20,7 +21,9 @@ use crate::{
 const SELECT: &str = "SELECT api_key.id, tenant.name, hint, label, rights, read_only, person, api_key.created, expires,
      revoked, hash FROM api_key JOIN tenant ON tenant.id = api_key.tenant";
 
-/// Whom a token stands for at this moment; `None` when it is unknown, revoked or expired (AUT-03).
+/// Returns the identity of a token, or `None` if the token is unknown, revoked or expired.
+///
+/// Requirements: AUT-03.
 pub(crate) fn check(
     cache: &KeyCache,
     data_version: &CommitCounter,
@@ -38,7 +41,7 @@ pub(crate) fn check(
     Ok(key.and_then(|key| key.caller_at(now)))
 }
 
-/// Stores a key, unless there is one with its token already.
+/// Stores a key, unless a key with the same token exists.
 pub(crate) fn add(file: &Connection, key: &StoredKey) -> Result<Result<KeyInfo, KeyError>> {
     let (info, hash) = (&key.info, &key.hash);
     let Some(tenant) = tenants::number(file, &info.tenant)? else {
@@ -70,8 +73,8 @@ pub(crate) fn add(file: &Connection, key: &StoredKey) -> Result<Result<KeyInfo, 
     Ok(Ok(info.clone()))
 }
 
-/// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued, as
-/// `read` has them.
+/// Returns the keys of one tenant or of all in the order of issue, including revoked ones. `read`
+/// converts each row.
 fn all<T>(
     file: &Connection,
     tenant: Option<&Tenant>,
@@ -85,12 +88,12 @@ fn all<T>(
         .collect()
 }
 
-/// Every key as those who manage keys see it.
+/// Returns every key, in the form for key management.
 pub(crate) fn list(file: &Connection, tenant: Option<&Tenant>) -> Result<Vec<KeyInfo>> {
     all(file, tenant, info)
 }
 
-/// Every key with its hash.
+/// Returns every key with its hash.
 pub(crate) fn issued(file: &Connection) -> Result<Vec<StoredKey>> {
     all(file, None, |row| {
         let hash = TokenHash::from_bytes(row.get_ref(10)?.as_blob()?);
@@ -101,7 +104,7 @@ pub(crate) fn issued(file: &Connection) -> Result<Vec<StoredKey>> {
     })
 }
 
-/// Revokes a key; `false` when there is no such key in force.
+/// Revokes a key. Returns `false` if there is no active key with this id.
 pub(crate) fn revoke(file: &Connection, id: &str, now: Timestamp) -> Result<bool> {
     let mut revoke =
         file.prepare_cached("UPDATE api_key SET revoked = ?2 WHERE id = ?1 AND revoked IS NULL")?;
@@ -110,7 +113,7 @@ pub(crate) fn revoke(file: &Connection, id: &str, now: Timestamp) -> Result<bool
     Ok(revoked > 0)
 }
 
-/// The key with this hash, revoked or not.
+/// Returns the key with this hash, including a revoked one.
 fn with_hash(file: &Connection, wanted: &TokenHash) -> Result<Option<KeyInfo>> {
     let mut keys = file.prepare_cached(&format!("{SELECT} WHERE prefix = ?1"))?;
     let mut rows = keys.query([wanted.prefix()])?;

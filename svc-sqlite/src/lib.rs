@@ -1,4 +1,4 @@
-//! The embedded reference backend of the Activist Data Exchange API: durable and fast, on SQLite.
+//! A store for the Activist Data Exchange API, embedded and durable, on SQLite.
 //!
 //! ```
 //! use http::{Request, StatusCode};
@@ -15,7 +15,7 @@
 //! let tenant = store.ensure_tenant("acme").await?;
 //! let key = store.create_key(&tenant, KeyOptions::new("my first key")).await?;
 //!
-//! // Every kind and all eight helpers; the store is also what knows the keys.
+//! // Every kind and all eight helpers. The store also authenticates the keys.
 //! let api = store
 //!     .register_all(Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme")))
 //!     .base_url("https://crm.acme.example/api/v1/")
@@ -37,21 +37,21 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Types of other crates in this API: `svc_core`, of which it is a store.
+//! The public API uses types of `svc_core`, whose store traits this crate implements.
 //!
 //! How it works, from the outside in:
 //!
-//! - The rules are in `svc-core`: this crate fetches and writes. `store` gives each call its turn
-//!   inside a job of the `writer`, which commits many jobs with one sync and answers afterwards;
-//!   `fetch` answers what the rulebook asks, `apply` writes what it changes. The parts of a store
-//!   (`readers`, `writer`, `keys`, `tenants`, ...) know nothing of it.
-//! - Everything goes for every kind: `schema`, `statements` and `sets` compose the SQL text from
-//!   the tables of `svc-core`, from constant names only. Every statement names the tenant; the one
+//! - The rules are in `svc-core`; this crate reads and writes. `store` executes each write request
+//!   in a job of the `writer`, which commits many jobs with one sync and responds afterwards.
+//!   `fetch` executes the lookups of the rules, and `apply` writes their changes. The parts of a
+//!   store (`readers`, `writer`, `keys`, `tenants`, ...) do not depend on it.
+//! - All kinds share the same code. `schema`, `statements` and `sets` compose the SQL text from the
+//!   tables of `svc-core`, from constant names only. Every statement names the tenant. The one
 //!   exception is `tenants::owner`.
-//! - A read takes a connection from `readers` on the calling thread. A row's fields are stored
-//!   ready for the wire (`rows`), so nothing is parsed on the way out. Pages go by key (`page`),
-//!   jumps through the offset index of `svc-core`.
-//! - Inside, whatever fails is an `error::StoreError`; outside, a [`svc_core::Error`].
+//! - A read uses a connection of `readers` on the calling thread. The fields of a row are stored as
+//!   the JSON of the response (`rows`), so a read does not parse them. Pages are read by key
+//!   (`page`), and jumps use the offset index of `svc-core`.
+//! - Inside the crate, every failure is an `error::StoreError`. Callers get a [`svc_core::Error`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

@@ -1,4 +1,4 @@
-//! What the rulebook asks, answered from the file inside the writer's transaction.
+//! Executes the lookups of the rules on the file, in the transaction of the writer.
 
 use std::collections::HashSet;
 
@@ -22,17 +22,17 @@ use crate::{
     schema::{SqliteTable, table},
 };
 
-/// Stands for a ticket whose place is not known any more.
+/// Represents a ticket whose position is no longer known.
 pub(crate) const ANY: i64 = -1;
 
 /// The owner of the collection of all records.
 pub(crate) const ALL: &[u8] = &[];
 
-/// The file, as the rulebook asks it.
+/// The file, as a source of lookups for the rules.
 pub(crate) struct SqliteLookups<'a> {
     pub(crate) file: &'a Connection,
     pub(crate) tenant: i64,
-    /// Why the last question could not be answered: the rulebook hears only that.
+    /// The error of the last lookup. The rules get only the fact that it failed.
     failure: Option<StoreError>,
 }
 
@@ -40,7 +40,7 @@ impl LookupSource for SqliteLookups<'_> {
     fn lookup(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
         self.execute(question).map_err(|failure| {
             self.failure = Some(failure);
-            RuleError::Failed(Error::unexpected("the data file does not answer"))
+            RuleError::Failed(Error::unexpected("the data file cannot be read"))
         })
     }
 }
@@ -54,8 +54,8 @@ impl<'a> SqliteLookups<'a> {
         }
     }
 
-    /// Why the rulebook came to no decision: what the file said, or what was refused, in the words
-    /// of `refused`.
+    /// Returns why the rules made no decision: the error of the file, or the rejection, converted
+    /// with `refused`.
     pub(crate) fn failure(
         &mut self,
         pause: RuleError,
@@ -111,7 +111,7 @@ impl<'a> SqliteLookups<'a> {
         }
     }
 
-    /// The id of the record that a key names.
+    /// Returns the id of the record that a key refers to.
     fn id(&self, key: &LookupKey) -> Result<Option<RecordId>> {
         match key {
             LookupKey::Id(_, id) => Ok(RecordId::parse(id)),
@@ -230,7 +230,8 @@ impl<'a> SqliteLookups<'a> {
     }
 }
 
-/// Who was recognised in the tickets of the attendance in a row, and the place of the ticket.
+/// Returns the people who were matched in the tickets of an attendance, with the position of each
+/// ticket.
 pub(crate) fn holders(
     file: &Connection,
     tenant: i64,
@@ -247,7 +248,7 @@ pub(crate) fn holders(
         .collect()
 }
 
-/// The record that a key names; of several, the oldest.
+/// Returns the record that a key refers to. If there are several, returns the oldest.
 pub(crate) fn record(
     file: &Connection,
     tenant: i64,
@@ -278,7 +279,8 @@ pub(crate) fn record(
     }
 }
 
-/// The row of the record that has an identifier, or of the oldest person with an address.
+/// Returns the row of the record that has an identifier, or of the oldest person with an e-mail
+/// address.
 fn row_of(file: &Connection, tenant: i64, key: &LookupKey) -> rusqlite::Result<Option<i64>> {
     match key {
         LookupKey::Identifier(kind, identifier) => file
@@ -300,7 +302,7 @@ fn row_of(file: &Connection, tenant: i64, key: &LookupKey) -> rusqlite::Result<O
     }
 }
 
-/// How many records a collection has.
+/// Returns the number of records of a collection.
 pub(crate) fn records(
     file: &Connection,
     tenant: i64,

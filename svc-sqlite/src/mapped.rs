@@ -1,4 +1,5 @@
-//! SQLite under a mapped store: one thread writes, a few read, each with a connection of its own.
+//! SQLite as the database of a mapped store. One thread writes and a few read, each with a
+//! connection of its own.
 
 use std::{
     fmt, io,
@@ -19,44 +20,46 @@ use svc_sql::{Database, DatabaseError, Dialect, Statement, TextRow, Transaction}
 
 use crate::dialect::DIALECT;
 
-/// Threads that read.
+/// Number of reading threads.
 const READERS: usize = 2;
-/// How long another program's write is waited for.
+/// How long a statement waits for the write of another program.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 type StatementResults = Result<Vec<Vec<TextRow>>, DatabaseError>;
 
-/// A read and whom to tell.
+/// A read, and where its result is sent.
 type ReadRequest = (Vec<Statement>, oneshot::Sender<StatementResults>);
 
-/// A transaction that begins: its first statements, whom to tell, and where its steps come from.
+/// A transaction that begins: its first statements, where their result is sent, and the source of
+/// its further steps.
 type BeginRequest = (
     Vec<Statement>,
     oneshot::Sender<StatementResults>,
     mpsc::Receiver<TransactionStep>,
 );
 
-/// What a transaction does next; without one it is undone.
+/// The next step of a transaction. A transaction that gets no further step is rolled back.
 enum TransactionStep {
     Run(Vec<Statement>, oneshot::Sender<StatementResults>),
     Commit(Vec<Statement>, oneshot::Sender<StatementResults>),
 }
 
-/// A data file whose tables are a vendor's own: for
-/// [`MappedStore::connect`](svc_sql::MappedStore::connect). Its journal and its durability
-/// are as the vendor has set them; with `PRAGMA journal_mode = WAL` reads and writes do not wait
-/// for each other.
+/// A data file with the tables of a vendor, for
+/// [`MappedStore::connect`](svc_sql::MappedStore::connect).
+///
+/// The vendor sets the journal mode and the durability. With `PRAGMA journal_mode = WAL`, reads and
+/// writes do not wait for each other.
 pub struct SqliteDatabase {
     reads: mpsc::Sender<ReadRequest>,
     begins: mpsc::Sender<BeginRequest>,
 }
 
 impl SqliteDatabase {
-    /// The data file at this path, which is there already. Foreign keys are enforced.
+    /// Opens the existing data file at this path. Foreign keys are enforced.
     ///
     /// # Errors
     ///
-    /// The file cannot be opened, or a thread cannot be started.
+    /// Returns an error if the file cannot be opened, or a thread cannot be started.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_path_buf();
         let (reads, waiting) = mpsc::channel::<ReadRequest>();
@@ -142,7 +145,8 @@ impl Database for SqliteDatabase {
     }
 }
 
-/// A transaction, as its caller sees it; dropped, the thread undoes it.
+/// The caller's handle of a transaction. The thread rolls the transaction back when the handle is
+/// dropped.
 struct TransactionHandle {
     steps: mpsc::Sender<TransactionStep>,
 }
@@ -174,14 +178,14 @@ impl Transaction for TransactionHandle {
     async fn rollback(self: Box<Self>) {}
 }
 
-/// One transaction from its beginning to its end, in the thread that writes.
+/// Runs one transaction from its beginning to its end, on the writing thread.
 fn transaction(connection: &Connection, (statements, reply, steps): BeginRequest) {
     let begun = connection
         .execute_batch("BEGIN IMMEDIATE")
         .map_err(|error| trouble(&error));
     let given = begun.and_then(|()| run(connection, &statements));
     let has_begun = given.is_ok();
-    // Who has gone away meanwhile gets nothing, and the transaction ends.
+    // If the caller no longer waits, the transaction ends.
     if reply.send(given).is_ok() && has_begun {
         while let Ok(step) = steps.recv() {
             match step {
@@ -206,16 +210,16 @@ fn transaction(connection: &Connection, (statements, reply, steps): BeginRequest
     end(connection);
 }
 
-/// Leaves no transaction open.
+/// Rolls back an open transaction.
 fn end(connection: &Connection) {
     if !connection.is_autocommit()
         && let Err(error) = connection.execute_batch("ROLLBACK")
     {
-        tracing::error!(%error, "a transaction could not be undone");
+        tracing::error!(%error, "a transaction cannot be rolled back");
     }
 }
 
-/// Statements that read, all of one moment.
+/// Executes statements that read, on one snapshot.
 fn read(connection: &Connection, statements: &[Statement]) -> StatementResults {
     connection
         .execute_batch("BEGIN")
@@ -257,8 +261,8 @@ fn one(connection: &Connection, statement: &Statement) -> rusqlite::Result<Vec<T
     Ok(given)
 }
 
-/// Whether a call is run again, its client tries again, or nothing helps. What people sent is in no
-/// message of `SQLite`.
+/// Converts an error to the category that determines the handling: retry here, let the client
+/// retry, or fail. Messages of `SQLite` contain nothing that people sent.
 fn trouble(error: &rusqlite::Error) -> DatabaseError {
     let cause = || format!("SQLite: {error}").into();
     match (

@@ -1,4 +1,4 @@
-//! What the file says of itself: names and values of the table `meta`.
+//! Metadata of the file: names and values of the table `meta`.
 
 use std::path::Path;
 
@@ -15,12 +15,12 @@ fn value<T: FromSql>(file: &Connection, name: &str) -> rusqlite::Result<Option<T
     value.query_row([name], |row| row.get(0)).optional()
 }
 
-/// Keeps a program's marks apart from what the store itself remembers.
+/// Returns the name in the table. It separates the marks of programs from the values of the store.
 fn name_of(mark: &str) -> String {
     format!("mark.{mark}")
 }
 
-/// A short text that a program keeps in the file for itself.
+/// Returns a mark: a short text that a program stores in the file.
 pub(crate) fn mark(file: &Connection, name: &str) -> rusqlite::Result<Option<String>> {
     value(file, &name_of(name))
 }
@@ -32,7 +32,7 @@ pub(crate) fn set_mark(file: &Connection, name: &str, text: &str) -> rusqlite::R
     write.execute([&name_of(name), text]).map(drop)
 }
 
-/// Every mark, with its name.
+/// Returns every mark with its name.
 pub(crate) fn marks(file: &Connection) -> rusqlite::Result<Vec<(String, String)>> {
     let mut marks = file.prepare_cached(
         "SELECT substr(name, 6), value FROM meta WHERE name GLOB 'mark.*' ORDER BY name",
@@ -42,20 +42,20 @@ pub(crate) fn marks(file: &Connection) -> rusqlite::Result<Vec<(String, String)>
         .collect()
 }
 
-/// The number of changes to keys.
+/// Returns the number of changes to keys.
 pub(crate) fn key_epoch(file: &Connection) -> rusqlite::Result<i64> {
     let mut epoch = file.prepare_cached("SELECT value FROM meta WHERE name = 'key_epoch'")?;
     epoch.query_row((), |row| row.get(0))
 }
 
-/// Tells every process that what it remembers of the keys may be out of date.
+/// Increments the number of changes to keys, so that every process reads its cached keys again.
 pub(crate) fn next_key_epoch(file: &Connection) -> rusqlite::Result<()> {
     file.prepare_cached("UPDATE meta SET value = value + 1 WHERE name = 'key_epoch'")?
         .execute(())
         .map(drop)
 }
 
-/// Fixes the names of the share objects in a new file, and refuses others in one that has them.
+/// Stores the names of the share objects in a new file. Rejects other names for an existing file.
 pub(crate) fn share_names(
     connection: &mut Connection,
     options: &SqliteOptions,
@@ -89,7 +89,7 @@ pub(crate) fn share_names(
     Ok(options.share_names.clone())
 }
 
-/// Reads the secret of the file's cursors; a new file gets a random one.
+/// Returns the secret of the file's cursors. A new file gets a random one.
 pub(crate) fn secret(connection: &mut Connection, path: &Path) -> Result<[u8; 32], FileError> {
     let failed = sqlite(path);
     let transaction = connection

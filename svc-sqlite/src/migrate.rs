@@ -1,4 +1,4 @@
-//! Numbered changes of the data file, each applied once and remembered with its checksum.
+//! Numbered migrations of the data file. Each is applied once, and recorded with its checksum.
 
 use std::path::Path;
 
@@ -9,11 +9,11 @@ use svc_store::migration::{Migration, MigrationError, pending};
 use crate::file::{FileError, sqlite};
 use crate::repair::repair;
 
-/// Every change, in order; numbers run from 1 without a gap.
+/// Every migration in order. Numbers start at 1 and have no gaps.
 ///
-/// They are plain SQL, and not made from the tables of `svc-core`, although most of `kinds` has one
-/// shape: a file was made by the text that was released then, whatever the tables say today. That
-/// both agree is a test of `schema.rs`.
+/// They are plain SQL, although most of `kinds` could be generated from the tables of `svc-core`. A
+/// data file was created by the text of its release, so that text must never change. A test in
+/// `schema.rs` checks that both agree.
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration::new(1, "floor", include_str!("../migrations/0001_floor.sql")),
     Migration::new(2, "kinds", include_str!("../migrations/0002_kinds.sql")),
@@ -30,7 +30,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     ),
 ];
 
-/// Brings the file up to date in one transaction (`may_change`), or only proves that it is.
+/// Upgrades the file in one transaction (`may_change`), or only checks that it is up to date.
 pub(crate) fn migrate(
     connection: &mut Connection,
     path: &Path,
@@ -96,7 +96,7 @@ pub(crate) fn migrate(
     transaction.commit().map_err(sqlite(path))
 }
 
-/// Number and checksum of what the file has had.
+/// Returns number and checksum of the migrations that the file has.
 fn applied(connection: &Connection) -> rusqlite::Result<Vec<(u32, String)>> {
     if !connection.table_exists(None, "migration")? {
         return Ok(Vec::new());
@@ -155,7 +155,7 @@ mod tests {
         assert!(!file.table_exists(None, "two").unwrap());
     }
 
-    /// SYN-08: a file of the version before has a feed from here on, without entries.
+    /// SYN-08: a file of the previous version gets a change feed, which has no entries at first.
     #[test]
     fn a_file_without_a_feed_gets_one() {
         let mut file = Connection::open_in_memory().unwrap();

@@ -1,4 +1,4 @@
-//! How a data file is opened.
+//! Options for opening a data file.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,19 @@ use svc_core::helper::{DefaultMatching, PersonMatching};
 use svc_core::link::ShareNames;
 use svc_core::value::Timestamp;
 
-/// Tells the time; a test sets its own.
+/// Returns the current time. Tests set their own clock.
 pub(crate) type ClockFn = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// Runs on the writer between the last job and COMMIT.
 pub(crate) type BeforeCommitFn = Arc<dyn Fn() + Send + Sync>;
 
-/// How a data file is opened (UND-36, UND-42). Only the path is needed; everything else has a
-/// default that is safe.
+/// Options for opening a data file. Only the path is required, and every default is safe.
 ///
 /// ```
 /// let options = svc_sqlite::SqliteOptions::new("people.db").readers(4);
 /// assert_eq!(options.path().to_str(), Some("people.db"));
 /// ```
+///
+/// Requirements: UND-36, UND-42.
 #[derive(Clone)]
 pub struct SqliteOptions {
     pub(crate) path: PathBuf,
@@ -40,7 +41,7 @@ pub struct SqliteOptions {
 }
 
 impl SqliteOptions {
-    /// The data file at `path`; it is made when there is none.
+    /// Creates options for the data file at `path`. Opening creates the file if it does not exist.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Self {
@@ -61,111 +62,118 @@ impl SqliteOptions {
         }
     }
 
-    /// Opens an existing file beside the server that may be running on it, for key management and
+    /// Opens an existing file next to a server that may be running on it, for key management and
     /// backups.
     ///
-    /// Without this the file is locked for one server, and a second one is refused.
+    /// Without this option the file is locked for one server, and a second server is rejected.
     #[must_use]
     pub fn shared(mut self) -> Self {
         self.beside = true;
         self
     }
 
-    /// Whether a write may be committed on the calling thread when no other is under way (default:
-    /// yes).
+    /// Sets whether a write may commit on the calling thread if no other write is in progress
+    /// (default: yes).
     ///
-    /// That one sync is the only wait on a caller's thread; turn it off for single-threaded
-    /// runtimes.
+    /// This one sync is the only time that a caller's thread is blocked. Turn it off for
+    /// single-threaded runtimes.
     #[must_use]
     pub fn inline_commit(mut self, yes: bool) -> Self {
         self.inline_commit = yes;
         self
     }
 
-    /// How many reading connections are kept at most (default: one for each core, and two; at least
-    /// two).
+    /// Sets the maximum number of reading connections (default: the number of cores plus two). The
+    /// minimum is two.
     #[must_use]
     pub fn max_readers(mut self, connections: usize) -> Self {
         self.readers = connections.max(2);
         self
     }
 
-    /// Number of writes that may wait, at most half of them of one tenant; more are rejected as
-    /// unavailable (default: 16 384). A batch has up to 512 of its entries here.
+    /// Sets the maximum number of waiting writes (default: 16 384). One tenant can have half of
+    /// them. Further writes are rejected as unavailable. A batch has up to 512 of its entries here.
     #[must_use]
     pub fn max_queued_writes(mut self, writes: usize) -> Self {
         self.queue = writes.max(1);
         self
     }
 
-    /// How many writes share one transaction, and so one sync, at most (default: 256); with 1 each
-    /// has its own.
+    /// Sets the maximum number of writes that share one transaction, and therefore one sync
+    /// (default: 256). With 1, each write has its own transaction.
     #[must_use]
     pub fn max_batch_size(mut self, writes: usize) -> Self {
         self.batch = writes.max(1);
         self
     }
 
-    /// How long a write waits for another process that holds the file (default: two seconds).
+    /// Sets how long a write waits for another process that locks the file (default: two seconds).
     #[must_use]
     pub fn busy_timeout(mut self, wait: Duration) -> Self {
         self.busy_timeout = wait;
         self
     }
 
-    /// Answers before a write is safe against power loss: faster, **not durable**, never the
-    /// default.
+    /// Sends responses before writes are safe against power loss. This is faster and **not
+    /// durable**. It is never the default.
     #[must_use]
     pub fn relaxed_durability(mut self) -> Self {
         self.synchronous_normal = true;
         self
     }
 
-    /// Bounds the file to this many pages of 4096 bytes; beyond, writes are refused as on a full
-    /// disk.
+    /// Limits the file to this many pages of 4096 bytes. Writes beyond the limit are rejected as on
+    /// a full disk.
     #[must_use]
     pub fn max_page_count(mut self, pages: u32) -> Self {
         self.max_page_count = Some(pages);
         self
     }
 
-    /// What the two network share objects are called on the wire; fixed in the file when it is made
-    /// (HAL-11).
+    /// Sets the names of the two network share objects in the API. They are fixed when the file is
+    /// created.
+    ///
+    /// Requirements: HAL-11.
     #[must_use]
     pub fn share_names(mut self, names: ShareNames) -> Self {
         self.share_names = names;
         self
     }
 
-    /// Decides whether a posted person is known already (HLP-04); by default [`DefaultMatching`]. Its
-    /// text is published by [`Store::register_all`](crate::SqliteStore::register_all).
+    /// Sets the method that decides whether a posted person already exists (default:
+    /// [`DefaultMatching`]). [`Store::register_all`](crate::SqliteStore::register_all) publishes
+    /// its description.
     ///
-    /// It must have no effects of its own: it is asked again when the transaction of a call is done
-    /// again.
+    /// It must have no side effects: it runs again if the transaction of a request is repeated.
+    ///
+    /// Requirements: HLP-04.
     #[must_use]
     pub fn person_matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
         self
     }
 
-    /// How long changes stay in the change feed (default: for ever). A cursor of before is then 410
-    /// (SYN-08), so let clients come back much sooner; the oldest go with later writes of their
-    /// tenant.
+    /// Sets how long entries stay in the change feed (default: forever).
+    ///
+    /// An older cursor gets 410, so clients should poll much more often. Expired entries are
+    /// deleted with later writes of their tenant.
+    ///
+    /// Requirements: SYN-08.
     #[must_use]
     pub fn change_feed_retention(mut self, time: Duration) -> Self {
         self.keep_changes = Some(time);
         self
     }
 
-    /// Tells the time from `clock` instead of the system.
+    /// Sets the clock, instead of that of the system.
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.now = Arc::new(clock);
         self
     }
 
-    /// Calls `hold` on the writer before each COMMIT: for tests that nothing is answered before it
-    /// is durable.
+    /// Calls `hold` on the writer before each COMMIT. Tests use it to prove that no response is
+    /// sent before a write is durable.
     #[doc(hidden)]
     #[must_use]
     pub fn before_commit(mut self, hold: impl Fn() + Send + Sync + 'static) -> Self {
@@ -173,7 +181,7 @@ impl SqliteOptions {
         self
     }
 
-    /// Where the data file is.
+    /// Returns the path of the data file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

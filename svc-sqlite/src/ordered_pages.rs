@@ -1,5 +1,7 @@
-//! Pages of a collection that is filtered or ordered: by points, each an index look-up, or along
-//! the index of a date (FLT-05 to FLT-08).
+//! Pages of a filtered or ordered collection: by points, each an index lookup, or along the index
+//! of a date.
+//!
+//! Requirements: FLT-05 to FLT-08.
 
 use rusqlite::Connection;
 use svc_core::{
@@ -20,7 +22,7 @@ use crate::{
     statements::DateRangeStatements,
 };
 
-/// What this store answers of a filter: the collection of all records of a kind.
+/// Returns a page of a filter on the collection of all records of a kind.
 pub(crate) fn page(
     file: &Connection,
     kind: Kind,
@@ -40,12 +42,12 @@ pub(crate) fn page(
         }
         QueryPlan::DateRange(range) => of_range(file, kind, ordered, range),
         _ => Err(StoreError::unexpected(
-            "a plan that this store does not know",
+            "this store does not support the plan",
         )),
     }
 }
 
-/// What a point leads to: one record, or everybody with an e-mail address.
+/// Returns the records of a point: one record, or all people with an e-mail address.
 fn led_to(
     file: &Connection,
     tenant: i64,
@@ -62,7 +64,7 @@ fn led_to(
         return Ok(Vec::new());
     }
     let mut statement = file.prepare_cached(&table.sql.by_email)?;
-    // One more than may be found says that there are too many.
+    // One more than the limit shows that there are too many.
     let limit = i64::try_from(MAX_KEY_MATCHES.saturating_add(1)).unwrap_or(i64::MAX);
     let rows = statement.query_map((tenant, lookup::hash_email(address), limit), |row| {
         stored(table, row)
@@ -83,7 +85,7 @@ fn of_range(
         OrderedPageStart::Offset(position) => {
             let total = count(file, table, sql, tenant, range)?;
             let after = match position.checked_sub(1) {
-                // Both ends of a range without records may lie the wrong way round.
+                // If a range has no records, its ends may be in reverse order.
                 None if total > 0 => Some((range.from, 0)),
                 Some(before) if before < total => nth(file, sql, tenant, range, before)?,
                 _ => None,
@@ -96,7 +98,7 @@ fn of_range(
     };
     let mut found = Vec::new();
     for (sql, last) in [(&sql.same, row), (&sql.later, range.to)] {
-        // One more than the page has says that others follow.
+        // One more than the page shows that others follow.
         let limit = u64::from(ordered.request.page.size)
             .saturating_add(1)
             .saturating_sub(found.len() as u64);
@@ -108,7 +110,7 @@ fn of_range(
     Ok(ordered.page_of_range(found, total))
 }
 
-/// How many records a range has; of all there is a count already.
+/// Returns the number of records in a range. The number of all records is already stored.
 fn count(
     file: &Connection,
     table: &SqliteTable,
@@ -125,7 +127,7 @@ fn count(
     Ok(u64::try_from(number).unwrap_or_default())
 }
 
-/// Date and row of the record with so many others before it.
+/// Returns date and row of the record that has this many others before it.
 fn nth(
     file: &Connection,
     sql: &DateRangeStatements,
@@ -146,7 +148,7 @@ fn dated(table: &'static SqliteTable, field: FilterField) -> Result<&'static Dat
     let sql = match field {
         FilterField::CreatedDate => &table.sql.created,
         FilterField::ModifiedDate => &table.sql.modified,
-        _ => return Err(StoreError::unexpected("a range of what is no date")),
+        _ => return Err(StoreError::unexpected("a range without a date")),
     };
     if sql.later.is_empty() {
         Err(Error::not_found().into())

@@ -1,4 +1,6 @@
-//! What is to be sent, in the file (HAF-11, SCH-01).
+//! The outbox in the file.
+//!
+//! Requirements: HAF-11, SCH-01.
 
 use rusqlite::Connection;
 use svc_core::{
@@ -10,7 +12,7 @@ use svc_core::{
 
 use crate::{error::Result, record_id::RecordId};
 
-/// Notes something to send.
+/// Stores an outbox entry.
 pub(crate) fn put(file: &Connection, tenant: i64, dispatch: &OutboxEntry) -> Result<()> {
     let [person, message] =
         [dispatch.recipient(), dispatch.message()].map(|id| id.map(RecordId::try_parse).transpose());
@@ -27,21 +29,21 @@ pub(crate) fn put(file: &Connection, tenant: i64, dispatch: &OutboxEntry) -> Res
     Ok(())
 }
 
-/// Nothing is sent any more to a person.
+/// Deletes all outbox entries for a person.
 pub(crate) fn forget(file: &Connection, tenant: i64, person: RecordId) -> Result<()> {
     file.prepare_cached("DELETE FROM outbox WHERE tenant = ?1 AND person = ?2")?
         .execute((tenant, person))?;
     Ok(())
 }
 
-/// Nothing is sent any more of a message.
+/// Deletes all outbox entries of a message.
 pub(crate) fn recall(file: &Connection, tenant: i64, message: &Id) -> Result<()> {
     file.prepare_cached("DELETE FROM outbox WHERE tenant = ?1 AND message = ?2")?
         .execute((tenant, RecordId::try_parse(message)?))?;
     Ok(())
 }
 
-/// When something is due next.
+/// Returns when the next outbox entry is due.
 pub(crate) fn next(file: &Connection) -> Result<Option<Timestamp>> {
     let next: Option<i64> = file
         .prepare_cached("SELECT min(due) FROM outbox")?
@@ -49,7 +51,7 @@ pub(crate) fn next(file: &Connection) -> Result<Option<Timestamp>> {
     Ok(next.map(Timestamp::from_micros))
 }
 
-/// Claims what is due, in the transaction of the writer.
+/// Claims due entries, in the transaction of the writer.
 pub(crate) fn claim(
     file: &Connection,
     now: Timestamp,
@@ -80,14 +82,14 @@ pub(crate) fn claim(
     Ok(ClaimedEntries::new(claims, next(file)?))
 }
 
-/// What was claimed is settled.
+/// Deletes a claimed entry.
 pub(crate) fn done(file: &Connection, seq: i64) -> Result<()> {
     file.prepare_cached("DELETE FROM outbox WHERE seq = ?1")?
         .execute([seq])?;
     Ok(())
 }
 
-/// What was claimed is due again, unless it was claimed since.
+/// Makes a claimed entry due again, unless it was claimed again since.
 pub(crate) fn reschedule(file: &Connection, seq: i64, attempts: u32, at: Timestamp) -> Result<()> {
     file.prepare_cached("UPDATE outbox SET due = ?3 WHERE seq = ?1 AND attempts = ?2")?
         .execute((seq, attempts, at.as_micros()))?;

@@ -1,4 +1,6 @@
-//! Ids as the file keeps them: sixteen bytes of a UUID (UND-41).
+//! Ids in the form of the file: the sixteen bytes of a UUID.
+//!
+//! Requirements: UND-41.
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use svc_core::value::Id;
@@ -6,22 +8,22 @@ use uuid::Uuid;
 
 use crate::error::{Result, StoreError};
 
-/// The id of a record of this file. Any other id follows the grammar, too, and is simply not found.
+/// The id of a record of this file. Other valid ids are simply not found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct RecordId(Uuid);
 
 impl RecordId {
-    /// The id in an address; `None` when no record of this file can have it.
+    /// Parses the id of an address. Returns `None` if no record of this file can have it.
     pub(crate) fn parse(id: &Id) -> Option<Self> {
         id.as_uuid().map(Self)
     }
 
-    /// The id of a record that is in this file, or comes into it.
+    /// Returns the id of a record that is in this file or is added to it.
     pub(crate) fn try_parse(id: &Id) -> Result<Self> {
-        Self::parse(id).ok_or_else(|| StoreError::unexpected(format!("{id} is no canonical UUID")))
+        Self::parse(id).ok_or_else(|| StoreError::unexpected(format!("{id} is not canonical")))
     }
 
-    /// The id as it stands in addresses.
+    /// Returns the id as it is written in addresses.
     pub(crate) fn to_id(self) -> Id {
         self.0.into()
     }
@@ -49,7 +51,7 @@ impl FromSql for RecordId {
 mod tests {
     use super::*;
 
-    /// UND-41, HAL-12: only the canonical text of a UUID names a record.
+    /// UND-41, HAL-12: only the canonical text of a UUID identifies a record.
     #[test]
     fn one_spelling_for_each_record() {
         let id = RecordId(Uuid::now_v7());

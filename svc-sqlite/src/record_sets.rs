@@ -1,12 +1,11 @@
-//! The text of statements about a [`RecordSet`] of records. `?1` is the tenant, `?2` the id of the record
-//! that the set begins with.
+//! Statements about a [`RecordSet`]. `?1` is the tenant, `?2` the id of the root record of the set.
 
 use svc_core::{model::Kind, schema::ComputedSource, store::RecordSet};
 use svc_store::KindTable;
 
 use crate::schema::{SqliteTable, table};
 
-/// Reads row and identifiers of each record, and what leads to the collections that it is in.
+/// Reads row and identifiers of each record, and its references that place it in collections.
 pub(crate) fn select_set_sql(table: &SqliteTable, set: &RecordSet) -> String {
     let columns = ["seq", "identifiers"]
         .into_iter()
@@ -20,7 +19,7 @@ pub(crate) fn select_set_sql(table: &SqliteTable, set: &RecordSet) -> String {
     )
 }
 
-/// Tells of each record that it is deleted (`?3`) at this moment (`?4`).
+/// Writes a feed entry for each record: it is deleted (`?3`) at this time (`?4`).
 pub(crate) fn feed_sql(table: &SqliteTable, set: &RecordSet) -> String {
     let (name, code, condition) = (table.name, table.code, condition(set));
     let home = table
@@ -37,8 +36,8 @@ pub(crate) fn feed_sql(table: &SqliteTable, set: &RecordSet) -> String {
     )
 }
 
-/// Removes the records: from what other records count, then all that was counted of them, then
-/// themselves.
+/// Deletes the records. First the totals of other records are reduced, then the totals under the
+/// deleted records are removed, then the records themselves.
 pub(crate) fn delete_sql(table: &SqliteTable, set: &RecordSet) -> Vec<String> {
     let (name, code, condition) = (table.name, table.code, condition(set));
     let these =
@@ -81,7 +80,7 @@ pub(crate) fn delete_sql(table: &SqliteTable, set: &RecordSet) -> Vec<String> {
     texts
 }
 
-/// Reads row and owner of the records of a kind whose link leads to a set.
+/// Reads row and owner of the records of a kind whose link refers to a set.
 pub(crate) fn select_by_link_sql(table: &SqliteTable, link: &str, to: &RecordSet) -> String {
     format!(
         "SELECT seq, {link} FROM {} WHERE tenant = ?1 AND {}",
@@ -90,7 +89,7 @@ pub(crate) fn select_by_link_sql(table: &SqliteTable, link: &str, to: &RecordSet
     )
 }
 
-/// Empties a link of the records of a kind that lead to a set.
+/// Clears a link of the records of a kind that refer to a set.
 pub(crate) fn clear_link_sql(kind: Kind, link: &str, to: &RecordSet) -> String {
     format!(
         "UPDATE {} SET {link} = NULL WHERE tenant = ?1 AND {}",
@@ -106,7 +105,7 @@ fn has_parts(table: &KindTable) -> bool {
         .any(|(_, source)| matches!(source, ComputedSource::SummedCount(_) | ComputedSource::SummedAmount(_)))
 }
 
-/// What holds for the rows of a set.
+/// Returns the condition for the rows of a set.
 fn condition(set: &RecordSet) -> String {
     match set {
         RecordSet::Under(_, link, inner) => link_condition(link, inner),
@@ -114,7 +113,7 @@ fn condition(set: &RecordSet) -> String {
     }
 }
 
-/// What holds for rows whose column leads to a record of a set.
+/// Returns the condition for rows whose column refers to a record of a set.
 fn link_condition(column: &str, set: &RecordSet) -> String {
     match set {
         RecordSet::Under(kind, ..) => {
@@ -132,7 +131,7 @@ mod tests {
     use super::*;
     use crate::schema::tests::{file, plan};
 
-    /// The references of every kind that lead to a kind.
+    /// Returns the references of every kind that point to a kind.
     fn leading_to(kind: Kind) -> impl Iterator<Item = (Kind, &'static str)> {
         Kind::ALL.iter().flat_map(move |member| {
             let references = member
@@ -160,8 +159,8 @@ mod tests {
             .map(|(kind, link)| RecordSet::Under(kind, link, Box::new(set.clone())))
     }
 
-    /// CRU-05: whatever set the rulebook names, each of its statements fits the file, names the
-    /// tenant, and goes by an index.
+    /// CRU-05: the statements of every set that the rules use fit the file, name the tenant, and
+    /// use an index.
     #[test]
     fn every_set_goes_by_an_index() {
         let (file, mut texts) = (file(), 0);
@@ -179,7 +178,7 @@ mod tests {
                 {
                     assert!(text.contains("tenant = ?1"), "{text}");
                     let steps = plan(&file, &text);
-                    // What was found by an index is gone through once more to be numbered.
+                    // Rows that were found by an index are scanned once more to be numbered.
                     assert!(
                         !steps.replace("SCAN (subquery", "").contains("SCAN"),
                         "{text}\n{steps}"

@@ -1,5 +1,5 @@
-//! Brings what older versions have written to the rules of today, once, inside the transaction of
-//! the migrations.
+//! Upgrades the records of older versions to the current rules, once, in the transaction of the
+//! migrations.
 
 use rusqlite::Connection;
 use svc_core::{helper::DefaultMatching, rules::RecordRepair};
@@ -7,8 +7,8 @@ use svc_store::TenantDeltas;
 
 use crate::{apply_changes::ChangeApplier, error::Result, lookups, record_id::RecordId, rows, schema::table};
 
-/// Repairs the records of every tenant. Amounts that were rounded are listed in the table `rounded`
-/// and in the log.
+/// Repairs the records of every tenant. Rounded amounts are listed in the table `rounded` and in
+/// the log.
 pub(crate) fn repair(file: &Connection) -> Result<()> {
     for tenant in numbers(file, "SELECT id FROM tenant", ())? {
         let mut tally = TenantDeltas::default();
@@ -41,7 +41,7 @@ pub(crate) fn repair(file: &Connection) -> Result<()> {
             }
         }
         for rounded in repair.rounded() {
-            tracing::warn!("an amount has more digits than money can have: {rounded}");
+            tracing::warn!("an amount has more digits than the API allows: {rounded}");
             let (id, property) = (rounded.id.to_string(), rounded.property.to_string());
             file.prepare_cached("INSERT INTO rounded VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
                 .execute((

@@ -1,4 +1,4 @@
-//! Rows of a kind's table as records.
+//! Conversion of the rows of a kind's table to records.
 
 use bytes::BytesMut;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, types::FromSql};
@@ -17,11 +17,11 @@ use crate::{
     schema::{SqliteTable, table},
 };
 
-/// Columns in front of the links.
+/// Number of columns before the links.
 const FIXED: usize = 6;
 
-/// Reads a row of [`Statements::get`](crate::statements::Statements::get) and its like, with its
-/// row number; the body is copied into `bodies`, which the records of a page share.
+/// Reads a row of [`Statements::get`](crate::statements::Statements::get) and similar statements,
+/// with its row number. The body is copied into `bodies`, which the records of a page share.
 pub(crate) fn read_raw(
     table: &SqliteTable,
     row: &Row<'_>,
@@ -63,7 +63,7 @@ pub(crate) fn read_raw(
     Ok((row.get(0)?, record))
 }
 
-/// The columns of a row behind the fixed ones, one by one.
+/// Reads the columns after the fixed ones, one by one.
 struct ColumnReader<'a, 'r> {
     row: &'a Row<'r>,
     at: usize,
@@ -94,13 +94,13 @@ impl ColumnReader<'_, '_> {
             ComputedSource::ScheduledStart | ComputedSource::ScheduledStop => self
                 .next::<Option<i64>>()?
                 .map(|micros| ComputedValue::Timestamp(Timestamp::from_micros(micros))),
-            // Sent with every record, from its own columns.
+            // Its value is in every record, in columns of its own.
             ComputedSource::Clock => None,
         })
     }
 }
 
-/// The record of a statement that gives at most one.
+/// Returns the record of a statement that returns at most one.
 pub(crate) fn one(
     file: &Connection,
     table: &SqliteTable,
@@ -112,13 +112,13 @@ pub(crate) fn one(
         .optional()
 }
 
-/// The record in a row of a statement.
+/// Returns the record in a row of a statement.
 pub(crate) fn stored(table: &SqliteTable, row: &Row<'_>) -> rusqlite::Result<StoredRecord> {
     let (row, record) = read_raw(table, row, &mut BytesMut::new())?;
     Ok(StoredRecord::new(row, record))
 }
 
-/// The record with this id, whatever its parent.
+/// Returns the record with this id, whatever its parent.
 pub(crate) fn by_id(
     file: &Connection,
     tenant: i64,
@@ -132,7 +132,7 @@ pub(crate) fn by_id(
     one(file, table, &table.sql.get, &[&tenant, &id])
 }
 
-/// The record in this row.
+/// Returns the record in this row.
 pub(crate) fn by_row(
     file: &Connection,
     tenant: i64,
@@ -143,10 +143,10 @@ pub(crate) fn by_row(
     one(file, table, &table.sql.row, &[&tenant, &seq])
 }
 
-/// Bytes of fields that are read at once, about.
+/// Approximate number of bytes of fields that are read together.
 const BYTES: usize = 4 << 20;
 
-/// The records of a kind behind a row, at most so many, and whether they are the last ones.
+/// Returns up to a number of records of a kind after a row, and whether they are the last ones.
 pub(crate) fn records_after(
     file: &Connection,
     tenant: i64,
@@ -169,7 +169,7 @@ pub(crate) fn records_after(
     Ok((found, is_end))
 }
 
-/// Every record whose column leads to a record.
+/// Returns every record whose column refers to a record.
 pub(crate) fn under(
     file: &Connection,
     table: &SqliteTable,
@@ -181,12 +181,15 @@ pub(crate) fn under(
         return Ok(Vec::new());
     };
     let mut statement = file.prepare_cached(sql)?;
-    // No limit.
+    // Without a limit.
     let rows = statement.query_map((tenant, 0, -1, owner), |row| stored(table, row))?;
     rows.collect()
 }
 
-/// The record at an address; `None` also when its parent is another than the address says (COL-19).
+/// Returns the record at an address, or `None` if it does not exist or has another parent than the
+/// address.
+///
+/// Requirements: COL-19.
 pub(crate) fn raw_at(
     file: &Connection,
     tenant: i64,
@@ -198,7 +201,7 @@ pub(crate) fn raw_at(
         .filter(|record| address.matches_parent(record.parent())))
 }
 
-/// What is known of a record without reading it.
+/// Returns what can be known of a record without reading its body.
 pub(crate) fn find(
     file: &Connection,
     tenant: i64,
@@ -221,7 +224,7 @@ pub(crate) fn find(
         .optional()
 }
 
-/// What is known of the record in a row without reading it.
+/// Returns what can be known of the record in a row without reading its body.
 pub(crate) fn place(
     file: &Connection,
     tenant: i64,
@@ -241,7 +244,7 @@ pub(crate) fn place(
         .optional()
 }
 
-/// Whether there is a record at an address.
+/// Returns whether a record exists at an address.
 pub(crate) fn is_at(
     file: &Connection,
     tenant: i64,

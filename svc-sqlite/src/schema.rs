@@ -1,7 +1,7 @@
-//! How each kind lies in the file: its table, and its statements, composed once from the
-//! interface's tables.
+//! How each kind is stored in the file: its table and its statements, composed once from the tables
+//! of `svc-core`.
 //!
-//! Only constant names go into the text of a statement; values are always bound.
+//! Only constant names are part of the text of a statement. Values are always bound.
 
 use std::{ops::Deref, sync::LazyLock};
 
@@ -20,7 +20,7 @@ pub(crate) struct SqliteTable {
     pub(crate) sql: TableStatements,
 }
 
-/// The table of a kind.
+/// Returns the table of a kind.
 pub(crate) fn table(kind: Kind) -> &'static SqliteTable {
     static TABLES: LazyLock<PerKind<SqliteTable>> = LazyLock::new(|| PerKind::new(SqliteTable::of));
     TABLES.get(kind)
@@ -33,7 +33,7 @@ impl SqliteTable {
         Self { layout, sql }
     }
 
-    /// The columns that collections under other records go by.
+    /// Returns the columns of collections that are under other records.
     pub(crate) fn scopes(&self) -> impl Iterator<Item = &'static ReferenceSpec> {
         self.columns.iter().filter(|column| column.is_scope)
     }
@@ -62,7 +62,8 @@ pub(crate) mod tests {
         file
     }
 
-    /// The steps by which SQLite would run a statement, which fits the file.
+    /// Returns the query plan of SQLite for a statement, which proves that the statement fits the
+    /// file.
     pub(crate) fn plan(file: &Connection, text: &str) -> String {
         let explain = format!("EXPLAIN QUERY PLAN {text}");
         let mut plan = file
@@ -89,8 +90,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// COL-22: pages, point reads, look-ups and changes go by an index, never through a table or a
-    /// sort.
+    /// COL-22: pages, reads of single records, lookups and changes use an index. None of them scans
+    /// a table or sorts.
     #[test]
     fn nothing_scans_or_sorts() {
         let file = file();

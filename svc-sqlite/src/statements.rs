@@ -1,66 +1,66 @@
-//! The text of a kind's statements. Parameters: `?1` tenant, `?2` id or row, and so on as each
-//! says.
+//! The statements of a kind. Parameters: `?1` is the tenant, `?2` an id or a row. The fields
+//! describe the others.
 
 use svc_core::{model::Kind, schema::ComputedSource};
 use svc_store::KindTable;
 
-/// The statements about ranges of one date; empty where there is no collection of all.
+/// The statements about ranges of one date. They are empty for kinds without a collection of all
+/// records.
 #[derive(Debug, Default)]
 pub(crate) struct DateRangeStatements {
-    /// How many records from `?2` to `?3`.
+    /// The number of records from `?2` to `?3`.
     pub(crate) count: String,
-    /// Date and row of the record of them with `?4` others before it.
+    /// Date and row of the record in the range with `?4` others before it.
     pub(crate) nth: String,
-    /// The first records of the moment `?2` behind the row `?3`, `?4` of them.
+    /// The first `?4` records of the timestamp `?2` after the row `?3`.
     pub(crate) same: String,
-    /// The first records behind the moment `?2`, up to `?3`, `?4` of them.
+    /// The first `?4` records after the timestamp `?2`, up to `?3`.
     pub(crate) later: String,
 }
 
 /// The statements of one table.
 #[derive(Debug, Default)]
 pub(crate) struct TableStatements {
-    /// A record: `?2` id.
+    /// A record by id: `?2`.
     pub(crate) get: String,
-    /// A record: `?2` row.
+    /// A record by row: `?2`.
     pub(crate) row: String,
-    /// The first record behind row `?2` in the collection of all, `?3` of them; empty where there
-    /// is none.
+    /// The first `?3` records after row `?2` in the collection of all records. Empty if there is no
+    /// such collection.
     pub(crate) page: String,
-    /// The same of every record, also where there is no such collection: then through the whole
-    /// table.
+    /// The same for every record, even without such a collection. It then reads the whole table.
     pub(crate) every: String,
     /// The same in the collection under `?4`, for each column.
     pub(crate) page_under: Vec<String>,
-    /// Ranges of the collection of all by date of creation, and by date of change.
+    /// Ranges of the collection of all records by creation date and by modification date.
     pub(crate) created: DateRangeStatements,
     pub(crate) modified: DateRangeStatements,
-    /// Every row of the collection of all, ascending.
+    /// Every row of the collection of all records, ascending.
     pub(crate) scan: String,
     /// Every row under `?2`, for each column, ascending.
     pub(crate) scan_under: Vec<String>,
-    /// Row and parent of a record: `?2` id.
+    /// Row and parent of a record by id: `?2`.
     pub(crate) exists: String,
-    /// Id and parent of a record: `?2` row.
+    /// Id and parent of a record by row: `?2`.
     pub(crate) place: String,
-    /// Names of the tenants that have a record: `?1` id. The only statement that does not begin
-    /// with the tenant.
+    /// Names of the tenants that have a record with the id `?1`. It is the only statement that does
+    /// not start with the tenant.
     pub(crate) owners: String,
-    /// The oldest people with an e-mail address: `?2` its hash, `?3` of them; empty of other kinds.
+    /// The oldest `?3` people with an e-mail address, whose hash is `?2`. Empty for other kinds.
     pub(crate) by_email: String,
-    /// A record by its unique name: `?2` the name; empty where names are not unique.
+    /// A record by its unique name: `?2`. Empty if names are not unique.
     pub(crate) named: String,
-    /// A membership: `?2` container, `?3` person.
+    /// A membership: `?2` is the container, `?3` the person.
     pub(crate) membership: String,
-    /// A new row: `?2` id, `?3` created, `?4` modified, `?5` identifiers, `?6` body, then the
+    /// Inserts a row: `?2` id, `?3` created, `?4` modified, `?5` identifiers, `?6` body, then the
     /// columns, then the unique name.
     pub(crate) insert: String,
-    /// A changed row: `?2` row, `?3` modified, `?4` identifiers, `?5` body, then `modified_by`,
+    /// Updates a row: `?2` row, `?3` modified, `?4` identifiers, `?5` body, then `modified_by`,
     /// then the unique name.
     pub(crate) update: String,
-    /// Only the body of a row: `?2` row, `?3` body.
+    /// Updates only the body of a row: `?2` row, `?3` body.
     pub(crate) set_body: String,
-    /// One column of a row, for each: `?2` row, `?3` id or null.
+    /// Updates one column of a row, for each column: `?2` row, `?3` id or null.
     pub(crate) set_column: Vec<String>,
 }
 
@@ -147,7 +147,7 @@ impl TableStatements {
         }
     }
 
-    /// Every statement.
+    /// Returns every statement.
     #[cfg(test)]
     pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
         let reads = [
@@ -190,13 +190,12 @@ fn dated(table: &KindTable, select: &str, date: &str) -> DateRangeStatements {
         count: format!(
             "SELECT count(*) FROM {name} WHERE tenant = ?1 AND {date} BETWEEN ?2 AND ?3"
         ),
-        // A walk over the index alone, as counting is.
+        // Reads only the index, like the count.
         nth: format!(
             "SELECT {date}, seq FROM {name} WHERE tenant = ?1 AND {date} BETWEEN ?2 AND ?3 ORDER BY {date}, seq \
              LIMIT 1 OFFSET ?4"
         ),
-        // Two statements: for one over both, the index would be walked from the first record of the
-        // moment on.
+        // Two statements: one for both would read the index from the first record of the timestamp.
         same: format!(
             "{select} WHERE r.tenant = ?1 AND r.{date} = ?2 AND r.seq > ?3 ORDER BY r.seq LIMIT ?4"
         ),
@@ -206,7 +205,7 @@ fn dated(table: &KindTable, select: &str, date: &str) -> DateRangeStatements {
     }
 }
 
-/// What a record is read from, in the order in which it is read.
+/// Returns the columns and tables of a record, in the order in which they are read.
 fn select(table: &KindTable) -> String {
     let mut parts = vec!["r.seq, r.id, r.created, r.modified, r.identifiers, r.body".to_owned()];
     parts.extend(

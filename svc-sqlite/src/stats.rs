@@ -1,19 +1,19 @@
-//! What the store says of its own work, for metrics.
+//! Figures about the work of the store, for metrics.
 
 use svc_store::commits::CommitStats;
 
-/// The work of a store since it was opened, and what it has to do at this moment.
+/// The work of a store since it was opened, and its current work.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SqliteStats {
-    /// Writes in the queue of the writer now.
+    /// Number of writes in the write queue.
     pub queued_writes: usize,
-    /// Transactions until now.
+    /// Transactions since the store was opened.
     pub commits: CommitStats,
-    /// Reading connections that are open now.
+    /// Number of open reading connections.
     pub open_readers: usize,
-    /// Those at work now.
+    /// Number of reading connections that execute a read.
     pub busy_readers: usize,
-    /// Reads that wait for one of them now.
+    /// Number of reads that wait for a connection.
     pub queued_reads: usize,
 }

@@ -1,4 +1,6 @@
-//! The answers of calls that may come again (IDM-01).
+//! Stored responses of requests with an idempotency key.
+//!
+//! Requirements: IDM-01.
 
 use std::sync::Arc;
 
@@ -10,14 +12,14 @@ use svc_core::{
 
 use crate::{error::Result, record_id::RecordId};
 
-/// Who has the row of the answer itself.
+/// The person id of the row that has the response itself.
 const NOBODY: &[u8] = &[0; 16];
-/// Rows of a tenant that are too old and are deleted together, at most.
+/// Maximum number of expired rows of a tenant that are deleted together.
 const STEP: i64 = 256;
-/// Tenants of which rows are deleted in one sweep, at most.
+/// Maximum number of tenants whose rows one sweep deletes.
 const TENANTS: i64 = 16;
 
-/// The answer under a key.
+/// Returns the stored response of a key.
 pub(crate) fn get(
     file: &Connection,
     tenant: i64,
@@ -41,7 +43,7 @@ pub(crate) fn get(
     }))
 }
 
-/// Keeps an answer, in place of one that is too old.
+/// Stores a response, and replaces an expired one.
 pub(crate) fn put(file: &Connection, tenant: i64, kept: &StoredResponse) -> Result<()> {
     expire(file, tenant, kept.expires_before())?;
     file.prepare_cached("DELETE FROM kept WHERE tenant = ?1 AND key = ?2")?
@@ -63,7 +65,7 @@ pub(crate) fn put(file: &Connection, tenant: i64, kept: &StoredResponse) -> Resu
     Ok(())
 }
 
-/// Deletes some of the rows of a tenant from before a time.
+/// Deletes up to a fixed number of a tenant's rows that are older than a time.
 pub(crate) fn expire(file: &Connection, tenant: i64, before: Timestamp) -> Result<()> {
     file.prepare_cached(
         "DELETE FROM kept WHERE rowid IN (SELECT rowid FROM kept WHERE tenant = ?1 AND at < ?2 ORDER BY at LIMIT ?3)",
@@ -72,7 +74,7 @@ pub(crate) fn expire(file: &Connection, tenant: i64, before: Timestamp) -> Resul
     Ok(())
 }
 
-/// Some of the tenants that have rows from before a time.
+/// Returns some of the tenants that have rows from before a time.
 pub(crate) fn expired(file: &Connection, before: Timestamp) -> Result<Vec<i64>> {
     let sql = "SELECT t.id FROM tenant t WHERE EXISTS (SELECT 1 FROM kept k WHERE k.tenant = t.id AND k.at < ?1) LIMIT ?2";
     let mut tenants = file.prepare_cached(sql)?;
@@ -80,7 +82,7 @@ pub(crate) fn expired(file: &Connection, before: Timestamp) -> Result<Vec<i64>> 
     Ok(tenants.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Forgets every answer that may tell of a person.
+/// Deletes every stored response that may contain data of a person.
 pub(crate) fn forget(file: &Connection, tenant: i64, person: &Id) -> Result<()> {
     file.prepare_cached(
         "DELETE FROM kept WHERE tenant = ?1 AND key IN (SELECT key FROM kept WHERE tenant = ?1 AND person = ?2)",

@@ -6,7 +6,7 @@ use svc_store::TenantDeltas;
 
 use crate::{error::Result, lookups::ALL, record_id::RecordId, schema::table};
 
-/// The moment of a tenant's last turn.
+/// Returns the time of a tenant's last transaction.
 pub(crate) fn last_write_timestamp(file: &Connection, tally: &TenantDeltas, tenant: i64) -> Result<Timestamp> {
     if let Some(last) = tally.last_timestamp(tenant) {
         return Ok(last);
@@ -17,7 +17,7 @@ pub(crate) fn last_write_timestamp(file: &Connection, tally: &TenantDeltas, tena
         .map(Timestamp::from_micros)?)
 }
 
-/// Writes what collections have won.
+/// Writes the count deltas of collections.
 pub(crate) fn store_counts(file: &Connection, tally: &mut TenantDeltas) -> Result<()> {
     let mut add = file.prepare_cached(
         "INSERT INTO total (tenant, kind, scope, owner, records) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -34,7 +34,7 @@ pub(crate) fn store_counts(file: &Connection, tally: &mut TenantDeltas) -> Resul
         })
 }
 
-/// Writes everything, right before COMMIT.
+/// Writes everything, immediately before COMMIT.
 pub(crate) fn store(file: &Connection, tally: &mut TenantDeltas) -> Result<()> {
     store_counts(file, tally)?;
     let mut clock = file.prepare_cached("UPDATE tenant SET clock = ?2 WHERE id = ?1")?;

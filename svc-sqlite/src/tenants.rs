@@ -1,4 +1,6 @@
-//! Tenants: each is a name outside and a number in the file (AUT-02).
+//! Tenants. Each has a name in the API and a number in the file.
+//!
+//! Requirements: AUT-02.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,16 +10,15 @@ use svc_core::{Tenant, link::RecordAddress, value::Timestamp};
 
 use crate::{error::Result, read_pool::ReadPool, record_id::RecordId, schema::table};
 
-/// Numbers of the tenants met so far; a tenant keeps its number for ever, so nothing here grows
-/// old.
+/// Cached numbers of tenants. A tenant never changes its number, so entries do not expire.
 #[derive(Debug, Default)]
 pub(crate) struct TenantNumbers {
     known: Mutex<HashMap<Tenant, i64>>,
 }
 
 impl TenantNumbers {
-    /// The number of a tenant, from memory after the first time; `None` when the file does not have
-    /// it.
+    /// Returns the number of a tenant, from the cache after the first time. Returns `None` if the
+    /// file does not have the tenant.
     pub(crate) fn number(&self, readers: &ReadPool, tenant: &Tenant) -> Result<Option<i64>> {
         if let Some(number) = self.lock().get(tenant) {
             return Ok(Some(*number));
@@ -34,14 +35,14 @@ impl TenantNumbers {
     }
 }
 
-/// The number of a tenant; `None` when the file does not have it.
+/// Returns the number of a tenant, or `None` if the file does not have it.
 pub(crate) fn number(file: &Connection, tenant: &Tenant) -> rusqlite::Result<Option<i64>> {
     file.prepare_cached("SELECT id FROM tenant WHERE name = ?1")?
         .query_row([tenant.as_str()], |row| row.get(0))
         .optional()
 }
 
-/// Makes a tenant unless it exists.
+/// Creates a tenant unless it exists.
 pub(crate) fn make(file: &Connection, tenant: &Tenant, now: Timestamp) -> rusqlite::Result<()> {
     file.prepare_cached(
         "INSERT INTO tenant (name, created) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -50,7 +51,7 @@ pub(crate) fn make(file: &Connection, tenant: &Tenant, now: Timestamp) -> rusqli
     .map(drop)
 }
 
-/// Every tenant, in the order in which they were made.
+/// Returns every tenant in the order of creation.
 pub(crate) fn list(file: &Connection) -> rusqlite::Result<Vec<Tenant>> {
     let mut tenants = file.prepare_cached("SELECT name FROM tenant ORDER BY id")?;
     tenants
@@ -58,8 +59,10 @@ pub(crate) fn list(file: &Connection) -> rusqlite::Result<Vec<Tenant>> {
         .collect()
 }
 
-/// Whose a container is: what helper calls without a key work on (HLP-07). The one look-up that
-/// does not begin with the tenant, because it finds it.
+/// Returns the tenant of a container, for helper requests without a key. It is the only lookup that
+/// does not start with the tenant, because it returns the tenant.
+///
+/// Requirements: HLP-07.
 pub(crate) fn owner(
     file: &Connection,
     container: &RecordAddress,
@@ -71,7 +74,8 @@ pub(crate) fn owner(
     let mut owners = file.prepare_cached(&table.sql.owners)?;
     let mut owners = owners.query_map([id], |row| row.get::<_, String>(0))?;
     let owner = owners.next().transpose()?;
-    // Only loaded data can give two tenants records of one id. Whose is meant cannot be told then.
+    // Only imported data can give two tenants a record with the same id. The tenant is then
+    // ambiguous.
     Ok(owner.filter(|_| owners.next().is_none()).map(Tenant::new))
 }
 
@@ -82,8 +86,8 @@ mod tests {
     use super::*;
     use crate::{SqliteOptions, SqliteStore};
 
-    /// HLP-07: a container leads to its tenant; when loaded data gave two tenants one id, to
-    /// neither of them.
+    /// HLP-07: a container identifies its tenant. If imported data gave two tenants one id, it
+    /// identifies neither.
     #[test]
     fn a_container_has_one_tenant() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! Frames of the write-ahead log that SQLite does not read. It stops at the first frame whose
-//! checksum is wrong: after a power loss that is the end of what was synced, in a damaged log all
-//! later commits are lost with it.
+//! Finds frames of the write-ahead log that SQLite does not read. SQLite stops at the first frame
+//! whose checksum is wrong. After a power loss this is the end of the synced data. In a damaged
+//! log, all later commits are lost.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -9,21 +9,23 @@ use std::path::Path;
 /// Bytes of the log's header, and of the header of each frame.
 const HEADER: usize = 32;
 const FRAME: usize = 24;
-/// Where the page size is in the header of a data file.
+/// Offset of the page size in the header of a data file.
 const PAGE_SIZE_OFFSET: usize = 16;
-/// The first four bytes of a log whose checksums are of big-endian words, and of one with
-/// little-endian words.
+/// The first four bytes of a log with checksums of big-endian words, and of one with little-endian
+/// words.
 const BIG_ENDIAN: u32 = 0x377f_0683;
 const LITTLE_ENDIAN: u32 = 0x377f_0682;
 
-/// Returns how many frames of the write-ahead log of a data file are lost: those from the first
-/// unreadable frame to the last readable one after it. An unreadable end, as a power loss leaves
-/// it, is not counted: it was never acknowledged.
+/// Returns how many frames of the write-ahead log of a data file are lost.
 ///
-/// Meant for a file that no process has open.
+/// These are the frames from the first unreadable one to the last readable one after it. An
+/// unreadable end, which a power loss leaves, is not counted: it was never acknowledged.
+///
+/// It is meant for a file that no process has open.
 ///
 /// # Errors
-/// The error of the operating system when the file or its log cannot be read.
+///
+/// Returns the error of the operating system if the file or its log cannot be read.
 pub(crate) fn unreadable_frames(data: &Path, log: &Path) -> io::Result<u64> {
     let log = match File::open(log) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
@@ -43,11 +45,10 @@ pub(crate) fn unreadable_frames(data: &Path, log: &Path) -> io::Result<u64> {
     sum.add(header.get(..HEADER.saturating_sub(8)).unwrap_or_default());
     let is_sound = [BIG_ENDIAN, LITTLE_ENDIAN].contains(&word(&header, 0))
         && sum.words == (word(&header, 24), word(&header, 28));
-    // The salt of a log that SQLite has started anew differs from that of the frames left over in
-    // it.
+    // If SQLite has restarted the log, the salt of the frames left over in it is another one.
     let mut salt = is_sound.then(|| (word(&header, 16), word(&header, 20)));
-    // A checksum continues that of the frame before. The stored one still tells a readable frame
-    // after an unreadable one.
+    // A checksum continues that of the previous frame. The stored one makes it possible to verify a
+    // frame after an unreadable one.
     sum.words = (word(&header, 24), word(&header, 28));
     let (mut frame, mut page) = ([0; FRAME], vec![0; page_size]);
     let (mut first_unreadable, mut last_readable) =
@@ -76,7 +77,7 @@ pub(crate) fn unreadable_frames(data: &Path, log: &Path) -> io::Result<u64> {
     }))
 }
 
-/// The page size of a data file; `None` when its header has none.
+/// Returns the page size of a data file, or `None` if its header has none.
 fn page_size(data: &Path) -> io::Result<Option<usize>> {
     let mut header = [0; PAGE_SIZE_OFFSET + 2];
     if !fill(&mut File::open(data)?, &mut header)? {
@@ -90,7 +91,7 @@ fn page_size(data: &Path) -> io::Result<Option<usize>> {
     Ok((size.is_power_of_two() && size >= 512).then_some(size))
 }
 
-/// Fills a buffer; `false` at the end of the file.
+/// Fills a buffer. Returns `false` at the end of the file.
 fn fill(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     match from.read_exact(buffer) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
@@ -98,7 +99,7 @@ fn fill(from: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
     }
 }
 
-/// The big-endian word at a place.
+/// Returns the big-endian word at an offset.
 fn word(bytes: &[u8], at: usize) -> u32 {
     let word = bytes.get(at..).and_then(|bytes| bytes.first_chunk());
     word.map_or(0, |word| u32::from_be_bytes(*word))
@@ -111,7 +112,7 @@ struct Checksum {
 }
 
 impl Checksum {
-    /// Adds bytes, a multiple of eight.
+    /// Adds bytes, whose number is a multiple of eight.
     fn add(&mut self, bytes: &[u8]) {
         let (mut first, mut second) = self.words;
         let read = if self.is_big_endian {
@@ -147,7 +148,7 @@ mod tests {
         let file = Connection::open(&path).unwrap();
         file.execute_batch("PRAGMA journal_mode = wal; CREATE TABLE note (text TEXT); PRAGMA wal_checkpoint(restart);")
             .unwrap();
-        // The second round begins the log anew: behind its frames those of the first one are left.
+        // The second round restarts the log: after its frames, those of the first round are left.
         for round in [10, 5] {
             for number in 0..round {
                 file.execute("INSERT INTO note VALUES (?1)", [number])

@@ -1,4 +1,6 @@
-//! The body of a request: its media type, its size, and reading it (UND-17, UND-27).
+//! Reads the body of a request and checks its media type and size.
+//!
+//! Requirements: UND-17, UND-27.
 
 use std::{
     error::Error,
@@ -24,69 +26,74 @@ use svc_core::ErrorCode;
 
 use crate::budget::{BodyBudget, Cut, PartialBody};
 
-/// Any error of a body.
+/// An error of a body.
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
-/// A request's body whatever server it came from.
+/// The body of a request, with any server.
 pub(crate) type AnyBody = UnsyncBoxBody<Bytes, BoxError>;
 
-/// The most that is read of a body that was not wanted, in bytes.
+/// Maximum number of bytes to read from a body that is not needed.
 const MOST_DROPPED: u64 = 64 * 1024;
 
-/// What a server's body wrapper ends with when the body came too slowly: 408 `REQUEST_TIMEOUT`
-/// (UND-17).
+/// Error of a body that arrived too slowly, returned by the body type of a server: 408
+/// `REQUEST_TIMEOUT`.
 ///
-/// The service finds it anywhere in the chain of the error's sources. An [`io::Error`] of the kind
-/// [`TimedOut`](io::ErrorKind::TimedOut) means the same.
+/// The service recognises it anywhere in the chain of sources of an error. An [`io::Error`] of the
+/// kind [`TimedOut`](io::ErrorKind::TimedOut) has the same meaning.
+///
+/// Requirements: UND-17.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BodyTimeoutError;
 
 impl fmt::Display for BodyTimeoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the body came too slowly")
+        f.write_str("the body arrived too slowly")
     }
 }
 
 impl Error for BodyTimeoutError {}
 
-/// Stands in the extensions of a request whose body has a time limit: tells whoever keeps the limit
-/// that the body is read part by part, so that it holds for each wait and not for the whole
-/// (BAT-08).
+/// Extension of a request whose body has a time limit. It informs the code that enforces the limit
+/// that the body is read in parts. The limit then applies to each wait and not to the whole body.
+///
+/// Requirements: BAT-08.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct BodyProgress(Arc<AtomicU64>);
 
 impl BodyProgress {
-    /// A wait for more of the body begins.
+    /// Starts the next wait for more of the body.
     pub(crate) fn restart_timeout(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The number of the wait that goes on; none of a body that is read whole.
+    /// Returns the number of the current wait, or `None` for a body that is read as a whole.
     #[cfg(feature = "server")]
     pub(crate) fn wait(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Why a body is not taken.
+/// Reason for rejecting a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BodyRejection {
-    /// It is not JSON by its label.
+    /// Its media type is not JSON.
     MediaType,
-    /// It is compressed or otherwise coded.
+    /// It is compressed or has another content coding.
     Coding,
     /// It is larger than the limit.
     TooLarge,
-    /// It came too slowly.
+    /// It arrived too slowly.
     TooSlow,
-    /// It broke off, or is not what its headers announced.
+    /// It ended early, or does not match its headers.
     Broken,
-    /// The budget for incomplete bodies is used up (UND-43).
+    /// The budget for incomplete bodies is used up.
+    ///
+    /// Requirements: UND-43.
     OverBudget,
 }
 
 impl BodyRejection {
-    /// The code of the answer (Annex C).
+    /// Returns the error code of the response (Annex C).
     pub(crate) const fn code(self) -> ErrorCode {
         match self {
             Self::MediaType | Self::Coding => ErrorCode::MediaTypeNotSupported,
@@ -97,23 +104,23 @@ impl BodyRejection {
         }
     }
 
-    /// What is wrong, for the client.
+    /// Returns the description for the client.
     pub(crate) fn description(self, limit: usize) -> String {
         match self {
             Self::MediaType => {
-                "The body must be JSON: send the fields as a JSON object, with Content-Type \
+                "The body must be JSON. Send the fields as a JSON object, with Content-Type \
                                 application/hal+json, application/json or none."
                     .to_owned()
             }
             Self::Coding => {
-                "The body must not be compressed: send it without Content-Encoding.".to_owned()
+                "The body must not be compressed. Send it without Content-Encoding.".to_owned()
             }
             Self::TooLarge => {
-                format!("The body is larger than {limit} bytes, the most that this server takes.")
+                format!("The body must be at most {limit} bytes.")
             }
             Self::TooSlow => "The body did not arrive in time.".to_owned(),
             Self::Broken => {
-                "The body broke off, or is not what the request's head announced.".to_owned()
+                "The body ended early, or does not match the headers of the request.".to_owned()
             }
             Self::OverBudget => {
                 "The server receives too many bodies. Send the request again later.".to_owned()
@@ -121,7 +128,7 @@ impl BodyRejection {
         }
     }
 
-    /// The same of a batch, which comes in two forms.
+    /// Returns the description for a batch, which has two formats.
     pub(crate) fn of_batch(self, limit: usize) -> String {
         match self {
             Self::MediaType => {
@@ -131,7 +138,7 @@ impl BodyRejection {
             }
             Self::TooLarge => {
                 format!(
-                    "The body is larger than {limit} bytes, the most that this server takes as one JSON array. Send several, or \
+                    "A batch as one JSON array must be at most {limit} bytes. Send several arrays, or \
                      any number of entries as application/x-ndjson, one on each line."
                 )
             }
@@ -139,8 +146,8 @@ impl BodyRejection {
         }
     }
 
-    /// Whether the rest of the body is still on its way, so that the connection cannot be used
-    /// again.
+    /// Returns whether the rest of the body may still arrive, so that the connection cannot be
+    /// reused.
     pub(crate) const fn has_unread_body(self) -> bool {
         matches!(
             self,
@@ -149,7 +156,7 @@ impl BodyRejection {
     }
 }
 
-/// The body as bytes, whatever its type was.
+/// Returns the body as [`AnyBody`].
 pub(crate) fn erase<B>(body: B) -> AnyBody
 where
     B: Body + Send + 'static,
@@ -161,7 +168,7 @@ where
         .boxed_unsync()
 }
 
-/// Refuses a body by its head, before anything of it is read.
+/// Rejects a body by its headers, before any of it is read.
 pub(crate) fn check_head(headers: &HeaderMap) -> Result<(), BodyRejection> {
     if !headers
         .get_all(CONTENT_TYPE)
@@ -173,7 +180,7 @@ pub(crate) fn check_head(headers: &HeaderMap) -> Result<(), BodyRejection> {
     check_coding(headers)
 }
 
-/// Refuses a body that is compressed or otherwise coded.
+/// Rejects a body that is compressed or has another content coding.
 pub(crate) fn check_coding(headers: &HeaderMap) -> Result<(), BodyRejection> {
     let is_plain = |value: &[u8]| {
         let mut codings = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
@@ -189,8 +196,8 @@ pub(crate) fn check_coding(headers: &HeaderMap) -> Result<(), BodyRejection> {
     Ok(())
 }
 
-/// Whether a media type is `application/json` or `application/*+json`; parameters such as a charset
-/// are no matter.
+/// Returns whether a media type is `application/json` or `application/*+json`. Parameters such as a
+/// charset are ignored.
 fn is_json(value: &[u8]) -> bool {
     let essence = value
         .split(|&byte| byte == b';')
@@ -211,8 +218,8 @@ fn is_json(value: &[u8]) -> bool {
             .is_some_and(|subtype| subtype == b"json" || is_suffixed(subtype))
 }
 
-/// The whole body, or why it is not taken. Stops reading as soon as the limit is passed. Memory is
-/// counted in `budget` from the first piece of a body that has more of them.
+/// Reads the whole body, and stops as soon as the limit is exceeded. If the body has several
+/// pieces, their memory counts against `budget`.
 pub(crate) async fn read(
     headers: &HeaderMap,
     mut body: AnyBody,
@@ -239,7 +246,7 @@ pub(crate) async fn read(
         else {
             continue;
         };
-        // Cannot overflow: what is collected never passes the limit.
+        // No overflow: the collected data never exceeds the limit.
         if data.len() > limit.saturating_sub(partial.as_ref().map_or(0, PartialBody::len)) {
             return Err(BodyRejection::TooLarge);
         }
@@ -263,9 +270,11 @@ impl From<Cut> for BodyRejection {
     }
 }
 
-/// Reads and drops a body that was not wanted, so that the next request can come on the same
-/// connection; whether its end was met. A long one is not read, nor one that waits for leave to be
-/// sent: then the connection is to be closed.
+/// Reads and drops a body that is not needed, so that the next request can use the same connection.
+/// Returns whether the end was reached.
+///
+/// A long body is not read, and neither is one that waits for `100 Continue`. The connection must
+/// then be closed.
 pub(crate) async fn dropped(headers: &HeaderMap, mut body: AnyBody) -> bool {
     if body.is_end_stream() {
         return true;
@@ -287,12 +296,12 @@ pub(crate) async fn dropped(headers: &HeaderMap, mut body: AnyBody) -> bool {
     true
 }
 
-/// Whether a head announces a body.
+/// Returns whether the headers announce a body.
 pub(crate) fn is_announced(headers: &HeaderMap) -> bool {
     content_length(headers) > 0 || headers.contains_key(TRANSFER_ENCODING)
 }
 
-/// The announced length, or zero.
+/// Returns the announced length, or zero.
 fn content_length(headers: &HeaderMap) -> u64 {
     let text = headers
         .get(CONTENT_LENGTH)
@@ -300,13 +309,13 @@ fn content_length(headers: &HeaderMap) -> u64 {
         .unwrap_or_default();
     match text.parse() {
         Ok(length) => length,
-        // More digits than a length can have.
+        // More digits than `u64` has.
         Err(_) if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => u64::MAX,
         Err(_) => 0,
     }
 }
 
-/// What the error of a body stands for.
+/// Returns the rejection that an error of a body means.
 pub(crate) fn refusal_of(error: &(dyn Error + 'static)) -> BodyRejection {
     let mut link = Some(error);
     while let Some(error) = link {
@@ -316,11 +325,11 @@ pub(crate) fn refusal_of(error: &(dyn Error + 'static)) -> BodyRejection {
         {
             return BodyRejection::TooSlow;
         }
-        // A layer around the service has a limit of its own.
+        // A layer around the service has its own limit.
         if error.is::<LengthLimitError>() {
             return BodyRejection::TooLarge;
         }
-        // The error inside an `io::Error` is not among its sources.
+        // The error inside an `io::Error` is not one of its sources.
         let inside = io
             .and_then(io::Error::get_ref)
             .map(|inside| inside as &(dyn Error + 'static));
@@ -343,7 +352,7 @@ mod tests {
 
     use super::*;
 
-    /// A body of these chunks; it counts how many were asked for.
+    /// A body of these chunks, which counts the requested chunks.
     struct Chunks(VecDeque<Result<Bytes, BoxError>>);
 
     impl Chunks {
@@ -488,7 +497,7 @@ mod tests {
         assert!(dropped(&none, erase(Full::<Bytes>::from(longest.clone()))).await);
         assert!(
             !dropped(&none, erase(Full::<Bytes>::from(longest.clone() + "x"))).await,
-            "announced by its size"
+            "rejected by its announced size"
         );
         assert!(
             !dropped(
@@ -496,14 +505,14 @@ mod tests {
                 erase(Chunks([Ok(longest.into()), Ok("x".into())].into()))
             )
             .await,
-            "found by reading"
+            "detected while reading"
         );
         assert!(!dropped(&none, erase(Chunks::failing("reset"))).await);
         let one = || erase(Chunks::of(&["1"]));
         assert!(!dropped(&labelled(CONTENT_LENGTH, b"65537"), one()).await);
         assert!(
             !dropped(&labelled(EXPECT, b"100-continue"), one()).await,
-            "reading it would ask for it"
+            "reading it would send `100 Continue`"
         );
         assert!(
             is_announced(&labelled(CONTENT_LENGTH, b"1"))

@@ -1,5 +1,6 @@
-//! Memory for request bodies that are not complete yet: one budget for all requests of a service
-//! (UND-43).
+//! Memory for request bodies that are not complete yet: one budget for all requests of a service.
+//!
+//! Requirements: UND-43.
 
 use std::{
     collections::BTreeMap,
@@ -11,33 +12,33 @@ use std::{
 
 use bytes::Bytes;
 
-/// Limits the memory that incomplete request bodies hold together.
+/// Limits the memory that all incomplete request bodies use together.
 ///
-/// Memory counts from when bytes of a body have arrived until the body is complete, fails or is
-/// cut. An announced `Content-Length` reserves nothing. A body that arrives in one piece is never
-/// counted.
+/// The memory of a body counts from the time when its first bytes have arrived until the body is
+/// complete, fails or is cut. An announced `Content-Length` reserves nothing. A body that arrives
+/// in one piece is never counted.
 ///
-/// When the budget is used up, the server cuts bodies until the bytes that have arrived fit: of the
-/// bodies that hold at least the average, the one that arrives most slowly. The memory is free
-/// immediately, and the request is answered 503 `UNAVAILABLE` with `Retry-After`. A body that holds
-/// less than the average is never cut, whatever other clients do.
+/// When the budget is used up, the server cuts bodies until the received bytes fit. It cuts the
+/// slowest of the bodies that use at least the average. Their memory is freed immediately, and the
+/// response is 503 `UNAVAILABLE` with `Retry-After`. A body that uses less than the average is
+/// never cut, whatever other clients do.
 ///
-/// Clones share one budget. Several services can share one, and a program that keeps a clone can
-/// read its [`usage`](Self::usage).
+/// Clones share one budget, and several services can share one. A program can read the
+/// [`usage`](Self::usage) from its clone.
 ///
 /// Requirements: UND-43.
 #[derive(Clone)]
 pub struct BodyBudget(Arc<Shared>);
 
-/// Memory that incomplete request bodies hold, and how many were cut.
+/// Memory that incomplete bodies use, and the number of cut bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BodyBudgetUsage {
-    /// Bytes that incomplete bodies may hold together.
+    /// Maximum number of bytes of all incomplete bodies together.
     pub limit: usize,
-    /// Bytes that incomplete bodies hold now.
+    /// Bytes that incomplete bodies use now.
     pub held: usize,
-    /// Bodies that were cut since the budget was created.
+    /// Number of bodies that were cut since the budget was created.
     pub cut: u64,
 }
 
@@ -54,7 +55,7 @@ struct State {
     bodies: BTreeMap<u64, Holder>,
 }
 
-/// Bytes that are reserved for a body together.
+/// Size of the segments in which memory is reserved, in bytes.
 const SEGMENT: usize = 16 * 1024;
 
 /// One incomplete body.
@@ -64,10 +65,10 @@ struct Holder {
     buffer: Arc<Buffer>,
 }
 
-/// What has arrived of one body; `None` once the body is cut.
+/// The received bytes of a body; `None` once the body is cut.
 type Buffer = Mutex<Option<Arrived>>;
 
-/// Segments of one size leave no gaps in memory when bodies are cut, as buffers that grow would.
+/// Segments of one size leave no gaps in memory when bodies are cut, unlike growing buffers.
 #[derive(Default)]
 struct Arrived {
     segments: Vec<Vec<u8>>,
@@ -75,12 +76,12 @@ struct Arrived {
     waker: Option<Waker>,
 }
 
-/// The budget was used up, and this body was cut.
+/// Error: the budget was used up and this body was cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cut;
 
 impl BodyBudget {
-    /// A budget of this many bytes. No body can be larger than the budget.
+    /// Creates a budget of this many bytes. No body can be larger than the budget.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         Self(Arc::new(Shared {
@@ -89,7 +90,7 @@ impl BodyBudget {
         }))
     }
 
-    /// Returns the memory that incomplete bodies hold now, and how many were cut.
+    /// Returns the memory that incomplete bodies use now, and the number of cut bodies.
     #[must_use]
     pub fn usage(&self) -> BodyBudgetUsage {
         let state = self.state();
@@ -123,11 +124,11 @@ impl BodyBudget {
         id
     }
 
-    /// Counts more bytes of a body, and cuts bodies until they fit.
+    /// Counts more bytes of a body, and cuts bodies until the received bytes fit.
     fn charge(&self, id: u64, more: usize, now: Instant) -> Result<(), Cut> {
         let mut cut = Vec::new();
         let result = self.state().charge(id, more, self.0.limit, now, &mut cut);
-        // The lock is free again: to free memory and to wake a task may take longer.
+        // The lock is released before memory is freed and tasks are woken, which can take longer.
         for holder in cut {
             let arrived = lock(&holder.buffer).take();
             if let Some(waker) = arrived.and_then(|arrived| arrived.waker) {
@@ -158,8 +159,8 @@ impl State {
         Ok(())
     }
 
-    /// The body that arrives most slowly of those that hold at least the average; the youngest of
-    /// several.
+    /// Returns the slowest body of those that use at least the average; of equally slow bodies, the
+    /// newest.
     fn slowest(&self, now: Instant) -> Option<u64> {
         let is_average =
             |holder: &Holder| holder.bytes.saturating_mul(self.bodies.len()) >= self.held;
@@ -184,7 +185,7 @@ impl State {
 }
 
 impl Arrived {
-    /// The number of bytes that fit into what is reserved.
+    /// Returns the number of bytes that fit into the reserved memory.
     fn room(&self) -> usize {
         self.segments
             .last()
@@ -210,12 +211,12 @@ impl Arrived {
     }
 }
 
-/// The bytes of one incomplete body. Its share returns to the budget when it is dropped.
+/// The bytes of one incomplete body. Dropping it returns its share to the budget.
 pub(crate) struct PartialBody {
     budget: BodyBudget,
     id: u64,
     buffer: Arc<Buffer>,
-    /// The size that the complete body is expected to have, at most.
+    /// The maximum size that the complete body is expected to have.
     expected: usize,
     reserved: usize,
 }
@@ -233,7 +234,7 @@ impl PartialBody {
         }
     }
 
-    /// Adds bytes that have arrived.
+    /// Adds received bytes.
     pub(crate) fn extend(&mut self, mut data: &[u8]) -> Result<(), Cut> {
         while !data.is_empty() {
             let room = self.arrived(|arrived| arrived.room())?;
@@ -247,8 +248,8 @@ impl PartialBody {
         Ok(())
     }
 
-    /// Reserves memory for one more segment. What is reserved is never more than one segment larger
-    /// than what has arrived.
+    /// Reserves memory for one more segment. The reserved memory is never more than one segment
+    /// larger than the received bytes.
     fn reserve(&mut self, needed: usize) -> Result<(), Cut> {
         let size = match self.expected.saturating_sub(self.reserved) {
             0 => needed.min(SEGMENT),
@@ -263,12 +264,12 @@ impl PartialBody {
         lock(&self.buffer).as_mut().map(change).ok_or(Cut)
     }
 
-    /// The number of bytes that have arrived.
+    /// Returns the number of received bytes.
     pub(crate) fn len(&self) -> usize {
         self.arrived(|arrived| arrived.length).unwrap_or_default()
     }
 
-    /// Ready once the body is cut.
+    /// Is ready once the body is cut.
     pub(crate) fn poll_cut(&self, cx: &Context<'_>) -> Poll<Cut> {
         match self.arrived(|arrived| arrived.waker = Some(cx.waker().clone())) {
             Ok(()) => Poll::Pending,
@@ -276,7 +277,7 @@ impl PartialBody {
         }
     }
 
-    /// The body, which is complete.
+    /// Returns the complete body.
     pub(crate) fn finish(self) -> Result<Bytes, Cut> {
         lock(&self.buffer)
             .take()
@@ -296,7 +297,7 @@ fn lock(buffer: &Buffer) -> MutexGuard<'_, Option<Arrived>> {
 }
 
 impl Default for BodyBudget {
-    /// 64 MiB.
+    /// Returns a budget of 64 MiB.
     fn default() -> Self {
         Self::new(64 * 1024 * 1024)
     }
@@ -316,8 +317,8 @@ mod tests {
 
     use super::*;
 
-    /// A budget of 100 bytes and bodies of it, by number of bytes; all begin at the instant that is
-    /// returned.
+    /// Returns a budget of 100 bytes, bodies with these numbers of bytes, and the instant at which
+    /// all of them started.
     fn bodies(bytes: &[usize]) -> (BodyBudget, Vec<PartialBody>, Instant) {
         let budget = BodyBudget::new(100);
         let bodies: Vec<_> = bytes
@@ -430,8 +431,8 @@ mod tests {
     proptest! {
         #![proptest_config(crate::testing::config())]
 
-        /// UND-43: whatever arrives in whatever order, the budget holds, and what it counts is what
-        /// is there.
+        /// UND-43: in any order of arrival, the budget holds, and it counts exactly the bytes that
+        /// are present.
         #[test]
         fn und_43_the_budget_is_never_exceeded(steps in proptest::collection::vec((0..6_usize, 0..50_usize), 0..60)) {
             let budget = BodyBudget::new(100);

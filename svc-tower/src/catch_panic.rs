@@ -1,4 +1,6 @@
-//! A panic in a vendor's backend ends one request, not the service (ERR-05).
+//! A panic in a vendor's backend ends one request, not the service.
+//!
+//! Requirements: ERR-05.
 
 use std::{
     any::Any,
@@ -8,7 +10,7 @@ use std::{
     task::Poll,
 };
 
-/// What `future` gives, or what its panic said.
+/// Returns the output of `future`, or the message of its panic.
 pub(crate) async fn catch_panic<F: Future>(mut future: Pin<&mut F>) -> Result<F::Output, String> {
     poll_fn(
         |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
@@ -25,7 +27,7 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("it did not say why").to_owned()
+    text.unwrap_or("no message").to_owned()
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
-//! Cross-origin requests: browser code without a key may post to the record helpers, when
-//! configured (HLP-08).
+//! Cross-origin requests: browser code without a key can post to the record helpers if this is
+//! configured.
+//!
+//! Requirements: HLP-08.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use svc_core::link::Dialect;
 
-/// For how long a browser may remember a preflight, in seconds.
+/// Maximum time for which a browser may cache a preflight response, in seconds.
 const MAX_AGE: u32 = 600;
 
-/// Whose browser code may call the record helpers without a key (HLP-08).
+/// The origins whose browser code may call the record helpers without a key.
 ///
-/// It holds for the helpers that may be called without a key, and for nothing else. Credentials are
-/// never allowed.
+/// Only helpers that can be called without a key are affected. Credentials are never allowed.
 ///
 /// ```
 /// use svc_tower::Cors;
@@ -18,21 +19,23 @@ const MAX_AGE: u32 = 600;
 /// let own_sites = Cors::origins(["https://www.example.org", "https://act.example.org"]);
 /// # let _ = (anybody, own_sites);
 /// ```
+///
+/// Requirements: HLP-08.
 #[derive(Debug, Clone)]
 pub struct Cors {
-    /// Anybody when `None`.
+    /// The allowed origins; `None` allows every origin.
     origins: Option<Vec<String>>,
 }
 
 impl Cors {
-    /// Code of every site.
+    /// Allows code of every origin.
     #[must_use]
     pub fn any() -> Self {
         Self { origins: None }
     }
 
-    /// Code of these sites, each written as a browser sends it: scheme, host and, if it is not the
-    /// usual one, port.
+    /// Allows code of these origins. Each is written as a browser sends it: scheme, host, and the
+    /// port if it is not the default.
     pub fn origins(origins: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let plain = |origin: String| origin.trim().trim_end_matches('/').to_ascii_lowercase();
         Self {
@@ -45,8 +48,8 @@ impl Cors {
         }
     }
 
-    /// The `Access-Control-Allow-Origin` for a request of this origin; `None` when it is not
-    /// allowed.
+    /// Returns the `Access-Control-Allow-Origin` for a request of this origin, or `None` if it is
+    /// not allowed.
     fn allow(&self, origin: &HeaderValue) -> Option<HeaderValue> {
         match &self.origins {
             None => Some(HeaderValue::from_static("*")),
@@ -57,8 +60,8 @@ impl Cors {
         }
     }
 
-    /// Adds to an answer that code of the request's origin may read it, when it may, and to the
-    /// answer to a preflight what it may send with the method that is open to it.
+    /// Adds the CORS headers to a response if the origin of the request is allowed. The response to
+    /// a preflight request also lists the headers and the method that the code may send.
     pub(crate) fn mark(
         &self,
         dialect: &Dialect,
@@ -76,8 +79,8 @@ impl Cors {
             return;
         };
         answer.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, allowed);
-        // Of what a script may not read otherwise: the tag and the address of what a call with a
-        // key recorded (ETG-08).
+        // Headers that a script could not read otherwise: the tag and URL of the record that a
+        // request with a key wrote (ETG-08).
         answer.insert(
             header::ACCESS_CONTROL_EXPOSE_HEADERS,
             HeaderValue::from_static("content-location, etag, idempotency-replayed"),

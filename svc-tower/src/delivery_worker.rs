@@ -1,5 +1,7 @@
-//! Drives what is to be sent: server responses that helper calls trigger, and messages whose start
-//! has come (HAF-11, SCH-01).
+//! Delivers the outbox: server responses that helper requests trigger, and scheduled messages when
+//! they are due.
+//!
+//! Requirements: HAF-11, SCH-01.
 
 use std::{
     fmt,
@@ -23,16 +25,16 @@ use tokio::task::JoinSet;
 
 use crate::{catch_panic::catch_panic, settings::ClockFn, timer::RuntimeTimer};
 
-/// After which time it is looked again although nobody rang: another process may have written.
+/// Interval of polling without a notification, because another process may have written.
 const SLOW: Duration = Duration::from_secs(5);
 
-/// Hands what is to be sent to the registered [`Deliver`], when it is due: a task of the program,
-/// from its start to its end.
+/// Passes outbox entries to the registered [`Deliver`] when they are due. It is a task that runs as
+/// long as the program.
 ///
-/// Several processes may do so over one store: each dispatch is one's, as a rule. One that takes
-/// too long is dropped where it waits and tried again by the schedule, as is one that fails or
-/// panics; the others go on meanwhile. Nothing is lost where a process ends: what it had begun
-/// comes again under the same id.
+/// Several processes can deliver from one store. Normally, only one of them attempts each entry. An
+/// attempt that takes too long is cancelled and repeated later, like one that fails or panics;
+/// other entries are not delayed. If a process ends, no entry is lost: unfinished attempts are
+/// repeated with the same id.
 ///
 /// # Examples
 ///
@@ -85,15 +87,15 @@ struct DeliveryCounters {
     given_up: AtomicU64,
 }
 
-/// What became of the attempts so far, in this process.
+/// The numbers of delivery attempts of this process, by result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct DeliveryStats {
-    /// What was sent.
+    /// Entries that were sent.
     pub sent: u64,
-    /// Attempts after which it is tried again.
+    /// Attempts that will be repeated.
     pub retried: u64,
-    /// What was given up.
+    /// Entries that were abandoned.
     pub abandoned: u64,
 }
 
@@ -116,7 +118,7 @@ impl DeliveryWorker {
         }
     }
 
-    /// How many are under way at the same time, at most; 16 unless set, and at least one.
+    /// Sets the maximum number of simultaneous attempts, at least one. Default: 16.
     #[must_use]
     pub fn max_concurrent(self, most: usize) -> Self {
         Self {
@@ -125,13 +127,13 @@ impl DeliveryWorker {
         }
     }
 
-    /// How long one attempt may take; 30 seconds unless set.
+    /// Sets the timeout of one attempt. Default: 30 seconds.
     #[must_use]
     pub fn attempt_timeout(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// What became of the attempts so far, of this and its clones.
+    /// Returns the numbers of attempts so far, of this value and its clones.
     #[must_use]
     pub fn stats(&self) -> DeliveryStats {
         let counted = |of: &AtomicU64| of.load(Ordering::Relaxed);
@@ -147,18 +149,20 @@ impl DeliveryWorker {
         }
     }
 
-    /// Goes on for ever: what is due is sent, whatever else waits or fails. Dropped, it ends what
-    /// it had begun where it waits.
+    /// Delivers due entries, and does not return. Failing and slow attempts do not delay other
+    /// entries.
+    ///
+    /// Dropping the future cancels the running attempts.
     pub async fn run(self) {
         let mut under_way = JoinSet::new();
         loop {
-            // Before it is looked, so that what comes meanwhile is heard.
+            // Subscribe before reading, so that no commit in between is missed.
             let listening = self.outgoing.subscribe();
             let pause = match self.begin(&mut under_way).await {
                 Ok(Some(next)) => until(self.clock.now(), next),
                 Ok(None) => SLOW,
                 Err(error) => {
-                    tracing::warn!(?error, "what is to be sent cannot be read");
+                    tracing::warn!(?error, "the outbox cannot be read");
                     SLOW
                 }
             };
@@ -166,12 +170,12 @@ impl DeliveryWorker {
         }
     }
 
-    /// Sends what is due now, until nothing is, and tells when something is due next: for a program
-    /// that looks now and then.
+    /// Delivers entries until none is due, and returns when the next one is due. Use it in a
+    /// program that runs periodically.
     ///
     /// # Errors
     ///
-    /// What is to be sent cannot be read.
+    /// Returns an error if the outbox cannot be read.
     pub async fn run_due(&self) -> Result<Option<Timestamp>> {
         let mut under_way = JoinSet::new();
         loop {
@@ -182,7 +186,7 @@ impl DeliveryWorker {
         }
     }
 
-    /// Begins what is due, as far as there is room, and tells when something is due next.
+    /// Starts due attempts while there is capacity, and returns when the next entry is due.
     async fn begin(&self, under_way: &mut JoinSet<()>) -> Result<Option<Timestamp>> {
         while under_way.try_join_next().is_some() {}
         let room = u32::try_from(self.at_once.saturating_sub(under_way.len())).unwrap_or(u32::MAX);
@@ -200,7 +204,7 @@ impl DeliveryWorker {
         Ok(claimed.next_due)
     }
 
-    /// Waits until something ends, or is worth looking at where there is room for it.
+    /// Waits until an attempt ends, or until the outbox should be read again and there is capacity.
     async fn wait(&self, under_way: &mut JoinSet<()>, listening: Subscription, pause: Duration) {
         let is_full = under_way.len() >= self.at_once;
         let (mut listening, mut pause) = (pin!(listening), pin!(self.timer.pause(pause)));
@@ -217,7 +221,7 @@ impl DeliveryWorker {
         .await;
     }
 
-    /// One attempt, and what becomes of it.
+    /// Executes one attempt and stores its result.
     async fn attempt(self, claim: OutboxClaim) {
         let settled = match claim.skip_reason(self.clock.now()) {
             Some(reason) => ClaimResolution::Abandon(reason),
@@ -235,7 +239,7 @@ impl DeliveryWorker {
                     id,
                     what = claim.entry.log_label(),
                     reason,
-                    "it is not sent"
+                    "the entry is abandoned"
                 );
                 (&self.counted.given_up, self.outgoing.complete(&claim).await)
             }
@@ -247,12 +251,12 @@ impl DeliveryWorker {
             tracing::warn!(
                 ?error,
                 id,
-                "what became of it could not be noted: it is tried again"
+                "the result could not be stored; the attempt will be repeated"
             );
         }
     }
 
-    /// What the vendor says; `None` where it failed.
+    /// Calls the vendor's code and returns its outcome, or `None` if it failed.
     async fn deliver(&self, claim: &OutboxClaim) -> Option<DeliveryOutcome> {
         let work = pin!(self.deliver.deliver(&claim.tenant, &claim.entry));
         let given = self
@@ -285,7 +289,7 @@ impl fmt::Debug for DeliveryWorker {
     }
 }
 
-/// How long it is from one moment to another; nothing where that has passed.
+/// Returns the duration from `now` to `then`, or zero if `then` has passed.
 fn until(now: Timestamp, then: Timestamp) -> Duration {
     Duration::from_micros(
         u64::try_from(then.as_micros().saturating_sub(now.as_micros())).unwrap_or_default(),

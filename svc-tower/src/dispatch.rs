@@ -1,4 +1,4 @@
-//! A request's way from its head to its answer, check by check in the order of UND-39.
+//! Processes a request from its head to its response. The order of the checks is that of UND-39.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -39,34 +39,36 @@ use crate::{
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-/// Says why a body is not taken, by what the limit is.
+/// Returns the description of a rejected body, given the limit.
 type RejectionMessageFn = fn(BodyRejection, usize) -> String;
 
-/// When a client may try again what took too long.
+/// Value of `Retry-After` after a timeout.
 const SOON: Duration = Duration::from_secs(1);
 
-/// A request and what is known of it before it is answered.
+/// A request and what is known about it before the response.
 #[derive(Debug)]
 pub(crate) struct IncomingRequest<'a> {
     pub(crate) api: &'a Api,
     pub(crate) settings: &'a ServiceSettings,
     pub(crate) parts: &'a Parts,
-    /// What it addresses; `None` when that is nothing of the interface.
+    /// The target; `None` if the URL has no target in the API.
     pub(crate) target: Option<Target>,
-    /// The same with all that decides on its answer, until that begins.
+    /// The request as the API resolved it, until its execution starts.
     call: Option<ResolvedRequest<'a>>,
-    /// Whether the path lies in the mount at all.
+    /// Whether the path is below the mount.
     in_mount: bool,
-    /// The address of the entry point in the answer's links.
+    /// The base URL of the links of the response.
     base: BaseUrl,
-    /// Tells whoever keeps the time of the body that it is read in parts.
+    /// Informs the code that enforces the body timeout that the body is read in parts.
     streamed: BodyProgress,
-    /// What the log says of the request (UND-42).
+    /// The log span of the request.
+    ///
+    /// Requirements: UND-42.
     pub(crate) span: Span,
 }
 
-/// A new id of version 4, made from a secret of this process and a count: asking the system for
-/// each costs more than all else that is done with a head.
+/// Returns a new UUID of version 4, made from a secret of this process and a counter. Random bytes
+/// from the system for each request would cost more than all other processing of a head.
 fn request_id() -> Uuid {
     static SECRET: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -79,7 +81,7 @@ fn request_id() -> Uuid {
 }
 
 impl<'a> IncomingRequest<'a> {
-    /// Finds out what a request addresses; nothing is decided yet.
+    /// Resolves the target of a request. No check is done yet.
     pub(crate) fn new(
         api: &'a Api,
         settings: &'a ServiceSettings,
@@ -132,7 +134,10 @@ impl<'a> IncomingRequest<'a> {
         }
     }
 
-    /// Whether the head of the request is ambiguous, or outside the mount (UND-34, UND-35).
+    /// Returns a rejection if the head of the request is ambiguous or its path is outside the
+    /// mount.
+    ///
+    /// Requirements: UND-34, UND-35.
     pub(crate) fn reject_head(&self) -> Option<OutgoingResponse> {
         let is_tunnel = self.parts.method == Method::CONNECT;
         if !self.in_mount && !is_tunnel {
@@ -150,7 +155,8 @@ impl<'a> IncomingRequest<'a> {
         None
     }
 
-    /// Returns the answer for an address that leads to nothing: a page if a browser asks for one.
+    /// Returns the 404 response for a URL without a target, as an HTML page if the client asks for
+    /// one.
     fn not_found(&self) -> OutgoingResponse {
         let is_read = matches!(self.parts.method, Method::GET | Method::HEAD);
         let Some(docs) = self.settings.docs.as_deref().filter(|_| is_read) else {
@@ -178,15 +184,15 @@ impl<'a> IncomingRequest<'a> {
         }
     }
 
-    /// The error object of a code.
+    /// Returns the error object of a code.
     fn failure(&self, code: ErrorCode, description: &str) -> OutgoingResponse {
         self.api
             .error_response(self.target.as_ref(), code, description)
             .into()
     }
 
-    /// The cross-origin rules that hold for the target, and the method that they are about: only
-    /// what may also be called without a key has any, which is record helpers.
+    /// Returns the cross-origin settings for the target, and the method that they apply to. Only
+    /// record helpers that can be called without a key have any.
     pub(crate) fn cors(&self) -> Option<(&'a Cors, &'static Method)> {
         let cors = self.settings.cors.as_ref()?;
         let open = self
@@ -196,7 +202,7 @@ impl<'a> IncomingRequest<'a> {
         Some((cors, &open.spec().method))
     }
 
-    /// Answers a request whose head is sound; takes the body if it reads it.
+    /// Returns the response to a request whose head is valid. Takes the body if it reads it.
     pub(crate) async fn answer(&mut self, body: &mut Option<AnyBody>) -> OutgoingResponse {
         let Some(call) = self.call.take() else {
             return self.not_found();
@@ -221,23 +227,27 @@ impl<'a> IncomingRequest<'a> {
         }
     }
 
-    /// What the backend gives, or the answer to a request that it lets wait too long (UND-36),
-    /// `waits` by its own wish apart.
+    /// Returns the result of the backend, or a 503 response after the timeout. `waits` extends the
+    /// timeout by the time that the client asked to wait.
+    ///
+    /// Requirements: UND-36.
     async fn in_time<F: Future>(
         &self,
         waits: Duration,
         work: Pin<&mut F>,
     ) -> Result<F::Output, OutgoingResponse> {
-        // What waits for ever has limits of its own on the way.
+        // A request that waits without a limit has its own limits elsewhere.
         let limit = self
             .settings
             .request_timeout
             .and_then(|limit| limit.checked_add(waits));
         let done = self.settings.timer.within(limit, work).await;
-        done.ok_or_else(|| self.unavailable("the backend took longer than a request may"))
+        done.ok_or_else(|| self.unavailable("the backend exceeded the timeout of requests"))
     }
 
-    /// That the request cannot be answered now, with the cause for the log (UND-36).
+    /// Returns a 503 response, and logs the cause.
+    ///
+    /// Requirements: UND-36.
     fn unavailable(&self, cause: &'static str) -> OutgoingResponse {
         let error = Error::unavailable(SOON).with_source(cause);
         self.api
@@ -245,7 +255,7 @@ impl<'a> IncomingRequest<'a> {
             .into()
     }
 
-    /// Whether the key and the right of a request suffice.
+    /// Checks the key and the rights of a request.
     async fn admission(
         &self,
         mut call: ResolvedRequest<'a>,
@@ -272,7 +282,7 @@ impl<'a> IncomingRequest<'a> {
         let limits = match admitted.operation().input {
             RequestBodyKind::Nothing => None,
             RequestBodyKind::Batch => match ndjson::media_type(&self.parts.headers) {
-                // Its future would make that of every request as large.
+                // Inline, its future would enlarge the future of every request.
                 Some(media) => return Box::pin(self.lines(admitted, body, media)).await,
                 None => Some((
                     self.settings.batch_limit,
@@ -308,7 +318,9 @@ impl<'a> IncomingRequest<'a> {
         Ok(answer)
     }
 
-    /// A batch that comes line by line: its answer begins before it has ended (BAT-08).
+    /// Executes a batch of lines. The response starts before the request has ended.
+    ///
+    /// Requirements: BAT-08.
     async fn lines(
         &self,
         admitted: AuthorizedRequest<'a>,
@@ -341,14 +353,18 @@ impl<'a> IncomingRequest<'a> {
         Ok(answer)
     }
 
-    /// The largest body of an anonymous call (UND-43).
+    /// Returns the maximum body size of an anonymous request.
+    ///
+    /// Requirements: UND-43.
     fn anonymous_body_limit(&self) -> usize {
         self.settings
             .anonymous_body_limit
             .min(self.settings.body_limit)
     }
 
-    /// The body, or why it is not taken (UND-17, UND-27).
+    /// Reads the body, or returns a rejection.
+    ///
+    /// Requirements: UND-17, UND-27.
     async fn body(
         &self,
         body: &mut Option<AnyBody>,
@@ -375,7 +391,9 @@ impl<'a> IncomingRequest<'a> {
             .map_err(refused)
     }
 
-    /// An answer that goes on behind what it has already (SYN-12).
+    /// Returns a response that continues with the entries of an event stream.
+    ///
+    /// Requirements: SYN-12.
     fn streamed(&self, mut answer: OutgoingResponse, following: EventStream) -> OutgoingResponse {
         let begun = answer.body.bytes().cloned();
         let (timer, limit) = (self.settings.timer.clone(), self.settings.request_timeout);
@@ -413,7 +431,7 @@ impl<'a> IncomingRequest<'a> {
         }
         let target = admitted.target();
         let document = match docs.map(|docs| docs.document(self.docs_request(), target)) {
-            // A machine needs the capability document, whatever the documentation has.
+            // Programs need the capability document even if the documentation has none.
             Some(None) if *target != Target::Capabilities => None,
             Some(Some(document)) => Some(document),
             _ => minimal::document(self.docs_request(), target, &self.settings.capability_cache),

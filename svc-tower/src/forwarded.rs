@@ -1,5 +1,7 @@
-//! The base URL of a request's links: the configured one, or what a trusted proxy says (HAL-01,
-//! UND-34).
+//! The base URL of the links of a response: the configured one, or the one that a trusted proxy
+//! forwards.
+//!
+//! Requirements: HAL-01, UND-34.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,19 +11,20 @@ use svc_core::BaseUrl;
 const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// The address of the other end of the connection, which the server inserts into the request's
-/// extensions.
+/// The address of the peer of a connection. The server inserts it into the extensions of each
+/// request.
 ///
-/// Only with it can a proxy be trusted: see
+/// Proxies can be trusted only if it is present: see
 /// [`SvcService::trusted_proxies`](crate::SvcService::trusted_proxies).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerAddr(pub IpAddr);
 
-/// The base of a request: `configured`, or with the scheme and host that a trusted proxy forwards.
+/// Returns the base URL of a request: `configured`, or its path with the scheme and host that a
+/// trusted proxy forwards.
 ///
-/// The path is always the configured one. A forwarded address that is damaged, incomplete, or that
-/// `Forwarded` and `X-Forwarded-*` do not agree on counts for nothing, so that what a proxy lets
-/// through unseen changes no link.
+/// A forwarded address is ignored if it is malformed or incomplete, or if `Forwarded` and
+/// `X-Forwarded-*` contradict each other. A header that a proxy passes on unchecked therefore
+/// changes no link.
 pub(crate) fn base(
     configured: &BaseUrl,
     trusted: &[IpAddr],
@@ -48,18 +51,18 @@ pub(crate) fn base(
     BaseUrl::new(&format!("{scheme}://{host}/{path}")).unwrap_or_else(|| configured.clone())
 }
 
-/// What a kind of header says about the address that the client used.
+/// The client's address according to one kind of header.
 #[derive(Debug, PartialEq, Eq)]
 enum ForwardedOrigin {
-    /// The header is not there.
+    /// The header is missing.
     Absent,
-    /// It is there and says nothing that can be used.
+    /// The header is present, but malformed or incomplete.
     Invalid,
-    /// This scheme and host.
+    /// The header has this scheme and host.
     Origin {
         /// `http` or `https`.
         scheme: &'static str,
-        /// The host, with its port when there is one.
+        /// The host, with its port if it has one.
         host: Authority,
     },
 }
@@ -81,8 +84,8 @@ impl ForwardedOrigin {
     }
 }
 
-/// By `X-Forwarded-Proto` and `X-Forwarded-Host`: the last values, which are those of the nearest
-/// proxy.
+/// Evaluates `X-Forwarded-Proto` and `X-Forwarded-Host`. The last values are used, which are those
+/// of the nearest proxy.
 fn by_x_forwarded(headers: &HeaderMap) -> ForwardedOrigin {
     let last = |name: &HeaderName| {
         let value = headers.get_all(name).iter().next_back()?;
@@ -102,8 +105,8 @@ fn by_x_forwarded(headers: &HeaderMap) -> ForwardedOrigin {
     }
 }
 
-/// By `Forwarded` (RFC 7239): from the last element, which is the nearest proxy's, leftwards past
-/// trusted proxies.
+/// Evaluates `Forwarded` (RFC 7239), from the last element, which the nearest proxy added, to the
+/// left past trusted proxies.
 fn by_forwarded(headers: &HeaderMap, is_trusted: impl Fn(IpAddr) -> bool) -> ForwardedOrigin {
     let mut elements = Vec::new();
     for value in headers.get_all(FORWARDED) {
@@ -135,7 +138,8 @@ struct ForwardedElement {
     proto: Option<String>,
 }
 
-/// The elements of a `Forwarded` header; `None` when it is damaged or names something twice.
+/// Returns the elements of a `Forwarded` header, or `None` if it is malformed or has a duplicate
+/// name.
 fn forwarded_elements(text: &str) -> Option<Vec<ForwardedElement>> {
     let mut elements = vec![ForwardedElement::default()];
     let mut rest = text;
@@ -169,7 +173,7 @@ fn forwarded_elements(text: &str) -> Option<Vec<ForwardedElement>> {
     }
 }
 
-/// A token or a quoted string, and what comes behind it.
+/// Returns a token or a quoted string, and the text after it.
 fn forwarded_value(text: &str) -> Option<(String, &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find([',', ';', ' ', '\t']).unwrap_or(text.len());
@@ -187,7 +191,7 @@ fn forwarded_value(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// The IP address of a node, which may have a port and brackets.
+/// Returns the IP address of a node, which can have a port and brackets.
 fn node_address(node: &str) -> Option<IpAddr> {
     let plain = node.parse::<IpAddr>().ok();
     let with_port = || node.parse::<SocketAddr>().ok().map(|socket| socket.ip());

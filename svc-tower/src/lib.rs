@@ -46,7 +46,7 @@
 //!     .authenticator(Keys)
 //!     .resource::<Tag, _>(&Arc::new(Crm), ResourceConfig::get)
 //!     .build()?;
-//! // In axum: `router.nest_service("/api/v1", SvcService::new(api))`. By itself, it takes the prefix off:
+//! // In axum: `router.nest_service("/api/v1", SvcService::new(api))`. Without a router, it removes the prefix:
 //! let service = SvcService::new(api).under("/api/v1");
 //!
 //! let request = Request::get("/api/v1/tags/7").header("SVC-API-Token", "secret").body(Empty::<&[u8]>::new())?;
@@ -59,34 +59,35 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! What the service does itself, in this order (UND-39), before `svc-core` reads, validates, calls
-//! the backend and renders:
+//! The service does the following, in this order. Then `svc-core` parses and validates the body,
+//! calls the backend and renders the response.
 //!
-//! 1. The head: a path outside the mount is 404, ambiguous HTTP 400 (UND-34), an address of nothing
-//!    404 (UND-35).
-//! 2. `OPTIONS` (UND-28), and for record helpers the preflight of [`Cors`] (HLP-08).
-//! 3. The key: 401. The operation: 500 `NOT_IMPLEMENTED`. The right: 403 (AUT-03, AUT-04, ERR-07).
-//! 4. The body: its media type, its size, and reading it (UND-17, UND-27). None of it is read
-//!    before.
-//! 5. The documents (ENT-22); everything else is answered by [`Api`](svc_core::api::Api).
+//! 1. The head: a path outside the mount is 404, ambiguous HTTP is 400, and an unknown URL is 404.
+//! 2. `OPTIONS`, and the preflight requests of [`Cors`] for record helpers.
+//! 3. The key: 401. The operation: 500 `NOT_IMPLEMENTED`. The right: 403.
+//! 4. The body: its media type, its size, and reading it. It is not read earlier.
+//! 5. The documents. [`Api`](svc_core::api::Api) executes all other requests.
 //!
 //! The crate `svc-docs` adds the documentation with [`SvcService::with_docs`]: the `OpenAPI`
-//! document, JSON Schemas, HTML pages and the explorer. Other documentation implements the trait
+//! document, JSON Schemas, HTML pages and the explorer. Your own documentation implements the trait
 //! [`Documentation`].
 //!
-//! With the feature `server` there is a server to go with it, with limits on slow clients:
-//! `svc_tower::server`.
+//! The feature `server` adds a server with limits on slow clients: `svc_tower::server`.
 //!
-//! With the feature `webhooks` there is what sends the messages of webhooks: `svc_tower::webhooks`.
+//! The feature `webhooks` adds the sender of webhook messages: `svc_tower::webhooks`.
 //!
-//! The [`guide`] goes from a program that is there already to one in production.
+//! The [`guide`] describes the steps from an existing program to production.
 //!
-//! Types of other crates in this API: `svc_core` (an API is what is served), `http` (requests and
-//! responses), `http_body` (any body goes in, and one comes out), `bytes::Bytes` (what that one
-//! consists of), `tower_service::Service`, and `tokio::net::TcpListener` (the server).
+//! This API contains types of other crates: `svc_core` (the API to serve), `http` (requests and
+//! responses), `http_body` (any request body, and the response body), `bytes::Bytes` (the data of a
+//! response body), `tower_service::Service`, and `tokio::net::TcpListener` (the server).
 //!
-//! A panic in a backend becomes one 500 (ERR-05). Each request has a `tracing` span with method,
-//! route, tenant, status and reference code, and never a key, a query, an id or a body (UND-42).
+//! A panic in a backend becomes a 500 response of its request. Each request has a `tracing` span
+//! with method, route, tenant, status and reference code. The span never has a key, a query, an id
+//! or a body.
+//!
+//! Requirements: UND-39, UND-34, UND-35, UND-28, HLP-08, AUT-03, AUT-04, ERR-07, UND-17, UND-27,
+//! ENT-22, ERR-05, UND-42.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

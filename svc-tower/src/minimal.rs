@@ -25,19 +25,19 @@ use crate::documentation::{DocsAnswer, DocsRequest};
 
 /// The relations that no table of `svc-core` describes.
 const OTHERS: &[(&str, &str)] = &[
-    ("capabilities", "What this server supports."),
+    ("capabilities", "The features of this server."),
     ("changes", "Records that were created, changed and deleted."),
     ("error", "Why a request failed."),
     ("redeliver", "Sends changes to a webhook again."),
-    ("rotate_secret", "Gives a webhook a new secret."),
-    ("warnings", "Properties of a request that were not used."),
+    ("rotate_secret", "Replaces the secret of a webhook."),
+    ("warnings", "Members of a request that were ignored."),
     ("webhooks", "Receivers of messages about changes."),
 ];
 
 /// The largest total size of cached capability documents, in bytes.
 const MAX_CACHED: usize = 1 << 20;
 
-/// A cache of rendered capability documents, one for each base address.
+/// A cache of rendered capability documents, one for each base URL.
 #[derive(Debug, Default)]
 pub(crate) struct CapabilityCache(Mutex<CachedDocuments>);
 
@@ -83,7 +83,7 @@ pub(crate) fn document(
     Some(Document::new(text).answer(request.headers))
 }
 
-/// Returns the capability document without the addresses of documents that are not there.
+/// Returns the capability document without links to documents that this service does not have.
 fn declaration(request: DocsRequest<'_>) -> Declaration {
     let mut declaration = capabilities(request.api, request.base);
     declaration.openapi = None;
@@ -100,7 +100,7 @@ fn page(request: DocsRequest<'_>, target: &Target, title: &str, summary: &str) -
     })
 }
 
-/// Returns what a relation is, or `None` if the interface has no such relation.
+/// Returns a description of a relation, or `None` if the API has no such relation.
 fn summary(api: &Api, name: &str) -> Option<String> {
     let mut kinds = Kind::ALL.iter().copied();
     if let Some(kind) = kinds.clone().find(|kind| kind.singular() == name) {
@@ -125,7 +125,7 @@ fn summary(api: &Api, name: &str) -> Option<String> {
 }
 
 impl CapabilityCache {
-    /// Returns the document of a base address. Calls `render` if it is not cached.
+    /// Returns the document of a base URL. Calls `render` if it is not cached.
     fn get_or_render(
         &self,
         base: &BaseUrl,
@@ -146,8 +146,8 @@ impl CapabilityCache {
 }
 
 impl CachedDocuments {
-    /// Adds a document. Removes all others first if they exceed [`MAX_CACHED`] with it: the number
-    /// of base addresses that proxies may send is unlimited.
+    /// Adds a document. If the cache would exceed [`MAX_CACHED`], all other documents are removed
+    /// first: proxies can send an unlimited number of base URLs.
     fn insert(&mut self, base: &str, document: Document) {
         let size = document.body.len();
         if self.bytes.saturating_add(size) > MAX_CACHED {
@@ -167,7 +167,7 @@ impl Document {
         Self { body, tag }
     }
 
-    /// Returns the answer with the HAL document, or 304 if the client has it.
+    /// Returns the response with the HAL document, or 304 if the client has it.
     fn answer(self, headers: &HeaderMap) -> DocsAnswer {
         let Self { body, tag } = self;
         let mut answer = DocsAnswer::new(HeaderValue::from_static("application/hal+json"), body);

@@ -1,5 +1,7 @@
-//! Batches whose entries come line by line and are answered so, for as long as they come (BAT-08):
-//! of the request no more is read than the answer can take, and nothing of either is kept.
+//! Executes batches of lines as a stream. The service reads only as much of the request as the
+//! client reads of the response, and stores nothing of either.
+//!
+//! Requirements: BAT-08.
 
 use std::{
     future::poll_fn,
@@ -23,10 +25,10 @@ use crate::{
     timer::RuntimeTimer,
 };
 
-/// The media types of lines of JSON.
+/// The media types of JSON lines.
 const LINES: [&str; 2] = ["application/x-ndjson", "application/jsonl"];
 
-/// The media type of a body of lines; `None` for any other.
+/// Returns the media type of a body of lines, or `None` for other bodies.
 pub(crate) fn media_type(headers: &HeaderMap) -> Option<&'static str> {
     let mut labels = headers.get_all(CONTENT_TYPE).iter();
     let (Some(label), None) = (labels.next(), labels.next()) else {
@@ -42,13 +44,13 @@ pub(crate) fn media_type(headers: &HeaderMap) -> Option<&'static str> {
         .find(|media| essence.eq_ignore_ascii_case(media.as_bytes()))
 }
 
-/// A batch and where its entries come from.
+/// A batch and the source of its entries.
 pub(crate) struct BatchStream {
     batch: BatchRun,
     lines: NdjsonReader,
     clock: ClockFn,
     timer: RuntimeTimer,
-    /// Whether the last line of the answer is made.
+    /// Whether the last line of the response is complete.
     is_over: bool,
 }
 
@@ -68,12 +70,12 @@ impl BatchStream {
         }
     }
 
-    /// The answer, made while the client sends and reads.
+    /// Returns the response body, which is made while the client sends and reads.
     pub(crate) fn into_answer(self) -> ResponseBody {
         ResponseBody::unfold(self, Self::part)
     }
 
-    /// The lines about one window of entries.
+    /// Returns the result lines of one window of entries.
     async fn part(mut self) -> Option<(Bytes, Self)> {
         if self.is_over {
             return None;
@@ -119,22 +121,22 @@ enum NdjsonLine {
     TooLong,
 }
 
-/// How a body ended: whole, or broken off.
+/// The end of a body: complete, or rejected.
 type BodyEnd = Result<(), BodyRejection>;
 
-/// The lines of a body, as they come.
+/// The lines of a body.
 pub(crate) struct NdjsonReader {
     body: AnyBody,
-    /// Bytes of a line at most.
+    /// Maximum number of bytes of a line.
     limit: usize,
-    /// What came of the body and was not looked at yet.
+    /// Received bytes that are not parsed yet.
     chunk: Bytes,
-    /// The beginning of the line whose end is in no chunk yet.
+    /// The start of a line whose end has not arrived.
     begun: Option<PartialBody>,
     budget: BodyBudget,
-    /// Whether that line is too long already, so that nothing of it is kept.
+    /// Whether this line is already too long, so that nothing of it is stored.
     is_too_long: bool,
-    /// Whether nothing follows.
+    /// Whether the body has ended.
     is_ended: bool,
     streamed: BodyProgress,
 }
@@ -159,9 +161,10 @@ impl NdjsonReader {
         }
     }
 
-    /// The next lines, so many at most and not many more bytes than one may have: waits for the
-    /// first, and takes of the others what is there. And how the body ended, where it did behind
-    /// them.
+    /// Returns the next lines: at most `most`, and not many more bytes than one line may have.
+    /// Waits for the first line, and adds others that have already arrived.
+    ///
+    /// Also returns how the body ended, if it ended after these lines.
     async fn window(&mut self, most: usize) -> (Vec<NdjsonLine>, Option<BodyEnd>) {
         self.streamed.restart_timeout();
         let (mut lines, mut bytes) = (Vec::new(), 0_usize);
@@ -187,7 +190,7 @@ impl NdjsonReader {
         (lines, None)
     }
 
-    /// The next line that is not empty; `None` at the end of the body.
+    /// Returns the next line that is not empty, or `None` at the end of the body.
     fn poll_line(
         &mut self,
         cx: &mut Context<'_>,
@@ -219,7 +222,7 @@ impl NdjsonReader {
                 (Poll::Ready(Some(Err(error))), _) => {
                     return Poll::Ready(Err(refusal_of(error.as_ref())));
                 }
-                // A last line needs no end of its own.
+                // The last line needs no line break.
                 (Poll::Ready(None), _) => {
                     self.is_ended = true;
                     return Poll::Ready(self.complete_line(Bytes::new()));
@@ -232,13 +235,13 @@ impl NdjsonReader {
         }
     }
 
-    /// The number of bytes that may follow in the line that has begun.
+    /// Returns the number of bytes that the current line may still have.
     fn room(&self) -> usize {
         self.limit
             .saturating_sub(self.begun.as_ref().map_or(0, PartialBody::len))
     }
 
-    /// Keeps a part of a line whose end has not arrived.
+    /// Stores a part of a line whose end has not arrived.
     fn begin(&mut self, part: &[u8]) -> Result<(), BodyRejection> {
         let begun = self
             .begun
@@ -246,7 +249,7 @@ impl NdjsonReader {
         Ok(begun.extend(part)?)
     }
 
-    /// The line that ends with this; `None` for an empty one.
+    /// Returns the line that ends with `end`, or `None` for an empty line.
     fn complete_line(&mut self, end: Bytes) -> Result<Option<NdjsonLine>, BodyRejection> {
         let is_too_long = std::mem::take(&mut self.is_too_long) || end.len() > self.room();
         let line = match self.begun.take() {
@@ -273,7 +276,7 @@ mod tests {
     use super::*;
     use crate::body::erase;
 
-    /// The lines of a body that comes in these parts, all of them there at once.
+    /// Returns the lines of a body with these parts, all of which are available immediately.
     async fn lines(parts: Vec<Vec<u8>>, limit: usize) -> Vec<NdjsonLine> {
         let body = ResponseBody::unfold(parts.into_iter(), |mut parts| async move {
             parts.next().map(|part| (Bytes::from(part), parts))
@@ -327,7 +330,7 @@ mod tests {
         assert_eq!(lines(long.to_vec(), 4).await, all);
     }
 
-    /// UND-43: a line whose end has not arrived counts, and is cut when another one needs its
+    /// UND-43: a line whose end has not arrived counts, and is cut when another body needs its
     /// memory.
     #[tokio::test]
     async fn und_43_a_line_without_an_end_gives_its_memory_to_others() {
@@ -382,7 +385,7 @@ mod tests {
     proptest! {
         #![proptest_config(crate::testing::config())]
 
-        /// BAT-08: wherever a network cuts a body, its lines are the same.
+        /// BAT-08: the lines do not depend on where the network splits a body.
         #[test]
         fn bat_08_lines_are_the_same_however_they_come(body in "[ab\n ]{0,60}", cuts in proptest::collection::vec(0..60_usize, 0..9)) {
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -1,4 +1,4 @@
-//! What is told of each answer, for metrics.
+//! Reports each response to an observer, for metrics.
 
 use std::{
     fmt,
@@ -14,8 +14,10 @@ use crate::{
     route::{RouteTemplate, method_name},
 };
 
-/// One answer, as [`SvcService::on_response`](crate::SvcService::observe) tells it: nothing of it is
-/// personal, and the number of different routes, methods and statuses is small (UND-42).
+/// A response, as [`SvcService::on_response`](crate::SvcService::observe) reports it. It contains no
+/// personal data, and the number of different routes, methods and statuses is small.
+///
+/// Requirements: UND-42.
 #[derive(Debug, Clone, Copy)]
 pub struct ObservedResponse<'a> {
     pub(crate) target: Option<&'a Target>,
@@ -25,46 +27,51 @@ pub struct ObservedResponse<'a> {
 }
 
 impl<'a> ObservedResponse<'a> {
-    /// The route as a template, such as `petitions/{id}/signatures`; `none` for an address of
-    /// nothing.
+    /// Returns the route as a template, such as `petitions/{id}/signatures`, or `none` for a URL
+    /// without a target.
     #[must_use]
     pub fn route(&self) -> impl fmt::Display + use<'a> {
         RouteTemplate(self.target)
     }
 
-    /// The method; `other` for one that a client invented.
+    /// Returns the method, or `other` for a method that HTTP does not define.
     #[must_use]
     pub fn method(&self) -> &'static str {
         method_name(self.method)
     }
 
-    /// The status of the answer.
+    /// Returns the status of the response.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.answer.status
     }
 
-    /// The code of a failure, the first of several (ERR-24): of a small number, too.
+    /// Returns the error code of a failure, the first of several. The number of different codes is
+    /// small.
+    ///
+    /// Requirements: ERR-24.
     #[must_use]
     pub fn error_code(&self) -> Option<ErrorCode> {
         self.answer.code
     }
 
-    /// Whether the operation is one that this server does not support: 500 as the interface wants
-    /// it (ERR-07), but nothing that anybody has to be woken for.
+    /// Returns whether the server does not support the operation. The specification requires the
+    /// status 500 for this, but it is not a failure of the server.
+    ///
+    /// Requirements: ERR-07.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         self.error_code() == Some(ErrorCode::NotImplemented)
     }
 
-    /// From the request's head to the answer.
+    /// Returns the time from the head of the request to the response.
     #[must_use]
     pub fn duration(&self) -> Duration {
         self.time
     }
 }
 
-/// Somebody who is told of each answer.
+/// A callback for each response.
 #[derive(Clone)]
 pub(crate) struct Observer(pub(crate) Arc<dyn Fn(&ObservedResponse<'_>) + Send + Sync>);
 
@@ -74,7 +81,7 @@ impl fmt::Debug for Observer {
     }
 }
 
-/// An observer with the moment at which a request came.
+/// An observer and the time at which a request arrived.
 #[derive(Debug)]
 pub(crate) struct ResponseTiming<'a> {
     observer: &'a Observer,
@@ -82,7 +89,7 @@ pub(crate) struct ResponseTiming<'a> {
 }
 
 impl<'a> ResponseTiming<'a> {
-    /// Begins to take the time where somebody asks for it.
+    /// Starts measuring if there is an observer.
     pub(crate) fn begin(observer: Option<&'a Observer>) -> Option<Self> {
         observer.map(|observer| Self {
             observer,

@@ -1,12 +1,14 @@
-//! What HTTP allows a server to refuse: requests that are ambiguous or meant for another (UND-34).
+//! Rejects requests that are ambiguous or meant for another host, as HTTP allows.
+//!
+//! Requirements: UND-34.
 
 use http::{
     HeaderMap, HeaderName, Method, Uri, Version, header::HOST, request::Parts, uri::Authority,
 };
 use svc_core::BaseUrl;
 
-/// Whether the head of a request is ambiguous, and then what is wrong with it. Nothing of the
-/// request is repeated.
+/// Checks the head of a request. The error describes the problem and repeats no part of the
+/// request.
 pub(crate) fn check(
     parts: &Parts,
     key_header: &HeaderName,
@@ -14,14 +16,14 @@ pub(crate) fn check(
     host_needed: bool,
 ) -> Result<(), &'static str> {
     if parts.method == Method::CONNECT || parts.method == Method::TRACE {
-        return Err("This server answers no CONNECT and no TRACE.");
+        return Err("CONNECT and TRACE are not supported.");
     }
     let host = host(&parts.headers)?;
     if host_needed && parts.version == Version::HTTP_11 && host.is_none() {
-        return Err("An HTTP/1.1 request needs a Host header.");
+        return Err("An HTTP/1.1 request must have a Host header.");
     }
     if let Some(authority) = parts.uri.authority() {
-        // HTTP/2 sends the host as part of the target, where HTTP/1.1 names a target on another
+        // HTTP/2 sends the host as part of the target. In HTTP/1.1 such a target is one on another
         // server.
         let is_own = match (parts.version < Version::HTTP_2, host) {
             (true, _) => is_of(&parts.uri, authority, base),
@@ -33,28 +35,28 @@ pub(crate) fn check(
         }
     }
     if parts.headers.get_all(key_header).iter().nth(1).is_some() {
-        return Err("The request has more than one API key.");
+        return Err("The request must have only one API key.");
     }
     Ok(())
 }
 
-/// The only `Host`, when there is one.
+/// Returns the only `Host` header, if there is one.
 fn host(headers: &HeaderMap) -> Result<Option<&str>, &'static str> {
     let mut hosts = headers.get_all(HOST).iter();
     let Some(host) = hosts.next() else {
         return Ok(None);
     };
     if hosts.next().is_some() {
-        return Err("The request has more than one Host header.");
+        return Err("The request must have only one Host header.");
     }
     let text = host.to_str().unwrap_or("@");
     let is_host = text.is_empty() || (text.parse::<Authority>().is_ok() && !text.contains('@'));
     is_host
         .then_some(Some(text))
-        .ok_or("The Host header is no host.")
+        .ok_or("The Host header is not a valid host.")
 }
 
-/// Whether an absolute target lies on the host of the base URL.
+/// Returns whether an absolute target has the host of the base URL.
 fn is_of(uri: &Uri, authority: &Authority, base: &BaseUrl) -> bool {
     let Ok(base) = base.as_str().parse::<Uri>() else {
         return false;

@@ -1,4 +1,6 @@
-//! Responses: status, headers and body (HAL-02 to HAL-04, AUT-07, UND-33).
+//! Responses: status, headers and body.
+//!
+//! Requirements: HAL-02 to HAL-04, AUT-07, UND-33.
 
 use bytes::Bytes;
 use http::{
@@ -11,35 +13,39 @@ use svc_core::{ErrorCode, api::Response, link::Dialect};
 
 use crate::{documentation::DocsAnswer, response_body::ResponseBody};
 
-/// What an answer consists of.
+/// The parts of a response.
 #[derive(Debug)]
 pub(crate) struct OutgoingResponse {
     pub(crate) status: StatusCode,
-    /// Headers that it has by itself; what every answer has is added to them.
+    /// Headers of this response. Those that every response has are added to them.
     headers: HeaderMap,
     pub(crate) body: ResponseBody,
-    /// Headers beside those that every answer has, of which there may be several with one name.
+    /// Further headers, which can have several values for one name.
     pub(crate) extra_headers: HeaderMap,
-    /// Whether the connection cannot be used again.
+    /// Whether the connection cannot be reused.
     pub(crate) close: bool,
-    /// Whether what is at the address never changes: its contents have another address then (HAL-04
-    /// is about all others).
+    /// Whether the content at the URL never changes, because changed content gets another URL.
+    /// HAL-04 applies to all other responses.
     pub(crate) is_immutable: bool,
-    /// What the log and the client know a failure by (ERR-28).
+    /// The reference code of a failure, for the log and the client.
+    ///
+    /// Requirements: ERR-28.
     pub(crate) reference_code: Option<String>,
-    /// The code of a failure, the first of several (ERR-24).
+    /// The error code of a failure, the first of several.
+    ///
+    /// Requirements: ERR-24.
     pub(crate) code: Option<ErrorCode>,
 }
 
 impl OutgoingResponse {
-    /// Lines that are made while the client reads them.
+    /// Creates a response of lines that are made while the client reads them.
     pub(crate) fn lines(media: &'static str, body: ResponseBody) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
         Self::new(StatusCode::OK, headers, body)
     }
 
-    /// The same, which others get in another form by what they send in a header.
+    /// Adds a header to `Vary`: other values of it select another representation.
     pub(crate) fn varying_by(mut self, header: HeaderName) -> Self {
         self.extra_headers.append(VARY, header.into());
         self
@@ -96,16 +102,18 @@ impl From<DocsAnswer> for OutgoingResponse {
     }
 }
 
-/// What of the request decides how its answer is sent.
+/// The properties of the request that the response depends on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ResponseContext<'a> {
     pub(crate) dialect: &'a Dialect,
     pub(crate) version: Version,
-    /// Whether the request is `HEAD`, whose answer is that of `GET` without the body (UND-28).
+    /// Whether the request is `HEAD`. Its response is that of `GET` without the body.
+    ///
+    /// Requirements: UND-28.
     pub(crate) is_head: bool,
 }
 
-/// The response that an answer becomes.
+/// Builds the HTTP response.
 pub(crate) fn response(
     answer: OutgoingResponse,
     sending: ResponseContext<'_>,
@@ -119,7 +127,7 @@ pub(crate) fn response(
         is_immutable: is_lasting,
         ..
     } = answer;
-    // Of parts that are still to be made nobody knows it.
+    // The length of a streamed body is unknown.
     let length = body.bytes().map(Bytes::len);
     let body = if sending.is_head {
         ResponseBody::default()
@@ -140,12 +148,12 @@ pub(crate) fn response(
     if length == Some(0) {
         headers.remove(CONTENT_TYPE);
     }
-    // Of a document that is not sent it would be the length.
+    // For a body that is not sent, it would be a wrong length.
     let has_length = !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     if let Some(length) = length.filter(|_| has_length) {
         headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
     }
-    // Other versions of HTTP have no such header.
+    // Other versions of HTTP do not have this header.
     if close && sending.version < Version::HTTP_2 {
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }

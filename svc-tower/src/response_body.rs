@@ -1,5 +1,4 @@
-//! The body that comes out of the service: its bytes, or parts of them that are made while the
-//! client reads.
+//! The response body: bytes, or parts that are made while the client reads.
 
 use std::{
     convert::Infallible,
@@ -14,15 +13,15 @@ use tracing::{Instrument, Span};
 
 use crate::catch_panic::catch_panic;
 
-/// The body of a response. It never fails; one that is made in parts ends early where the server is
-/// in trouble, so that what is sent in parts has to tell its own end.
+/// The body of a response. It never returns an error. A body in parts ends early if the server
+/// fails, so its format must mark the end.
 #[derive(Default)]
 pub struct ResponseBody(BodyInner);
 
 enum BodyInner {
-    /// The rest of it, all at once.
+    /// The remaining bytes.
     Whole(Bytes),
-    /// What makes the next part.
+    /// The source of the next parts.
     Parts(Pin<Box<dyn Body<Data = Bytes, Error = Infallible> + Send>>),
 }
 
@@ -33,9 +32,13 @@ impl Default for BodyInner {
 }
 
 impl ResponseBody {
-    /// A body in parts: `next` makes the part that follows, of what the one before left, until
-    /// there is none. Nothing is made before the client has taken what is there, and nothing more
-    /// once it is gone. A panic in it ends the body (ERR-05).
+    /// Creates a body in parts. `next` makes the next part from the state that the previous call
+    /// returned, until it returns `None`.
+    ///
+    /// No part is made before the client has read the previous one, and none after the client has
+    /// disconnected. A panic in `next` ends the body.
+    ///
+    /// Requirements: ERR-05.
     #[must_use]
     pub fn unfold<S, F>(state: S, next: impl FnMut(S) -> F + Send + 'static) -> Self
     where
@@ -50,7 +53,7 @@ impl ResponseBody {
         })))
     }
 
-    /// Its bytes where they are there already; none of a body in parts.
+    /// Returns the bytes of the body, or `None` for a body in parts.
     pub(crate) fn bytes(&self) -> Option<&Bytes> {
         match &self.0 {
             BodyInner::Whole(bytes) => Some(bytes),
@@ -66,7 +69,9 @@ impl<T: Into<Bytes>> From<T> for ResponseBody {
 }
 
 impl fmt::Debug for ResponseBody {
-    /// Without what is in it (UND-42).
+    /// Shows no content.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ResponseBody")
             .field(&self.bytes().map(Bytes::len))
@@ -94,27 +99,27 @@ impl Body for ResponseBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        // A length that does not fit is none that a body can have.
+        // A length that does not fit cannot occur.
         self.bytes().map_or_else(SizeHint::default, |bytes| {
             SizeHint::with_exact(bytes.len() as u64)
         })
     }
 }
 
-/// A part on its way, or what its panic said.
+/// A part that is being made, or the message of its panic.
 type PendingPart<S> = Pin<Box<dyn Future<Output = Result<Option<(Bytes, S)>, String>> + Send>>;
 
-/// Makes parts, one when the one before is taken.
+/// Makes one part after the client has read the previous one.
 struct PartStream<S, N> {
-    /// What the next part is made of; `None` while one is made, and at the end.
+    /// The state for the next part; `None` while one is being made, and at the end.
     state: Option<S>,
     next: N,
     making: Option<PendingPart<S>>,
-    /// Of the request, for what is logged on the way.
+    /// The span of the request, for log entries.
     span: Span,
 }
 
-// Nothing in it is pinned: what is being made has a box of its own.
+// Nothing is pinned in place: the future of a part is boxed.
 impl<S, N> Unpin for PartStream<S, N> {}
 
 impl<S, F, N> Body for PartStream<S, N>
@@ -145,7 +150,7 @@ where
         this.making = None;
         let made = made.unwrap_or_else(|said| {
             this.span
-                .in_scope(|| tracing::error!(said, "a panic ended an answer"));
+                .in_scope(|| tracing::error!(said, "a panic ended a response"));
             None
         });
         let Some((part, state)) = made else {
@@ -162,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// SYN-12: parts come in their order, and the body ends with the last of them.
+    /// SYN-12: parts are in order, and the body ends with the last of them.
     #[tokio::test]
     async fn a_body_in_parts_is_read_to_its_end() {
         let body = ResponseBody::unfold(1_u8, |nth| async move {
@@ -173,7 +178,7 @@ mod tests {
         assert_eq!(body.collect().await.unwrap().to_bytes(), "1;2;3;");
     }
 
-    /// ERR-05: a panic in what makes a part ends the body after what was made before.
+    /// ERR-05: a panic while a part is made ends the body after the previous parts.
     #[tokio::test]
     async fn a_panic_ends_a_body_in_parts() {
         let body = ResponseBody::unfold(0_u8, |nth| async move {
@@ -183,7 +188,7 @@ mod tests {
         assert_eq!(body.collect().await.unwrap().to_bytes(), "..");
     }
 
-    /// HAL-01: bytes that are there already come at once, with their length.
+    /// HAL-01: available bytes are sent in one piece, with their length.
     #[tokio::test]
     async fn whole_bytes_have_a_length() {
         let body = ResponseBody::from("four");

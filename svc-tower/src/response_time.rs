@@ -1,10 +1,13 @@
-//! Answers to calls without a key come at even times, so that no time tells who is known (HLP-07).
+//! Delays responses to requests without a key to multiples of a time, so that the response time
+//! does not reveal who is known.
+//!
+//! Requirements: HLP-07.
 
 use std::{fmt, sync::Arc, time::Duration, time::Instant};
 
 use crate::timer::SleepFn;
 
-/// How long answers are held back.
+/// The quantum of the response times.
 #[derive(Clone)]
 pub(crate) struct ResponseTimeQuantum {
     every: Duration,
@@ -25,8 +28,8 @@ impl ResponseTimeQuantum {
         }
     }
 
-    /// Waits until the next whole number of times has passed since the body was there: what the
-    /// store does for somebody new takes a little longer than for somebody known.
+    /// Waits until the time since the body arrived is a multiple of the quantum. The store takes a
+    /// little longer for a new person than for a known one.
     pub(crate) async fn wait(&self, begun: Instant) {
         let passed = begun.elapsed().as_nanos();
         let over = passed

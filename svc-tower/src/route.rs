@@ -1,17 +1,16 @@
-//! From a request's path to the target it addresses, and the names of routes and methods for the
-//! log.
+//! Resolves the path of a request to its target, and names routes and methods for the log.
 
 use std::fmt;
 
 use http::Method;
 use svc_core::link::{RecordAddress, Scope, Target};
 
-/// Where the service is mounted: the segments that every path begins with, empty at the root.
+/// The mount path of the service as segments; empty at the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Mount(String);
 
 impl Mount {
-    /// Under this path, with or without slashes around it.
+    /// Mounts at this path, with or without slashes around it.
     pub(crate) fn under(path: &str) -> Self {
         let path = path.trim_matches('/');
         Self(if path.is_empty() {
@@ -21,7 +20,7 @@ impl Mount {
         })
     }
 
-    /// The path below the mount, without a leading slash; `None` outside the mount.
+    /// Returns the path below the mount without a leading slash, or `None` outside the mount.
     pub(crate) fn strip<'p>(&self, path: &'p str) -> Option<&'p str> {
         let below = path.strip_prefix(self.0.as_str())?;
         match below.strip_prefix('/') {
@@ -31,7 +30,7 @@ impl Mount {
     }
 }
 
-/// What a log may say of a target: its shape, without ids.
+/// The name of a target for logs: its template, without ids.
 pub(crate) struct RouteTemplate<'a>(pub(crate) Option<&'a Target>);
 
 impl fmt::Display for RouteTemplate<'_> {
@@ -104,7 +103,7 @@ impl fmt::Display for RecordTemplate<'_> {
     }
 }
 
-/// The name of a method for logs and metrics: one that clients invent is not shown.
+/// Returns the name of a method for logs and metrics. Methods that clients invent are not shown.
 pub(crate) fn method_name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -1,4 +1,4 @@
-//! The service, its settings and its one entry.
+//! The service and its settings.
 
 use std::{
     convert::Infallible,
@@ -32,14 +32,14 @@ use crate::{
     timer::RuntimeTimer,
 };
 
-/// An answer on its way.
+/// The future of a response.
 type ResponseFuture =
     Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, Infallible>> + Send>>;
 
-/// The interface as a `tower::Service`: any body goes in, one body comes out, and it never fails
-/// (HAL-01, ERR-01).
+/// The API as a `tower::Service`, with any request body type and the error type `Infallible`.
 ///
-/// Cheap to clone. See the [crate's first page](crate) for an example.
+/// It is cheap to clone. See the [first page of the crate](crate) for an example.
+/// Requirements: HAL-01, ERR-01.
 #[derive(Debug, Clone)]
 pub struct SvcService {
     api: Api,
@@ -47,7 +47,8 @@ pub struct SvcService {
 }
 
 impl SvcService {
-    /// A service that answers for `api`, mounted where it sees the paths below its entry point.
+    /// Creates a service for `api`. It expects paths below its entry point; see
+    /// [`under`](Self::under).
     #[must_use]
     pub fn new(api: Api) -> Self {
         Self {
@@ -59,9 +60,8 @@ impl SvcService {
     /// Adds documentation, such as `svc_docs::Docs`, and links its `OpenAPI` document on the entry
     /// point.
     ///
-    /// Without it, the capability document answers at its address, and `docs/` and the addresses of
-    /// relations answer with a short HAL document. The other addresses below `docs/` are 404, and
-    /// no link leads to them.
+    /// Without it, the service has the capability document, and short HAL documents at `docs/` and
+    /// for each relation. The other URLs below `docs/` are 404 and are not linked.
     ///
     /// # Examples
     ///
@@ -79,65 +79,80 @@ impl SvcService {
         }
         self.with(|settings| {
             settings.docs = Some(Arc::new(docs));
-            // The API has changed, and clones of the service still have the other one.
+            // The API has changed, and clones of the service still have the previous one.
             settings.capability_cache = Arc::default();
         })
     }
 
-    /// Below this path, such as `/api/v1`: it is taken off every path, and paths outside are 404
-    /// (HAL-01).
+    /// Mounts the service below this path, such as `/api/v1`. It is removed from every path, and
+    /// paths outside are 404.
     ///
-    /// Not for routers that take it off themselves, as axum's `nest_service` does.
+    /// Do not use it in routers that remove the path themselves, such as `nest_service` of axum.
+    ///
+    /// Requirements: HAL-01.
     #[must_use]
     pub fn mounted_at(self, path: &str) -> Self {
         self.with(|settings| settings.mount = Mount::under(path))
     }
 
-    /// The largest body in bytes; 1 MiB unless set (UND-17). A larger one is 413, announced or not.
+    /// Sets the largest body in bytes. Default: 1 MiB. A larger body is 413, with or without an
+    /// announced length.
+    ///
+    /// Requirements: UND-17.
     #[must_use]
     pub fn body_limit(self, bytes: usize) -> Self {
         self.with(|settings| settings.body_limit = bytes)
     }
 
-    /// Sets the largest body of an anonymous call in bytes. Default: 64 KiB. A larger one is 413.
+    /// Sets the largest body of an anonymous request in bytes. Default: 64 KiB. A larger one is
+    /// 413.
     ///
-    /// [`body_limit`](Self::body_limit) also applies. Requirements: UND-43.
+    /// [`body_limit`](Self::body_limit) also applies.
+    ///
+    /// Requirements: UND-43.
     #[must_use]
     pub fn anonymous_body_limit(self, bytes: usize) -> Self {
         self.with(|settings| settings.anonymous_body_limit = bytes)
     }
 
-    /// Sets the budget for the memory that incomplete request bodies hold together. Default: 64
+    /// Sets the budget for the memory that all incomplete request bodies use together. Default: 64
     /// MiB.
     ///
-    /// A body that is cut because the budget is used up is answered 503 with `Retry-After`. No body
-    /// can be larger than the budget. Requirements: UND-43.
+    /// A request whose body is cut because the budget is used up gets 503 with `Retry-After`. No
+    /// body can be larger than the budget.
+    ///
+    /// Requirements: UND-43.
     #[must_use]
     pub fn body_budget(self, budget: BodyBudget) -> Self {
         self.with(|settings| settings.body_budget = budget)
     }
 
-    /// The largest batch that comes as one JSON array, in bytes; 8 MiB unless set (BAT-05). Lines
-    /// of NDJSON have no such limit together, and [`body_limit`](Self::body_limit) each.
+    /// Sets the largest batch as one JSON array, in bytes. Default: 8 MiB. A batch of NDJSON lines
+    /// has no limit in total; [`body_limit`](Self::body_limit) applies to each line.
+    ///
+    /// Requirements: BAT-05.
     #[must_use]
     pub fn batch_limit(self, bytes: usize) -> Self {
         self.with(|settings| settings.batch_limit = bytes)
     }
 
-    /// How long a backend may take, first to find out whose key it is, then for an answer once the
-    /// body is there; 30 seconds unless set, `None` for ever. The backend sees the end of it as
-    /// [`Context::deadline`](svc_core::Context::deadline). What takes longer is dropped where it
-    /// waits, as if the client had gone away, and answered 503 (UND-36).
+    /// Sets the timeout of the backend. Default: 30 seconds; `None` means no timeout. It applies to
+    /// the authentication of a key, and then again from the end of the body to the response.
     ///
-    /// The time is taken by [`timer`](Self::timer), and else by tokio's, with the feature `tokio`,
-    /// which is on unless default features are off. Where a runtime has neither, nothing is
-    /// dropped.
+    /// The backend gets the end of the timeout as
+    /// [`Context::deadline`](svc_core::Context::deadline). At this time its future is dropped, as
+    /// if the client had disconnected, and the response is 503.
+    ///
+    /// The timeout uses [`timer`](Self::timer) if it is set. Otherwise it uses the timer of tokio
+    /// (feature `tokio`, a default feature). If the runtime has neither, there is no timeout.
+    ///
+    /// Requirements: UND-36.
     #[must_use]
     pub fn request_timeout(self, timeout: Option<Duration>) -> Self {
         self.with(|settings| settings.request_timeout = timeout)
     }
 
-    /// What [`request_timeout`](Self::request_timeout) waits with, in place of tokio's timer.
+    /// Sets the timer of [`request_timeout`](Self::request_timeout), instead of that of tokio.
     #[must_use]
     pub fn timer<F>(self, sleep: impl Fn(Duration) -> F + Send + Sync + 'static) -> Self
     where
@@ -146,12 +161,14 @@ impl SvcService {
         self.with(|settings| settings.timer = RuntimeTimer::new(sleep))
     }
 
-    /// The proxies whose `Forwarded`, or `X-Forwarded-Proto` and `X-Forwarded-Host`, decide the
-    /// scheme and host of links.
+    /// Sets the trusted proxies. Their `Forwarded`, or `X-Forwarded-Proto` and `X-Forwarded-Host`,
+    /// determine the scheme and host of links.
     ///
-    /// It takes effect where the server inserts [`PeerAddr`](crate::PeerAddr) into each request's
-    /// extensions. Without it links begin with the base URL of the [`Api`]; they never follow the
-    /// `Host` header (UND-34).
+    /// The server must insert [`PeerAddr`](crate::PeerAddr) into the extensions of each request.
+    /// Otherwise links start with the base URL of the [`Api`]. They never depend on the `Host`
+    /// header.
+    ///
+    /// Requirements: UND-34.
     #[must_use]
     pub fn trusted_proxies(self, proxies: impl IntoIterator<Item = IpAddr>) -> Self {
         let proxies = proxies
@@ -161,33 +178,41 @@ impl SvcService {
         self.with(|settings| settings.trusted_proxies = proxies)
     }
 
-    /// Lets browser code of other sites call the record helpers that may be called without a key
-    /// (HLP-08); off unless set.
+    /// Allows browser code of other origins to call the record helpers that can be called without a
+    /// key. Default: off.
+    ///
+    /// Requirements: HLP-08.
     #[must_use]
     pub fn cors(self, cors: Cors) -> Self {
         self.with(|settings| settings.cors = Some(cors))
     }
 
-    /// Whether an HTTP/1.1 request without `Host` is refused (UND-34); off unless set.
+    /// Sets whether an HTTP/1.1 request without `Host` is rejected. Default: off.
+    ///
+    /// Requirements: UND-34.
     #[must_use]
     pub fn require_host_header(self, needed: bool) -> Self {
         self.with(|settings| settings.require_host_header = needed)
     }
 
-    /// Where the time of receipt comes from; the system's clock unless set.
+    /// Sets the clock for the time of receipt. Default: the clock of the system.
     #[must_use]
     pub fn clock(self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.with(|settings| settings.clock = ClockFn(Arc::new(now)))
     }
 
-    /// Answers a call without a key only when a whole number of these times has passed since its
-    /// body was there, so that the time of an answer does not tell whether somebody is known
-    /// (HLP-07): a store has more to write for somebody new. Off unless set; a time should be
-    /// longer than such a call takes, 10 ms with a store on a disk.
+    /// Delays the response to a request without a key until the time since its body arrived is a
+    /// multiple of a duration. Default: off.
     ///
-    /// `sleep` has to be exact to some microseconds: one that waits whole milliseconds from the
-    /// moment when it is called, as `tokio::time::sleep` does, passes the difference on. A blocking
-    /// thread that sleeps will do.
+    /// The store writes more for a new person than for a known one. With this setting, the response
+    /// time does not reveal whether a person is known. The duration should be longer than such a
+    /// request takes, for example 10 ms with a store on a disk.
+    ///
+    /// `sleep` must be accurate to a few microseconds. `tokio::time::sleep` is not suitable: it
+    /// waits whole milliseconds from the time of the call, so that the difference remains. A
+    /// blocking thread that sleeps is suitable.
+    ///
+    /// Requirements: HLP-07.
     #[must_use]
     pub fn response_time_quantum<F>(
         self,
@@ -200,16 +225,18 @@ impl SvcService {
         self.with(|settings| settings.response_time_quantum = Some(ResponseTimeQuantum::new(every, sleep)))
     }
 
-    /// Tells `watch` of each answer, for metrics; it must be quick and must not panic. Off unless
-    /// set.
+    /// Sets a callback that receives each response, for metrics. It must be quick and must not
+    /// panic. Default: none.
     #[must_use]
     pub fn on_response(self, watch: impl Fn(&ObservedResponse<'_>) + Send + Sync + 'static) -> Self {
         self.with(|settings| settings.observer = Some(Observer(Arc::new(watch))))
     }
 
-    /// The answer to a request that what stands before the service cannot let through now, such as
-    /// a limit on load: 503 with the error object, and `Retry-After` in whole seconds, rounded up
-    /// (UND-36).
+    /// Returns the response to a request that a layer in front of the service rejects temporarily,
+    /// such as a load limit. It is 503 with the error object, and with `Retry-After` in whole
+    /// seconds, rounded up.
+    ///
+    /// Requirements: UND-36.
     #[must_use]
     pub fn unavailable_response<B>(
         &self,
@@ -226,7 +253,7 @@ impl SvcService {
             .backend_error_response(target.as_ref(), Error::unavailable(retry_after));
         let is_head = request.method() == Method::HEAD;
         let mut answer = OutgoingResponse::from(reply);
-        // Nobody here reads the body.
+        // No code reads the body.
         answer.close = body::is_announced(request.headers());
         response(
             answer,
@@ -238,10 +265,11 @@ impl SvcService {
         )
     }
 
-    /// What drives the deliveries of the API, by the timer and the clock of this service; `None`
-    /// where nobody [delivers](svc_core::ApiBuilder::delivery). Until it
-    /// [runs](crate::DeliveryWorker::run), in this process or in another one over the same store,
-    /// nothing is sent.
+    /// Returns the worker that executes the deliveries of the API, with the timer and the clock of
+    /// this service. Returns `None` if the API has no [delivery](svc_core::ApiBuilder::delivery).
+    ///
+    /// Nothing is sent until the worker [runs](crate::DeliveryWorker::run), in this process or in
+    /// another one with the same store.
     #[cfg(feature = "tokio")]
     #[must_use]
     pub fn delivery_worker(&self) -> Option<crate::DeliveryWorker> {
@@ -253,7 +281,7 @@ impl SvcService {
         ))
     }
 
-    /// The API that it answers for.
+    /// Returns the API of the service.
     #[must_use]
     pub fn api(&self) -> &Api {
         &self.api
@@ -264,13 +292,13 @@ impl SvcService {
         self
     }
 
-    /// The answer, on its way. It is boxed here, where no type is open, so that no other crate
-    /// compiles it again.
+    /// Returns the future of the response. It is boxed here, without generic types, so that other
+    /// crates do not compile it again.
     fn answering(&self, request: Request<AnyBody>) -> ResponseFuture {
         Box::pin(self.clone().answer(request))
     }
 
-    /// Answers a request whose body has lost its type.
+    /// Executes a request with a type-erased body.
     async fn answer(self, request: Request<AnyBody>) -> Result<Response<ResponseBody>, Infallible> {
         let watching = ResponseTiming::begin(self.settings.observer.as_ref());
         let (mut parts, body) = request.into_parts();
@@ -282,8 +310,8 @@ impl SvcService {
             .find_answer(&mut incoming, &mut body)
             .instrument(span.clone())
             .await;
-        // A connection on which a part of a request is still to come would be closed without a word
-        // (UND-17); other versions of HTTP have a stream for each request.
+        // Otherwise a connection with unread input would be closed without an announcement in the
+        // response (UND-17). Other versions of HTTP have a stream for each request.
         if let Some(unread) = body.filter(|_| parts.version < Version::HTTP_2) {
             answer.close |= !body::dropped(&parts.headers, unread).await;
         }
@@ -315,7 +343,7 @@ impl SvcService {
         ))
     }
 
-    /// The answer, whatever happens in the backend.
+    /// Returns the response, even if the backend fails or panics.
     async fn find_answer(
         &self,
         incoming: &mut IncomingRequest<'_>,

@@ -1,4 +1,4 @@
-//! What can be set on the service.
+//! The settings of the service.
 
 use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 
@@ -13,16 +13,22 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(crate) struct ServiceSettings {
     pub(crate) mount: Mount,
-    /// The largest body, in bytes (UND-17).
+    /// The largest body, in bytes.
+    ///
+    /// Requirements: UND-17.
     pub(crate) body_limit: usize,
-    /// The largest body of an anonymous call, in bytes (UND-43).
+    /// The largest body of an anonymous request, in bytes.
+    ///
+    /// Requirements: UND-43.
     pub(crate) anonymous_body_limit: usize,
-    /// The largest batch that comes as one document, in bytes (BAT-05).
+    /// The largest batch as one document, in bytes.
+    ///
+    /// Requirements: BAT-05.
     pub(crate) batch_limit: usize,
     pub(crate) body_budget: BodyBudget,
     pub(crate) request_timeout: Option<Duration>,
     pub(crate) timer: RuntimeTimer,
-    /// Proxies whose word on the base URL counts, in canonical form.
+    /// Proxies whose forwarded base URL is trusted, in canonical form.
     pub(crate) trusted_proxies: Vec<IpAddr>,
     pub(crate) cors: Option<Cors>,
     pub(crate) docs: Option<Arc<dyn Documentation>>,
@@ -56,7 +62,7 @@ impl Default for ServiceSettings {
     }
 }
 
-/// Tells the time of receipt.
+/// Returns the time of receipt.
 #[derive(Clone)]
 pub(crate) struct ClockFn(pub(crate) Arc<dyn Fn() -> Timestamp + Send + Sync>);
 

@@ -1,8 +1,9 @@
-//! How the property tests of this crate run.
+//! The configuration of the property tests of this crate.
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// The same cases in every run, and no files: `PROPTEST_RNG_SEED` and `PROPTEST_CASES` change that.
+/// Returns a configuration with the same cases in every run and without files. `PROPTEST_RNG_SEED`
+/// and `PROPTEST_CASES` change this.
 pub(crate) fn config() -> Config {
     let default = Config::default();
     let rng_seed = if default.rng_seed == RngSeed::Random {

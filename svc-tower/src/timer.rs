@@ -1,4 +1,4 @@
-//! Time limits on a backend, by the timer of whatever runtime the program has.
+//! Timeouts of a backend, with the timer of the runtime of the program.
 
 use std::{
     fmt,
@@ -9,18 +9,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Waits for a time.
+/// Function that waits for a duration.
 pub(crate) type SleepFn = dyn Fn(Duration) -> SleepFuture + Send + Sync;
 
-/// A time that passes.
+/// Future that is ready after a duration.
 pub(crate) type SleepFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// The timer that the program gave, or else tokio's, where that is at hand.
+/// The timer that the program set, otherwise that of tokio, if available.
 #[derive(Clone, Default)]
 pub(crate) struct RuntimeTimer(Option<Arc<SleepFn>>);
 
 impl RuntimeTimer {
-    /// A timer of the program's.
+    /// Creates a timer from a function of the program.
     pub(crate) fn new<F>(sleep: impl Fn(Duration) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = ()> + Send + 'static,
@@ -28,9 +28,10 @@ impl RuntimeTimer {
         Self(Some(Arc::new(move |time| Box::pin(sleep(time)))))
     }
 
-    /// What some work gives; `None` where it takes longer. Nothing is measured where there is no
-    /// limit or no timer, and none is set for work that never waits. The work stays where it is: a
-    /// future that holds another one by value is as large again.
+    /// Returns the output of `work`, or `None` after the timeout. Without a limit or a timer, there
+    /// is no timeout. Work that never waits starts no timer.
+    ///
+    /// The future is not moved: a future that contains another one by value is at least as large.
     pub(crate) async fn within<F: Future>(
         &self,
         limit: Option<Duration>,
@@ -55,7 +56,7 @@ impl RuntimeTimer {
         .await
     }
 
-    /// Waits for a time; for ever where there is no timer.
+    /// Waits for a duration, or forever if there is no timer.
     #[cfg(feature = "tokio")]
     pub(crate) async fn pause(&self, time: Duration) {
         match self.sleep(time) {
@@ -71,11 +72,11 @@ impl RuntimeTimer {
     }
 }
 
-/// By tokio's timer, where its runtime has one.
+/// Returns a future of the timer of tokio, if the runtime has one.
 #[cfg(feature = "tokio")]
 fn by_tokio(time: Duration) -> Option<SleepFuture> {
     tokio::runtime::Handle::try_current().ok()?;
-    // A runtime without a timer can be told by nothing else.
+    // There is no other way to detect a runtime without a timer.
     std::panic::catch_unwind(|| -> SleepFuture { Box::pin(tokio::time::sleep(time)) }).ok()
 }
 

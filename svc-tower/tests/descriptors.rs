@@ -1,6 +1,8 @@
-//! A process without file descriptors: the listener fails, is asked again, and whoever waited is
-//! served (UND-42). A program of its own, since nothing else in the process can open anything
-//! meanwhile.
+//! A process without free file descriptors: accepting fails and is retried, and waiting clients are
+//! served. The test is a separate program, because no other code in the process can open files at
+//! the same time.
+//!
+//! Requirements: UND-42.
 
 #![cfg(target_os = "linux")]
 
@@ -23,7 +25,7 @@ use tokio::sync::Notify;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// Tells of warnings of the server.
+/// Reports warnings of the server.
 struct Warned(Arc<Notify>);
 
 impl Subscriber for Warned {

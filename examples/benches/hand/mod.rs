@@ -1,14 +1,17 @@
-//! A helper call as a good engineer would write it by hand for one petition of one organisation:
-//! axum, rusqlite, tables made for it, one connection that writes, and one sync for all who wait.
+//! A helper request as a good engineer would write it without the library, for one petition of one
+//! organisation. It uses axum, rusqlite, tables made for it, one connection that writes, and one
+//! sync for all waiting requests.
 //!
-//! It knows a person by the e-mail address, keeps three indexes (person by id and by address,
-//! signature by id), counts what it records, and answers with the signature. It checks no key and
-//! no rule, and reports nothing that goes wrong. When the log is copied into the file is left to
-//! SQLite.
+//! It finds a person by the e-mail address, counts what it records, and responds with the
+//! signature. It maintains three indexes: person by id and by address, signature by id. It checks
+//! no keys and no rules, and reports no problems. SQLite decides when the log is copied into the
+//! file.
 //!
-//! With [`Trees::Asked`] it also writes what the interface has to read: a tagging that has its own
-//! address, the collections of people by date, of signatures under a person and a petition and of
-//! taggings under a person and a tag, and the feed of changes (COL-04 to COL-18, FLT-05, SYN-01).
+//! With [`Trees::Asked`] it also writes what the API must be able to read: a tagging with its own
+//! address, the change feed, and collections. These are people by date, signatures of a person and
+//! of a petition, and taggings of a person and of a tag.
+//!
+//! Requirements: COL-04 to COL-18, FLT-05, SYN-01.
 
 pub(crate) mod reads;
 
@@ -33,7 +36,7 @@ use svc_core::value::Timestamp;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-/// The one petition that can be signed, and the tag that there is.
+/// The only petition that can be signed, and the only tag.
 pub(crate) const PETITION: &str = "0198e000-0000-7000-8000-000000000001";
 pub(crate) const TAG: &str = "Volunteer";
 
@@ -49,7 +52,7 @@ CREATE TABLE tagging (tag INTEGER NOT NULL, person INTEGER NOT NULL, PRIMARY KEY
 CREATE TABLE total (people INTEGER NOT NULL, signatures INTEGER NOT NULL) STRICT;
 INSERT INTO total VALUES (0, 0);";
 
-/// Who collections and feeds are asked for has to write them.
+/// Tables and indexes for collections and the change feed.
 const ASKED: &str = "
 CREATE INDEX person_by_created ON person (created);
 CREATE INDEX person_by_modified ON person (modified);
@@ -61,12 +64,12 @@ CREATE INDEX tagged_by_person ON tagged (person);
 CREATE INDEX tagged_by_tag ON tagged (tag);
 CREATE TABLE feed (seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, id BLOB NOT NULL, parent BLOB, at INTEGER NOT NULL) STRICT;";
 
-/// What is written of a call.
+/// The parts of a request that are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trees {
-    /// What the answer needs.
+    /// The values of the response.
     Few,
-    /// What the interface can be asked for afterwards, too.
+    /// What else is written so that the API can read it afterwards.
     Asked,
 }
 
@@ -96,14 +99,14 @@ struct Email<'a> {
     address: &'a str,
 }
 
-/// A call on its way to the writer.
+/// A request on its way to the writer.
 struct Call {
     petition: Uuid,
     body: Bytes,
     answer: oneshot::Sender<Option<String>>,
 }
 
-/// Serves a new file; at most `batch` calls share a transaction. Prints where it listens.
+/// Serves a new file; at most `batch` requests share a transaction. Prints its address.
 pub(crate) fn serve(file: &Path, batch: usize, trees: Trees) -> ExitCode {
     let file = open(file, trees).expect("a file");
     let (calls, waiting) = channel();
@@ -122,7 +125,7 @@ pub(crate) fn serve(file: &Path, batch: usize, trees: Trees) -> ExitCode {
             .route(path, post(sign))
             .with_state(Arc::new(calls));
         let listener = axum::serve::ListenerExt::tap_io(listener, |stream| {
-            // Without it small answers wait for the client's acknowledgement.
+            // Otherwise small responses wait for the client's acknowledgement.
             let _ = stream.set_nodelay(true);
         });
         axum::serve(listener, router).await.expect("a server");
@@ -177,8 +180,8 @@ fn open(path: &Path, trees: Trees) -> rusqlite::Result<Connection> {
     Ok(file)
 }
 
-/// The thread that writes: whatever waits shares a transaction, and is answered when that is on the
-/// disk.
+/// Runs the thread that writes. All waiting requests share a transaction, and are answered when it
+/// is durable.
 fn write(file: &Connection, waiting: &Receiver<Call>, batch: usize, trees: Trees) {
     let mut done = Vec::with_capacity(batch);
     while let Ok(first) = waiting.recv() {
@@ -212,15 +215,15 @@ fn write(file: &Connection, waiting: &Receiver<Call>, batch: usize, trees: Trees
         counted.expect("totals");
         file.prepare_cached("COMMIT")
             .and_then(|mut commit| commit.execute(()))
-            .expect("on the disk");
+            .expect("the transaction is durable");
         for (answer, written) in done.drain(..) {
-            // The caller may have gone away.
+            // The caller may have disconnected.
             let _ = answer.send(written);
         }
     }
 }
 
-/// The rows of a call; its answer, and whether the person is new.
+/// Writes the rows of a request. Returns its response, and whether the person is new.
 fn signed(
     file: &Connection,
     petition: Uuid,

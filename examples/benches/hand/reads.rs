@@ -1,8 +1,8 @@
-//! Reads as a good engineer would write them by hand: hyper, rusqlite, a connection for each
-//! thread, and a table made for it, whose columns are all text that only has to be copied.
+//! Reads as a good engineer would write them without the library: hyper, rusqlite, a connection for
+//! each thread, and a table made for it. Its columns are text that only has to be copied.
 //!
-//! They check no key and keep nothing, send neither a tag nor a date of change, and find a page by
-//! its number alone, as nobody is ever deleted here.
+//! They check no keys, cache nothing, and send neither an entity tag nor a modification date. A
+//! page is found by its number alone, because no person is ever deleted here.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use crate::baseline::{People, serve_with};
 use crate::listening;
 
-/// What the demo calls itself in identifiers, and its only tenant.
+/// The namespace of the demo's identifiers, and its only tenant.
 const NAMESPACE: &str = "svc_demo";
 const TENANT: i64 = 1;
 
@@ -24,7 +24,7 @@ pub(crate) fn copy(demo: &Path, to: &Path) {
     People::copied(demo, to, "", NAMESPACE).expect("a copy of the people");
 }
 
-/// Serves such a copy, with the demo's address in its links. Prints where it listens.
+/// Serves such a copy, with the demo's address in its links. Prints its address.
 pub(crate) fn serve(copy: &Path, base: &str) -> ExitCode {
     let (copy, base) = (copy.to_owned(), base.to_owned());
     listening(|listener| {

@@ -1,6 +1,6 @@
-//! A load on a server by many connections from one thread, and what it cost: CPU time of the
-//! server, requests in a second, the slowest hundredth, and what this thread itself spent, so that
-//! it can be seen that it was not the limit.
+//! A load on a server by many connections from one thread, and its cost. It measures the CPU time
+//! of the server, requests per second, and the slowest hundredth. The CPU time of this thread shows
+//! that it was not the limit.
 
 use std::time::Instant;
 
@@ -12,27 +12,27 @@ use tokio::runtime::Builder;
 use crate::measure::{CpuWatch, median};
 use crate::process::{Server, request};
 
-/// What one run of a load has cost.
+/// The cost of one run of a load.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Run {
-    /// CPU time of the server's process, microseconds a request.
+    /// CPU time of the server's process, in microseconds per request.
     pub(crate) cpu: f64,
-    /// Requests in a second.
+    /// Requests per second.
     pub(crate) rate: f64,
-    /// Milliseconds within which 99 of 100 reads were answered; of all requests where none is a
+    /// Milliseconds within which 99 of 100 reads were answered, or 99 of 100 requests if none is a
     /// read.
     pub(crate) p99: f64,
     /// CPU time of this thread for each microsecond that passed.
     pub(crate) driver: f64,
 }
 
-/// Connections unless a bench says otherwise.
+/// The number of connections unless a benchmark uses a different one.
 pub(crate) const CONNECTIONS: usize = 16;
 
-/// Requests, one after the other on each connection.
+/// Requests of each connection, sent one after the other.
 pub(crate) type Asked = Vec<Vec<Bytes>>;
 
-/// These paths over the connections, so many times each.
+/// Returns requests for these paths, `times` times each, distributed over the connections.
 pub(crate) fn asked(paths: &[String], times: usize) -> Asked {
     let requests = |part: &[String]| {
         let once: Vec<Bytes> = part.iter().map(|path| request(path).into()).collect();
@@ -48,8 +48,8 @@ pub(crate) fn asked(paths: &[String], times: usize) -> Asked {
         .collect()
 }
 
-/// Sends them all, and waits for each answer before the next request of its connection; every
-/// answer is a success.
+/// Sends all requests. Each connection waits for a response before its next request; every response
+/// must be a success.
 pub(crate) fn load(server: &Server, asked: Asked) -> Run {
     let runtime = Builder::new_current_thread()
         .enable_all()
@@ -90,7 +90,8 @@ pub(crate) fn load(server: &Server, asked: Asked) -> Run {
     })
 }
 
-/// Runs the sides in turn, so many rounds after one to warm up, and gives the medians of each.
+/// Runs the sides alternately, `rounds` times after one warm-up round, and returns the medians of
+/// each.
 pub(crate) fn rounds<const N: usize>(
     rounds: usize,
     mut sides: [&mut dyn FnMut() -> Run; N],
@@ -123,8 +124,8 @@ fn slowest_hundredth(mut times: Vec<f64>) -> f64 {
         .unwrap_or(f64::NAN)
 }
 
-/// One connection; for each request whether it was a read, and the milliseconds to the end of its
-/// answer.
+/// Runs one connection. Returns for each request whether it was a read, and the milliseconds to the
+/// end of its response.
 async fn client(mut stream: TcpStream, asked: Vec<Bytes>) -> Vec<(bool, f64)> {
     let (mut times, mut answer) = (Vec::with_capacity(asked.len()), vec![0; 512 * 1024]);
     for request in asked {
@@ -135,8 +136,8 @@ async fn client(mut stream: TcpStream, asked: Vec<Bytes>) -> Vec<(bool, f64)> {
             let length = stream
                 .read(answer.get_mut(had..).unwrap_or_default())
                 .await
-                .expect("an answer");
-            assert!(length > 0, "the whole answer");
+                .expect("a response");
+            assert!(length > 0, "the whole response");
             had += length;
         }
         times.push((
@@ -147,7 +148,7 @@ async fn client(mut stream: TcpStream, asked: Vec<Bytes>) -> Vec<(bool, f64)> {
     times
 }
 
-/// Whether all of an answer is there.
+/// Returns whether the response is complete.
 fn is_whole(answer: &[u8]) -> bool {
     let Some(head) = answer.windows(4).position(|four| four == b"\r\n\r\n") else {
         return false;

@@ -1,5 +1,5 @@
-//! Servers that run as processes of their own, and a plain client: what they spend is read from
-//! `/proc`.
+//! Servers that run as separate processes, and a plain client. The resource use of the servers is
+//! read from `/proc`.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -14,28 +14,28 @@ pub(crate) const KEY: &str = "bench-key-of-the-demo";
 /// Loading one million people takes minutes.
 const PATIENCE: Duration = Duration::from_secs(30 * 60);
 
-/// What a process finds in its environment beside what this one has.
+/// Additional environment variables of a process.
 pub(crate) type Environment = [(&'static str, OsString)];
 
-/// A server that runs as a process of its own, until this goes.
+/// A server that runs as a separate process until this value is dropped.
 pub(crate) struct Server {
     process: Child,
     pub(crate) address: SocketAddr,
 }
 
 impl Server {
-    /// The demo over a data file that is made when there is none; ready when all its data is
-    /// loaded.
+    /// Starts the demo with a data file, which is created if it does not exist. Returns when all
+    /// data is loaded.
     pub(crate) fn demo(data: &Path, people: u32) -> Self {
         Self::start(data, people, &[], &[])
     }
 
-    /// The same with more options.
+    /// Starts the demo with more options.
     pub(crate) fn demo_with(data: &Path, people: u32, options: &[&str]) -> Self {
         Self::start(data, people, options, &[])
     }
 
-    /// The same in another environment.
+    /// Starts the demo with additional environment variables.
     pub(crate) fn demo_on(data: &Path, people: u32, environment: &Environment) -> Self {
         Self::start(data, people, &[], environment)
     }
@@ -63,12 +63,12 @@ impl Server {
         Self { process, address }.ready("/api/v1/people")
     }
 
-    /// This program again with other arguments; it prints where it listens.
+    /// Starts this program with other arguments; it prints its address.
     pub(crate) fn again(arguments: &[&OsStr]) -> Self {
         Self::again_on(arguments, &[])
     }
 
-    /// The same in another environment.
+    /// Starts this program with additional environment variables.
     pub(crate) fn again_on(arguments: &[&OsStr], environment: &Environment) -> Self {
         let mut process = own(arguments, environment)
             .stdout(Stdio::piped())
@@ -108,7 +108,7 @@ impl Server {
         Connection::open(self.address).ask(path)
     }
 
-    /// CPU time of all threads of the process.
+    /// Returns the CPU time of all threads of the process.
     pub(crate) fn cpu_nanoseconds(&self) -> u64 {
         let tasks = fs::read_dir(format!("/proc/{}/task", self.process.id()))
             .expect("the threads of a process");
@@ -133,14 +133,14 @@ impl Server {
     }
 }
 
-/// This program with other arguments.
+/// Returns a command that runs this program with other arguments.
 fn own(arguments: &[&OsStr], environment: &Environment) -> Command {
     let mut own = Command::new(std::env::current_exe().expect("this program"));
     own.args(arguments).envs(environment.iter().cloned());
     own
 }
 
-/// What this program prints with other arguments, until it ends.
+/// Returns the output of this program with other arguments, when it has ended.
 pub(crate) fn told(arguments: &[&OsStr], environment: &Environment) -> String {
     let output = own(arguments, environment).output().expect("this program");
     String::from_utf8(output.stdout).expect("a text")
@@ -148,7 +148,7 @@ pub(crate) fn told(arguments: &[&OsStr], environment: &Environment) -> String {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Nothing is written any more; what was loaded is durable.
+        // Nothing is being written; the loaded data is durable.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -170,9 +170,9 @@ impl Connection {
         Self { stream }
     }
 
-    /// The whole answer, which is a success.
+    /// Returns the whole response, which must be a success.
     pub(crate) fn ask(&mut self, path: &str) -> Vec<u8> {
-        let answer = self.answer(path).expect("an answer");
+        let answer = self.answer(path).expect("a response");
         assert!(
             answer.starts_with(b"HTTP/1.1 200"),
             "{path}: {}",
@@ -181,7 +181,7 @@ impl Connection {
         answer
     }
 
-    /// The whole answer to a body, which is a success.
+    /// Returns the whole response to a body, which must be a success.
     pub(crate) fn post(&mut self, path: &str, body: &str) -> Vec<u8> {
         let answer = self.send("POST", path, body);
         assert!(
@@ -192,7 +192,7 @@ impl Connection {
         answer
     }
 
-    /// The whole answer to a body.
+    /// Returns the whole response to a body.
     pub(crate) fn send(&mut self, method: &str, path: &str, body: &str) -> Vec<u8> {
         let head = request(path).replacen("GET", method, 1);
         let head = head.trim_end();
@@ -203,7 +203,7 @@ impl Connection {
         self.stream
             .write_all(request.as_bytes())
             .expect("a request");
-        self.read().expect("an answer")
+        self.read().expect("a response")
     }
 
     pub(crate) fn answer(&mut self, path: &str) -> Option<Vec<u8>> {

@@ -1,4 +1,4 @@
-//! The disk that is here, and one that is slower.
+//! The disk of this machine, and a slower one.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::process::Command;
 
 use crate::process;
 
-/// A disk whose syncs take longer by a function in front of the C library's, which the C compiler
-/// builds that SQLite needs, too.
+/// A disk whose syncs take longer. A library that is loaded before the C library delays them; the C
+/// compiler that SQLite needs builds it.
 pub(crate) struct Disk {
     slower: Option<(PathBuf, f64)>,
 }
@@ -17,9 +17,9 @@ impl Disk {
         Self { slower: None }
     }
 
-    /// One on which a sync takes so many milliseconds more; `None` without a C compiler.
+    /// Returns a disk on which a sync takes `milliseconds` longer, or `None` without a C compiler.
     pub(crate) fn slower(folder: &Path, milliseconds: f64) -> Option<Self> {
-        /// How late a thread wakes after a sleep.
+        /// The delay until a thread wakes after a sleep, in milliseconds.
         const LATE: f64 = 0.06;
         let library = folder.join("slow_sync.so");
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/writes/slow_sync.c");
@@ -35,7 +35,7 @@ impl Disk {
         })
     }
 
-    /// What a program finds in its environment that writes to it.
+    /// Returns the environment variables of a program that writes to this disk.
     pub(crate) fn environment(&self) -> Vec<(&'static str, OsString)> {
         self.slower
             .as_ref()
@@ -48,7 +48,7 @@ impl Disk {
             })
     }
 
-    /// Milliseconds that a file of this folder takes to be on it.
+    /// Returns the milliseconds until a file of this folder is durable.
     pub(crate) fn sync(&self, folder: &Path) -> f64 {
         let told = process::told(
             &[OsStr::new("sync"), folder.as_os_str()],

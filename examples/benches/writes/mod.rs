@@ -1,5 +1,5 @@
-//! Helper calls against the same work written by hand ([`hand`]), and what a slow disk makes of
-//! both.
+//! Helper requests against the same work in hand-written code ([`hand`]), and the effect of a slow
+//! disk on both.
 
 mod disk;
 
@@ -18,11 +18,11 @@ use crate::measure::{Bound, Report, median};
 use crate::process::{KEY, Server, body};
 use crate::{ROUNDS, compare, folder, hand};
 
-/// A disk on which a sync takes so many milliseconds, and how many times the requests of one
-/// transaction each are asked for then.
+/// The milliseconds that a sync takes on a disk, and the bound there: how many times the requests
+/// per second of one transaction each.
 const DISKS: [(f64, f64); 2] = [(0.3, 8.0), (4.0, 15.0)];
 
-/// The demo, and what it is measured against, over files in one folder.
+/// The demo and the servers that it is compared with. Their files are in one folder.
 struct Sides {
     demo: Server,
     petition: String,
@@ -49,7 +49,7 @@ impl Sides {
         self.run(server, hand::PETITION, hand::TAG, connections, all)
     }
 
-    /// Signatures of people who have not signed before.
+    /// Records signatures of people who have not signed before.
     fn run(
         &self,
         server: &Server,
@@ -69,7 +69,7 @@ impl Sides {
     }
 }
 
-/// Signatures of new people with address, telephone, postal address and a known tag.
+/// Measures signatures of new people with address, telephone, postal address and a known tag.
 pub(crate) fn helpers(report: &mut Report) {
     let folder = folder();
     let here = Disk::here();
@@ -92,16 +92,16 @@ pub(crate) fn helpers(report: &mut Report) {
                 &mut || sides.theirs(&asked, connections, 4_096),
             ],
         );
-        let what = format!("signatures, {connections} connections, against by hand");
+        let what = format!("signatures, {connections} connections, against hand-written");
         compare(
             report,
             &format!("{what}, CPU"),
             1.4,
             [ours, hand],
-            "by hand",
+            "hand-written",
         );
         let detail = format!(
-            "{:.0}/s, p99 {:.1} ms; by hand {:.0}/s, p99 {:.1} ms; driver {:.2}",
+            "{:.0}/s, p99 {:.1} ms; hand-written {:.0}/s, p99 {:.1} ms; driver {:.2}",
             ours.rate, ours.p99, hand.rate, hand.p99, ours.driver
         );
         report.line(
@@ -113,7 +113,8 @@ pub(crate) fn helpers(report: &mut Report) {
         );
         let [cpu, rate] = [asked.cpu / hand.cpu, asked.rate / hand.rate];
         println!(
-            "(by hand with all that can be asked for afterwards {:.1} us, {cpu:.2}x, and {rate:.2}x of the requests)",
+            "(hand-written with everything that the API can read afterwards: {:.1} us, {cpu:.2}x, \
+                and {rate:.2}x of the requests)",
             asked.cpu
         );
     }
@@ -124,7 +125,7 @@ pub(crate) fn helpers(report: &mut Report) {
             sides.theirs(&single, 1, 500)
         }],
     );
-    let detail = format!("{:.0}/s, by hand {:.0}/s", alone.rate, each.rate);
+    let detail = format!("{:.0}/s, hand-written {:.0}/s", alone.rate, each.rate);
     let what = "signatures, one caller, against one transaction each";
     report.line(
         what,
@@ -138,7 +139,8 @@ pub(crate) fn helpers(report: &mut Report) {
     }
 }
 
-/// Calls that share a sync against one transaction each, on a disk of which a sync takes so long.
+/// Measures requests that share a sync against one transaction each, on a disk whose sync takes
+/// `milliseconds`.
 fn shared(report: &mut Report, milliseconds: f64, bound: f64) {
     let folder = folder();
     let here = Disk::here().sync(folder.path());
@@ -166,10 +168,11 @@ fn shared(report: &mut Report, milliseconds: f64, bound: f64) {
     let takes = disk.sync(folder.path());
     assert!(
         (0.8..2.0).contains(&(takes / milliseconds)),
-        "a sync takes {takes:.2} ms in place of {milliseconds}"
+        "a sync takes {takes:.2} ms instead of {milliseconds}"
     );
     let detail = format!(
-        "measured {takes:.2} ms; {:.0}/s, one each {:.0}/s, by hand with a shared sync {:.0}/s; driver {:.2}",
+        "measured {takes:.2} ms; {:.0}/s, one each {:.0}/s, hand-written with a shared sync \
+            {:.0}/s; driver {:.2}",
         ours.rate, each.rate, hand.rate, ours.driver
     );
     report.line(
@@ -180,7 +183,7 @@ fn shared(report: &mut Report, milliseconds: f64, bound: f64) {
         &detail,
     );
     let detail = format!(
-        "{:.1} ms, one each {:.1} ms, by hand {:.1} ms",
+        "{:.1} ms, one each {:.1} ms, hand-written {:.1} ms",
         ours.p99, each.p99, hand.p99
     );
     report.line(
@@ -192,8 +195,8 @@ fn shared(report: &mut Report, milliseconds: f64, bound: f64) {
     );
 }
 
-/// The work by hand over a new file: how many calls share a transaction, and `asked` for all that
-/// can be asked for afterwards.
+/// Starts the hand-written server with a new file. The options are how many requests share a
+/// transaction, and `asked` for everything that the API can read afterwards.
 fn by_hand(disk: &Disk, folder: &Path, name: &str, options: &[&str]) -> Server {
     let file = folder.join(name);
     let mut arguments = vec![OsStr::new("hand"), file.as_os_str()];
@@ -201,19 +204,19 @@ fn by_hand(disk: &Disk, folder: &Path, name: &str, options: &[&str]) -> Server {
     Server::again_on(&arguments, &disk.environment())
 }
 
-/// Milliseconds that a file of this folder takes to be on the disk.
+/// Returns the milliseconds until a file of this folder is durable.
 pub(crate) fn sync(folder: &Path) -> f64 {
     let mut file = fs::File::create(folder.join("sync")).expect("a file");
     let once = |_| {
         file.write_all(&[1; 4096]).expect("a page");
         let begun = Instant::now();
-        file.sync_data().expect("on the disk");
+        file.sync_data().expect("the file is durable");
         begun.elapsed().as_secs_f64() * 1e3
     };
     median((0..101).map(once).collect())
 }
 
-/// A member of the first record of a collection.
+/// Returns a member of the first record of a collection.
 pub(crate) fn first(demo: &Server, collection: &str, member: &str) -> String {
     let page = demo.get(&format!("/api/v1/{collection}"));
     let page: serde_json::Value = serde_json::from_slice(body(&page)).expect("a page");
@@ -221,7 +224,7 @@ pub(crate) fn first(demo: &Server, collection: &str, member: &str) -> String {
     value.as_str().expect("a text").to_owned()
 }
 
-/// The id of the demo's first petition.
+/// Returns the id of the demo's first petition.
 pub(crate) fn petition(demo: &Server) -> String {
     let page = demo.get("/api/v1/petitions");
     let page: serde_json::Value = serde_json::from_slice(body(&page)).expect("a page");
@@ -231,7 +234,7 @@ pub(crate) fn petition(demo: &Server) -> String {
     own.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
-/// A call that records a signature of somebody new.
+/// Returns a request that records a signature of a new person.
 pub(crate) fn signature(petition: &str, who: &str, tag: &str) -> Bytes {
     let body = format!(
         r#"{{"comments":"Count me in.","person":{{"given_name":"Ada","family_name":"King {who}","email_addresses":[{{"address":"ada.{who}@example.org"}}],"phone_numbers":[{{"number":"+44 20 7946 0{:03}"}}],"postal_addresses":[{{"address_lines":["12 St James's Square"],"locality":"London","postal_code":"SW1Y 4JH","country":"GB"}}]}},"add_tags":["{tag}"]}}"#,

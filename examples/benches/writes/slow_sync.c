@@ -1,4 +1,4 @@
-/* A disk whose syncs take longer by the nanoseconds in SLOW_SYNC: loaded in front of the C library, for a bench. */
+/* Delays each sync by the nanoseconds in SLOW_SYNC. A benchmark loads it before the C library. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-//! Examples of what a vendor writes.
+//! Example programs of vendors.
 //!
 //! The programs in `src/bin` are short, and each is complete; longer code is in [`crm`],
 //! [`mapped`] and [`postgres`], so that tests can run it in their own process.
@@ -27,8 +27,8 @@ struct Readme;
 #[doc = include_str!("../README.md")]
 struct VendorsReadme;
 
-/// What `cargo test` skips, and the command that runs it. Ignored documentation tests of the last
-/// package are the last lines that `cargo test` prints.
+/// Lists the tests that `cargo test` skips, and the command that runs each. Ignored documentation
+/// tests of the last package are the last lines that `cargo test` prints.
 #[cfg(doctest)]
 mod skipped_tests {
     /// ```ignore

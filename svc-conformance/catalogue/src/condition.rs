@@ -236,7 +236,9 @@ const PLAIN: &[(&str, ConditionTerm)] = &[
 /// What may be done with records.
 pub const OPERATIONS: &[&str] = &["list", "read", "create", "update", "delete"];
 
-/// The action functions of the interface (HAF-01).
+/// The action functions of the interface.
+///
+/// Requirements: HAF-01.
 pub const FUNCTIONS: &[&str] = &[
     "add_tags",
     "add_tags_uri",
@@ -246,7 +248,9 @@ pub const FUNCTIONS: &[&str] = &[
     "triggers",
 ];
 
-/// What collections may be filtered by (FLT-01).
+/// What collections may be filtered by.
+///
+/// Requirements: FLT-01.
 pub const FILTERS: &[&str] = &[
     "identifiers",
     "created_date",

@@ -9,9 +9,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Requirement`] is a field, a link or a rule, one block of `catalogue.toml` each; its [`Condition`] is
-//! read with it, and a word that means nothing is an error. [`mod@row`] has the id of each row as a
-//! constant.
+//! A [`Requirement`] is a field, a link or a rule, one block of `catalogue.toml` each; its
+//! [`Condition`] is read with it, and a word that means nothing is an error. [`mod@row`] has the id
+//! of each row as a constant.
 
 #![cfg_attr(
     not(test),

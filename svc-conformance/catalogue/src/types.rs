@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde::Deserialize;
 
-/// The type of a field (TYP-01 to TYP-12).
+/// The type of a field.
+///
+/// Requirements: TYP-01 to TYP-12.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub enum CatalogueType {

@@ -1,5 +1,5 @@
-//! Which rows were seen to fail: for each row that binds, a faulty server that is run until it
-//! fails that very row.
+//! Which requirements fail: for each binding requirement, a mutant whose run fails that
+//! requirement.
 
 use std::collections::BTreeMap;
 
@@ -8,28 +8,29 @@ use super::trial::{failed, faulty};
 use svc_conformance::Intensity;
 use svc_conformance::catalogue::{Catalogue, Level};
 
-/// A row that binds, with the faulty servers that name it: those that break the fewest rows first.
+/// A binding requirement with the mutants that name it, those that break the fewest requirements
+/// first.
 #[derive(Debug, Clone)]
 pub struct DetectionTarget {
-    /// Its id.
+    /// The id of the requirement.
     pub row: String,
-    /// The faulty servers.
+    /// The mutants.
     pub faults: Vec<Mutant>,
 }
 
-/// What came of the search for one row.
+/// The result of the search for one requirement.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Detection {
-    /// Its id.
+    /// The id of the requirement.
     pub row: String,
-    /// The faulty server whose run failed the row.
+    /// The mutant whose run failed the requirement.
     pub fault: Option<String>,
-    /// What the other runs said, by the name of the faulty server.
+    /// The results of the other runs, by the name of the mutant.
     pub missed: BTreeMap<String, String>,
 }
 
-/// Every row that binds and that a faulty server is made for.
+/// Returns every binding requirement that a mutant exists for.
 #[must_use]
 pub fn sought(faults: &[Mutant]) -> Vec<DetectionTarget> {
     let rows = Catalogue::built_in()
@@ -52,7 +53,8 @@ pub fn sought(faults: &[Mutant]) -> Vec<DetectionTarget> {
     sought.filter(|sought| !sought.faults.is_empty()).collect()
 }
 
-/// Runs the suite against one faulty server after the other until one fails the row.
+/// Runs the suite against the mutants, one after the other, until one of them fails the
+/// requirement.
 pub async fn see(sought: &DetectionTarget, intensity: Intensity, seed: u64) -> Detection {
     let rows = [sought.row.clone()];
     let mut missed = BTreeMap::new();

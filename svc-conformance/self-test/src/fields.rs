@@ -1,22 +1,24 @@
-//! The fields and links of the resources and shared objects as the catalogue has them, members
-//! inside objects: what the second service serves, and what a fault can hit. Nothing here is
-//! written by hand, so that no row is left out.
+//! The fields and links of the resources and shared objects according to the catalogue, including
+//! members inside objects. The second service serves them, and mutants damage them. All of it is
+//! derived from the catalogue, so that no requirement is missing.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use svc_conformance::catalogue::{self, Catalogue, CatalogueType, Requirement};
 
-/// The form of a value (TYP-01 to TYP-12).
+/// The type of a value.
+///
+/// Requirements: TYP-01 to TYP-12.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldShape {
     /// Text.
     String,
     /// A number without a fraction.
     Integer,
-    /// A number.
+    /// A floating-point number.
     Float,
-    /// A number, integral or not.
+    /// A number, whole or not.
     Number,
     /// True or false.
     Boolean,
@@ -28,9 +30,9 @@ pub enum FieldShape {
     Enum(Vec<String>),
     /// One value of a list, or any other text.
     Flex(Vec<String>),
-    /// The address of another record, as text.
+    /// The URL of another record, as text.
     Reference,
-    /// An object whose members are free and hold text.
+    /// An object with arbitrary members that contain text.
     Texts,
     /// A link, not a member of the body.
     Link,
@@ -42,45 +44,45 @@ pub enum FieldShape {
     Array(Box<FieldShape>),
 }
 
-/// One field with the row that states it.
+/// A field with its requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectField {
-    /// Its name on the wire.
+    /// The name of the field in documents.
     pub name: String,
-    /// The row that states it, empty where the catalogue leaves the field to the server.
+    /// The requirement of the field; empty if the catalogue leaves the field to the server.
     pub row: String,
-    /// The form of its value.
+    /// The type of the value.
     pub shape: FieldShape,
-    /// Whether the server computes it.
+    /// Whether the server computes the field.
     pub computed: bool,
-    /// Whether a create cannot do without it.
+    /// Whether the field is required on create.
     pub required: bool,
 }
 
-/// One link with the row that states it.
+/// A link with its requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ObjectLink {
-    /// Its name without prefix.
+    /// The name of the link without prefix.
     pub name: String,
-    /// The row that states it.
+    /// The requirement of the link.
     pub row: String,
-    /// Whether it is sent only where its target is known.
+    /// Whether the link is sent only if its target is known.
     pub optional: bool,
 }
 
-/// What the catalogue says of one resource or shared object.
+/// The fields and links of a resource or shared object in the catalogue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ObjectFields {
-    /// Its fields, in the catalogue's order.
+    /// The fields, in the catalogue's order.
     pub fields: Vec<ObjectField>,
-    /// Its links, `self` among them.
+    /// The links, including `self`.
     pub links: Vec<ObjectLink>,
 }
 
 static ALL: LazyLock<BTreeMap<&str, ObjectFields>> =
     LazyLock::new(|| rows().map(owner).map(|one| (one, describe(one))).collect());
 
-/// The rows that state a field or link of a resource or shared object.
+/// Returns the requirements of the fields and links of resources and shared objects.
 fn rows() -> impl Iterator<Item = &'static Requirement> {
     let rows = Catalogue::built_in()
         .map(Catalogue::requirements)
@@ -97,7 +99,8 @@ fn owner(row: &'static Requirement) -> &'static str {
         .unwrap_or_default()
 }
 
-/// What the catalogue says of one resource or shared object; of the shared objects in it, too.
+/// Collects the fields and links of a resource or shared object, including those of the shared
+/// objects in it.
 fn describe(name: &str) -> ObjectFields {
     let mut described = ObjectFields::default();
     rows()
@@ -106,26 +109,26 @@ fn describe(name: &str) -> ObjectFields {
     described
 }
 
-/// What the catalogue says of a resource or shared object, by its singular name; nothing for a name
-/// it does not have.
+/// Returns the fields and links of a resource or shared object by its singular name. The result is
+/// empty if the catalogue does not have the name.
 #[must_use]
 pub fn described(name: &str) -> Option<&'static ObjectFields> {
     ALL.get(name)
 }
 
-/// The fields of a resource or shared object.
+/// Returns the fields of a resource or shared object.
 #[must_use]
 pub fn fields(name: &str) -> &'static [ObjectField] {
     described(name).map_or(&[], |described| described.fields.as_slice())
 }
 
-/// Every name with what the catalogue says of it.
+/// Returns every name with its fields and links.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static ObjectFields)> {
     ALL.iter().map(|(name, described)| (*name, described))
 }
 
 impl FieldShape {
-    /// The members of the object, or of the objects in the list.
+    /// Returns the members of the object, or of the objects in the list.
     #[must_use]
     pub fn members(&self) -> &[ObjectField] {
         match self {
@@ -144,7 +147,7 @@ impl FieldShape {
     }
 }
 
-/// Adds what one row states.
+/// Adds the field or link of one requirement.
 fn take(described: &mut ObjectFields, row: &Requirement) {
     if let Some(link) = row.link() {
         if described.links.iter().all(|known| known.name != link.name) {
@@ -184,7 +187,7 @@ fn take(described: &mut ObjectFields, row: &Requirement) {
     place.push(field);
 }
 
-/// The shape of a field, with the members of the shared objects that it has.
+/// Returns the type of a field, with the members of the shared objects in it.
 fn shape(field: &catalogue::CatalogueField) -> FieldShape {
     let object = |name: &str| FieldShape::Object(describe(name).fields);
     let list = |shape: FieldShape| FieldShape::Array(Box::new(shape));
@@ -301,7 +304,7 @@ mod tests {
             .map(|row| row.id.as_str())
             .filter(|row| !known.contains(row))
             .collect();
-        // Rules about fields rather than fields.
+        // Rules about fields, not fields.
         let rules = [
             "RES-referrer_data-01",
             "RES-share_options-01",

@@ -1,4 +1,4 @@
-//! One change to what passes between a client and a server.
+//! One change to the messages between a client and a server.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,7 +14,7 @@ type After = Box<dyn FnMut(&BufferedRequest, &mut BufferedResponse, &LinkMap) + 
 type Around =
     Arc<dyn Fn(BufferedRequest, InterceptedServer) -> BoxFuture<BufferedResponse> + Send + Sync>;
 
-/// A change to requests, to answers, or to the whole exchange; it may remember what it saw.
+/// A change to requests, to responses, or to the whole exchange. It can have state.
 #[derive(Default)]
 pub struct Interceptor {
     before: Option<Before>,
@@ -28,7 +28,7 @@ impl fmt::Debug for Interceptor {
     }
 }
 
-/// The server behind a change, and what is known of its addresses.
+/// The server that a change is applied to, with its known addresses.
 #[derive(Debug, Clone)]
 pub struct InterceptedServer {
     wire: Transport,
@@ -37,44 +37,44 @@ pub struct InterceptedServer {
 }
 
 impl InterceptedServer {
-    /// Sends one request on.
+    /// Forwards one request.
     pub async fn send(&self, call: BufferedRequest) -> BufferedResponse {
         let answer = self.wire.send(call.clone()).await;
         self.with(|sight| sight.learn(&call, &answer));
         answer
     }
 
-    /// What a request goes to.
+    /// Returns the target of a request.
     #[must_use]
     pub fn what(&self, call: &BufferedRequest) -> Option<ResourceKind> {
         self.with(|sight| sight.what(call))
     }
 
-    /// A name of the interface with the prefix.
+    /// Returns a relation name with the prefix.
     #[must_use]
     pub fn rel(&self, name: &str) -> String {
         self.with(|sight| sight.rel(name))
     }
 
-    /// The address of some record of a kind, empty if none was met.
+    /// Returns the address of a known record of a kind, or an empty text.
     #[must_use]
     pub fn known(&self, kind: &'static str) -> String {
         self.with(|sight| sight.place(ResourceKind::Record(kind)).unwrap_or_default())
     }
 
-    /// The address of the helper that answers a kind.
+    /// Returns the address of the helper that creates a kind.
     #[must_use]
     pub fn helper(&self, kind: &'static str) -> Option<String> {
         self.with(|sight| sight.place(ResourceKind::Helper(kind)))
     }
 
-    /// The address of a collection of a kind.
+    /// Returns the address of a collection of a kind.
     #[must_use]
     pub fn collection(&self, kind: &'static str) -> Option<String> {
         self.with(|sight| sight.place(ResourceKind::Collection(kind)))
     }
 
-    /// An answer that a fault remembered.
+    /// Returns a response that a fault has stored.
     #[must_use]
     pub fn remembered(&self, name: &str) -> Option<BufferedResponse> {
         self.answers
@@ -84,7 +84,7 @@ impl InterceptedServer {
             .cloned()
     }
 
-    /// Remembers an answer under a name.
+    /// Stores a response under a name.
     pub fn remember(&self, name: String, answer: &BufferedResponse) {
         self.answers
             .lock()
@@ -97,8 +97,8 @@ impl InterceptedServer {
     }
 }
 
-/// The error object of a document, those of the results in it, and that of a document that is such
-/// a result.
+/// Calls a function with every error object of a document: its own one and those of the results in
+/// it. The document can be a single result.
 fn each_error(
     document: &mut Map<String, Value>,
     name: &str,
@@ -122,7 +122,7 @@ fn each_error(
     }
 }
 
-/// The values of a body that has one on each line.
+/// Parses a body with one JSON value per line.
 fn lines(body: &[u8]) -> Option<Vec<Value>> {
     let lines = body
         .split(|byte| *byte == b'\n')
@@ -133,7 +133,7 @@ fn lines(body: &[u8]) -> Option<Vec<Value>> {
 }
 
 impl Interceptor {
-    /// Changes requests, or answers them itself.
+    /// Creates a change of requests, which can also respond to them.
     pub fn before(
         act: impl FnMut(&mut BufferedRequest, &LinkMap) -> Option<BufferedResponse> + Send + 'static,
     ) -> Self {
@@ -143,7 +143,7 @@ impl Interceptor {
         }
     }
 
-    /// Changes answers.
+    /// Creates a change of responses.
     pub fn after(
         act: impl FnMut(&BufferedRequest, &mut BufferedResponse, &LinkMap) + Send + 'static,
     ) -> Self {
@@ -153,7 +153,7 @@ impl Interceptor {
         }
     }
 
-    /// Takes the whole exchange over.
+    /// Creates a change of the whole exchange.
     pub fn around(
         act: impl Fn(BufferedRequest, InterceptedServer) -> BoxFuture<BufferedResponse>
         + Send
@@ -166,7 +166,7 @@ impl Interceptor {
         }
     }
 
-    /// Changes answers, too.
+    /// Adds a change of responses.
     #[must_use]
     pub fn and_after(
         mut self,
@@ -176,7 +176,8 @@ impl Interceptor {
         self
     }
 
-    /// With what another one does to requests or to answers, where this one does nothing.
+    /// Adds the changes of another interceptor to requests or responses that this one does not
+    /// change.
     #[must_use]
     pub fn joined(self, other: Self) -> Self {
         Self {
@@ -186,7 +187,7 @@ impl Interceptor {
         }
     }
 
-    /// Changes the HAL documents of answers.
+    /// Creates a change of the HAL documents in responses.
     pub fn documents(
         mut act: impl FnMut(&BufferedRequest, &mut Map<String, Value>, u16, &LinkMap) + Send + 'static,
     ) -> Self {
@@ -202,7 +203,7 @@ impl Interceptor {
         })
     }
 
-    /// Changes every record of a kind, `*` for all kinds, wherever it is shown.
+    /// Creates a change of every record of a kind, in every response; `*` is every kind.
     pub fn records(
         wanted: &'static str,
         mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static,
@@ -216,7 +217,7 @@ impl Interceptor {
         })
     }
 
-    /// Changes records as they are shown alone.
+    /// Creates a change of records in responses that contain only them.
     pub fn alone(
         wanted: &'static str,
         mut act: impl FnMut(&BufferedRequest, &mut Map<String, Value>, &LinkMap) + Send + 'static,
@@ -233,7 +234,7 @@ impl Interceptor {
         })
     }
 
-    /// Changes the entry point.
+    /// Creates a change of the entry point.
     pub fn entry(mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static) -> Self {
         Self::documents(move |call, document, status, sight| {
             if status == 200 && sight.what(call) == Some(ResourceKind::Entry) {
@@ -242,7 +243,7 @@ impl Interceptor {
         })
     }
 
-    /// Changes the pages of collections.
+    /// Creates a change of the pages of collections.
     pub fn pages(
         mut act: impl FnMut(&BufferedRequest, &mut Map<String, Value>, &LinkMap) + Send + 'static,
     ) -> Self {
@@ -253,8 +254,8 @@ impl Interceptor {
         })
     }
 
-    /// Changes error objects, also those about entries of a batch: each entry is answered as a
-    /// single call is.
+    /// Creates a change of error objects, including those of batch entries: each entry is answered
+    /// like a single request.
     pub fn errors(mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static) -> Self {
         Self::after(move |_, answer, sight| {
             let name = sight.rel("error");
@@ -287,7 +288,7 @@ impl Interceptor {
         })
     }
 
-    /// Changes the entries of error objects.
+    /// Creates a change of the entries of error objects.
     pub fn entries(
         mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static,
     ) -> Self {
@@ -305,7 +306,7 @@ impl Interceptor {
         })
     }
 
-    /// Changes the descriptions in error objects.
+    /// Creates a change of the descriptions in error objects.
     pub fn descriptions(
         mut act: impl FnMut(&mut Map<String, Value>, &LinkMap) + Send + 'static,
     ) -> Self {
@@ -325,7 +326,7 @@ impl Interceptor {
         })
     }
 
-    /// Changes the bodies of requests to what an address of a kind takes.
+    /// Creates a change of the bodies of requests to targets of a kind.
     pub fn sent(
         mut act: impl FnMut(&BufferedRequest, Option<ResourceKind>, &mut Map<String, Value>, &LinkMap)
         + Send
@@ -342,7 +343,7 @@ impl Interceptor {
         })
     }
 
-    /// The server with this change.
+    /// Returns the server with this change.
     #[must_use]
     pub fn over(self, wire: Transport, prefix: &str, base: &str) -> Transport {
         let server = InterceptedServer {

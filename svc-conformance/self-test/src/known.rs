@@ -1,4 +1,4 @@
-//! Which rows fail for each faulty server: what the suite knows of faults when it looks for causes.
+//! The requirements that fail for each mutant. The suite uses them to find the cause of failures.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,13 +10,13 @@ use super::faults::registry;
 use super::pool::{Pool, Room};
 use super::trial::{failed, faulty};
 
-/// Runs the faulty servers whose name or family contains `only` at the least intensity, and puts
-/// what failed into a file of known faults. The lines of the other servers stay, and so do those of
-/// servers whose run failed; lines of servers that no longer exist are removed. `tell` is called
+/// Runs the mutants whose name or family contains `only` at the lowest intensity, and writes the
+/// failed requirements to a file of known faults. The lines of other mutants, and of mutants whose
+/// run failed, are unchanged. Lines of mutants that no longer exist are removed. `tell` is called
 /// with each line.
 ///
 /// # Errors
-/// Names the servers whose run failed, and returns the file as well.
+/// Returns the names of the mutants whose run failed, together with the file.
 pub async fn updated(
     text: &str,
     only: Option<&str>,
@@ -52,7 +52,7 @@ pub async fn updated(
                 known.insert(name, rows);
             }
             Ok((name, Ok(_))) => {
-                tell(&name, "no row fails");
+                tell(&name, "no requirement fails");
                 known.remove(&name);
             }
             Ok((name, Err(error))) => broken.push(format!("{name}: {error}")),
@@ -73,7 +73,7 @@ pub async fn updated(
     )
 }
 
-/// Rows in the order of the catalogue; `HAL-02..05` are four of them.
+/// Formats requirements in the order of the catalogue; `HAL-02..05` are four of them.
 fn ranges<'r>(rows: impl Iterator<Item = &'r str>) -> String {
     let rows: BTreeSet<&str> = rows.collect();
     let all = Catalogue::built_in()

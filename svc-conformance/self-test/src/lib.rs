@@ -1,19 +1,19 @@
-//! What tests the conformance suite itself: a second service, faulty servers, and odd but
-//! conformant ones. It knows the suite as its users do, by its public face alone.
+//! Tests of the conformance suite itself: a second service, mutants, and unusual but conformant
+//! servers. They use the public API of the suite only, like its users.
 //!
 //! - [`second_server`]: an independent service, written from the catalogue alone.
-//! - [`fields`]: the fields that the catalogue names, row by row.
-//! - [`faults`]: faulty servers, with the rows that they break.
-//! - [`odd`]: odd but conformant servers.
-//! - [`score`]: runs the suite against all of them; [`results`]: what came of it.
-//! - [`smallest`]: the smallest cases of the planted faults; [`detections`]: which rows a faulty
-//!   server was seen to fail.
-//! - [`triples`]: three faults in one server, and whether the report separates them; [`known`]:
-//!   what it knows of each fault.
-//! - [`settings`]: what is run; [`trial`]: one run.
-//! - [`relay`]: one change to what a service sends to the receivers of its webhooks.
-//! - [`interceptor`], [`link_map`], [`transport`], [`subject`]: one change to what passes between a
-//!   client and a service.
+//! - [`fields`]: the fields of the catalogue, from its requirements.
+//! - [`faults`]: mutants, with the requirements that they break.
+//! - [`odd`]: unusual but conformant servers.
+//! - [`score`]: runs the suite against all of them; [`results`]: the results.
+//! - [`smallest`]: the smallest cases of the planted faults; [`detections`]: the requirements that
+//!   failed for a mutant.
+//! - [`triples`]: three faults in one server, and whether the report separates them; [`known`]: the
+//!   requirements that fail for each fault.
+//! - [`settings`]: the settings of the self-test; [`trial`]: one run.
+//! - [`relay`]: one change to the messages that a service sends to the receivers of its webhooks.
+//! - [`interceptor`], [`link_map`], [`transport`], [`subject`]: one change to the messages between
+//!   a client and a service.
 
 #![cfg_attr(
     not(test),

@@ -1,5 +1,5 @@
-//! What each address is, learnt from the links of earlier answers: no path is ever taken apart, so
-//! that it works with every server.
+//! The target of each address, learned from the links of earlier responses. Paths are never parsed,
+//! so that this works with every server.
 
 use std::collections::HashMap;
 
@@ -33,7 +33,7 @@ pub(super) const NAMES: [(&str, &str); 21] = [
     ("canvass", "canvasses"),
 ];
 
-/// What an address leads to.
+/// The target of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResourceKind {
     /// The entry point.
@@ -42,12 +42,12 @@ pub enum ResourceKind {
     Record(&'static str),
     /// A collection of a kind.
     Collection(&'static str),
-    /// A helper that answers a kind.
+    /// A helper that creates records of a kind.
     Helper(&'static str),
 }
 
 impl ResourceKind {
-    /// The kind of the record, of the members, or of what the helper makes.
+    /// Returns the kind of the record, of the members, or of the record that the helper creates.
     #[must_use]
     pub const fn kind(self) -> Option<&'static str> {
         match self {
@@ -57,17 +57,17 @@ impl ResourceKind {
     }
 }
 
-/// What is known of a server's addresses.
+/// The known addresses of a server.
 #[derive(Debug, Clone)]
 pub struct LinkMap {
     prefix: String,
     known: HashMap<String, ResourceKind>,
-    /// The nested collections: where they are, and the record they belong to.
+    /// The addresses of the nested collections, each with the record that it belongs to.
     pub(super) nested: HashMap<String, (String, String)>,
 }
 
 impl LinkMap {
-    /// Nothing but the entry point is known.
+    /// Creates a map that contains only the entry point.
     #[must_use]
     pub fn new(prefix: &str, base: &str) -> Self {
         let known = HashMap::from([(address(base), ResourceKind::Entry)]);
@@ -78,8 +78,8 @@ impl LinkMap {
         }
     }
 
-    /// A name of the interface with its prefix, or of an extension with that of the reference
-    /// server.
+    /// Returns a relation name with the prefix of the server, or an extension with that of the
+    /// reference server.
     #[must_use]
     pub fn rel(&self, name: &str) -> String {
         if EXTENSIONS.contains(&name) {
@@ -88,7 +88,7 @@ impl LinkMap {
         format!("{}:{name}", self.prefix)
     }
 
-    /// What a request goes to.
+    /// Returns the target of a request.
     #[must_use]
     pub fn what(&self, call: &BufferedRequest) -> Option<ResourceKind> {
         let address = call.address();
@@ -99,7 +99,7 @@ impl LinkMap {
             .copied()
     }
 
-    /// The kind of the record at an address.
+    /// Returns the kind of the record at an address.
     #[must_use]
     pub fn kind_at(&self, address: &str) -> Option<&'static str> {
         self.known
@@ -108,7 +108,7 @@ impl LinkMap {
             .and_then(ResourceKind::kind)
     }
 
-    /// The first address that leads to something, the shortest first.
+    /// Returns the shortest known address of a target.
     #[must_use]
     pub fn place(&self, wanted: ResourceKind) -> Option<String> {
         let places = self
@@ -121,7 +121,7 @@ impl LinkMap {
             .cloned()
     }
 
-    /// Takes in the links of an answer.
+    /// Adds the links of a response.
     pub fn learn(&mut self, call: &BufferedRequest, answer: &BufferedResponse) {
         let Some(Value::Object(document)) = answer.json() else {
             return;
@@ -205,12 +205,14 @@ impl LinkMap {
         }
     }
 
-    /// `svc:attendance` on a person is a collection (HAL-14).
+    /// Returns the kind of `svc:attendance` on a person, which is a collection.
+    ///
+    /// Requirements: HAL-14.
     fn attendance(&self, rel: &str, kind: &str) -> Option<&'static str> {
         (kind == "person" && rel == self.rel("attendance")).then_some("attendance")
     }
 
-    /// The kind whose plural relation this is.
+    /// Returns the kind with this plural relation.
     #[must_use]
     pub fn plural(&self, rel: &str) -> Option<&'static str> {
         let name = rel.strip_prefix(&self.prefix)?.strip_prefix(':')?;
@@ -248,7 +250,7 @@ impl LinkMap {
             .map(|(one, _)| *one)
     }
 
-    /// Calls a function with each record of an answer and its kind.
+    /// Calls a function with each record of a response and its kind.
     pub fn each_record(
         &self,
         call: &BufferedRequest,
@@ -291,7 +293,7 @@ impl LinkMap {
     }
 }
 
-/// The href of a link of a document.
+/// Returns the href of a link of a document.
 pub(super) fn href<'d>(document: &'d Map<String, Value>, rel: &str) -> Option<&'d str> {
     document.get("_links")?.get(rel)?.get("href")?.as_str()
 }

@@ -1,4 +1,4 @@
-//! The suite against servers that are known to be faulty, and against odd but conformant ones.
+//! Runs the suite against mutants, and against unusual but conformant servers.
 
 use std::io::Write as _;
 use std::ops::Range;
@@ -9,56 +9,56 @@ use clap::Parser;
 use svc_conformance::Intensity;
 use svc_self_test::{known, score, settings::SelfTestSettings, triples};
 
-/// Runs the conformance suite against faulty and odd servers, and keeps its score
+/// Run the conformance suite against mutants and unusual servers, and report its score
 ///
-/// Exit codes: 0 the suite finds and accuses as it must; 1 it does not; 2 wrong usage; 3 nothing
-/// was selected; 5 a file cannot be written
+/// Exit codes: 0 the suite detects the mutants and accepts the unusual servers; 1 it does not; 2
+/// wrong usage; 3 nothing was selected; 5 a file cannot be written
 #[derive(Debug, Parser)]
 #[command(name = "svc-self-test", version)]
 struct SelfTestArgs {
-    /// The seeds of the runs against faulty servers
+    /// Seeds of the runs against mutants
     #[arg(long, value_name = "A..B", default_value = "0..20", value_parser = seeds)]
     seeds: Range<u64>,
 
-    /// The seeds of more runs against faulty servers, at the least intensity
+    /// Seeds of additional runs against mutants, at the lowest intensity
     #[arg(long, value_name = "A..B", default_value = "0..1", value_parser = more_seeds)]
     quick_seeds: Range<u64>,
 
-    /// The seeds of the runs against odd but conformant servers
+    /// Seeds of the runs against unusual servers
     #[arg(long, value_name = "A..B", default_value = "0..3", value_parser = seeds)]
     odd_seeds: Range<u64>,
 
-    /// The seeds of more runs against odd but conformant servers, at the least intensity
+    /// Seeds of additional runs against unusual servers, at the lowest intensity
     #[arg(long, value_name = "A..B", default_value = "0..20", value_parser = more_seeds)]
     odd_quick_seeds: Range<u64>,
 
-    /// How much each run does: quick, default or deep
+    /// Intensity of each run: quick, default or deep
     #[arg(long, value_name = "HOW", default_value = "default", value_parser = intensity)]
     intensity: Intensity,
 
-    /// Only servers whose name or family contains this
+    /// Run only servers whose name or family contains this text
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 
-    /// Runs at the same time
+    /// Number of simultaneous runs
     #[arg(long, value_name = "N", default_value_t = 2)]
     workers: usize,
 
-    /// Instead: this number of random triples of faults, each planted in one server, whose report
-    /// is to have one finding for each fault
+    /// Instead, plant this number of random triples of faults, each in one server; the report must
+    /// have one finding for each fault
     #[arg(long, value_name = "N", conflicts_with_all = ["only", "out"])]
     triples: Option<usize>,
 
-    /// With --triples: as if the suite did not know the planted faults
+    /// With --triples: report as if the suite did not know the planted faults
     #[arg(long, requires = "triples")]
     strange: bool,
 
-    /// Instead: runs each faulty server once at quick, with the first seed, and writes to this file
-    /// which rows fail; with --only, the lines of the others stay
+    /// Instead, run each mutant once at quick with the first seed, and write the failed
+    /// requirements to this file. With --only, the lines of the other mutants are unchanged
     #[arg(long, value_name = "FILE", conflicts_with_all = ["triples", "out"])]
     known: Option<PathBuf>,
 
-    /// The results file
+    /// File for the results
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -113,7 +113,8 @@ async fn run(options: SelfTestArgs) -> Result<u8, (u8, String)> {
     };
     let score = score::run(&settings, say).await;
     say(&format!(
-        "\nkill score {}/{} at {}, {}/{} at quick   false alarms {}/{} odd servers in {} runs   {} s",
+        "\nkill score {}/{} at {}, {}/{} at quick   false alarms {}/{} unusual servers in {} runs   \
+            {} s",
         score.killed,
         score.runs,
         score.intensity.as_str(),
@@ -135,11 +136,11 @@ async fn run(options: SelfTestArgs) -> Result<u8, (u8, String)> {
     })
 }
 
-/// Runs triples of faults; 0 if in nine of ten the findings are the faults.
+/// Runs triples of faults; returns 0 if the findings match the faults in nine of ten triples.
 async fn triples(count: usize, how: triples::How) -> u8 {
     let all = triples::run(triples::chosen(count, how.seed), how, |triple| {
         let said = match (&triple.trouble, triple.is_right()) {
-            (Some(_), _) => "not judged",
+            (Some(_), _) => "not evaluated",
             (None, true) => "right",
             (None, false) => "WRONG",
         };
@@ -169,13 +170,13 @@ async fn triples(count: usize, how: triples::How) -> u8 {
     let right = all.iter().filter(|triple| triple.is_right()).count();
     let judged = all.iter().filter(|triple| triple.trouble.is_none()).count();
     say(&format!(
-        "\n{right} of {judged} triples have one finding for each fault; {} were not judged",
+        "\n{right} of {judged} triples have one finding for each fault; {} were not evaluated",
         all.len().saturating_sub(judged)
     ));
     u8::from(right.saturating_mul(10) < judged.saturating_mul(9))
 }
 
-/// A line on standard output; a reader that has gone ends nothing.
+/// Writes a line to standard output. Errors, such as a closed pipe, are ignored.
 fn say(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
@@ -183,21 +184,21 @@ fn say(line: &str) {
 fn intensity(text: &str) -> Result<Intensity, String> {
     let known = [Intensity::Quick, Intensity::Default, Intensity::Deep];
     let found = known.into_iter().find(|known| known.as_str() == text);
-    found.ok_or_else(|| format!("`{text}` is none of quick, default and deep"))
+    found.ok_or_else(|| format!("`{text}` is not an intensity. Use quick, default or deep."))
 }
 
 fn seeds(text: &str) -> Result<Range<u64>, String> {
     let range = more_seeds(text)?;
     if range.is_empty() {
-        Err(format!("`{text}` has no seed"))
+        Err(format!("`{text}` contains no seed."))
     } else {
         Ok(range)
     }
 }
 
-/// As [`seeds`], but none is a number, too.
+/// Parses a range like [`seeds`], which may be empty.
 fn more_seeds(text: &str) -> Result<Range<u64>, String> {
-    let broken = || format!("`{text}` is no range of seeds: expected such as 0..20");
+    let broken = || format!("`{text}` is not a range of seeds. Use a range such as 0..20.");
     let (start, end) = text.split_once("..").ok_or_else(broken)?;
     Ok(start.parse().map_err(|_| broken())?..end.parse().map_err(|_| broken())?)
 }

@@ -1,4 +1,4 @@
-//! Jobs that run at the same time.
+//! Simultaneous jobs.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 
-/// Jobs that are started in their order. Each waits for a free place in its room.
+/// Jobs that start in their order. Each waits for a free slot in its room.
 #[derive(Debug)]
 pub(super) struct Pool<R>(JoinSet<R>);
 
-/// Places for jobs that run at the same time.
+/// Slots for simultaneous jobs.
 #[derive(Debug, Clone)]
 pub(super) struct Room(Arc<Semaphore>);
 
@@ -36,7 +36,7 @@ impl<R: Send + 'static> Pool<R> {
     /// Waits for a job to end, and returns its result; returns `None` when all have ended.
     ///
     /// # Errors
-    /// The job panicked.
+    /// Returns an error if the job panicked.
     pub(super) async fn next(&mut self) -> Option<Result<R, JoinError>> {
         self.0.join_next().await
     }

@@ -1,8 +1,8 @@
-//! One change to what a service sends to the receivers of its webhooks: a relay between both.
+//! A relay between a service and the receivers of its webhooks, with one change to the messages.
 //!
-//! The service is given addresses of the relay in place of those of the receivers, and shows the
-//! receivers' addresses again. So it sends to the relay, which passes each message on with a
-//! change, and the receiver's answer back.
+//! The service gets addresses of the relay instead of those of the receivers, and its responses
+//! contain the receivers' addresses again. The service sends to the relay, which changes and
+//! forwards each message, and returns the receiver's response.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -30,7 +30,7 @@ use tokio::task::JoinSet;
 use super::interceptor::Interceptor;
 use super::transport::{self, BoxFuture, BufferedRequest, BufferedResponse};
 
-/// A message on its way.
+/// A message that is forwarded.
 #[derive(Debug, Clone)]
 pub struct Letter {
     /// The method.
@@ -42,7 +42,7 @@ pub struct Letter {
 }
 
 impl Letter {
-    /// A header as text.
+    /// Returns a header as text.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
         self.headers
@@ -58,7 +58,7 @@ impl Letter {
         }
     }
 
-    /// The event that it is about, such as `tag.created`.
+    /// Returns the event of the message, such as `tag.created`.
     #[must_use]
     pub fn event(&self) -> String {
         let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
@@ -69,7 +69,7 @@ impl Letter {
     }
 }
 
-/// The answer of a receiver.
+/// The response of a receiver.
 #[derive(Debug, Clone)]
 pub struct Reply {
     /// The status.
@@ -79,7 +79,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// An answer with a status alone.
+    /// Creates a response without headers.
     #[must_use]
     pub fn of(status: StatusCode) -> Self {
         Self {
@@ -89,10 +89,10 @@ impl Reply {
     }
 }
 
-/// The receiver that a message is for.
+/// The receiver of a message.
 #[derive(Clone)]
 pub struct Receiver {
-    /// Its address.
+    /// The address of the receiver.
     pub url: String,
     /// The secrets of its webhook, the newest first.
     secrets: Vec<String>,
@@ -108,7 +108,7 @@ impl fmt::Debug for Receiver {
 }
 
 impl Receiver {
-    /// Sends a message to it.
+    /// Sends a message to the receiver.
     pub async fn send(&self, letter: &Letter) -> Reply {
         self.send_to(&self.url, letter).await
     }
@@ -131,19 +131,19 @@ impl Receiver {
         }
     }
 
-    /// The newest secret.
+    /// Returns the newest secret.
     #[must_use]
     pub fn secret(&self) -> &str {
         self.secrets.first().map_or("", String::as_str)
     }
 
-    /// The oldest secret.
+    /// Returns the oldest secret.
     #[must_use]
     pub fn first_secret(&self) -> &str {
         self.secrets.last().map_or("", String::as_str)
     }
 
-    /// Signs a message as it is now, as Standard Webhooks 1.0 has it.
+    /// Signs the current content of a message according to Standard Webhooks 1.0.
     pub fn sign(&self, letter: &mut Letter) {
         let signed = whole(letter);
         letter.set(
@@ -153,7 +153,7 @@ impl Receiver {
     }
 }
 
-/// What is signed of a message: `<webhook-id>.<webhook-timestamp>.<body>`.
+/// Returns the signed content of a message: `<webhook-id>.<webhook-timestamp>.<body>`.
 #[must_use]
 pub fn whole(letter: &Letter) -> Vec<u8> {
     let head = format!(
@@ -164,7 +164,7 @@ pub fn whole(letter: &Letter) -> Vec<u8> {
     [head.as_bytes(), &letter.body].concat()
 }
 
-/// The key of a secret.
+/// Returns the key of a secret.
 #[must_use]
 pub fn key(secret: &str) -> Vec<u8> {
     STANDARD
@@ -172,7 +172,7 @@ pub fn key(secret: &str) -> Vec<u8> {
         .unwrap_or_default()
 }
 
-/// A signature of version 1 over some bytes.
+/// Returns a signature of version 1 of some bytes.
 #[must_use]
 pub fn signature(key: &[u8], signed: &[u8]) -> String {
     let Ok(mac) = Hmac::<Sha256>::new_from_slice(key) else {
@@ -184,7 +184,7 @@ pub fn signature(key: &[u8], signed: &[u8]) -> String {
     )
 }
 
-/// How a message is passed on.
+/// The function that forwards a message.
 pub type Pass = Arc<dyn Fn(Letter, Receiver) -> BoxFuture<Reply> + Send + Sync>;
 
 /// A relay that runs until it is dropped.
@@ -200,9 +200,9 @@ type Routes = Arc<Mutex<Vec<Route>>>;
 #[derive(Debug, Clone, Default)]
 struct Route {
     url: String,
-    /// The webhook, once that is known.
+    /// The webhook, once it is known.
     webhook: String,
-    /// Its secrets, the newest first.
+    /// The secrets of the webhook, the newest first.
     secrets: Vec<String>,
 }
 
@@ -210,7 +210,7 @@ fn lock(routes: &Routes) -> MutexGuard<'_, Vec<Route>> {
     routes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A service whose messages pass a relay. Where no port is free, they go unchanged.
+/// Returns a service whose messages pass through a relay. If no port is free, they are not changed.
 #[must_use]
 pub fn relayed(
     pass: impl Fn(Letter, Receiver) -> BoxFuture<Reply> + Send + Sync + 'static,
@@ -250,15 +250,16 @@ impl Relay {
         })
     }
 
-    /// The relay's address for a receiver.
+    /// Returns the relay's address for a receiver.
     fn url(&self, number: usize) -> String {
         format!("http://{}/{number}/hook", self.address)
     }
 
-    /// Puts an address of the relay in the place of the receiver's in a request; the number of it.
+    /// Replaces the receiver's address in a request by one of the relay, and returns the number of
+    /// the receiver.
     fn replace(&self, call: &mut BufferedRequest) -> Option<usize> {
         let mut body = call.json()?;
-        // What is no address of a receiver is for the service to refuse.
+        // The service rejects addresses that cannot be those of a receiver.
         let url = body
             .get("url")?
             .as_str()
@@ -275,7 +276,7 @@ impl Relay {
         Some(number)
     }
 
-    /// Takes note of which webhook has which receiver and which secrets.
+    /// Stores the receiver and the secrets of each webhook.
     fn learn(&self, call: &BufferedRequest, answer: &BufferedResponse, given: Option<usize>) {
         let document: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         let own = document
@@ -299,7 +300,7 @@ impl Relay {
         }
     }
 
-    /// Puts the receivers' addresses back in an answer.
+    /// Restores the receivers' addresses in a response.
     fn restore(&self, answer: &mut BufferedResponse) {
         let mut text = String::from_utf8_lossy(&answer.body).into_owned();
         for (number, route) in lock(&self.routes).iter().enumerate() {
@@ -327,13 +328,13 @@ async fn connection(stream: TcpStream, with: (Routes, Pass, Client<HttpConnector
         let with = with.clone();
         async move { Ok::<_, Infallible>(forward(request, with).await) }
     });
-    // A sender that goes away ends its connection only.
+    // A sender that disconnects ends only its own connection.
     let _ = http1::Builder::new()
         .serve_connection(TokioIo::new(stream), answer)
         .await;
 }
 
-/// Passes a message on.
+/// Forwards a message.
 async fn forward(
     request: Request<Incoming>,
     (routes, pass, client): (Routes, Pass, Client<HttpConnector, Full<Bytes>>),

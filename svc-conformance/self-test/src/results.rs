@@ -1,4 +1,4 @@
-//! What came of the runs against faulty and odd servers, and the results file.
+//! The results of the runs against mutants and unusual servers, and the results file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,13 +12,13 @@ use super::smallest::SmallestCase;
 use svc_conformance::Intensity;
 use svc_conformance::catalogue::Catalogue;
 
-/// Runs against one faulty server.
+/// Runs against one mutant.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct MutantRuns {
-    /// The seeds whose run failed one of the rows that the fault breaks.
+    /// The seeds whose run failed one of the requirements that the fault breaks.
     pub killed: Vec<u64>,
-    /// The seeds whose run did not, with what it said.
+    /// The other seeds, with the results of their runs.
     pub survived: BTreeMap<u64, String>,
 }
 
@@ -30,7 +30,7 @@ impl MutantRuns {
         }
     }
 
-    /// How many there were.
+    /// Returns the number of runs.
     #[must_use]
     pub fn all(&self) -> usize {
         self.killed.len().saturating_add(self.survived.len())
@@ -43,25 +43,25 @@ impl fmt::Display for MutantRuns {
     }
 }
 
-/// What came of one faulty server.
+/// The results of one mutant.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct MutantScore {
-    /// Its name.
+    /// The name of the mutant.
     pub name: String,
-    /// Its family.
+    /// The family of the mutant.
     pub family: &'static str,
     /// Where the fault is applied.
     pub place: &'static str,
-    /// The service behind it.
+    /// The service that the fault is applied to.
     pub over: &'static str,
-    /// The rows that it breaks.
+    /// The requirements that the fault breaks.
     pub rows: Vec<String>,
-    /// The runs at the intensity that was asked for.
+    /// The runs at the selected intensity.
     pub runs: MutantRuns,
-    /// The runs at the least intensity.
+    /// The runs at the lowest intensity.
     pub quick: MutantRuns,
-    /// The rows that failed, expected or not.
+    /// The requirements that failed, expected or not.
     pub failed: BTreeSet<String>,
     /// Seconds of all runs.
     pub seconds: f64,
@@ -86,19 +86,19 @@ impl MutantScore {
     }
 }
 
-/// What came of one odd server.
+/// The results of one unusual server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct UnusualScore {
-    /// Its name.
+    /// The name of the server.
     pub name: String,
-    /// How many runs there were.
+    /// The number of runs.
     pub runs: usize,
-    /// The rows it was accused under, with the reason.
+    /// The requirements that failed incorrectly, with the reason.
     pub accused: BTreeMap<String, String>,
-    /// The rows that bind and stayed without a verdict.
+    /// The binding requirements without a verdict.
     pub inconclusive: BTreeSet<String>,
-    /// Runs that did not come to their end, with the reason.
+    /// Runs that did not finish, with the reason.
     pub broken: Vec<String>,
     /// Seconds of all runs.
     pub seconds: f64,
@@ -117,75 +117,75 @@ impl UnusualScore {
     }
 }
 
-/// The faulty servers of one family.
+/// The mutants of one family.
 #[derive(Debug, Clone, Default, Serialize)]
 #[non_exhaustive]
 pub struct MutantFamily {
-    /// Its name.
+    /// The name of the family.
     pub family: String,
-    /// How many faulty servers it has.
+    /// The number of its mutants.
     pub servers: usize,
-    /// How many runs there were.
+    /// The number of runs.
     pub runs: usize,
-    /// Those that failed a row which the fault breaks.
+    /// The number of runs that failed a requirement which the fault breaks.
     pub killed: usize,
 }
 
-/// The score of the suite: what the results file has.
+/// The score of the suite: the content of the results file.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct SelfTestScore {
     /// Version of the suite.
     pub suite: &'static str,
-    /// The day.
+    /// The day of the run.
     pub date: String,
     /// Digest of the catalogue.
     pub catalogue: String,
-    /// Rows of the catalogue.
+    /// Number of requirements in the catalogue.
     pub rows: usize,
-    /// How much each run did.
+    /// The intensity of each run.
     pub intensity: Intensity,
-    /// First seed and the one after the last.
+    /// First seed, and the one after the last.
     pub seeds: (u64, u64),
-    /// Faulty servers.
+    /// Number of mutants.
     pub servers: usize,
-    /// Runs of faulty servers.
+    /// Runs of mutants.
     pub runs: usize,
-    /// Those that failed an expected row.
+    /// Runs of mutants that failed an expected requirement.
     pub killed: usize,
-    /// Runs of faulty servers at the least intensity.
+    /// Runs of mutants at the lowest intensity.
     pub quick_runs: usize,
-    /// Those that failed an expected row.
+    /// Runs of mutants at the lowest intensity that failed an expected requirement.
     pub quick_killed: usize,
-    /// Odd servers.
+    /// Number of unusual servers.
     pub odd: usize,
-    /// Runs of odd servers, at both intensities.
+    /// Runs of unusual servers, at both intensities.
     pub odd_runs: usize,
-    /// Odd servers that were accused of something in any run.
+    /// Unusual servers with a failed requirement in any run.
     pub accused: usize,
-    /// Runs of odd servers that did not come to their end.
+    /// Runs of unusual servers that did not finish.
     pub broken: usize,
-    /// Seconds from beginning to end.
+    /// Seconds from start to end.
     pub seconds: u64,
-    /// What the stateful search made of the planted faults.
+    /// The results of the stateful search for the planted faults.
     pub smallest: Vec<SmallestCase>,
-    /// Rows that bind, each with the faulty server whose run failed it.
+    /// Binding requirements, each with the mutant whose run failed it.
     pub seen: BTreeMap<String, String>,
-    /// Rows that bind and that no faulty server made for them was seen to fail.
+    /// Binding requirements that did not fail for any mutant made for them.
     pub unseen: Vec<String>,
-    /// Each family of faulty servers, by name.
+    /// Each family of mutants, by name.
     pub families: Vec<MutantFamily>,
-    /// Faulty servers that were not caught in every run, by name, with the runs at the intensity
-    /// asked for that missed them.
+    /// Mutants that were not detected in every run, by name, with the seeds of the runs at the
+    /// selected intensity that missed them.
     pub survivors: BTreeMap<String, Vec<u64>>,
-    /// Odd servers that were accused, with the rows.
+    /// Unusual servers with failed requirements.
     pub accusations: BTreeMap<String, Vec<String>>,
-    /// Faulty servers, with the rows that their runs failed before they stopped.
+    /// Mutants, with the requirements that their runs failed before they stopped.
     pub failed: BTreeMap<String, String>,
 }
 
 impl SelfTestScore {
-    /// Counts what came of all servers.
+    /// Summarizes the results of all servers.
     pub(super) fn of(
         settings: &SelfTestSettings,
         took: Duration,
@@ -250,9 +250,11 @@ impl SelfTestScore {
         }
     }
 
-    /// Whether no odd server was accused, and the faulty ones were caught: at the least intensity
-    /// nine of ten, at any other all of them, the planted ones with cases of at most one step more
-    /// than they take, and each row by a fault made for it.
+    /// Returns whether no unusual server failed, and the mutants were detected.
+    ///
+    /// At the lowest intensity nine of ten mutants must be detected, otherwise all of them. The
+    /// planted faults must be found with cases of at most one step more than necessary. Each
+    /// requirement must fail for a mutant made for it.
     #[must_use]
     pub fn is_enough(&self) -> bool {
         let most = |killed: usize, runs: usize| killed.saturating_mul(10) >= runs.saturating_mul(9);
@@ -268,7 +270,7 @@ impl SelfTestScore {
         caught && self.accused == 0 && self.broken == 0
     }
 
-    /// The results file.
+    /// Returns the content of the results file.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default()

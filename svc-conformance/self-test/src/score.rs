@@ -1,4 +1,4 @@
-//! Runs the suite against faulty and odd servers.
+//! Runs the suite against mutants and unusual servers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,10 +16,10 @@ use svc_conformance::Intensity;
 use svc_conformance::RequirementOutcome;
 use svc_conformance::catalogue::{Catalogue, Level};
 
-/// Runs at the same time, for each other run, of servers that are waited for.
+/// Number of simultaneous runs of servers with long waits, for each other run.
 const WAITING: usize = 4;
 
-/// Runs everything; `tell` is called with a line for each server as it is done.
+/// Runs everything; `tell` is called with a line for each server when it is finished.
 pub async fn run(settings: &SelfTestSettings, mut tell: impl FnMut(&str)) -> SelfTestScore {
     let began = Instant::now();
     let wanted = |name: &str, family: &str| {
@@ -38,10 +38,10 @@ pub async fn run(settings: &SelfTestSettings, mut tell: impl FnMut(&str)) -> Sel
         .filter(|odd| wanted(&odd.name, "odd"))
         .collect();
     let room = Room::of(settings.workers);
-    // Runs that wait for messages of webhooks most of their time.
+    // These runs wait for messages of webhooks most of the time.
     let room_to_wait = Room::of(settings.workers.saturating_mul(WAITING));
     let mut running = Pool::new();
-    // The long runs first, so that none is left alone at the end.
+    // The long runs start first, so that none of them runs alone at the end.
     for (at, odd) in odd.into_iter().enumerate() {
         let settings = settings.clone();
         running.start(&room, async move {
@@ -59,7 +59,7 @@ pub async fn run(settings: &SelfTestSettings, mut tell: impl FnMut(&str)) -> Sel
             (at, Either::Fault(one_fault(&fault, &settings).await))
         });
     }
-    // At the least intensity the search is short.
+    // At the lowest intensity the search is too short.
     for (at, planted) in faults::planted()
         .into_iter()
         .enumerate()
@@ -111,7 +111,7 @@ pub async fn run(settings: &SelfTestSettings, mut tell: impl FnMut(&str)) -> Sel
                 }
                 rows.insert(seen.row, seen.fault);
             }
-            Err(error) => tell(&format!("a run broke off: {error}")),
+            Err(error) => tell(&format!("a run was aborted: {error}")),
         }
     }
     let faults: Vec<MutantScore> = faults.into_values().collect();
@@ -154,7 +154,8 @@ fn smallest_line(found: &SmallestCase) -> String {
         .map(|(seed, why)| format!("\n          seed {seed}: {why}"))
         .unwrap_or_default();
     format!(
-        "{verdict} {times}/{seeds} at most {longest} steps, {shortest} are needed  {name} (smallest case){why}"
+        "{verdict} {times}/{seeds} at most {longest} steps, {shortest} are necessary  {name} \
+            (smallest case){why}"
     )
 }
 
@@ -231,7 +232,10 @@ async fn one_fault(fault: &Mutant, settings: &SelfTestSettings) -> MutantScore {
             Ok(report) => {
                 let failed: BTreeSet<String> = failed(&report).map(|row| row.id.clone()).collect();
                 let hit = failed.iter().any(|row| rows.contains(row));
-                let why = format!("{} rows failed, none expected: {failed:?}", failed.len());
+                let why = format!(
+                    "{} requirements failed, none of them expected: {failed:?}",
+                    failed.len()
+                );
                 score.failed.extend(failed);
                 if hit { Ok(()) } else { Err(why) }
             }
@@ -298,7 +302,7 @@ async fn one_odd(odd: &UnusualServer, settings: &SelfTestSettings) -> UnusualSco
     score
 }
 
-/// The MUST rows that a fault breaks, one by one.
+/// Returns the ids of the MUST requirements that a fault breaks.
 fn expected(fault: &Mutant) -> Vec<String> {
     let rows = Catalogue::built_in()
         .map(Catalogue::requirements)

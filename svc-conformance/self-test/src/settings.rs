@@ -1,25 +1,25 @@
-//! What the self-test runs.
+//! The settings of the self-test.
 
 use std::ops::Range;
 
 use svc_conformance::Intensity;
 
-/// What is run.
+/// The settings of the self-test.
 #[derive(Debug, Clone)]
 pub struct SelfTestSettings {
-    /// The seeds; each faulty server is run with each.
+    /// The seeds of the runs of each mutant at [`Self::intensity`].
     pub seeds: Range<u64>,
-    /// The seeds with which each faulty server is run at the least intensity, too.
+    /// The seeds of additional runs of each mutant at the lowest intensity.
     pub quick_seeds: Range<u64>,
-    /// The seeds of the odd servers' full runs at the same intensity.
+    /// The seeds of the runs of each unusual server at [`Self::intensity`].
     pub odd_seeds: Range<u64>,
-    /// The seeds of the odd servers' full runs at the least intensity.
+    /// The seeds of additional runs of each unusual server at the lowest intensity.
     pub odd_quick_seeds: Range<u64>,
-    /// How much each run does.
+    /// The intensity of the runs.
     pub intensity: Intensity,
-    /// Only servers whose name or family contains this.
+    /// Runs only servers whose name or family contains this text.
     pub only: Option<String>,
-    /// Runs at the same time.
+    /// The number of simultaneous runs.
     pub workers: usize,
 }
 

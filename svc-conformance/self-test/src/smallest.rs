@@ -1,5 +1,5 @@
-//! The smallest cases of the planted faults: whether the stateful search finds each, and in how
-//! many steps it shows it.
+//! The smallest cases of the planted faults: whether the stateful search finds each of them, and
+//! with how many steps.
 
 use std::collections::BTreeMap;
 
@@ -9,27 +9,27 @@ use super::faults::SequenceMutant;
 use super::trial::suite;
 use svc_conformance::Intensity;
 
-/// What the stateful search made of one planted fault.
+/// The results of the stateful search for one planted fault.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct SmallestCase {
-    /// Name of the fault.
+    /// The name of the fault.
     pub name: String,
-    /// The steps of the shortest case that there is.
+    /// The number of steps of the shortest possible case.
     pub shortest: usize,
-    /// How many seeds there were.
+    /// The number of seeds.
     pub seeds: usize,
-    /// How many of them found the fault.
+    /// The number of seeds that found the fault.
     pub found: usize,
-    /// The steps of the longest case that was found.
+    /// The number of steps of the longest case that was found.
     pub longest: usize,
-    /// What a run said that did not find the fault, by its seed.
+    /// The results of the runs that did not find the fault, by seed.
     #[serde(skip)]
     pub missed: BTreeMap<u64, String>,
 }
 
 impl SmallestCase {
-    /// Whether every seed found the fault with at most one step more than it takes.
+    /// Returns whether every seed found the fault with at most one step more than necessary.
     #[must_use]
     pub const fn is_near(&self) -> bool {
         self.found == self.seeds && self.longest <= self.shortest.saturating_add(1)
@@ -63,7 +63,7 @@ pub async fn search(
     all
 }
 
-/// The steps of the smallest case that one run found.
+/// Returns the number of steps of the smallest case that one run found.
 async fn steps(planted: &SequenceMutant, intensity: Intensity, seed: u64) -> Result<usize, String> {
     let subject = planted
         .fault
@@ -84,5 +84,5 @@ async fn steps(planted: &SequenceMutant, intensity: Intensity, seed: u64) -> Res
     cases
         .filter(|steps| *steps > 0)
         .min()
-        .ok_or_else(|| format!("it was not found:\n{report}"))
+        .ok_or_else(|| format!("the fault was not found:\n{report}"))
 }

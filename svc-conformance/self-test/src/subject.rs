@@ -1,4 +1,4 @@
-//! A service to run the suite against, with the keys that the suite is given.
+//! A service to run the suite against, with the keys that the suite gets.
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,18 +26,18 @@ use tokio::task::JoinSet;
 use super::second_server::{IndependentServer, ServerKey, ServerOptions, SimulatedTime};
 use super::transport::{BufferedRequest, Transport};
 
-/// Base of the reference server's addresses.
+/// Base URL of the reference server.
 const REFERENCE: &str = "http://reference.example.org/api/v1/";
 
-/// A service with what the suite has to know.
+/// A service with the information that the suite needs.
 pub struct TestSubject {
     /// The service.
     pub wire: Transport,
-    /// The base of its addresses.
+    /// The base URL.
     pub base: String,
     /// The prefix of relations.
     pub prefix: String,
-    /// The key that the run works with.
+    /// The main key of the run.
     pub key: String,
     /// A key to other data.
     pub other_key: Option<String>,
@@ -45,11 +45,11 @@ pub struct TestSubject {
     pub restricted_key: Option<(String, String)>,
     /// The fixtures of a run: names with addresses.
     pub fixtures: Vec<(String, String)>,
-    /// Its time, where that can be let pass without waiting.
+    /// The simulated time, if time can pass without waiting.
     pub time: Option<SimulatedTime>,
-    /// What sends the messages of its webhooks, as long as the service runs.
+    /// The worker that sends the messages of the webhooks while the service runs.
     sender: JoinSet<()>,
-    /// Kept as long as the service runs.
+    /// Not deleted while the service runs.
     _folder: Option<TempDir>,
 }
 
@@ -61,38 +61,38 @@ impl fmt::Debug for TestSubject {
     }
 }
 
-/// Why a service did not start.
+/// Error raised when a service does not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubjectError {
-    /// No folder for its data.
+    /// The folder for its data cannot be created.
     #[error("no folder for the data: {0}")]
     Folder(#[from] std::io::Error),
-    /// The data file.
+    /// The data file cannot be used.
     #[error("the data file: {0}")]
     File(#[from] FileError),
-    /// The keys.
+    /// The keys are invalid.
     #[error("the keys: {0}")]
     Key(#[from] KeyError),
-    /// The interface.
-    #[error("the interface: {0}")]
+    /// The API cannot be built.
+    #[error("the API: {0}")]
     Build(#[from] BuildError),
-    /// It publishes no declaration that can be read.
-    #[error("it publishes no declaration")]
+    /// The service does not publish a valid declaration.
+    #[error("the service does not publish a valid declaration")]
     Declaration,
-    /// The first records.
+    /// The first records cannot be created.
     #[error("the first records: {0:?}")]
     Store(svc_core::Error),
 }
 
 impl TestSubject {
-    /// The second service.
+    /// Returns the second service.
     #[must_use]
     pub fn second_server(options: ServerOptions) -> Self {
         Self::of_second_server(&IndependentServer::new(ServerOptions::default()), options)
     }
 
-    /// The data of a second service, behind one that is set up otherwise.
+    /// Returns a service with the data of a second service and other options.
     #[must_use]
     pub fn of_second_server(second_server: &IndependentServer, mut options: ServerOptions) -> Self {
         let time = SimulatedTime::default();
@@ -125,10 +125,10 @@ impl TestSubject {
         }
     }
 
-    /// The reference server on a file of its own; its key is bound to a person.
+    /// Starts the reference server with a new data file; its key is bound to a person.
     ///
     /// # Errors
-    /// The file cannot be made.
+    /// Returns an error if the file cannot be created.
     pub async fn reference(
         set_up: impl FnOnce(ApiBuilder) -> ApiBuilder,
     ) -> Result<Self, SubjectError> {
@@ -139,11 +139,11 @@ impl TestSubject {
         .0)
     }
 
-    /// The reference server, which also sends the messages of its webhooks, to receivers on this
-    /// machine. Its restricted key may do everything but read tags.
+    /// Starts the reference server, which also sends the messages of its webhooks to receivers on
+    /// this machine. Its restricted key has every right except reading tags.
     ///
     /// # Errors
-    /// The file cannot be made.
+    /// Returns an error if the file cannot be created.
     pub async fn sending(
         set_up: impl FnOnce(ApiBuilder) -> ApiBuilder,
     ) -> Result<Self, SubjectError> {
@@ -162,13 +162,13 @@ impl TestSubject {
         Ok(subject)
     }
 
-    /// Whether it sends the messages of its webhooks.
+    /// Returns whether the service sends the messages of its webhooks.
     #[must_use]
     pub fn sends(&self) -> bool {
         !self.sender.is_empty()
     }
 
-    /// The reference server, whose restricted key has the rights of these names.
+    /// Starts the reference server; the restricted key has the rights with these names.
     async fn of_reference(
         set_up: impl FnOnce(ApiBuilder) -> ApiBuilder,
         may: impl Fn(&str) -> bool,
@@ -207,7 +207,7 @@ impl TestSubject {
             .webhooks(&shared)
             .batches()
             .base_url(REFERENCE);
-        // Whoever sends it: the interface does not show more than that it is taken.
+        // Every delivery succeeds: the API only shows that it is accepted.
         let api = api.delivery(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Sent));
         let api = set_up(
             api.authenticator(KeyAliases(store.clone()))
@@ -235,7 +235,7 @@ impl TestSubject {
         Ok((subject, api))
     }
 
-    /// Reads a JSON document with its key.
+    /// Reads a JSON document with the main key.
     pub(super) async fn get(&self, url: &str) -> Option<Value> {
         let (header, value) = (
             HeaderName::from_static("svc-api-token"),
@@ -251,7 +251,7 @@ impl TestSubject {
         serde_json::from_slice(&self.wire.send(call).await.body).ok()
     }
 
-    /// The same service behind another one.
+    /// Returns the service with a layer around it.
     #[must_use]
     pub fn behind(self, wrap: impl FnOnce(Transport, &str) -> Transport) -> Self {
         Self {
@@ -261,8 +261,8 @@ impl TestSubject {
     }
 }
 
-/// The keys of all subjects have the same short names, and the reference server takes long keys
-/// only.
+/// The keys of all subjects have the same short names, but the reference server accepts only long
+/// keys.
 struct KeyAliases(SqliteStore);
 
 #[async_trait]
@@ -284,13 +284,13 @@ impl Authenticator for KeyAliases {
     }
 }
 
-/// The key that the reference server has under a short name.
+/// Returns the key of the reference server for a short name.
 fn long(name: &str) -> String {
     format!("{name}-of-the-self-test")
 }
 
-/// What no request can make: the person that the reference server's key is bound to, and a stored
-/// query.
+/// Creates what requests cannot create: the person that the reference server's key is bound to, and
+/// a stored query.
 async fn seed(store: &SqliteStore, tenant: &Tenant) -> Result<Option<Id>, SubjectError> {
     let person = seeded_id(1);
     let records = [
@@ -307,7 +307,7 @@ async fn seed(store: &SqliteStore, tenant: &Tenant) -> Result<Option<Id>, Subjec
     Ok(person)
 }
 
-/// Stores a container for each helper whose containers no client can create. Returns the addresses
+/// Stores a container for each helper whose containers clients cannot create. Returns the addresses
 /// of these helpers, each with the name of its fixture.
 async fn furnish(
     store: &SqliteStore,
@@ -344,12 +344,12 @@ async fn furnish(
     Ok(fixtures)
 }
 
-/// The id of a record that exists before the first request.
+/// Returns the id of a record that exists before the first request.
 fn seeded_id(number: u8) -> Option<Id> {
     Id::new(&format!("0198f000-0000-7000-8000-{number:012}"))
 }
 
-/// A record with one field.
+/// Returns a record with one field.
 fn seeded(kind: Kind, id: Id, field: &'static str) -> ImportedRecord {
     let mut draft = RawDraft::empty(kind);
     draft.fields.insert(field, "Self test");

@@ -1,4 +1,4 @@
-//! Requests and answers with their bodies at hand, and the services that take them.
+//! Requests and responses with complete bodies, and the services that process them.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -14,7 +14,7 @@ use http_body_util::{BodyExt, Full};
 use serde_json::{Map, Value};
 use tower::{Service, ServiceExt};
 
-/// A future that may move between threads.
+/// A future that can move between threads.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// A request.
@@ -31,13 +31,13 @@ pub struct BufferedRequest {
 }
 
 impl BufferedRequest {
-    /// The address below the host, without a slash at its end.
+    /// Returns the path and query without a slash at the end of the path.
     #[must_use]
     pub fn address(&self) -> String {
         address(&self.uri.to_string())
     }
 
-    /// A request to nothing.
+    /// Creates a request without a target.
     #[must_use]
     pub fn nowhere() -> Self {
         Self {
@@ -48,7 +48,7 @@ impl BufferedRequest {
         }
     }
 
-    /// The object in the body.
+    /// Returns the object in the body.
     #[must_use]
     pub fn json(&self) -> Option<Map<String, Value>> {
         serde_json::from_slice(&self.body).ok()
@@ -60,20 +60,20 @@ impl BufferedRequest {
         self.headers.remove(header::CONTENT_LENGTH);
     }
 
-    /// Goes elsewhere instead; an address that is none changes nothing.
+    /// Changes the target; an invalid address changes nothing.
     pub fn redirect(&mut self, address: &str) {
         if let Ok(uri) = address.parse() {
             self.uri = uri;
         }
     }
 
-    /// Whether it writes.
+    /// Returns whether the request is a write.
     #[must_use]
     pub fn is_write(&self) -> bool {
         [Method::POST, Method::PUT, Method::DELETE].contains(&self.method)
     }
 
-    /// Another request like this one, without a body.
+    /// Returns a `GET` request to an address with the headers of this one, without a body.
     #[must_use]
     pub fn get(&self, address: &str) -> Self {
         let mut call = Self {
@@ -88,7 +88,7 @@ impl BufferedRequest {
     }
 }
 
-/// The path and query of an address, without a slash at the path's end.
+/// Returns the path and query of an address without a slash at the end of the path.
 #[must_use]
 pub fn address(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| {
@@ -100,7 +100,7 @@ pub fn address(url: &str) -> String {
     }
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug, Clone)]
 pub struct BufferedResponse {
     /// The status.
@@ -112,7 +112,7 @@ pub struct BufferedResponse {
 }
 
 impl BufferedResponse {
-    /// An answer without a body.
+    /// Creates a response without a body.
     #[must_use]
     pub fn empty(status: u16) -> Self {
         let cache = HeaderValue::from_static("max-age=0, private, must-revalidate");
@@ -124,7 +124,7 @@ impl BufferedResponse {
         }
     }
 
-    /// An answer with a HAL document.
+    /// Creates a response with a HAL document.
     #[must_use]
     pub fn document(status: u16, body: &Value) -> Self {
         let mut answer = Self::empty(status);
@@ -136,7 +136,7 @@ impl BufferedResponse {
         answer
     }
 
-    /// Whether the body is a HAL document.
+    /// Returns whether the body is a HAL document.
     #[must_use]
     pub fn is_hal(&self) -> bool {
         self.headers
@@ -144,13 +144,13 @@ impl BufferedResponse {
             .is_some_and(|media| media.as_bytes().starts_with(b"application/hal+json"))
     }
 
-    /// Whether the request succeeded.
+    /// Returns whether the request succeeded.
     #[must_use]
     pub const fn is_success(&self) -> bool {
         self.status >= 200 && self.status < 300
     }
 
-    /// The document in the body, if it is one of HAL.
+    /// Returns the document in the body, if it is a HAL document.
     #[must_use]
     pub fn json(&self) -> Option<Value> {
         self.is_hal()
@@ -158,7 +158,7 @@ impl BufferedResponse {
             .flatten()
     }
 
-    /// Adds a behaviour, where this is the declaration.
+    /// Adds a behaviour if this is the declaration.
     pub fn declare(&mut self, behaviour: &str) -> bool {
         let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&self.body) else {
             return false;
@@ -178,7 +178,7 @@ impl BufferedResponse {
     }
 }
 
-/// A service of any make.
+/// A service of any type.
 #[derive(Clone)]
 pub struct Transport(Arc<dyn Fn(BufferedRequest) -> BoxFuture<BufferedResponse> + Send + Sync>);
 
@@ -189,7 +189,7 @@ impl fmt::Debug for Transport {
 }
 
 impl Transport {
-    /// A service from a function.
+    /// Creates a service from a function.
     #[must_use]
     pub fn new(
         answer: impl Fn(BufferedRequest) -> BoxFuture<BufferedResponse> + Send + Sync + 'static,
@@ -197,7 +197,7 @@ impl Transport {
         Self(Arc::new(answer))
     }
 
-    /// A tower service; each request is answered by a clone.
+    /// Wraps a tower service; a clone answers each request.
     #[must_use]
     pub fn of<S, B>(service: S) -> Self
     where

@@ -13,12 +13,12 @@ use svc_conformance::RequirementOutcome;
 use svc_conformance::Suite;
 use svc_conformance::SuiteError;
 
-/// Longest wait for a message. The reference server sends a second attempt after 5 to 6 s.
+/// The longest wait for a message. The reference server makes a second attempt after 5 to 6 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(12);
 
-/// One run against a faulty server. It ends at the first confirmed failure of one of `rows`, or
-/// runs every check if there are none. Where the fault hides the declaration, it is the one of the
-/// server without the fault, as if it had been written by hand.
+/// Runs the suite against a mutant. The run ends at the first confirmed failure of one of `rows`,
+/// or executes every check if `rows` is empty. If the fault hides the declaration, the suite gets
+/// the declaration of the correct service as a file.
 pub(super) async fn faulty(
     fault: &Mutant,
     intensity: Intensity,
@@ -55,12 +55,12 @@ pub(super) async fn faulty(
     }
 }
 
-/// The rows of a report that failed.
+/// Returns the requirements of a report that failed.
 pub(super) fn failed(report: &Report) -> impl Iterator<Item = &svc_conformance::RequirementReport> {
     report.with_outcome(RequirementOutcome::Fail)
 }
 
-/// A run of the suite against a service.
+/// Returns a run of the suite against a service.
 #[must_use]
 pub fn suite(subject: &TestSubject, intensity: Intensity, seed: u64) -> Suite {
     let mut keys = Keys::primary(&subject.key);
@@ -87,7 +87,7 @@ pub fn suite(subject: &TestSubject, intensity: Intensity, seed: u64) -> Suite {
             .webhook_receiver("127.0.0.1:0")
             .webhook_timeout(LONGEST_WAIT);
     }
-    // A trial comes to the same each time.
+    // A trial always has the same result.
     let suite = suite.nonce(format!("{seed:012x}"));
     suite.clean_up(false).allow_side_effects(true)
 }

@@ -10,23 +10,24 @@ use super::pool::{Pool, Room};
 use super::subject::{SubjectError, TestSubject};
 use super::trial::{failed, suite};
 
-/// What came of one triple.
+/// The results of one triple.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Triple {
     /// The names of the faults.
     pub faults: Vec<String>,
-    /// The rows of each finding, with its sentence.
+    /// The requirements of each finding, with its sentence.
     pub findings: Vec<(String, BTreeSet<String>)>,
-    /// The rows that fail for each fault alone.
+    /// The requirements that fail for each fault alone.
     pub alone: Vec<BTreeSet<String>>,
-    /// Why the run was not judged, such as a fault that a run of this seed does not see.
+    /// Why the run was not evaluated, for example because a run with this seed does not detect one
+    /// of the faults.
     pub trouble: Option<String>,
 }
 
 impl Triple {
-    /// Whether there are as many findings as faults, and each fault has a finding of its own whose
-    /// rows all fail for it alone.
+    /// Returns whether there is exactly one finding for each fault, and all requirements of the
+    /// finding fail for that fault alone.
     #[must_use]
     pub fn is_right(&self) -> bool {
         let fits = |finding: &BTreeSet<String>, fault: &BTreeSet<String>| finding.is_subset(fault);
@@ -58,7 +59,8 @@ impl Numbers {
     }
 }
 
-/// Random triples of faults of one server; each of the three breaks another row than the other two.
+/// Returns random triples of faults of one server; each of the three breaks another requirement
+/// than the other two.
 #[must_use]
 pub fn chosen(count: usize, seed: u64) -> Vec<[Mutant; 3]> {
     let of_second = |fault: &Mutant| matches!(fault.over, BaseServer::SecondServer(_));
@@ -85,19 +87,19 @@ pub fn chosen(count: usize, seed: u64) -> Vec<[Mutant; 3]> {
     triples
 }
 
-/// How triples are run.
+/// The settings of the runs of triples.
 #[derive(Debug, Clone, Copy)]
 pub struct How {
     /// The seed of each run.
     pub seed: u64,
-    /// Runs at the same time.
+    /// The number of simultaneous runs.
     pub workers: usize,
-    /// Whether the report may use what it knows of the three faults; where not, they are as new to
-    /// it as a stranger's.
+    /// Whether the report may use the known failures of the three faults. Otherwise it treats them
+    /// as unknown faults.
     pub are_known: bool,
 }
 
-/// Runs triples; `tell` is called with each as it is done.
+/// Runs triples; `tell` is called with each one when it is finished.
 pub async fn run(
     triples: Vec<[Mutant; 3]>,
     how: How,
@@ -129,7 +131,7 @@ async fn one(faults: &[Mutant; 3], how: How) -> Triple {
                 let rows = rows(&report);
                 if rows.is_empty() {
                     triple.trouble = Some(format!(
-                        "a quick run of this seed does not see: {}",
+                        "a quick run with this seed does not detect: {}",
                         fault.name
                     ));
                     return triple;
@@ -160,7 +162,7 @@ fn rows(report: &Report) -> BTreeSet<String> {
     failed(report).map(|row| row.id.clone()).collect()
 }
 
-/// A whole run at the least intensity against a server with these faults.
+/// Runs the suite completely at the lowest intensity against a server with these faults.
 async fn report(faults: &[Mutant], seed: u64) -> Result<Report, String> {
     let subject = start(faults).await.map_err(|error| error.to_string())?;
     suite(&subject, Intensity::Quick, seed)
@@ -169,7 +171,7 @@ async fn report(faults: &[Mutant], seed: u64) -> Result<Report, String> {
         .map_err(|error| error.to_string())
 }
 
-/// A server with several faults, the first one next to the service.
+/// Returns a server with several faults, the first one closest to the service.
 async fn start(faults: &[Mutant]) -> Result<TestSubject, SubjectError> {
     let mut subject = BaseServer::start_all(faults.iter().map(|fault| fault.over)).await?;
     for fault in faults {

@@ -1,4 +1,6 @@
-//! Keys, rights and tenants (AUT-01 to AUT-08, COL-02, HAL-10, ERR-08, ERR-09).
+//! Keys, rights and tenants.
+//!
+//! Requirements: AUT-01 to AUT-08, COL-02, HAL-10, ERR-08, ERR-09.
 
 use http::Method;
 

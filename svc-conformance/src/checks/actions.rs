@@ -1,4 +1,6 @@
-//! The helpers that record an action of a person (HLP-11 to HLP-15).
+//! The helpers that record an action of a person.
+//!
+//! Requirements: HLP-11 to HLP-15.
 
 use super::helper_calls::{ignored, row, somebody};
 use super::record_comparison::identified;
@@ -44,8 +46,9 @@ pub(super) const CHECKS: &[Check] = &[
         .needs("helper.record_donation and helper.record_donation.links"),
 ];
 
-/// A record helper: what it takes, what it answers, where that is found, and what it counts (HLP-11
-/// to HLP-15).
+/// A record helper: what it takes, what it answers, where that is found, and what it counts.
+///
+/// Requirements: HLP-11 to HLP-15.
 async fn record(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     let Some((kind, name)) = kind(one).and_then(|kind| Some((kind, kind.helper?))) else {
@@ -211,7 +214,9 @@ async fn tickets(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A donation leads to the attendance or the submission that it goes with (RES-donation-22).
+/// A donation leads to the attendance or the submission that it goes with.
+///
+/// Requirements: RES-donation-22.
 async fn donation_links(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(one in ["attendance", "submission"] => linked_donation(cx, one))
 }

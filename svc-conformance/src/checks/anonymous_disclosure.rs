@@ -1,5 +1,6 @@
-//! What a caller without a key learns of somebody known, and what he changes there (HLP-04,
-//! HLP-07).
+//! What a caller without a key learns of somebody known, and what he changes there.
+//!
+//! Requirements: HLP-04, HLP-07.
 
 use super::helper_calls::{PreparedHelper, declared_helpers, own_fields};
 use super::record_comparison::different;

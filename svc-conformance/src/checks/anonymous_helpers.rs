@@ -1,4 +1,6 @@
-//! Helpers that are called without a key, and helpers of what is gone (HLP-07 to HLP-09, HLP-23).
+//! Helpers that are called without a key, and helpers of what is gone.
+//!
+//! Requirements: HLP-07 to HLP-09, HLP-23.
 
 use http::Method;
 use serde_json::Map;
@@ -17,7 +19,9 @@ pub(super) const CHECKS: &[Check] = &[
     check!("hlp/container-is-gone", [HLP_23], container_gone).needs("helper.*.of_removable"),
 ];
 
-/// Without a key a helper answers `{}`, and does what it does with one (HLP-07, HLP-08).
+/// Without a key a helper answers `{}`, and does what it does with one.
+///
+/// Requirements: HLP-07, HLP-08.
 async fn anonymous(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx).into_iter().filter(|name| cx.declared().helps_anyone(name))
         => without_key(cx, name))
@@ -118,7 +122,9 @@ async fn tagged(
     }
 }
 
-/// Without a key, a helper of a container that is gone fails (HLP-09).
+/// Without a key, a helper of a container that is gone fails.
+///
+/// Requirements: HLP-09.
 async fn anonymous_fails(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx).into_iter().filter(|name| cx.declared().helps_anyone(name))
         => fails(cx, name))
@@ -146,7 +152,9 @@ async fn fails(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Helpers of a container that is gone fail, and nothing is created (HLP-23).
+/// Helpers of a container that is gone fail, and nothing is created.
+///
+/// Requirements: HLP-23.
 async fn container_gone(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx) => gone(cx, &cx.api(), name, ids::HLP_23, &[400, 404]))
 }

@@ -1,4 +1,6 @@
-//! Answers to questions that a helper takes for its person (HAF-07 to HAF-10).
+//! Answers to questions that a helper takes for its person.
+//!
+//! Requirements: HAF-07 to HAF-10.
 
 use super::helper_calls::somebody;
 use super::functions::{about, any_helper, below, call, note_rest};
@@ -28,8 +30,9 @@ pub(super) async fn question(
     api.create(kind, &api.cx.marked(&fields)).await
 }
 
-/// An answer for each element; questions by address and by identifier; keys and free text (HAF-07
-/// to HAF-10).
+/// An answer for each element; questions by address and by identifier; keys and free text.
+///
+/// Requirements: HAF-07 to HAF-10.
 async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
@@ -116,8 +119,9 @@ async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A key that the question does not have, two keys where one is taken, and none at all are errors
-/// (HAF-09).
+/// A key that the question does not have, two keys where one is taken, and none at all are errors.
+///
+/// Requirements: HAF-09.
 async fn wrong_answers(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
@@ -153,7 +157,9 @@ async fn wrong_answers(cx: &CheckContext) -> Result<(), CheckStop> {
 }
 
 /// One response where a single choice is asked for, one or more for several: fewer or more are
-/// refused (RES-question-06).
+/// refused.
+///
+/// Requirements: RES-question-06.
 async fn how_many(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     if cx

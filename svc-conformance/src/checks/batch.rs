@@ -1,4 +1,6 @@
-//! Many calls of a helper in one request, where that is declared (BAT-01 to BAT-10, STR-09).
+//! Many calls of a helper in one request, where that is declared.
+//!
+//! Requirements: BAT-01 to BAT-10, STR-09.
 
 use http::{HeaderName, Method};
 

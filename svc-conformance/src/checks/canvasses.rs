@@ -1,5 +1,6 @@
-//! Canvasses (HLP-16 to HLP-18, RES-canvass-06 to RES-canvass-12, RES-person-48), which only their
-//! helper records.
+//! Canvasses, which only their helper records.
+//!
+//! Requirements: HLP-16 to HLP-18, RES-canvass-06 to RES-canvass-12, RES-person-48.
 
 use super::nested_collections::only_member;
 use super::helper_calls::{PreparedHelper, own_fields, somebody};
@@ -273,8 +274,9 @@ async fn answer(cx: &CheckContext, sort: &str) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// The question of a response that a canvass shows: an address, an identifier, or a link
-/// (RES-canvass-09).
+/// The question of a response that a canvass shows: an address, an identifier, or a link.
+///
+/// Requirements: RES-canvass-09.
 async fn asked(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -299,7 +301,9 @@ async fn asked(
     Ok(())
 }
 
-/// Without the object that holds them, the fields of a canvass would be lost in silence (HLP-16).
+/// Without the object that holds them, the fields of a canvass would be lost in silence.
+///
+/// Requirements: HLP-16.
 async fn bare(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready("record_canvass").await?;
@@ -316,7 +320,9 @@ async fn bare(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A person in the body is nobody new (HLP-18).
+/// A person in the body is nobody new.
+///
+/// Requirements: HLP-18.
 async fn no_person(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     needs(cx, "person", "list")?;
@@ -341,7 +347,9 @@ async fn no_person(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// The person in the path must exist (HLP-17).
+/// The person in the path must exist.
+///
+/// Requirements: HLP-17.
 async fn nobody(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     needs(cx, "person", "delete")?;

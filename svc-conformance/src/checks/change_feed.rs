@@ -1,4 +1,6 @@
-//! The change feed (SYN-01 to SYN-12).
+//! The change feed.
+//!
+//! Requirements: SYN-01 to SYN-12.
 
 use std::collections::HashSet;
 

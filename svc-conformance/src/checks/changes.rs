@@ -1,4 +1,6 @@
-//! Changes of records: of some fields, to nothing, of arrays (CRU-15 to CRU-19, CAP-06, ERR-15).
+//! Changes of records: of some fields, to nothing, of arrays.
+//!
+//! Requirements: CRU-15 to CRU-19, CAP-06, ERR-15.
 
 use std::time::Duration;
 
@@ -21,8 +23,9 @@ pub(super) const ROWS: &[&str] = &[
     "field:event.total_tickets", "field:event.total_amount", "field:advocacy_campaign.total_outreaches",
 ];
 
-/// A change of some fields changes those alone; what the server keeps cannot be set (CRU-15,
-/// CRU-16, CRU-19, CAP-06).
+/// A change of some fields changes those alone; what the server keeps cannot be set.
+///
+/// Requirements: CRU-15, CRU-16, CRU-19, CAP-06.
 pub(super) async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = subject(cx)?;
     needs(cx, one, "update")?;
@@ -76,7 +79,9 @@ fn independent(one: &str, sent: &mut Value) {
     }
 }
 
-/// The answer to a change is the full updated resource (ERR-15, CRU-04, CRU-08, CRU-11).
+/// The answer to a change is the full updated resource.
+///
+/// Requirements: ERR-15, CRU-04, CRU-08, CRU-11.
 fn full(cx: &CheckContext, one: &str, answered: &Representation, after: &Representation) {
     let row = match one {
         "signature" => Some(ids::CRU_04),
@@ -140,7 +145,9 @@ fn changed(
     }
 }
 
-/// The date of the last change goes on, that of the creation stays (CRU-19, TYP-15, TYP-16).
+/// The date of the last change goes on, that of the creation stays.
+///
+/// Requirements: CRU-19, TYP-15, TYP-16.
 fn dated(cx: &CheckContext, before: &Representation, after: &Representation, may_be_equal: bool) {
     let (old, new) = (
         before["modified_date"].as_str(),
@@ -225,7 +232,9 @@ async fn kept(
     Ok(())
 }
 
-/// Each field is emptied by `null`, and the others stay (CRU-17).
+/// Each field is emptied by `null`, and the others stay.
+///
+/// Requirements: CRU-17.
 pub(super) async fn nothing(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = subject(cx)?;
     needs(cx, one, "update")?;
@@ -294,7 +303,9 @@ fn emptied(cx: &CheckContext, one: &str, name: &str, after: &Representation) {
     });
 }
 
-/// An array is what was sent last: permuted, shortened, empty (CRU-18).
+/// An array is what was sent last: permuted, shortened, empty.
+///
+/// Requirements: CRU-18.
 pub(super) async fn arrays(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = subject(cx)?;
     needs(cx, one, "update")?;

@@ -1,5 +1,6 @@
-//! Collections: members, pages, totals, and as the entry point links them (COL-01 to COL-31,
-//! LIM-02).
+//! Collections: members, pages, totals, and as the entry point links them.
+//!
+//! Requirements: COL-01 to COL-31, LIM-02.
 
 use std::collections::BTreeSet;
 

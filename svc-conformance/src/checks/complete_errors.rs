@@ -1,5 +1,7 @@
 //! Requests that are wrong by themselves and name what there is not: everything is told in one
-//! answer (ERR-39).
+//! answer.
+//!
+//! Requirements: ERR-39.
 
 use super::helper_calls::somebody;
 use super::record_comparison;

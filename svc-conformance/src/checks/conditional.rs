@@ -1,5 +1,7 @@
 //! Conditional requests, where they are declared: what a client has is not sent again, and what it
-//! does not know is not overwritten (ETG-01 to ETG-11).
+//! does not know is not overwritten.
+//!
+//! Requirements: ETG-01 to ETG-11.
 
 use std::time::Duration;
 
@@ -82,7 +84,9 @@ fn weak(tag: &str) -> String {
     format!("W/{}", tag.strip_prefix("W/").unwrap_or(tag))
 }
 
-/// What is read has a tag, and is not sent to who names it (ETG-01, ETG-02, ETG-05, ETG-06).
+/// What is read has a tag, and is not sent to who names it.
+///
+/// Requirements: ETG-01, ETG-02, ETG-05, ETG-06.
 async fn reads(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     unsent(cx, &api, ids::ETG_02, cx.run.target.base()).await?;
@@ -138,7 +142,9 @@ async fn reads(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// `Last-Modified` of a record, where it is sent, is its `modified_date` in whole seconds (ETG-03).
+/// `Last-Modified` of a record, where it is sent, is its `modified_date` in whole seconds.
+///
+/// Requirements: ETG-03.
 fn dated(cx: &CheckContext, record: &TestResponse) {
     let sent = record.header("last-modified");
     let modified = record["modified_date"].as_str().and_then(instant);
@@ -256,7 +262,9 @@ async fn settled(
 }
 
 /// Whether two answers of one address keep the law of tags, and the first is not taken for the
-/// second (ETG-04, ETG-06).
+/// second.
+///
+/// Requirements: ETG-04, ETG-06.
 async fn apart(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -405,7 +413,9 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// The tag of the answer to a write, where it has one, is that of the next read (ETG-08).
+/// The tag of the answer to a write, where it has one, is that of the next read.
+///
+/// Requirements: ETG-08.
 fn same_tag(cx: &CheckContext, written: &TestResponse, read: &TestResponse) {
     let (sent, now) = (written.header("etag"), read.header("etag"));
     // The server may have changed the record in the meantime.

@@ -119,7 +119,9 @@ async fn action(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// The server's own identifier, and its dates (CRU-03).
+/// The server's own identifier, and its dates.
+///
+/// Requirements: CRU-03.
 fn generated(cx: &CheckContext, rows: &[&str], sent: &Value, made: &Representation) {
     let declared = cx.declared();
     if declared.has_field("*", "identifiers") {
@@ -174,7 +176,9 @@ async fn links_of_submission(
     Ok(())
 }
 
-/// Whether an answer is a page of a collection; an empty one may be `{}` (COL-30).
+/// Whether an answer is a page of a collection; an empty one may be `{}`.
+///
+/// Requirements: COL-30.
 pub(super) fn is_page(answer: &TestResponse) -> bool {
     let empty = answer
         .json
@@ -377,8 +381,9 @@ async fn delete(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Whatever is created is readable at its `self`, and listed (CRU-22); one status for each
-/// operation (CRU-13).
+/// Whatever is created is readable at its `self`, and listed; one status for each operation.
+///
+/// Requirements: CRU-22, CRU-13.
 async fn created(cx: &CheckContext) -> Result<(), CheckStop> {
     let mut each = SubjectLoop::default();
     for kind in cx

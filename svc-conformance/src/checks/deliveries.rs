@@ -1,5 +1,6 @@
-//! What webhooks send, as the receiver of the run gets it (HOOK-03, HOOK-07, HOOK-08, HOOK-11,
-//! HOOK-12).
+//! What webhooks send, as the receiver of the run gets it.
+//!
+//! Requirements: HOOK-03, HOOK-07, HOOK-08, HOOK-11, HOOK-12.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

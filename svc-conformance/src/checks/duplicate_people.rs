@@ -1,5 +1,6 @@
-//! People who are posted more than once, also at the same time, and people who only look alike
-//! (HLP-03 to HLP-06, HLP-11 to HLP-15, HLP-19).
+//! People who are posted more than once, also at the same time, and people who only look alike.
+//!
+//! Requirements: HLP-03 to HLP-06, HLP-11 to HLP-15, HLP-19.
 
 use std::collections::BTreeSet;
 
@@ -136,7 +137,9 @@ async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), Check
 }
 
 /// A server that matches people may keep what it knew where something else is sent: the later value
-/// is but preferred (HLP-04). What it did not know, it has to take.
+/// is but preferred. What it did not know, it has to take.
+///
+/// Requirements: HLP-04.
 fn preferred(cx: &CheckContext, sent: &mut Value, before: &Representation, after: &Representation) {
     let Some(fields) = sent.as_object_mut() else {
         return;
@@ -220,7 +223,9 @@ async fn at_once(cx: &CheckContext) -> Result<(), CheckStop> {
 }
 
 /// A new person whom eight callers post at the same time is one, where two posts one after the
-/// other are about one: what is published of the matching (HLP-05) holds whoever else calls.
+/// other are about one: what is published of the matching holds whoever else calls.
+///
+/// Requirements: HLP-05.
 async fn posted_at_once(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;

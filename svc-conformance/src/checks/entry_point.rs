@@ -1,4 +1,6 @@
-//! The entry point (ENT-01 to ENT-27, VER-01).
+//! The entry point.
+//!
+//! Requirements: ENT-01 to ENT-27, VER-01.
 
 use super::prelude::*;
 use crate::catalogue::Level;

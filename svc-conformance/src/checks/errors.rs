@@ -1,4 +1,6 @@
-//! Status codes and error codes (CAP-07, ERR-07, ERR-10 to ERR-17, ERR-29 to ERR-40, LIM-06).
+//! Status codes and error codes.
+//!
+//! Requirements: CAP-07, ERR-07, ERR-10 to ERR-17, ERR-29 to ERR-40, LIM-06.
 
 use super::helper_calls::PreparedHelper;
 use super::record_comparison;
@@ -255,7 +257,9 @@ async fn response_keys(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Two responses with one key are refused (RES-question-08).
+/// Two responses with one key are refused.
+///
+/// Requirements: RES-question-08.
 pub(super) async fn keys(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = api.collection("questions").await?;

@@ -1,4 +1,6 @@
-//! The change feed as a stream of events (SYN-12).
+//! The change feed as a stream of events.
+//!
+//! Requirements: SYN-12.
 
 use super::change_feed::{ObservedEntry, behind, end, subject};
 use super::prelude::*;

@@ -1,5 +1,7 @@
 //! What the change feed reports of each kind: direct writes, and what helpers and their functions
-//! write (SYN-02, SYN-03, SYN-05).
+//! write.
+//!
+//! Requirements: SYN-02, SYN-03, SYN-05.
 
 use super::helper_calls::{PreparedHelper, declared_helpers, ignored, somebody};
 use super::change_feed::{behind, end, page};
@@ -165,8 +167,9 @@ async fn reported(
     Ok(next)
 }
 
-/// The record of an entry, which can be read as soon as the entry is there and has its date
-/// (SYN-03).
+/// The record of an entry, which can be read as soon as the entry is there and has its date.
+///
+/// Requirements: SYN-03.
 async fn follow(
     api: &CheckClient<'_>,
     one: &str,
@@ -195,7 +198,9 @@ async fn follow(
     Ok(Some(answer.record()))
 }
 
-/// A page that has exactly as many entries as there are announces no more (SYN-05).
+/// A page that has exactly as many entries as there are announces no more.
+///
+/// Requirements: SYN-05.
 async fn exact_page(api: &CheckClient<'_>, at: &str) -> Result<(), CheckStop> {
     let whole = page(api, &with_parameter(at, "per_page", LARGEST)).await?;
     let count = whole.embedded().len();

@@ -1,4 +1,6 @@
-//! Filters and orders of collections, as a server declares them (FLT-01 to FLT-12).
+//! Filters and orders of collections, as a server declares them.
+//!
+//! Requirements: FLT-01 to FLT-12.
 
 use super::record_comparison;
 use super::prelude::*;

@@ -1,5 +1,6 @@
-//! Filters and orders over records that were changed, and where no filter is declared (FLT-01,
-//! FLT-02, FLT-04, FLT-06 to FLT-09, FLT-12).
+//! Filters and orders over records that were changed, and where no filter is declared.
+//!
+//! Requirements: FLT-01, FLT-02, FLT-04, FLT-06 to FLT-09, FLT-12.
 
 use std::time::Duration;
 

@@ -203,7 +203,9 @@ async fn joined(
     Ok(())
 }
 
-/// Names or addresses of tags or lists: one membership for each (HAF-02, HAF-04, HAF-05, HAF-06).
+/// Names or addresses of tags or lists: one membership for each.
+///
+/// Requirements: HAF-02, HAF-04, HAF-05, HAF-06.
 async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
     let found = MEMBERSHIPS
         .iter()
@@ -253,8 +255,9 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A name that no tag has fails for that tagging, by code and property; no tag is made (HAF-03,
-/// ERR-37).
+/// A name that no tag has fails for that tagging, by code and property; no tag is made.
+///
+/// Requirements: HAF-03, ERR-37.
 async fn unknown_tag(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
@@ -345,7 +348,9 @@ pub(super) async fn note_rest(
     Ok(())
 }
 
-/// Every declared function on every declared helper (HAF-01).
+/// Every declared function on every declared helper.
+///
+/// Requirements: HAF-01.
 async fn everywhere(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx) => on_helper(cx, name))
 }
@@ -403,8 +408,9 @@ async fn on_helper(cx: &CheckContext, name: &'static str) -> Result<(), CheckSto
     Ok(())
 }
 
-/// Triggers are taken by every helper, on and off; their identifiers become nobody's (HAF-11 to
-/// HAF-13).
+/// Triggers are taken by every helper, on and off; their identifiers become nobody's.
+///
+/// Requirements: HAF-11 to HAF-13.
 async fn triggers(cx: &CheckContext) -> Result<(), CheckStop> {
     each!((at, name) in declared_helpers(cx).into_iter().enumerate() => trigger(cx, name, at))
 }

@@ -128,7 +128,9 @@ impl CheckClient<'_> {
         })
     }
 
-    /// Calls a helper; the rows are held against its success (HLP-06).
+    /// Calls a helper; the rows are held against its success.
+    ///
+    /// Requirements: HLP-06.
     pub(super) async fn call(
         &self,
         rows: &[&str],

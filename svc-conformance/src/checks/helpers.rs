@@ -11,7 +11,9 @@ pub(super) const CHECKS: &[Check] = &[
     check!("hlp/bodies", [HLP_02], bodies).needs("helper.*.but_schedule"),
 ];
 
-/// Helpers take POST alone (HLP-01).
+/// Helpers take POST alone.
+///
+/// Requirements: HLP-01.
 async fn methods(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx) => method(cx, name))
 }
@@ -43,7 +45,9 @@ async fn method(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> 
     Ok(())
 }
 
-/// The person alone, own fields and the person, and both with an action function (HLP-02).
+/// The person alone, own fields and the person, and both with an action function.
+///
+/// Requirements: HLP-02.
 async fn bodies(cx: &CheckContext) -> Result<(), CheckStop> {
     let functions = super::functions::simple(cx).await?;
     each!(name in declared_helpers(cx) => with_bodies(cx, name, &functions))

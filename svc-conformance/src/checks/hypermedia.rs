@@ -1,4 +1,6 @@
-//! Links lead to what they name (HAL-05, HAL-06, HAL-12, HAL-14 to HAL-17, ENT-08, ENT-27).
+//! Links lead to what they name.
+//!
+//! Requirements: HAL-05, HAL-06, HAL-12, HAL-14 to HAL-17, ENT-08, ENT-27.
 
 use std::collections::BTreeMap;
 

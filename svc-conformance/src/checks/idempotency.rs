@@ -1,5 +1,7 @@
 //! Requests that come again with their `Idempotency-Key`, where that is declared: they are done
-//! once, and answered as before (IDM-01 to IDM-08).
+//! once, and answered as before.
+//!
+//! Requirements: IDM-01 to IDM-08.
 
 use http::{HeaderName, Method};
 

@@ -277,12 +277,16 @@ pub(super) fn only(fault: &InvalidBody) -> Value {
     json!({ top: fault.body.get(top) })
 }
 
-/// Whether two reads of a record show the same fields; links may change (HAL-06).
+/// Whether two reads of a record show the same fields; links may change.
+///
+/// Requirements: HAL-06.
 pub(super) fn unchanged(before: &Representation, after: &Representation) -> bool {
     without(&before.json, &["_links"]) == without(&after.json, &["_links"])
 }
 
-/// All broken rules are reported together (ERR-39).
+/// All broken rules are reported together.
+///
+/// Requirements: ERR-39.
 async fn several(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let kinds: Vec<CatalogueKind> = cx
@@ -411,7 +415,9 @@ async fn choices(cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckSt
     Ok(())
 }
 
-/// A create without a required field is refused and names it (CAP-05).
+/// A create without a required field is refused and names it.
+///
+/// Requirements: CAP-05.
 async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let kinds: Vec<CatalogueKind> = cx
@@ -443,7 +449,9 @@ async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// What is no JSON is refused (ERR-12).
+/// What is no JSON is refused.
+///
+/// Requirements: ERR-12.
 async fn malformed(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let kinds: Vec<CatalogueKind> = cx

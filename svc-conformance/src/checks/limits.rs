@@ -1,5 +1,6 @@
-//! Limits that a server enforces (LIM-04, LIM-05), and what it says it can do (CAP-01 to CAP-11,
-//! VER-02, VER-03).
+//! Limits that a server enforces, and what it says it can do.
+//!
+//! Requirements: LIM-04, LIM-05, CAP-01 to CAP-11, VER-02, VER-03.
 
 use super::record_comparison;
 use super::prelude::*;

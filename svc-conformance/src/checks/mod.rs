@@ -1,9 +1,9 @@
 //! The checks, one file for each area. A check is a row of a table and an async function.
 //!
-//! To add one: write `async fn name(cx: &CheckContext) -> Result<(), CheckStop>` in the file of its area and a row
-//! `check!("area/what-it-looks-at", [ROW_01], name)` in the table above it. Inside, send through
-//! `cx.api()`, make records with `make`, and record every look with `cx.holds`, `cx.must` or
-//! `cx.prefers`. A check that returns without a look at a row has not proven it.
+//! To add one: write `async fn name(cx: &CheckContext) -> Result<(), CheckStop>` in the file of its
+//! area and a row `check!("area/what-it-looks-at", [ROW_01], name)` in the table above it. Inside,
+//! send through `cx.api()`, make records with `make`, and record every look with `cx.holds`,
+//! `cx.must` or `cx.prefers`. A check that returns without a look at a row has not proven it.
 
 mod access;
 mod actions;

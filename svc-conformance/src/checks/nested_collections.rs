@@ -1,5 +1,6 @@
-//! The collections below a record: those of a container, those of a person (COL-04 to COL-18,
-//! COL-30).
+//! The collections below a record: those of a container, those of a person.
+//!
+//! Requirements: COL-04 to COL-18, COL-30.
 
 use super::record_comparison;
 use super::pages::two_pages;
@@ -95,7 +96,9 @@ fn filled(cx: &CheckContext, one: &str) -> Value {
 }
 
 /// The only member of a collection has every field; `total_records` is one after a change and zero
-/// after a delete (COL-23, COL-28).
+/// after a delete.
+///
+/// Requirements: COL-23, COL-28.
 pub(super) async fn only_member(
     cx: &CheckContext,
     api: &CheckClient<'_>,

@@ -1,9 +1,10 @@
-//! Where the pages of every collection lead, and pages that nobody links to (COL-20 to COL-27,
-//! LIM-01).
+//! Where the pages of every collection lead, and pages that nobody links to.
 //!
 //! Every collection has a second page where the server lets a client choose how many records a page
 //! has; where it does not, those with many records have one. Most collections below a container are
 //! checked in `below`, with the records made there.
+//!
+//! Requirements: COL-20 to COL-27, LIM-01.
 
 use super::nested_collections::{container, pages_of_container};
 use super::record_comparison;

@@ -1,4 +1,6 @@
-//! What holds for the pages of any collection (COL-21 to COL-24, COL-27).
+//! What holds for the pages of any collection.
+//!
+//! Requirements: COL-21 to COL-24, COL-27.
 
 use super::prelude::*;
 use crate::address;

@@ -1,5 +1,6 @@
-//! The person whom a helper is about (HLP-03 to HLP-05), and the sign-up (HLP-19 to HLP-21,
-//! RES-person-49).
+//! The person whom a helper is about, and the sign-up.
+//!
+//! Requirements: HLP-03 to HLP-05, HLP-19 to HLP-21, RES-person-49.
 
 use super::helper_calls::{declared_helpers, somebody};
 use super::record_comparison::identified;
@@ -21,7 +22,9 @@ pub(super) const CHECKS: &[Check] = &[
     .needs("helper.person_signup"),
 ];
 
-/// Whatever a person may have comes back from the person who is recorded (HLP-03).
+/// Whatever a person may have comes back from the person who is recorded.
+///
+/// Requirements: HLP-03.
 async fn inline(cx: &CheckContext) -> Result<(), CheckStop> {
     let helpers = declared_helpers(cx)
         .into_iter()
@@ -109,7 +112,9 @@ async fn inline_person(
     Ok(())
 }
 
-/// How persons are matched is told, in the declaration or in the documentation (HLP-05).
+/// How persons are matched is told, in the declaration or in the documentation.
+///
+/// Requirements: HLP-05.
 async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
     let text = cx
         .declared()
@@ -135,7 +140,9 @@ async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// The collections of a person that a sign-up shows (HLP-21), each with the names it may have.
+/// The collections of a person that a sign-up shows, each with the names it may have.
+///
+/// Requirements: HLP-21.
 const COLLECTIONS: &[(&str, &[&str])] = &[
     ("answers", &["answers"]),
     ("attendances", &["attendance", "attendances"]),
@@ -147,7 +154,9 @@ const COLLECTIONS: &[(&str, &[&str])] = &[
     ("items", &["items"]),
 ];
 
-/// A sign-up answers the person, with its `id` and its links (HLP-19 to HLP-21, RES-person-49).
+/// A sign-up answers the person, with its `id` and its links.
+///
+/// Requirements: HLP-19 to HLP-21, RES-person-49.
 async fn signup(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;

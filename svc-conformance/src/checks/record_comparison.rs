@@ -21,7 +21,9 @@ use crate::values::{at, first, instant, is_unset};
 const MOST_LOOKS: usize = 30;
 
 /// Whether two representations are of one record: they share an identifier, or their `self`.
-/// Addresses may change at every reading (HAL-06), so that two that differ say nothing.
+/// Addresses may change at every reading, so that two that differ say nothing.
+///
+/// Requirements: HAL-06.
 pub(super) fn is_one(one: &Representation, other: &Representation) -> bool {
     let identified = one
         .identifiers()
@@ -74,7 +76,9 @@ pub(super) fn put(body: &mut Value, name: &str, value: impl Into<Value>) {
     }
 }
 
-/// Adds an identifier of another system, where identifiers are kept (TYP-13).
+/// Adds an identifier of another system, where identifiers are kept.
+///
+/// Requirements: TYP-13.
 pub(super) fn identified(cx: &CheckContext, mut body: Value) -> Value {
     if cx.declared().has_identifiers()
         && let Some(list) = body.get_mut("identifiers").and_then(Value::as_array_mut)

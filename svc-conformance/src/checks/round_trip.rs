@@ -208,7 +208,9 @@ fn rows(shown: &FieldValue<'_>) -> Vec<&'static str> {
     rows
 }
 
-/// What a create leaves out is not set, or has its declared default (CAP-08).
+/// What a create leaves out is not set, or has its declared default.
+///
+/// Requirements: CAP-08.
 async fn parts(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = subject(cx)?;
     let api = cx.api();
@@ -257,7 +259,9 @@ fn left_out(cx: &CheckContext, one: &str, sent: &Value, shown: &Representation) 
     }
 }
 
-/// Helpers take no dates of the client: what is sent for them has no effect (TYP-17).
+/// Helpers take no dates of the client: what is sent for them has no effect.
+///
+/// Requirements: TYP-17.
 async fn dates_in_helpers(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let old = "2001-02-03T04:05:06Z";

@@ -86,8 +86,9 @@ async fn person(
     api.as_read("person", made).await.map(Some)
 }
 
-/// A plain identity is the gender, too; a compound one means the closest (RES-person-08,
-/// RES-person-09).
+/// A plain identity is the gender, too; a compound one means the closest.
+///
+/// Requirements: RES-person-08, RES-person-09.
 async fn gender(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     for (row, identity, expected) in [
@@ -186,8 +187,9 @@ async fn primary(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A mark that is sent as a flag is refused, or read back as a text, as that which is sent as one
-/// (RES-phone_number-01).
+/// A mark that is sent as a flag is refused, or read back as a text, as that which is sent as one.
+///
+/// Requirements: RES-phone_number-01.
 async fn mark(cx: &CheckContext) -> Result<(), CheckStop> {
     for sent in [json!(true), json!(false), json!("true")] {
         let list = json!({"phone_numbers": [{"number": "15550100106", "primary": sent}]});
@@ -300,7 +302,9 @@ async fn handle(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A voided donation keeps its date; one that is not has none (RES-donation-18).
+/// A voided donation keeps its date; one that is not has none.
+///
+/// Requirements: RES-donation-18.
 async fn voided(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let base = part(cx, "donation", &json!({"amount": 5, "currency": "EUR"}));
@@ -330,7 +334,9 @@ async fn voided(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// An event that does not say otherwise is opaque (RES-event-29).
+/// An event that does not say otherwise is opaque.
+///
+/// Requirements: RES-event-29.
 async fn transparence(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     needs(cx, "event", "create")?;

@@ -63,7 +63,9 @@ fn has_notice(answer: &TestResponse) -> bool {
             .is_some_and(|notice| !notice.is_empty())
 }
 
-/// Ends the check where the server has conditions of its own for a schedule (SCH-03).
+/// Ends the check where the server has conditions of its own for a schedule.
+///
+/// Requirements: SCH-03.
 fn on_condition(answer: &TestResponse) -> Result<(), CheckStop> {
     if answer.status == 400 && answer.error().is_some() {
         return Err(none(format!(
@@ -149,8 +151,9 @@ async fn schedule(cx: &CheckContext) -> Result<(), CheckStop> {
     .await
 }
 
-/// A message that was cancelled is scheduled again; the other name of the second date is tried
-/// (SCH-07, SCH-08).
+/// A message that was cancelled is scheduled again; the other name of the second date is tried.
+///
+/// Requirements: SCH-07, SCH-08.
 async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (message, url) = message(cx, &api).await?;
@@ -191,7 +194,9 @@ async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Functions beside the dates are passed over or refused; nobody is tagged (SCH-09).
+/// Functions beside the dates are passed over or refused; nobody is tagged.
+///
+/// Requirements: SCH-09.
 async fn functions(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (_, url) = message(cx, &api).await?;
@@ -213,7 +218,9 @@ async fn functions(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A wrong date and a message that is not there give an error (SCH-06).
+/// A wrong date and a message that is not there give an error.
+///
+/// Requirements: SCH-06.
 async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
     let mut each = SubjectLoop::default();
     each.took(wrong_date(cx).await)?;

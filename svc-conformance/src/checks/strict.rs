@@ -1,5 +1,6 @@
-//! Members of a body that a server does not accept, with and without `Prefer: handling=strict`
-//! (STR-01 to STR-08).
+//! Members of a body that a server does not accept, with and without `Prefer: handling=strict`.
+//!
+//! Requirements: STR-01 to STR-08.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +48,9 @@ pub(super) const CHECKS: &[Check] = &[
 #[derive(Debug)]
 pub(super) struct Spoiled {
     pub(super) body: Value,
-    /// Where the unknown members are, as an error names them (ERR-26).
+    /// Where the unknown members are, as an error names them.
+    ///
+    /// Requirements: ERR-26.
     paths: Vec<String>,
     /// A part of their names and values that nothing else has.
     word: String,

@@ -1,4 +1,6 @@
-//! Webhooks, as far as the interface shows them (HOOK-01 to HOOK-14).
+//! Webhooks, as far as the interface shows them.
+//!
+//! Requirements: HOOK-01 to HOOK-14.
 
 use http::Method;
 

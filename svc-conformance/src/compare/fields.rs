@@ -19,8 +19,9 @@ pub(super) fn of(kind: CatalogueKind, a: &ComparedServer, b: &ComparedServer) ->
     pairs
 }
 
-/// The fields under the neutral names of the share objects, which a server may call otherwise
-/// (HAL-11).
+/// The fields under the neutral names of the share objects, which a server may call otherwise.
+///
+/// Requirements: HAL-11.
 fn named(fields: &DeclaredFields, side: &ComparedServer) -> DeclaredFields {
     let neutral = |name: &String| {
         let known = ["network_a_share", "network_b_share"]

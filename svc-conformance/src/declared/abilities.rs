@@ -167,13 +167,17 @@ impl DeclaredApi {
     }
 }
 
-/// Whether an update may empty a field (CRU-17).
+/// Whether an update may empty a field.
+///
+/// Requirements: CRU-17.
 fn empties(one: &str, name: &str, field: &DeclaredField) -> bool {
     let free = field.writable && field.readable && !field.computed && !field.required;
     free && !FIRM.contains(&(one, name)) && !(one == "person" && name == "gender")
 }
 
-/// Whether a field is a list that an update replaces (CRU-18).
+/// Whether a field is a list that an update replaces.
+///
+/// Requirements: CRU-18.
 fn is_list(one: &str, name: &str, field: &DeclaredField) -> bool {
     let shape = fields::find(one, name).map(|known| known.shape);
     let listed = matches!(

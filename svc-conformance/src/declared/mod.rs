@@ -23,7 +23,9 @@ use crate::outcome::CheckStop;
 pub enum DeclarationSource {
     /// Handed over by the program that runs the suite.
     Given,
-    /// Published by the server (UND-40).
+    /// Published by the server.
+    ///
+    /// Requirements: UND-40.
     Published,
     /// Read from a file.
     File,
@@ -134,7 +136,9 @@ impl DeclaredApi {
 
     /// The relation of an extension in `_links` or `_embedded` of a document: under the declared
     /// prefix if it is there, else under any other one than the vendor's namespace, whose relations
-    /// are the vendor's own (ENT-27).
+    /// are the vendor's own.
+    ///
+    /// Requirements: ENT-27.
     pub(crate) fn extension<'r>(
         &self,
         record: &'r Representation,
@@ -313,7 +317,9 @@ impl DeclaredApi {
         }
     }
 
-    /// Whether helpers match persons (HLP-04).
+    /// Whether helpers match persons.
+    ///
+    /// Requirements: HLP-04.
     pub(crate) fn matches_persons(&self) -> bool {
         self.behaves("helper.match_person")
     }
@@ -430,7 +436,9 @@ impl DeclaredApi {
         }
     }
 
-    /// Whether identifiers of the client are kept (TYP-13).
+    /// Whether identifiers of the client are kept.
+    ///
+    /// Requirements: TYP-13.
     pub(crate) fn has_identifiers(&self) -> bool {
         self.has_field("*", "identifiers")
     }

@@ -184,7 +184,9 @@ impl BodyGenerator<'_> {
         }
     }
 
-    /// An object with keys of the client's own (RES-person-36), or without declared members.
+    /// An object with keys of the client's own, or without declared members.
+    ///
+    /// Requirements: RES-person-36.
     fn free(&self, name: &str) -> BoxedStrategy<Value> {
         match name {
             "custom_fields" => {

@@ -12,9 +12,10 @@ use crate::values::{instant, is_unset};
 
 /// Whether a value that was read back is the one that was sent to a field of the catalogue.
 ///
-/// Empty, `null` and absent are one (CRU-17); instants are compared, not their text (TYP-06);
-/// numbers within 1e-9 (TYP-03); computed and other members that the server adds inside objects do
-/// not matter.
+/// Empty, `null` and absent are one; instants are compared, not their text; numbers within 1e-9;
+/// computed and other members that the server adds inside objects do not matter.
+///
+/// Requirements: CRU-17, TYP-06, TYP-03.
 pub(crate) fn same(field: &CheckedField, sent: &Value, got: Option<&Value>, prefix: &str) -> bool {
     if is_unset(Some(sent)) {
         return is_unset(got);

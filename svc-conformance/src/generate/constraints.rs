@@ -1,5 +1,6 @@
-//! Values within what a server declares of a field beyond its type, and values just beyond it
-//! (CAP-04).
+//! Values within what a server declares of a field beyond its type, and values just beyond it.
+//!
+//! Requirements: CAP-04.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 

@@ -1,8 +1,8 @@
 //! The reference model: what a server must show after a sequence of operations, and the search for
 //! a sequence after which it does not.
 //!
-//! A [`ModelStep`] names earlier steps, never positions, so that steps can be left out one by one until
-//! only those remain that a failure needs.
+//! A [`ModelStep`] names earlier steps, never positions, so that steps can be left out one by one
+//! until only those remain that a failure needs.
 
 mod execute;
 mod resolve;

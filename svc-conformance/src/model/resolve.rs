@@ -255,7 +255,9 @@ pub(super) fn fields(cx: &CheckContext, kind: CatalogueKind, op: RandomOp, most:
     Value::Object(members)
 }
 
-/// Values after which a server may refuse what comes next, as the interface leaves open (UND-11).
+/// Values after which a server may refuse what comes next, as the interface leaves open.
+///
+/// Requirements: UND-11.
 const FINAL: &[(&str, &str, &str)] = &[("event", "status", "cancelled")];
 
 /// Fields that a rule ties to others.

@@ -15,7 +15,9 @@ pub(super) struct ModelRecord {
     /// What it was last seen as; its links lead on.
     pub(super) record: Representation,
     pub(super) own: String,
-    /// Its `created_date`, which stays (TYP-15).
+    /// Its `created_date`, which stays.
+    ///
+    /// Requirements: TYP-15.
     pub(super) created: Value,
     pub(super) marker: Option<String>,
     /// What was sent last for each field.

@@ -1,4 +1,6 @@
-//! Pages of collections (COL-20 to COL-28, LIM-01).
+//! Pages of collections.
+//!
+//! Requirements: COL-20 to COL-28, LIM-01.
 
 use serde_json::{Value, json};
 

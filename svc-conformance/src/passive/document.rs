@@ -1,5 +1,6 @@
-//! Documents: the entry point, records and collections, with what is embedded in them (HAL-07 to
-//! HAL-19).
+//! Documents: the entry point, records and collections, with what is embedded in them.
+//!
+//! Requirements: HAL-07 to HAL-19.
 
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -108,7 +109,9 @@ fn neighbours(
 }
 
 /// Extensions of a document have the curie of their prefix, and its members not the prefix of the
-/// interface (HAL-19).
+/// interface.
+///
+/// Requirements: HAL-19.
 fn extensions(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>) {
     let curies = object
         .get("_links")
@@ -252,7 +255,9 @@ fn relations(
     }
 }
 
-/// A relation of the interface, a registered one, or one whose own curie the document has (ENT-27).
+/// A relation of the interface, a registered one, or one whose own curie the document has.
+///
+/// Requirements: ENT-27.
 fn is_relation(rel: &str, name: Option<&str>, links: &Map<String, Value>) -> bool {
     if let Some(name) = name {
         return !name.is_empty();

@@ -1,4 +1,6 @@
-//! Error bodies (ERR-01 to ERR-28).
+//! Error bodies.
+//!
+//! Requirements: ERR-01 to ERR-28.
 
 use serde_json::{Value, json};
 
@@ -9,7 +11,9 @@ use crate::check::CheckContext;
 use crate::kinds::kind;
 use crate::ids;
 
-/// Codes that an entry may have: those of the table, then those beyond it (ERR-22).
+/// Codes that an entry may have: those of the table, then those beyond it.
+///
+/// Requirements: ERR-22.
 const CODES: [u64; 18] = [
     200, 201, 204, 400, 401, 403, 404, 500, 405, 408, 409, 412, 413, 415, 422, 428, 501, 503,
 ];
@@ -177,9 +181,11 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
     }
 }
 
-/// A description says what is wrong; a code that the interface defines stands for that fault alone
-/// (ERR-35 to ERR-38). Elsewhere than in `part`, the status of one part of a helper's call,
-/// `NOT_SUPPORTED` may stand for what a server likes.
+/// A description says what is wrong; a code that the interface defines stands for that fault alone.
+/// Elsewhere than in `part`, the status of one part of a helper's call, `NOT_SUPPORTED` may stand
+/// for what a server likes.
+///
+/// Requirements: ERR-35 to ERR-38.
 fn meant(cx: &CheckContext, answer: &TestResponse, description: &Value, part: Option<u64>) {
     let text = |name: &str| description[name].as_str().filter(|text| !text.is_empty());
     let code = text("error_code").or_else(|| text("code"));
@@ -219,7 +225,9 @@ fn meant(cx: &CheckContext, answer: &TestResponse, description: &Value, part: Op
     }
 }
 
-/// A 500 is not supported (ERR-07), or unexpected, and says so (ERR-05, ERR-06).
+/// A 500 is not supported, or unexpected, and says so.
+///
+/// Requirements: ERR-07, ERR-05, ERR-06.
 fn unexpected(cx: &CheckContext, answer: &TestResponse) {
     let list = answer.descriptions();
     let not_there = |description: &&Value| {

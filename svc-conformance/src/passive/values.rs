@@ -231,7 +231,9 @@ fn inside(
     }
 }
 
-/// The fields that every resource has (TYP-13 to TYP-16).
+/// The fields that every resource has.
+///
+/// Requirements: TYP-13 to TYP-16.
 fn common(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>) {
     if let Some(identifiers) = object.get("identifiers").filter(|value| !value.is_null()) {
         let list = identifiers.as_array();

@@ -33,7 +33,9 @@ pub(super) async fn read(cx: &CheckContext, found: &mut ProbeState) -> Result<()
     Ok(())
 }
 
-/// The entry point's own fields and links (ENT-02 to ENT-26).
+/// The entry point's own fields and links.
+///
+/// Requirements: ENT-02 to ENT-26.
 fn entry_point(entry: &Representation, found: &mut ProbeState) {
     let mut declared = DeclaredEntryPoint::default();
     for (name, value) in entry

@@ -176,7 +176,9 @@ fn fill(into: &mut Value, more: &Value) {
     }
 }
 
-/// Fields that have a value though none was sent (CAP-08).
+/// Fields that have a value though none was sent.
+///
+/// Requirements: CAP-08.
 fn defaults(kind: CatalogueKind, sent: &Value, got: &Value, found: &mut ProbeState) {
     for (name, field) in &mut reading::declared(found, kind).fields {
         let Some(value) = got
@@ -198,7 +200,9 @@ fn defaults(kind: CatalogueKind, sent: &Value, got: &Value, found: &mut ProbeSta
     }
 }
 
-/// Fields without which nothing is created (CAP-05).
+/// Fields without which nothing is created.
+///
+/// Requirements: CAP-05.
 fn required(kind: CatalogueKind, names: &[String], found: &mut ProbeState) {
     for (name, field) in &mut reading::declared(found, kind).fields {
         field.required = names.contains(name);
@@ -225,7 +229,9 @@ fn empty_objects(kind: CatalogueKind, found: &mut ProbeState) -> Vec<(String, Va
         .collect()
 }
 
-/// Members that the objects in a field need: those that the refusal of an empty one names (CAP-05).
+/// Members that the objects in a field need: those that the refusal of an empty one names.
+///
+/// Requirements: CAP-05.
 fn required_inside(kind: CatalogueKind, name: &str, answer: &TestResponse, found: &mut ProbeState) {
     let Some(field) = reading::declared(found, kind).fields.get_mut(name) else {
         return;
@@ -298,7 +304,9 @@ async fn shown(
     Ok(record)
 }
 
-/// Whether wrong types and values that are not listed are refused (CAP-09).
+/// Whether wrong types and values that are not listed are refused.
+///
+/// Requirements: CAP-09.
 async fn values(
     api: &CheckClient<'_>,
     made: &BTreeMap<&'static str, Representation>,
@@ -410,8 +418,10 @@ fn body(cx: &CheckContext, helper: &str) -> Value {
     }
 }
 
-/// Which action functions are known: one that is not is refused as unsupported (ERR-38), one that
-/// is names what is missing.
+/// Which action functions are known: one that is not is refused as unsupported, one that is names
+/// what is missing.
+///
+/// Requirements: ERR-38.
 async fn functions(
     api: &CheckClient<'_>,
     helper: &ReachableHelper,
@@ -468,7 +478,9 @@ async fn functions(
     Ok(())
 }
 
-/// Whether the same e-mail address leads to the same person (HLP-04).
+/// Whether the same e-mail address leads to the same person.
+///
+/// Requirements: HLP-04.
 async fn matching(
     api: &CheckClient<'_>,
     helper: &ReachableHelper,

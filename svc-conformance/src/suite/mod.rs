@@ -94,7 +94,9 @@ impl Suite {
         }
     }
 
-    /// What the server supports, such as `svc_core::api::capabilities(..)` gives it (CAP-04).
+    /// What the server supports, such as `svc_core::api::capabilities(..)` gives it.
+    ///
+    /// Requirements: CAP-04.
     #[must_use]
     pub fn declaration(mut self, declaration: Declaration) -> Self {
         self.stated = DeclarationInput::Given(Box::new(declaration), DeclarationSource::Given);

@@ -126,7 +126,9 @@ impl Suite {
         hrefs.all(|url| self.target.is_local_url(&url))
     }
 
-    /// The entry point, and the declaration that it links (UND-40).
+    /// The entry point, and the declaration that it links.
+    ///
+    /// Requirements: UND-40.
     async fn published(&self, recorder: &Recorder) -> Result<(Value, Declaration), SuiteError> {
         let base = self.target.base();
         // The default header is the only one that can be known here.

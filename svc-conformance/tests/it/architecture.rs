@@ -1,5 +1,5 @@
-//! What judges a server must not share a mistake with it: of the workspace the suite uses the
-//! declaration type alone, which the crates that it is built from say.
+//! The suite must not share a mistake with the servers that it tests. Of the workspace, it uses
+//! only `svc-catalogue` and `svc-declaration`. The test reads its dependency tree.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! A target between the suite and a server, which keeps some of the requests.
+//! A target between the suite and a server, which intercepts some of the requests.
 
 use std::{fmt, ops::ControlFlow, sync::Mutex, time::Duration};
 
@@ -7,13 +7,13 @@ use bytes::Bytes;
 use http::{Request, Response};
 use svc_conformance::{Target, TargetError};
 
-/// What happens to a request: it is sent with this timeout, or it has this result instead.
+/// What happens to a request: it is sent with this timeout, or it gets this result instead.
 pub(crate) type Fate = ControlFlow<Result<Response<Bytes>, TargetError>, Duration>;
 
-/// Decides on each request, given the timeout that the suite sets.
+/// Decides what happens to each request, given the timeout that the suite sets.
 type Decide = Box<dyn FnMut(&Request<Bytes>, Duration) -> Fate + Send>;
 
-/// A server that gets some of the requests only.
+/// A server that receives only some of the requests.
 pub(crate) struct Between {
     server: Box<dyn Target>,
     decide: Mutex<Decide>,

@@ -19,12 +19,12 @@ fn ids_are_frozen() {
     let gone: Vec<&&str> = frozen.difference(&ids).collect();
     assert!(
         gone.is_empty(),
-        "an id stays for ever; these are gone: {gone:?}"
+        "ids are permanent, but these are missing: {gone:?}"
     );
     let new: Vec<&&str> = ids.difference(&frozen).collect();
     assert!(
         new.is_empty(),
-        "new rows are to be added to golden/catalogue.ids: {new:?}"
+        "add the new requirements to golden/catalogue.ids: {new:?}"
     );
 }
 
@@ -58,7 +58,8 @@ fn every_row_says_something() {
     }
 }
 
-/// A condition is a list of names joined by `and` and `or`, each perhaps with `not` before it.
+/// Returns the names of a condition: a list of names joined by `and` and `or`, each optionally
+/// preceded by `not`.
 #[test]
 fn every_condition_is_machine_readable() {
     let name = |word: &str| {

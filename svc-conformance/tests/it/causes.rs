@@ -1,4 +1,4 @@
-//! Failures by their cause: what the report says first of faulty servers whose fault is known.
+//! Failures by their cause: the first part of the report for mutants whose fault is known.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,8 @@ type Planted = (
     &'static [&'static str],
 );
 
-/// A planted fault, the checks that see it, and the cause that the report names: its sort, its
-/// subject, and rows that have it.
+/// A planted fault, the checks that detect it, and the cause that the report names: its type, its
+/// subject, and requirements of it.
 const PLANTED: &[Planted] = &[
     (
         "email_address.status is lost",
@@ -115,7 +115,7 @@ async fn report(name: &str, only: &[&str]) -> Report {
     let fault = faults
         .iter()
         .find(named)
-        .unwrap_or_else(|| panic!("there is no fault `{name}`"));
+        .unwrap_or_else(|| panic!("the fault `{name}` does not exist"));
     let subject = fault.start().await.expect("a service");
     let run = suite(&subject, Intensity::Quick, 1)
         .only(only.iter().copied())
@@ -142,7 +142,7 @@ async fn planted_faults_have_the_cause_that_was_planted() {
             "{name}: {missing:?} are not in {:?}",
             cause.rows
         );
-        // Every row of a cause failed, and no cause is there that no row fails for.
+        // Every requirement of a cause failed, and every cause has a failed requirement.
         let failed: BTreeSet<&str> = report
             .with_outcome(RequirementOutcome::Fail)
             .map(|row| row.id.as_str())
@@ -157,7 +157,7 @@ async fn planted_faults_have_the_cause_that_was_planted() {
     }
 }
 
-/// The cause stands first, with what to do; the rows that fail for it follow.
+/// The cause is first, with advice; the failed requirements of the cause follow.
 #[tokio::test]
 async fn reports_say_the_cause_first() {
     let (name, only, ..) = PLANTED[0];
@@ -179,7 +179,7 @@ async fn reports_say_the_cause_first() {
         markdown.contains("| `email_addresses[].status` is declared as writable and not stored |"),
         "{markdown}"
     );
-    // A report that was written before there were causes is read, too.
+    // A report from before causes were introduced is readable as well.
     let mut json: serde_json::Value =
         serde_json::from_str(&report.to_format(Format::Json)).expect("JSON");
     assert_eq!(json["causes"][0]["flaw"], "not_stored");
@@ -192,7 +192,7 @@ async fn reports_say_the_cause_first() {
     );
 }
 
-/// What is wrong with a great many fields is one cause, not one for each.
+/// A problem of a great many fields is one cause, not one for each field.
 #[tokio::test]
 async fn what_is_wrong_everywhere_is_one_cause() {
     let report = report("texts have doubled quotes", &["typ/*"]).await;

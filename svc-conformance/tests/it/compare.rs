@@ -1,5 +1,6 @@
-//! `compare`: what can be exchanged between two servers, and what is lost (CAP-04, CAP-05, CAP-06,
-//! TYP-08).
+//! `compare`: which data two servers can exchange, and which is lost.
+//!
+//! Requirements: CAP-04, CAP-05, CAP-06, TYP-08.
 
 use std::fs;
 use std::path::Path;
@@ -94,7 +95,7 @@ fn two_servers_are_held_side_by_side() {
     );
 }
 
-/// Takes the status out of every e-mail address that it shows.
+/// Removes the status from every e-mail address in responses.
 fn forgets(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
     let (parts, body) = response.into_parts();
     let Ok(mut document) = serde_json::from_slice::<Value>(&body) else {
@@ -110,7 +111,7 @@ fn forgets(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
     Response::from_parts(parts, Bytes::from(document.to_string()))
 }
 
-/// A report says more than a declaration: what was seen not to be stored is lost.
+/// A report contains more than a declaration: a field that was not stored is lost.
 #[test]
 fn what_a_report_saw_not_to_be_stored_is_lost() {
     let (good, forgetful, folder) = (

@@ -1,5 +1,5 @@
-//! `svc-conformance.toml`: what `init` writes, what the commands read, and the errors of a wrong
-//! file.
+//! `svc-conformance.toml`: the file that `init` writes, what the commands read from it, and the
+//! errors of an invalid file.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn publishes_nothing(_: &Request<Bytes>, response: Response<Bytes>) -> Response<
     })
 }
 
-/// The program with the key of the second service in a variable of its own.
+/// Returns the program with the key of the second service in a separate environment variable.
 fn called(folder: &Path, arguments: &[&str]) -> (i32, String) {
     let mut program = program(folder);
     ended(
@@ -64,7 +64,7 @@ fn a_run_takes_its_options_from_the_file_and_the_command_line_wins() {
     );
     assert_eq!((code, report()), (0, (8, 1)), "{said}");
     assert!(!said.contains("options from"), "{said}");
-    // Other commands read it, too, and another file can be named.
+    // Other commands read it as well, and another file can be named.
     let (code, said) = called(folder.path(), &["plan"]);
     assert!(code == 0 && said.contains(&server.base), "{said}");
     fs::rename(folder.path().join(FILE), folder.path().join("staging.toml")).expect("renamed");
@@ -93,8 +93,8 @@ fn without_the_file_or_with_no_config_the_address_is_needed() {
     assert_eq!(called(folder.path(), &["list", "ENT-01"]).0, 0);
 }
 
-/// Keys, permissions and fixtures are for the server of the file; a file allows no requests to
-/// another machine than its own.
+/// Keys, permissions and fixtures apply to the server of the file. A file does not allow requests
+/// to a remote machine.
 #[test]
 fn the_file_is_not_for_another_server() {
     let (server, folder) = (Server::good(), folder());
@@ -108,7 +108,7 @@ fn the_file_is_not_for_another_server() {
         said.contains("options from svc-conformance.toml: seed\n"),
         "{said}"
     );
-    // The address of what is replayed and cleaned is that of the file with the requests.
+    // For commands that replay and clean, the address is that of the file with the requests.
     let (code, said) = called(folder.path(), &["clean", "journal.jsonl"]);
     assert!(
         code != 0 && said.contains("key_variable") && !said.contains("toml: address"),
@@ -116,7 +116,8 @@ fn the_file_is_not_for_another_server() {
     );
 }
 
-/// Every problem of a file is named together, with its line and what is allowed; nothing is sent.
+/// All problems of a file are reported together, each with its line and the allowed values; no
+/// request is sent.
 #[test]
 fn each_problem_of_a_file_has_its_line() {
     let folder = folder();
@@ -136,7 +137,7 @@ fn each_problem_of_a_file_has_its_line() {
     ];
     assert_contains_all(&said, &problems);
     assert!(!said.contains("secret-key"), "{said}");
-    // A value that the option does not take has the line of its member, too.
+    // An invalid value is reported with the line of its member as well.
     for (text, problem) in [
         (
             "address = \"http://127.0.0.1:9/\"\n\ntimeout = \"10h\"\n",
@@ -177,7 +178,7 @@ fn init_writes_a_file_that_run_takes_and_never_overwrites_one() {
         text.contains(&format!("address = \"{}\"", server.base)) && !text.contains("k-one"),
         "{text}"
     );
-    // Each member has a line that says what it is.
+    // Each member has a line that explains it.
     let lines: Vec<&str> = text.lines().collect();
     for pair in lines
         .windows(2)
@@ -199,7 +200,7 @@ fn init_writes_a_file_that_run_takes_and_never_overwrites_one() {
     };
     let (code, said) = run(&[]);
     assert_eq!(code, 0, "{said}");
-    // Each comment is an example: the file is also right with all of them.
+    // Each comment is an example: the file is also valid with all of them.
     let examples = text
         .replace("\n# ", "\n")
         .lines()
@@ -215,7 +216,7 @@ fn init_writes_a_file_that_run_takes_and_never_overwrites_one() {
     assert_eq!(
         said.lines().count(),
         2,
-        "both variables are missing and nothing else is wrong: {said}"
+        "both variables are missing, and nothing else is reported: {said}"
     );
 
     let (code, said) = called(folder.path(), &["init", &server.base]);
@@ -255,7 +256,7 @@ fn init_says_what_is_missing_before_a_run() {
         "{said}"
     );
     assert!(folder.path().join("later.toml").is_file());
-    // A mistyped address is not written down.
+    // A mistyped address is not written to the file.
     let (code, _) = called(
         folder.path(),
         &["init", "ftp://x", "--config", "wrong.toml"],
@@ -263,7 +264,8 @@ fn init_says_what_is_missing_before_a_run() {
     assert!(code == 2 && !folder.path().join("wrong.toml").exists());
 }
 
-/// Without arguments and without a terminal: the short help, and nothing waits for an answer.
+/// Without arguments and without a terminal: the program prints the short help and does not wait
+/// for input.
 #[test]
 fn without_arguments_and_terminal_the_help_is_shown() {
     let folder = folder();

@@ -1,4 +1,5 @@
-//! A check whose time is over before its end: every report says so, and no row passes by it alone.
+//! A check that was stopped at its time limit: every report shows it, and no requirement passes by
+//! it alone.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use svc_conformance::{
 };
 use tower::service_fn;
 
-/// A server whose entry point answers, and whose collection never does.
+/// Runs against a server whose entry point responds, and whose collection never responds.
 async fn report() -> Report {
     let text = "declaration_version = 1\n[collections.people]\nsingular = \"person\"\noperations = [\"list\"]\n";
     let service = service_fn(|request: Request<Full<Bytes>>| async move {
@@ -51,7 +52,7 @@ async fn a_check_that_is_cut_is_told_and_decides_nothing() {
     let (check, cut) = report
         .timed_out_checks()
         .find(|(check, _)| check.id == "col/pages")
-        .expect("a check that was cut");
+        .expect("a check that was stopped");
     assert!(
         (cut.seconds - 0.05).abs() < 1e-9 && cut.passed.is_empty(),
         "{cut:?}"
@@ -71,7 +72,8 @@ async fn a_check_that_is_cut_is_told_and_decides_nothing() {
     assert_eq!(problems, Vec::<String>::new());
 }
 
-/// A row that passes beside a check that was cut is no plain pass in any report for people.
+/// A requirement that passes although a check was stopped is not a plain pass in any report for
+/// people.
 #[tokio::test]
 async fn a_row_that_passes_beside_a_check_that_was_cut_is_marked() {
     let mut json: Value =
@@ -87,7 +89,7 @@ async fn a_row_that_passes_beside_a_check_that_was_cut_is_marked() {
     let check = checks
         .iter_mut()
         .find(|check| check["cut"].is_object())
-        .expect("a check that was cut");
+        .expect("a check that was stopped");
     check["cut"]["passed"] = json!(["ENT-01"]);
     let report: Report = serde_json::from_value(json).expect("a report");
     let text = report.to_format(Format::Text);

@@ -1,12 +1,12 @@
-//! The receiver of webhooks, over real sockets: what the reference server sends is judged, and what
-//! is missing for that is named.
+//! The receiver of webhooks, over real sockets: the messages of the reference server are checked,
+//! and missing settings are named.
 
 use std::time::Duration;
 
 use svc_conformance::{InProcess, Keys, Report, RequirementOutcome, Suite};
 use svc_self_test::subject::TestSubject;
 
-/// The requirements that only a receiver shows.
+/// The requirements that only a receiver can observe.
 const RECEIVED: [&str; 4] = ["HOOK-07", "HOOK-08", "HOOK-11", "HOOK-12"];
 
 async fn run(subject: &TestSubject, set_up: impl FnOnce(Suite) -> Suite) -> Report {
@@ -42,11 +42,11 @@ async fn deliveries_of_a_conformant_server_pass() {
     let left = subject.wire.send(call(&subject)).await;
     assert!(
         !String::from_utf8_lossy(&left.body).contains("127.0.0.1"),
-        "no webhook with the receiver's address is left"
+        "the webhooks with the receiver's address are removed"
     );
 }
 
-/// The list of webhooks.
+/// Returns the list of webhooks.
 fn call(subject: &TestSubject) -> svc_self_test::transport::BufferedRequest {
     let key = subject.key.parse().expect("a header");
     svc_self_test::transport::BufferedRequest {
@@ -75,8 +75,8 @@ async fn without_a_receiver_deliveries_are_not_applicable() {
     }
 }
 
-/// A server that sends to the internet alone refuses the receiver's address: that is no failure of
-/// the server.
+/// A server that sends only to the internet rejects the receiver's address, which is not a failure
+/// of the server.
 #[tokio::test]
 async fn a_receiver_that_the_server_refuses_leaves_deliveries_undecided() {
     let subject = TestSubject::reference(|api| api).await.expect("a server");
@@ -88,8 +88,7 @@ async fn a_receiver_that_the_server_refuses_leaves_deliveries_undecided() {
     }
 }
 
-/// Where nothing is sent to the URL that stands for the receiver, the failure names how long was
-/// waited.
+/// If nothing is sent to the receiver's URL, the failure names the waiting time.
 #[tokio::test]
 async fn a_server_that_sends_nothing_fails() {
     let subject = TestSubject::sending(|api| api).await.expect("a server");

@@ -1,5 +1,5 @@
-//! Double entry: the fields that the catalogue names, against the tables of `svc-core`. Whoever
-//! changes one of them changes the other, or says here why they differ.
+//! Compares the fields of the catalogue with the tables of `svc-core`. If you change one of them,
+//! change the other as well, or add the reason for the difference here.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use svc_core::api::type_name;
 use svc_core::model::Kind;
 use svc_core::schema::{FieldSpec, ObjectSchema, ValueType};
 
-/// The shared objects and the fields that carry them.
+/// The fields that contain shared objects, with the names of the objects.
 const SHARED: &[(&str, &str)] = &[
     ("referrer_data", "referrer_data"),
     ("share_options", "share_options"),
@@ -21,7 +21,7 @@ const SHARED: &[(&str, &str)] = &[
     ("phone_numbers", "phone_number"),
 ];
 
-/// Where the two differ, each with the reason; `*` stands for all fields below.
+/// The differences, each with the reason; `*` is every field below.
 const DIFFERENT: &[(&str, &str)] = &[
     ("attendance.tickets[].amount", AMOUNT),
     ("donation.recipients[].amount", AMOUNT),
@@ -31,37 +31,39 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("fundraising_page.total_amount", AMOUNT),
     (
         "canvass.canvasser",
-        "a field of the helper's body, shown as a link (RES-canvass-07)",
+        "a field of the helper's body that responses have as a link (RES-canvass-07)",
     ),
     (
         "canvass.question_response",
-        "one is taken as well as several",
+        "a single value is accepted as well as several",
     ),
     (
         "question.responses",
-        "the suite does not judge one that is sent without a list",
+        "the suite does not test a single value without a list",
     ),
     (
         "event.location.location.*",
-        "a place on the map as in a postal address, which has the rows",
+        "coordinates as in a postal address, which has the requirements",
     ),
     (
         "person.employer_address.*",
-        "a postal address, which has the rows",
+        "a postal address, which has the requirements",
     ),
     (
         "message.*",
-        "the rows of messages are those of scheduling; the fields are what a message needs to be sent",
+        "the requirements of messages are those of scheduling; the fields are those that sending \
+            a message needs",
     ),
 ];
 
-/// Money is exact: a decimal, sent as a number.
+/// Amounts are exact decimals, sent as numbers.
 const AMOUNT: &str = "money is an exact decimal, sent as a number (TYP-03)";
 
-/// Type and listed values of a field.
+/// The type and the listed values of a field.
 type Entry = (String, Vec<String>);
 
-/// The tables of `svc-core`, by resource or shared object and path; `[]` after an array of objects.
+/// Returns the fields of `svc-core`, by resource or shared object and path; `[]` follows an array
+/// of objects.
 fn tables() -> BTreeMap<String, Entry> {
     let mut all = BTreeMap::new();
     for kind in Kind::ALL {
@@ -73,7 +75,7 @@ fn tables() -> BTreeMap<String, Entry> {
 fn walk(object: &ObjectSchema, owner: &str, above: &str, all: &mut BTreeMap<String, Entry>) {
     for field in object.fields {
         all.insert(format!("{owner}.{above}{}", field.name), entry(field));
-        // An inline person is a person: its fields are entered once.
+        // An inline person is a person: its fields are listed only once.
         let Some(inner) = field
             .ty
             .object()
@@ -104,7 +106,7 @@ fn entry(field: &FieldSpec) -> Entry {
     (type_name(&field.ty), values)
 }
 
-/// The fields of resources and shared objects that the catalogue has.
+/// Returns the fields of resources and shared objects in the catalogue.
 fn rows() -> BTreeMap<String, Entry> {
     let catalogue = Catalogue::built_in().expect("a catalogue");
     let resources = catalogue
@@ -118,7 +120,7 @@ fn rows() -> BTreeMap<String, Entry> {
         .collect()
 }
 
-/// A type of the catalogue in the words of a declaration.
+/// Returns a type of the catalogue as a declaration names it.
 fn declared(kind: &Written) -> String {
     match kind {
         Written::Map | Written::Person | Written::Shared(_) => "object".to_owned(),
@@ -134,7 +136,7 @@ fn the_catalogue_and_the_tables_of_svc_core_say_the_same() {
     let mut found = Vec::new();
     for (place, (kind, values)) in &rows {
         match tables.get(place) {
-            None => found.push(format!("{place}: svc-core has no such field")),
+            None => found.push(format!("{place}: svc-core does not have this field")),
             Some((own, _)) if own != kind => found.push(format!(
                 "{place}: {kind} in the catalogue, {own} in svc-core"
             )),
@@ -153,7 +155,9 @@ fn the_catalogue_and_the_tables_of_svc_core_say_the_same() {
     for place in tables.keys().filter(|place| !rows.contains_key(*place)) {
         let owner = place.split('.').next().unwrap_or_default();
         if owners.contains(&owner) {
-            found.push(format!("{place}: the catalogue has no such row"));
+            found.push(format!(
+                "{place}: the catalogue does not have this requirement"
+            ));
         }
     }
     let is = |known: &str, difference: &str| {
@@ -172,5 +176,9 @@ fn the_catalogue_and_the_tables_of_svc_core_say_the_same() {
         .map(|(known, _)| *known)
         .filter(|known| !found.iter().any(|one| is(known, one)))
         .collect();
-    assert_eq!(over, Vec::<&str>::new(), "these do not differ any more");
+    assert_eq!(
+        over,
+        Vec::<&str>::new(),
+        "these do not differ; remove them from the list"
+    );
 }

@@ -1,4 +1,4 @@
-//! Runs that end early: at the first failure (`--fail-fast`), and where the server refuses a key.
+//! Runs that end early: at the first failure (`--fail-fast`), or because the server rejects a key.
 
 use std::fs;
 
@@ -15,8 +15,10 @@ fn plain_text(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Byt
     response
 }
 
-/// HAL-03: the failure is confirmed by its re-run, what was created is removed, and what was not
-/// run says so.
+/// The failure is confirmed by a second run of the check, the created records are removed, and the
+/// report names what did not run.
+///
+/// Requirements: HAL-03.
 #[test]
 fn a_run_that_fails_fast_ends_at_the_first_confirmed_failure() {
     let (server, folder) = (
@@ -57,7 +59,7 @@ fn a_run_that_fails_fast_ends_at_the_first_confirmed_failure() {
     );
     assert_eq!(server.records(), before);
 
-    // What is not selected, or accepted, ends nothing.
+    // Checks that are not selected, and accepted failures, do not end the run.
     let (code, said) = run(
         folder.path(),
         &server.base,
@@ -82,8 +84,10 @@ fn a_run_that_fails_fast_ends_at_the_first_confirmed_failure() {
     );
 }
 
-/// AUT-03: one sentence about the key instead of hundreds of rows that fail for it; no key is
-/// shown, nothing is left on disk.
+/// The program reports one sentence about the key instead of hundreds of failed requirements. No
+/// key is shown, and no file is left.
+///
+/// Requirements: AUT-03.
 #[test]
 fn a_key_that_the_server_refuses_ends_the_run_at_once() {
     let (server, folder) = (Server::good(), tempfile::tempdir().expect("a folder"));

@@ -1,4 +1,5 @@
-//! The registry of faulty servers: wide, named once, and with a fault for every row that binds.
+//! The registry of mutants is large, has unique names, and contains a fault for every binding
+//! requirement.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -9,13 +10,16 @@ use svc_self_test::faults::{BaseServer, MutationPoint, planted, registry};
 use svc_self_test::trial::suite;
 use tokio::runtime::Builder;
 
-/// Rows that bind, but that no server can be seen to break, with the reason.
+/// Binding requirements that no server can be observed to break, with the reason.
 const NO_FAULT: [(&str, &str); 2] = [
     (
         "HAL-12",
-        "binds the suite: an id is never read out of an address",
+        "binds the suite: an id is never read from an address",
     ),
-    ("SCH-09", "nothing is sent that a server could take wrongly"),
+    (
+        "SCH-09",
+        "nothing is sent that a server could accept wrongly",
+    ),
 ];
 
 #[test]
@@ -68,7 +72,7 @@ fn every_row_that_binds_is_broken_by_a_fault() {
                 .any(|known| fault.breaks(&known.id) && known.level == Level::Must);
             assert!(
                 known,
-                "{} breaks {row}, which is no row that binds",
+                "{} breaks {row}, which is not a binding requirement",
                 fault.name
             );
             assert!(
@@ -78,7 +82,8 @@ fn every_row_that_binds_is_broken_by_a_fault() {
             );
         }
     }
-    // A fault that may show anywhere in an area covers no row of it.
+    // A fault that can be visible anywhere in an area does not count for a single requirement of
+    // it.
     let named = |row: &str| {
         faults
             .iter()
@@ -91,7 +96,7 @@ fn every_row_that_binds_is_broken_by_a_fault() {
         .map(|row| row.id.as_str())
         .filter(|id| NO_FAULT.iter().all(|(exempt, _)| exempt != id))
         .collect();
-    assert_eq!(left, Vec::<&str>::new(), "rows without a faulty server");
+    assert_eq!(left, Vec::<&str>::new(), "requirements without a mutant");
 }
 
 #[test]
@@ -131,7 +136,7 @@ fn odd_servers_are_many_and_start() {
     let names: BTreeSet<&str> = odd.iter().map(|odd| odd.name.as_str()).collect();
     assert!(
         names.len() == odd.len() && odd.len() >= 27,
-        "{} odd servers",
+        "{} unusual servers",
         odd.len()
     );
     let runtime = Builder::new_multi_thread()
@@ -149,7 +154,7 @@ fn odd_servers_are_many_and_start() {
                 svc_conformance::InProcess::new(subject.wire.clone()).base_url(subject.base.clone());
             let suite = svc_conformance::Suite::new(target)
                 .keys(svc_conformance::Keys::primary(&subject.key));
-            // Its declaration is read, and its entry point is what it should be.
+            // Its declaration is readable, and its entry point is valid.
             let report = suite
                 .only(["ENT-01"])
                 .run()
@@ -165,8 +170,10 @@ fn odd_servers_are_many_and_start() {
     });
 }
 
-/// COL-24: below containers, a quick run also checks the pages of what is not listed below a
+/// Below containers, a quick run also checks the pages of records that are not listed below a
 /// person.
+///
+/// Requirements: COL-24.
 #[tokio::test]
 async fn a_skipped_page_is_found_without_collections_of_a_person() -> Result<(), Box<dyn Error>> {
     for one in ["attendance", "submission", "tagging"] {
@@ -174,7 +181,7 @@ async fn a_skipped_page_is_found_without_collections_of_a_person() -> Result<(),
         let fault = registry()
             .into_iter()
             .find(|fault| fault.name == name)
-            .ok_or("no such fault")?;
+            .ok_or("the fault does not exist")?;
         let mut declaration = fault.over.declaration().await?;
         declaration
             .collections

@@ -1,5 +1,7 @@
-//! Servers that offer helpers alone (CAP-10): they neither create nor show a record directly, and
-//! can be judged and pass.
+//! Servers that offer only helpers and neither create nor return a record directly can be tested
+//! and can pass.
+//!
+//! Requirements: CAP-10.
 
 use std::error::Error;
 
@@ -22,7 +24,7 @@ async fn subject() -> Result<TestSubject, Box<dyn Error>> {
     Ok(server(GIVEN)?.start().await?)
 }
 
-/// The rows that keep a run from the exit code 0.
+/// Returns the requirements that prevent the exit code 0.
 fn open(report: &Report) -> Vec<String> {
     let rows = report
         .inconclusive()
@@ -32,7 +34,10 @@ fn open(report: &Report) -> Vec<String> {
         .collect()
 }
 
-/// CAP-10: with the addresses of the helpers, or a list of what has them, a run decides every row.
+/// With the addresses of the helpers, or a list of their containers, a run decides every
+/// requirement.
+///
+/// Requirements: CAP-10.
 #[tokio::test]
 async fn servers_with_helpers_alone_pass() -> Result<(), Box<dyn Error>> {
     for name in [
@@ -47,7 +52,7 @@ async fn servers_with_helpers_alone_pass() -> Result<(), Box<dyn Error>> {
             let report = suite.run().await?;
             assert_eq!(open(&report), Vec::<String>::new(), "{name}, {intensity:?}");
             assert_eq!(report.exit_code(), 0, "{name}, {intensity:?}: {report}");
-            // The reference server declares no fields of what it does not show.
+            // The reference server does not declare fields of records that it does not return.
             let field = (name != REFERENCE).then_some("RES-signature-04");
             for id in ["HLP-01", "HLP-03", "HLP-06", "HLP-07", "HLP-11", "HLP-15"]
                 .into_iter()
@@ -64,7 +69,7 @@ async fn servers_with_helpers_alone_pass() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A fault of such a server is found.
+/// A fault of such a server is detected.
 #[tokio::test]
 async fn a_fault_of_a_server_with_helpers_alone_is_found() -> Result<(), Box<dyn Error>> {
     let faults: Vec<_> = faults::registry()
@@ -90,8 +95,8 @@ async fn a_fault_of_a_server_with_helpers_alone_is_found() -> Result<(), Box<dyn
     Ok(())
 }
 
-/// Without the address of a helper its rows are undecided, and the advice names the fixture that
-/// decides them.
+/// Without the address of a helper its requirements are undecided, and the advice names the fixture
+/// that decides them.
 #[tokio::test]
 async fn the_advice_names_the_fixture_of_the_helper() -> Result<(), Box<dyn Error>> {
     let mut subject = subject().await?;
@@ -103,14 +108,14 @@ async fn the_advice_names_the_fixture_of_the_helper() -> Result<(), Box<dyn Erro
         let (_, rest) = row
             .advice
             .split_once("--fixture ")
-            .ok_or("no fixture is named")?;
+            .ok_or("the advice names no fixture")?;
         let (name, _) = rest
             .split_once("=ADDRESS")
-            .ok_or("no address is asked for")?;
+            .ok_or("the advice asks for no address")?;
         let (_, address) = named
             .iter()
             .find(|(one, _)| one == name)
-            .ok_or("the fixture is none of the server's")?;
+            .ok_or("the server does not have the fixture")?;
         with_advice = with_advice.fixture(name, address);
     }
     let report = with_advice.run().await?;
@@ -122,8 +127,8 @@ async fn the_advice_names_the_fixture_of_the_helper() -> Result<(), Box<dyn Erro
     Ok(())
 }
 
-/// An address at which no helper is does not make the server fail, and the report says what to
-/// give.
+/// An address without a helper does not make the server fail, and the report names the option to
+/// set.
 #[tokio::test]
 async fn a_wrong_address_of_a_helper_fails_no_requirement() -> Result<(), Box<dyn Error>> {
     let mut subject = subject().await?;
@@ -152,7 +157,7 @@ async fn a_wrong_address_of_a_helper_fails_no_requirement() -> Result<(), Box<dy
     Ok(())
 }
 
-/// A fixture that cannot be the address of a helper ends the run before it begins.
+/// A fixture that cannot be the address of a helper ends the run before its first request.
 #[tokio::test]
 async fn what_is_no_address_of_a_declared_helper_is_refused() -> Result<(), Box<dyn Error>> {
     for (name, address, reason) in [

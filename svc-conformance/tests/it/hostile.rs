@@ -1,5 +1,5 @@
-//! A server that answers garbage, breaks off, stalls, sends too much or leads in circles gives a
-//! finding, not a crash or a hang.
+//! A server that responds with garbage, aborts responses, stalls, sends too much, or links in
+//! circles gets a finding. The suite does not crash or hang.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -80,7 +80,7 @@ async fn garbage_is_a_finding() {
     }
 }
 
-/// Characters that clear a terminal, set its title or turn the text after them around.
+/// Characters that clear a terminal, set its title, or reverse the text after them.
 #[tokio::test]
 async fn invisible_characters_of_a_server_are_named_in_every_report() {
     let hostile = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\r\u{202e}\u{2066}\u{200b}";
@@ -224,7 +224,7 @@ async fn a_target_that_asks_to_wait_is_waited_for() {
         .keys(Keys::primary("k-one"))
         .only(["ENT-01"]);
     let report = suite.run().await.expect("a report");
-    // Each request was put off once, and nobody holds it against the server.
+    // Each request was postponed once, and this is not a failure of the server.
     assert_eq!(
         report.requirement("ENT-01").map(|row| row.outcome),
         Some(RequirementOutcome::Pass),

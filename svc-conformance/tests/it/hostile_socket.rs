@@ -1,5 +1,5 @@
-//! A server behind a port that closes, talks no HTTP, stalls, or sends without end gives a finding,
-//! not a crash or a hang.
+//! A server that closes its port, does not use HTTP, stalls, or sends without end gets a finding.
+//! The suite does not crash or hang.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,10 +13,10 @@ use svc_conformance::{
 
 use crate::between::Between;
 
-/// What a server does with a request that has a key; without one it answers an entry point.
+/// What a server does with a request that has a key. A request without a key gets an entry point.
 type Answer = fn(&mut TcpStream) -> std::io::Result<()>;
 
-/// A connection is served until the server gives it up.
+/// Serves a connection until the server closes it.
 fn serve(mut stream: TcpStream, answer: Answer) -> std::io::Result<()> {
     loop {
         let mut head = Vec::new();
@@ -46,7 +46,7 @@ fn start(answer: Answer) -> SocketAddr {
     let address = listener.local_addr().expect("an address");
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // A client that goes away is no trouble.
+            // A client that disconnects is not an error.
             thread::spawn(move || drop(serve(stream, answer)));
         }
     });
@@ -68,12 +68,12 @@ fn declaration() -> Declaration {
     read_declaration(text).expect("a declaration")
 }
 
-/// Only a test of what never comes waits for so long.
+/// Only a test of a response that never arrives uses this long timeout.
 const LONG: Duration = Duration::from_secs(10 * 60);
 
 async fn run(answer: Answer, timeout: Duration) -> Report {
     let target = Remote::new(format!("http://{}/", start(answer))).expect("an address");
-    // The suite waits for what the entry point says without a key, also on a slow machine.
+    // Timeout for the entry point without a key, which also suffices on a slow machine.
     let target = Between::new(target, |request, timeout| {
         ControlFlow::Continue(if request.headers().contains_key("svc-api-token") {
             timeout
@@ -88,7 +88,7 @@ async fn run(answer: Answer, timeout: Duration) -> Report {
     suite.run().await.expect("a report")
 }
 
-/// The rows that failed with what was said of them, after a look at how the run ended.
+/// Returns the failed requirements with their reasons, after a check of how the run ended.
 fn failures(report: &Report) -> String {
     assert_eq!(
         (report.exit_code(), report.count(RequirementOutcome::Error)),
@@ -107,7 +107,7 @@ fn failures(report: &Report) -> String {
     said.collect()
 }
 
-/// Waits for the client to give up.
+/// Waits until the client gives up.
 fn stall(stream: &mut TcpStream) -> std::io::Result<()> {
     match stream.read(&mut [0]) {
         Err(error) if error.kind() != ErrorKind::ConnectionReset => Err(error),

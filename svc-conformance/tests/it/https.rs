@@ -1,6 +1,6 @@
-//! Servers with an `https` address: the suite sends requests only if a trusted authority issued the
-//! server's certificate, and shows a certificate of its own to servers that require one. The
-//! certificates are made here.
+//! Servers with an `https` address. The suite sends requests only if a trusted authority issued the
+//! server's certificate. It presents a client certificate to servers that require one. The tests
+//! create the certificates.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -27,14 +27,14 @@ use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use tower::ServiceExt;
 
-/// The second service behind TLS, on a port of its own.
+/// The second service with TLS, on a separate port.
 struct Server {
     runtime: Runtime,
     address: SocketAddr,
     base: String,
-    /// The certificate of the authority that vouches for it, as PEM.
+    /// The certificate of the authority that issued the server's certificate, as PEM.
     authority: String,
-    /// How many requests it was sent.
+    /// The number of requests that it received.
     asked: Arc<AtomicUsize>,
 }
 
@@ -56,7 +56,7 @@ impl Authority {
         }
     }
 
-    /// A certificate for a name, and its key.
+    /// Issues a certificate for a name. Returns it with its key.
     fn issue(&self, name: &str) -> (rcgen::Certificate, KeyPair) {
         let key = KeyPair::generate().expect("a key");
         let parameters = CertificateParams::new(vec![name.to_owned()]).expect("parameters");
@@ -70,12 +70,12 @@ impl Authority {
 }
 
 impl Server {
-    /// A server whose certificate is for this name.
+    /// Starts a server with a certificate for this name.
     fn named(name: &str) -> Self {
         Self::start(name, None)
     }
 
-    /// A server that requires a client certificate by this authority.
+    /// Starts a server that requires a client certificate by this authority.
     fn for_clients_of(clients: &Authority) -> Self {
         Self::start("127.0.0.1", Some(clients))
     }
@@ -132,8 +132,8 @@ impl Server {
                 tokio::spawn(async move {
                     let stream = match acceptor.accept(stream).into_fallible().await {
                         Ok(stream) => stream,
-                        // Reads what the client has sent already: a close before that could discard
-                        // the alert.
+                        // Reads the bytes that the client has already sent: an earlier close could
+                        // discard the alert.
                         Err((_, mut stream)) => {
                             let _ = stream.read_to_end(&mut Vec::new()).await;
                             return;
@@ -159,7 +159,7 @@ impl Server {
         }
     }
 
-    /// The target with the server's authority alone.
+    /// Returns a target that trusts only the server's authority.
     fn trusted(&self) -> Remote {
         trusting(&self.base, &self.authority)
     }
@@ -178,7 +178,7 @@ impl Server {
     }
 }
 
-/// A target that trusts one authority.
+/// Returns a target that trusts one authority.
 fn trusting(base: &str, authority: &str) -> Remote {
     let tls = Tls::private()
         .authorities(authority.as_bytes())
@@ -222,7 +222,7 @@ fn a_server_that_nobody_vouches_for_is_sent_nothing() {
         Server::named("crm.example.org"),
     );
     let refused = |server: &Server, remote: &Remote, remedy: &str| {
-        let refused = server.read(remote).expect_err("no answer");
+        let refused = server.read(remote).expect_err("no response");
         assert!(
             matches!(&refused, TargetError::Tls(text) if text.contains(remedy)),
             "{refused:?}"
@@ -244,7 +244,7 @@ fn a_server_that_nobody_vouches_for_is_sent_nothing() {
         &Remote::new(&server.base).expect("a target"),
         "--ca FILE",
     );
-    // With the right one, the same server answers.
+    // With the right authority, the same server responds.
     assert_eq!(
         server
             .read(&server.trusted())
@@ -262,12 +262,12 @@ fn a_server_without_tls_has_no_https() {
     let base = plain.base.replacen("http://", "https://", 1);
     let refused = server
         .read(&trusting(&base, &server.authority))
-        .expect_err("no answer");
+        .expect_err("no response");
     assert!(
         matches!(&refused, TargetError::Tls(text) if text.contains("try http://")),
         "{refused:?}"
     );
-    // The other way round, what comes is no HTTP.
+    // In the opposite case, the response is not HTTP.
     let remote = Remote::new(format!("http://{}/rest/", server.address)).expect("a target");
     assert_eq!(
         server.read(&remote).map(|_| ()),
@@ -307,7 +307,7 @@ fn the_program_checks_a_server_behind_tls_by_the_authorities_of_its_environment(
     assert!(said.contains("this machine trusts no authority"), "{said}");
 }
 
-/// The program in a folder, with a command and two short requirements.
+/// Runs the program in a folder, with a command and two short requirements.
 fn program(folder: &Path, command: &str, arguments: &[&str]) -> (i32, String) {
     let mut program = crate::support::program(folder);
     program
@@ -347,7 +347,7 @@ fn every_command_trusts_a_private_authority_by_ca() {
         );
         assert_eq!(server.asked(), asked, "{command}");
     }
-    // Of several, the right one is enough.
+    // Of several authorities, the right one suffices.
     let other = Authority::new().certificate.pem();
     std::fs::write(folder.path().join("other.pem"), other).expect("written");
     let (code, said) = program(

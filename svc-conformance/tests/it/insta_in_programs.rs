@@ -1,12 +1,12 @@
-//! Why the snapshots of a target's documents (`run --snapshots`) are held by code of the suite and
-//! not by insta: its assertions are made for `cargo test`. This test runs itself once more as a
-//! program of somebody else would run, and looks at what insta does there. When it fails, insta has
-//! become fit for programs, and `src/program/snapshots.rs` can go.
+//! Shows why the suite has its own code for the snapshots of a target's documents
+//! (`run --snapshots`). The assertions of insta are made for `cargo test`. This test runs itself
+//! again as the program of a user would run, and checks what insta does. If the test fails, insta
+//! is usable in programs, and `src/program/snapshots.rs` can be removed.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Where the assertion below keeps its snapshot; it asserts nothing without it.
+/// The folder of the snapshot; without it, the test below asserts nothing.
 const FOLDER: &str = "SNAPSHOT_FOLDER";
 const DOCUMENT: &str = "SNAPSHOT_DOCUMENT";
 
@@ -22,8 +22,8 @@ fn held() {
     settings.bind(|| insta::assert_snapshot!("petition", document));
 }
 
-/// The assertion in a process whose machine has no cargo; `update` is the only way to tell insta to
-/// keep a document.
+/// Runs the assertion in a process on a machine without cargo. Only `update` makes insta store a
+/// document.
 fn assertion(folder: &Path, document: &str, update: Option<&str>) -> Output {
     let mut command = Command::new(std::env::current_exe().expect("this test"));
     command
@@ -45,7 +45,7 @@ fn insta_is_made_for_cargo_test_and_not_for_programs() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
 
-    // It keeps a document because of the environment alone, which a program cannot set for itself
+    // It stores a document because of the environment only, which a program cannot set for itself
     // without `unsafe`.
     let kept = assertion(folder.path(), "before", Some("always"));
     assert!(
@@ -55,8 +55,8 @@ fn insta_is_made_for_cargo_test_and_not_for_programs() {
     );
     assert!(kept.status.success() && folder.path().join("petition.snap").exists());
 
-    // Each run starts cargo in the folder in which the program was built, and complains where there
-    // is none.
+    // Each run starts cargo in the folder in which the program was built, and prints an error if
+    // the folder is missing.
     let same = assertion(folder.path(), "before", None);
     assert!(same.status.success());
     assert!(
@@ -65,9 +65,9 @@ fn insta_is_made_for_cargo_test_and_not_for_programs() {
         text(&same.stderr)
     );
 
-    // A difference, which is none of conformance, is printed to standard output, where
-    // `--report json=-` stands, left as a file beside what is kept, and ends in a panic with words
-    // about cargo.
+    // A difference is not a failure of conformance. insta prints it to standard output, which is
+    // also used by `--report json=-`, and writes it to a file next to the snapshot. It then panics
+    // with a message about cargo.
     let other = assertion(folder.path(), "after", None);
     let (out, error) = (text(&other.stdout), text(&other.stderr));
     assert!(

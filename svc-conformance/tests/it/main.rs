@@ -1,5 +1,5 @@
-//! The integration tests of `svc-conformance`: one program, so that it is linked once.
-//! `cargo test -p svc-conformance --test it MODULE`.
+//! The integration tests of `svc-conformance`: one program, so that it is linked once. Run a module
+//! with `cargo test -p svc-conformance --test it MODULE`.
 
 mod architecture;
 mod between;

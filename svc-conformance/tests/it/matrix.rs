@@ -1,9 +1,9 @@
-//! The matrix of the suite: each MUST row has a check, a setting in which it was seen, and a faulty
-//! server that breaks it.
+//! The matrix of the suite: each MUST requirement has a check, a setting in which it was observed,
+//! and a mutant that breaks it.
 //!
-//! `matrix.csv` is written with `BLESS=1`, each test its own columns: row, level and checks here,
-//! what was seen by `.ci/run settings`, the faulty servers by `matrix_faults`, which takes them
-//! from the results of `svc-self-test`.
+//! `BLESS=1` writes `matrix.csv`; each test writes its own columns. This test writes requirement,
+//! level and checks, `.ci/run settings` the settings, and `matrix_faults` the mutants, from the
+//! results of `svc-self-test`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,20 +12,20 @@ use std::sync::{Mutex, PoisonError};
 
 use svc_conformance::catalogue::{Catalogue, Level};
 
-/// MUST rows without a faulty server, each with the reason; one that has got one must not stand
-/// here any more.
+/// MUST requirements without a mutant, each with the reason. Remove an entry when its requirement
+/// has a mutant.
 const EXEMPT: &[(&str, &str)] = &[
     (
         "HAL-12",
-        "binds the suite, which never reads an id out of an address: no server can break it",
+        "binds the suite, which never reads an id from an address: no server can break it",
     ),
     (
         "SCH-09",
-        "nothing is sent that a server could take wrongly: no server can break it",
+        "nothing is sent that a server could accept wrongly: no server can break it",
     ),
 ];
 
-/// Held while a test reads or writes the matrix.
+/// Locked while a test reads or writes the matrix.
 pub(crate) static FILE: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -34,7 +34,7 @@ fn every_must_row_has_a_check_a_setting_and_a_faulty_server() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("matrix.csv");
     let text = fs::read_to_string(&path).unwrap_or_default();
     let rows = Catalogue::built_in().expect("a catalogue").requirements();
-    let mut written = "row,level,checks,seen in,faulty server\n".to_owned();
+    let mut written = "row,level,checks,seen in,mutant\n".to_owned();
     let mut bare = Vec::new();
     for row in rows {
         let old = text
@@ -52,7 +52,7 @@ fn every_must_row_has_a_check_a_setting_and_a_faulty_server() {
         let lacks = checks.is_empty() || seen.is_empty() || (faulty.is_empty() && !is_exempt);
         if row.level == Level::Must && (lacks || (is_exempt && !faulty.is_empty())) {
             bare.push(format!(
-                "{}: checks `{checks}`, seen in `{seen}`, faulty server `{faulty}`",
+                "{}: checks `{checks}`, seen in `{seen}`, mutant `{faulty}`",
                 row.id
             ));
         }

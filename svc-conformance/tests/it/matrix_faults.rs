@@ -1,5 +1,5 @@
-//! The last column of the matrix: for each MUST row the faulty server whose run failed that very
-//! row, as `svc-self-test` measured it. `BLESS=1` writes it from the results file.
+//! The last column of the matrix: for each MUST requirement the mutant whose run failed it, as
+//! measured by `svc-self-test`. `BLESS=1` writes it from the results file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// A cell of the last column, which may have commas.
+/// Returns a cell of the last column, whose text may contain commas.
 fn cell(name: &str) -> String {
     if name.contains([',', '"']) {
         format!("\"{}\"", name.replace('"', "\"\""))
@@ -60,6 +60,6 @@ fn every_faulty_server_of_the_matrix_was_seen_to_fail_its_row() {
     assert_eq!(
         wrong,
         Vec::<String>::new(),
-        "run with BLESS=1, after `self-test` where a faulty server is new"
+        "run with BLESS=1, after `self-test` if a mutant is new"
     );
 }

@@ -1,5 +1,5 @@
-//! What the options of `run` do to a run, and what a report makes of what was found: the program
-//! against the second service.
+//! The effect of the options of `run`, and the conclusions of a report: the program against the
+//! second service.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ fn kept_records_stay_until_they_are_cleaned() {
     assert_eq!((code, server.records()), (0, before), "{said}");
 }
 
-/// Also the exit code of a run in which a row that applies was not decided.
+/// Also tests the exit code of a run with an undecided requirement that applies.
 #[test]
 fn exit_code_3_where_the_budget_of_records_is_spent() {
     let (server, folder) = (Server::good(), folder());
@@ -138,7 +138,7 @@ fn prefix_and_key_header_of_the_command_line_go_before_those_of_the_declaration(
 #[test]
 fn another_machine_is_only_read_until_writes_are_allowed() {
     let folder = folder();
-    // This address leads to this machine, and does not say so.
+    // This address is the local machine, but does not look local.
     let server = Server::with(as_it_is, |address| ServerOptions {
         base: format!("http://0.0.0.0:{}/rest/", address.port()),
         ..ServerOptions::default()
@@ -202,7 +202,7 @@ fn earlier_reports_are_shown_on_the_page() {
     );
 }
 
-/// Side effects wait for their option also on this machine.
+/// Side effects need their option on the local machine as well.
 #[test]
 fn nothing_is_scheduled_until_side_effects_are_allowed() {
     let (server, folder) = (Server::good(), folder());
@@ -244,7 +244,7 @@ fn exit_code_1_where_the_profile_needs_more_than_is_declared() {
     );
 }
 
-/// Which exit code and which words a report has for what was found; the worst comes first.
+/// The exit code and the wording of a report for its findings; the worst finding is first.
 #[test]
 fn a_report_ends_with_the_exit_code_of_the_worst_it_has() {
     let (server, folder) = (Server::good(), folder());
@@ -255,7 +255,7 @@ fn a_report_ends_with_the_exit_code_of_the_worst_it_has() {
     );
     assert_eq!(code, 0, "{said}");
     let good: Value = serde_json::from_str(&said).expect("JSON");
-    // Rows, and what else is changed in the report: members of `clean_up`, or lists.
+    // Requirements, and other changes of the report: members of `clean_up`, or lists.
     let ended = |rows: &[(&str, &str)], changes: &[(&str, Value)]| {
         let mut report = good.clone();
         for row in report["rows"].as_array_mut().expect("rows") {
@@ -310,8 +310,8 @@ fn a_report_ends_with_the_exit_code_of_the_worst_it_has() {
     assert_eq!(ended(&[], &[lack]), (1, "not conformant"));
 }
 
-/// A mistyped member would count as "not supported": each is named, with what is known in its
-/// place, and nothing is sent.
+/// A mistyped member would count as "not supported". Therefore each one is reported with the known
+/// names, and no request is sent.
 #[test]
 fn exit_code_2_for_members_of_a_declaration_file_that_nobody_knows() {
     let (server, folder) = (Server::good(), folder());
@@ -334,7 +334,7 @@ fn exit_code_2_for_members_of_a_declaration_file_that_nobody_knows() {
     );
     assert_eq!(
         code, 0,
-        "what a server publishes can be kept as a file: {said}"
+        "a published declaration can be used as a file: {said}"
     );
     let mistyped = r#"
         declaration_version = 1
@@ -401,7 +401,7 @@ fn exit_code_2_for_members_of_a_declaration_file_that_nobody_knows() {
     }
 }
 
-/// Records that the server which counts them has made.
+/// Number of records that the counting server has created.
 static CREATED: Mutex<usize> = Mutex::new(0);
 static CREATES: Condvar = Condvar::new();
 
@@ -458,8 +458,8 @@ fn exit_code_5_for_a_run_that_is_interrupted_and_clean_removes_its_records() {
     assert_eq!((code, server.records()), (0, before), "{said}");
 }
 
-/// A fixture is given by its kind and address; what is no kind, or not there, is told in one line
-/// before anything is written.
+/// A fixture is given by its kind and address. An unknown kind or a missing record is reported in
+/// one line before anything is written.
 #[test]
 fn a_fixture_is_given_on_the_command_line() {
     let (server, folder) = (Server::good(), tempfile::tempdir().expect("a folder"));

@@ -1,4 +1,4 @@
-//! The HTML page of a report: what stands on it, and that it is one file which needs nothing else.
+//! The HTML page of a report: its content, and that it is a single file without external resources.
 
 use std::collections::BTreeMap;
 
@@ -51,8 +51,8 @@ fn the_page_has_the_verdict_first_and_everything_else_after_it() {
     insta::assert_snapshot!(page);
 }
 
-/// One file that needs no other, runs nothing, and takes nothing that a server sent for markup;
-/// tables say what they are.
+/// The page is one file that loads no other file and runs no script. It escapes all markup that a
+/// server sent, and its tables have headers.
 #[test]
 fn the_page_is_one_file_and_its_tables_have_captions_and_scopes() {
     let page = report().to_format(Format::Html);
@@ -83,7 +83,7 @@ fn the_page_is_one_file_and_its_tables_have_captions_and_scopes() {
     }
 }
 
-/// The relative luminance of a colour such as `#1a1c1f` (WCAG 2.2).
+/// Returns the relative luminance of a colour such as `#1a1c1f` (WCAG 2.2).
 fn luminance(color: &str) -> f64 {
     let part = |at: usize| {
         f64::from(u8::from_str_radix(&color[at..at + 2], 16).expect("a colour")) / 255.0
@@ -98,7 +98,7 @@ fn luminance(color: &str) -> f64 {
     0.2126 * linear(part(1)) + 0.7152 * linear(part(3)) + 0.0722 * linear(part(5))
 }
 
-/// Every colour of text has a contrast of 4.5 to 1 to each ground (WCAG AA), light and dark.
+/// Every text colour has a contrast of 4.5 to 1 with each background (WCAG AA), light and dark.
 #[test]
 fn colours_can_be_told_apart() {
     let page = report().to_format(Format::Html);

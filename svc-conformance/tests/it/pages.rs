@@ -1,4 +1,4 @@
-//! The catalogue as pages: one for each row, and every link leads to one of them.
+//! The catalogue as pages: one for each requirement, and every link has one of them as its target.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,5 @@
-//! `run --pins`: what a server chose is the same in every run and in whatever order checks run, and
-//! where it chooses otherwise the run says so, apart from the verdict.
+//! `run --pins`: the choices of a server are the same in every run, in any order of the checks. The
+//! run reports a different choice separately from the verdict.
 
 use std::fs;
 
@@ -8,7 +8,9 @@ use http::{Request, Response, StatusCode};
 
 use crate::support::{Server, run};
 
-/// Answers a create with 200 and says it in other words: both conform (CRU-13, ERR-25).
+/// Responds to a create with 200 and other texts, which also conforms.
+///
+/// Requirements: CRU-13, ERR-25.
 fn otherwise(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
     if response.status() == StatusCode::CREATED {
         *response.status_mut() = StatusCode::OK;
@@ -16,7 +18,7 @@ fn otherwise(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Byte
     response
 }
 
-/// Sends the caller's key back.
+/// Returns the caller's key in the response.
 fn echoing(request: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
     if let Some(key) = request.headers().get("svc-api-token") {
         response.headers_mut().insert("allow", key.clone());
@@ -66,7 +68,7 @@ fn a_choice_that_is_pinned_is_held_against_what_is_seen() {
     let (code, text) = said(&server, &[]);
     assert!(
         code == 2 && text.contains("pins.toml") && text.contains("--update-pins"),
-        "no file is no pins: {text}"
+        "the file with the pins is missing: {text}"
     );
     assert_eq!(said(&server, &["--update-pins"]).0, 0);
     let pinned = fs::read_to_string(&path).expect("pins");
@@ -75,7 +77,7 @@ fn a_choice_that_is_pinned_is_held_against_what_is_seen() {
             && !pinned.contains(&server.base)
     );
 
-    // The same server again, another one at another address, and one check alone: nothing differs,
+    // The same server again, one at another address, and a single check: nothing differs, and
     // nothing is written.
     assert_eq!(said(&server, &[]).0, 0);
     assert_eq!(said(&Server::good(), &[]).0, 0);
@@ -95,7 +97,7 @@ fn a_choice_that_is_pinned_is_held_against_what_is_seen() {
     }
     assert!(text.contains("RESULT conformant"), "{text}");
 
-    // Pins of a part leave the others; those of another seed say nothing about this run.
+    // Pins of a part leave the others unchanged; those of another seed do not apply to this run.
     assert_eq!(
         run(
             folder.path(),
@@ -112,7 +114,7 @@ fn a_choice_that_is_pinned_is_held_against_what_is_seen() {
         "{text}"
     );
 
-    // A check chooses alone what it chooses among all others.
+    // A check makes the same choices alone as among all others.
     let quick = |more: &[&str]| {
         run(
             folder.path(),
@@ -130,7 +132,7 @@ fn a_choice_that_is_pinned_is_held_against_what_is_seen() {
         );
     }
 
-    // A check that the suite no longer has is told.
+    // A check that the suite no longer has is reported.
     fs::write(&path, pinned.replace("\"err/paragraph\"", "\"err/of-old\"")).expect("written");
     let (code, text) = said(&server, &[]);
     assert!(

@@ -1,5 +1,6 @@
-//! Files from others decide where keys go on this machine only, files of one's own are nobody
-//! else's to read, and what a server on this machine links elsewhere is not written to.
+//! Files from other people select the recipient of keys only on this machine. Files of the program
+//! are readable only by their owner. If a server on this machine links another host, the suite does
+//! not write to it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use svc_self_test::second_server::ServerOptions;
 
 use crate::support::{Server, ended, folder, program, run};
 
-/// A server at an address that leads to this machine and does not say so.
+/// Starts a server whose address is the local machine, but does not look local.
 fn elsewhere(change: crate::support::Change) -> Server {
     let base = |port: u16| format!("http://0.0.0.0:{port}/rest/");
     Server::with(change, |address| ServerOptions {
@@ -111,7 +112,7 @@ fn reports_replay_files_and_journals_are_read_by_their_owner_alone() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let (server, folder) = (Server::start(plain_text), folder());
-    // One that was there before, for everybody.
+    // A file that existed before, readable by everyone.
     let report = folder.path().join("report.json");
     fs::write(&report, "").expect("written");
     fs::set_permissions(&report, fs::Permissions::from_mode(0o644)).expect("a mode");
@@ -140,8 +141,8 @@ fn reports_replay_files_and_journals_are_read_by_their_owner_alone() {
     }
 }
 
-/// The entry point of a server behind a forwarded port: one of its links names the machine that it
-/// runs on.
+/// Changes the entry point to that of a server with a forwarded port: one of its links names the
+/// remote machine.
 fn tags_elsewhere(_: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
     response.map(|body| {
         let Ok(mut document) = serde_json::from_slice::<Value>(&body) else {

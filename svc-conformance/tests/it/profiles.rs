@@ -1,4 +1,4 @@
-//! Profiles: what the program lists, what the README says, and what a run with a profile judges.
+//! Profiles: the program's list, the README's table, and the requirements of a run with a profile.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn listed(arguments: &[&str]) -> String {
     said
 }
 
-/// The README has the table that `svc-conformance profiles --format markdown` writes.
+/// The README contains the table that `svc-conformance profiles --format markdown` writes.
 #[test]
 fn the_readme_has_the_table_of_the_profiles() {
     let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"))
@@ -52,8 +52,8 @@ fn each_profile_is_listed_with_its_needs() {
     );
 }
 
-/// A run judges the rows of its profile; a former name is still accepted, and reports have the
-/// present one.
+/// A run tests the requirements of its profile. A former name is still accepted, and reports
+/// contain the current one.
 #[test]
 fn a_run_judges_the_rows_of_its_profile() {
     let (server, folder) = (Server::good(), folder());
@@ -109,7 +109,7 @@ fn a_run_judges_the_rows_of_its_profile() {
     assert_eq!((read.profile, read.clean_up.created), (Profile::Read, 0));
 }
 
-/// The second service declares what every profile needs but one: it has no way to find what has
+/// The second service declares what every profile needs except one: it cannot report what has
 /// changed.
 #[test]
 fn a_conformant_server_conforms_to_every_profile_whose_least_it_declares() {
@@ -134,7 +134,7 @@ fn a_conformant_server_conforms_to_every_profile_whose_least_it_declares() {
     }
 }
 
-/// Reports of earlier versions have the former names.
+/// Reports of earlier versions contain the former names.
 #[test]
 fn a_former_name_in_a_report_is_read() {
     for (name, profile) in [

@@ -1,5 +1,4 @@
-//! The program against a server behind a port: its exit codes, its files, and what it leaves
-//! behind.
+//! The program against a server on a port: its exit codes, its files, and what remains afterwards.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +11,7 @@ use serde_json::Value;
 
 use crate::support::{Server, ended, folder, program, reserved_address, run};
 
-/// Two rows that every server with an entry point is seen to keep.
+/// Two requirements that every server with an entry point fulfils.
 const LITTLE: &[&str] = &["--only", "ENT-01", "--only", "ENT-09"];
 
 fn plain_text(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
@@ -46,7 +45,7 @@ fn redirects(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Byte
     response
 }
 
-/// Records that the server which counts them has made.
+/// Number of records that the counting server has created.
 static CREATED: Mutex<usize> = Mutex::new(0);
 static CREATES: Condvar = Condvar::new();
 
@@ -68,7 +67,7 @@ fn exit_code_0_for_a_server_that_conforms() {
     let (code, said) = run(folder.path(), &server.base, LITTLE);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("RESULT conformant: "), "{said}");
-    // Nothing was created, nothing failed: nothing is left on disk.
+    // Nothing was created and nothing failed, so no file remains.
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
 
@@ -123,7 +122,7 @@ fn exit_code_1_for_a_row_that_does_not_hold_with_all_reports_and_a_replay() {
     }
     assert!(!file("out/HAL-03.replay.json").contains("k-one"));
 
-    // The same failure again, from its file alone; and not on a server that does not have it.
+    // The same failure again, from its file alone, and not on a server without the fault.
     let again = |url: &str| {
         let replay = [
             "replay",
@@ -173,8 +172,8 @@ fn exit_code_1_for_a_row_that_does_not_hold_with_all_reports_and_a_replay() {
     assert!(said.contains("worse  HAL-03: pass -> fail"), "{said}");
 }
 
-/// The key of a request where other servers have a document, so that what messages show of it ends
-/// within the key.
+/// Returns the key of a request instead of a document, so that the excerpt in messages ends within
+/// the key.
 fn sends_the_key_back(request: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Bytes> {
     if let Some(key) = request.headers().get("svc-api-token") {
         let key = key.to_str().expect("text");
@@ -333,7 +332,7 @@ fn exit_code_4_for_a_target_that_nobody_serves() {
     assert_eq!(code, 4, "{said}");
 }
 
-/// What only a write could show is left out, and decides nothing.
+/// Requirements that only a write can show are omitted and do not affect the result.
 #[test]
 fn exit_code_0_for_a_run_that_only_reads() {
     let (server, folder) = (Server::good(), folder());
@@ -350,7 +349,7 @@ fn exit_code_0_for_a_run_that_only_reads() {
     assert_eq!(code, 0, "{said}");
 }
 
-/// One sentence that says what is there and what to do.
+/// The program prints one sentence that names the problem and the solution.
 #[test]
 fn exit_code_4_for_what_is_no_entry_point() {
     let (server, folder) = (Server::good(), folder());
@@ -363,7 +362,7 @@ fn exit_code_4_for_what_is_no_entry_point() {
     let (code, said) = run(folder.path(), &format!("{}about/", server.base), LITTLE);
     assert_eq!(code, 4, "{said}");
     assert!(said.contains("a page for people"), "{said}");
-    // What a server that wants TLS answers to a request without.
+    // The response of a TLS server to a request without TLS.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     let alert = std::thread::spawn(move || {
@@ -372,7 +371,7 @@ fn exit_code_4_for_what_is_no_entry_point() {
         std::io::Write::write_all(&mut stream, &[0x15, 3, 3, 0, 2, 2, 70])
     });
     let (code, said) = run(folder.path(), &format!("http://{address}/"), LITTLE);
-    alert.join().expect("it ends").expect("an answer");
+    alert.join().expect("it ends").expect("a response");
     assert_eq!(code, 4, "{said}");
     assert!(said.contains("it may want TLS"), "{said}");
 }
@@ -394,7 +393,7 @@ fn exit_code_6_for_records_that_could_have_been_removed() {
         &["--only", "RES-share_page-01"],
     );
     assert_eq!(code, 6, "{said}");
-    // The journal stays, and the records can be removed once the server lets go of them.
+    // The journal remains, and the records can be removed once the server allows deletes again.
     let journal = journal(folder.path()).expect("a journal");
     let clean = || {
         ended(
@@ -422,7 +421,7 @@ fn journal(folder: &Path) -> Option<PathBuf> {
 #[test]
 fn a_killed_run_leaves_a_journal_and_clean_removes_exactly_its_records() {
     let (server, folder) = (Server::start(counts), folder());
-    // What was there before, also with a marker that looks like one of the suite.
+    // Records that existed before, including one with a marker like those of the suite.
     let people = server.get(&server.base)["_links"]["svc:people"]["href"]
         .as_str()
         .expect("a link")
@@ -451,8 +450,8 @@ fn a_killed_run_leaves_a_journal_and_clean_removes_exactly_its_records() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .expect("the program");
-    // The child is killed once the server has made ten records, whatever it has noted of the last
-    // of them.
+    // The child is killed once the server has created ten records, whether the journal has the last
+    // of them or not.
     let reached = CREATES.wait_timeout_while(
         CREATED.lock().expect("a number"),
         Duration::from_secs(60),

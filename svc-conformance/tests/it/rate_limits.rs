@@ -1,5 +1,5 @@
-//! Servers that limit the rate: the run waits as long as they ask, says so once, and no requirement
-//! fails because of it.
+//! Servers that limit the rate: the run waits as long as they request, reports it once, and no
+//! requirement fails because of it.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use svc_self_test::transport::BufferedResponse;
 
 const AREAS: [&str; 2] = ["ENT", "HAL"];
 
-/// A page of a proxy for people.
+/// Returns the response of a proxy, a page for people.
 fn refusal(status: u16, retry_after: Option<&'static str>) -> BufferedResponse {
     let mut answer = BufferedResponse::empty(status);
     answer
@@ -32,11 +32,11 @@ fn refusal(status: u16, retry_after: Option<&'static str>) -> BufferedResponse {
 struct Run {
     report: Result<Report, SuiteError>,
     notices: Vec<String>,
-    /// How long the run waited.
+    /// Seconds that the run waited.
     waited: u64,
 }
 
-/// A run against a server that asks to wait, whenever it likes.
+/// Runs the suite against a server that asks to wait at any time.
 async fn run(
     refuse: impl FnMut(&SimulatedTime) -> Option<BufferedResponse> + Send + 'static,
 ) -> Run {
@@ -75,7 +75,7 @@ async fn run(
     }
 }
 
-/// Ten requests, then one refusal that asks to wait.
+/// Rejects every eleventh request and asks to wait.
 fn every_tenth(
     status: u16,
     retry_after: Option<&'static str>,
@@ -115,7 +115,7 @@ async fn a_limited_run_says_so_once_and_comes_to_the_same() -> Result<(), Box<dy
     Ok(())
 }
 
-/// After 100 requests the server takes no more.
+/// After 100 requests the server accepts no more.
 #[tokio::test]
 async fn a_server_that_takes_no_more_is_undecided_and_not_accused() -> Result<(), Box<dyn Error>> {
     let count = AtomicUsize::new(0);
@@ -133,7 +133,7 @@ async fn a_server_that_takes_no_more_is_undecided_and_not_accused() -> Result<()
     for row in open {
         assert!(row.advice.contains("--rate"), "{}", row.advice);
     }
-    // Once a request was given up, the others wait no more: four waits of half a minute.
+    // Once one request was abandoned, the others do not wait: four waits of half a minute.
     assert_eq!(limited.waited / 60, 2, "{} s", limited.waited);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Result files: what is in one, what is refused, and the page "who conforms".
+//! Result files: their content, the rejected ones, and the page "who conforms".
 
 use std::fs;
 use std::path::Path;
@@ -8,11 +8,11 @@ use svc_conformance::Report;
 
 use crate::support::{Server, assert_contains_all, ended, folder, program, run};
 
-/// A declaration of so little that a whole run is short.
+/// A declaration of so little that a complete run is short.
 const LITTLE: &str = "declaration_version = 1\ninterface_version = \"1.2.0\"\n\
                       [collections.tags]\nsingular = \"tag\"\noperations = [\"list\", \"read\"]\n";
 
-/// A report with these rows.
+/// Returns a report with these requirements.
 fn report(rows: &[(&str, &str)]) -> Report {
     let row = |(id, outcome): &(&str, &str)| json!({"id": id, "level": "MUST", "outcome": outcome, "reason": "r", "observations": 1, "checks": []});
     let report = json!({
@@ -121,7 +121,7 @@ fn a_run_writes_a_result_file_that_results_accepts() {
     );
 }
 
-/// A run of a part says nothing about the whole.
+/// A run of a part has no result for the whole.
 #[test]
 fn a_result_file_is_of_a_whole_run() {
     for option in [
@@ -193,7 +193,7 @@ fn a_file_that_was_changed_or_has_another_catalogue_is_refused() {
     );
 }
 
-/// A file with a right digest may still contain anything: nothing of it becomes markup.
+/// A file with a valid digest may contain anything: none of it becomes markup.
 #[test]
 fn every_value_is_escaped_on_the_page() {
     let folder = folder();

@@ -1,5 +1,4 @@
-//! The README's table of the self-test is made from its results file.
-//! `BLESS=1` writes it.
+//! The README's table of the self-test is generated from its results file. `BLESS=1` writes it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -39,7 +38,7 @@ fn table(results: &Value) -> String {
     }
     let _ = writeln!(
         out,
-        "| **all faulty servers** | {} | {} |",
+        "| **all mutants** | {} | {} |",
         number(results, "servers"),
         of(results, "killed", "runs")
     );
@@ -67,8 +66,8 @@ fn table(results: &Value) -> String {
     }
     let _ = writeln!(
         out,
-        "\nMUST rows that a faulty server was seen to fail: {of_rows}. Odd but conformant servers that were accused: {}, in {} \
-         runs.",
+        "\nMUST requirements that failed for a mutant: {of_rows}. Unusual but conformant servers \
+            with a failed requirement: {}, in {} runs.",
         of(results, "accused", "odd"),
         number(results, "odd_runs")
     );
@@ -82,8 +81,10 @@ fn the_table_is_that_of_the_results_file() {
     let results: Value = serde_json::from_str(&results).expect("JSON");
     let path = folder.join("README.md");
     let readme = fs::read_to_string(&path).expect("the README");
-    let (before, rest) = readme.split_once(BEGIN).expect("a place for the table");
-    let (shown, after) = rest.split_once(END).expect("its end");
+    let (before, rest) = readme
+        .split_once(BEGIN)
+        .expect("the README has a place for the table");
+    let (shown, after) = rest.split_once(END).expect("the table has an end");
     let table = table(&results);
     if std::env::var_os("BLESS").is_some() {
         fs::write(&path, format!("{before}{BEGIN}{table}{END}{after}"))

@@ -1,11 +1,12 @@
-//! The suite and its self-test name rows by their constants, so that the compiler checks each id.
+//! The suite and its self-test name requirements by their constants, so that the compiler checks
+//! each id.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use svc_conformance::catalogue::Catalogue;
 
-/// A string that is an id and nothing else, outside comments and the tests at the end of a file.
+/// Returns the strings that are exactly an id, outside comments and the tests at the end of a file.
 #[test]
 fn no_id_of_a_row_stands_as_text() {
     let mut files = Vec::new();
@@ -26,7 +27,7 @@ fn no_id_of_a_row_stands_as_text() {
             .enumerate()
             .filter(|(_, line)| !line.trim_start().starts_with("//"))
         {
-            // Every second part stands between quotes.
+            // Every second part is between quotes.
             for part in line
                 .split('"')
                 .skip(1)

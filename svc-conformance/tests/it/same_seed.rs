@@ -1,5 +1,5 @@
-//! The same seed sends the same requests, whatever is filtered; several runs on the same data do
-//! not disturb each other.
+//! The same seed sends the same requests, whatever is filtered. Several runs on the same data do
+//! not affect each other.
 
 use std::convert::Infallible;
 
@@ -9,7 +9,7 @@ use svc_self_test::subject::TestSubject;
 use tokio::task::yield_now;
 use tower::ServiceExt;
 
-/// Checks of every sort.
+/// Checks of every type.
 const PART: &[&str] = &[
     "ent/*",
     "typ/petition",
@@ -19,7 +19,7 @@ const PART: &[&str] = &[
 ];
 
 fn suite(subject: &TestSubject, seed: u64, only: &[&str]) -> Suite {
-    // Runs in one thread send their requests in turn.
+    // Runs in one thread send their requests alternately.
     let in_turn = subject.wire.clone().and_then(async |response| {
         yield_now().await;
         Ok::<_, Infallible>(response)
@@ -56,7 +56,7 @@ async fn another_seed_sends_something_else() {
     assert_ne!(one.digest, other.digest);
 }
 
-/// A second run with the same seed meets nothing of the first one, whose records are still there.
+/// A second run with the same seed does not use the records of the first run, which still exist.
 #[tokio::test]
 async fn records_that_stay_disturb_no_later_run() {
     let subject = TestSubject::second_server(ServerOptions {
@@ -73,8 +73,8 @@ async fn records_that_stay_disturb_no_later_run() {
     }
 }
 
-/// Runs at the same time on the same data do not take what the other one writes for a failure of
-/// the server.
+/// Simultaneous runs on the same data do not mistake each other's writes for a failure of the
+/// server.
 #[tokio::test]
 async fn runs_at_the_same_time_fail_no_requirement() {
     let subject = TestSubject::second_server(ServerOptions {

@@ -1,4 +1,4 @@
-//! The second service: it stands alone, and does what the catalogue says.
+//! The second service: it shares no code with the library, and behaves as the catalogue requires.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -457,7 +457,7 @@ fn helpers_record_an_action_with_its_person_hlp_haf() {
         );
         assert_eq!(client.get(&own(&container))[total], 2, "ERR-29");
     }
-    assert_eq!(seen.len(), 5, "HLP-04: nobody is matched");
+    assert_eq!(seen.len(), 5, "HLP-04: no person is matched");
     let ada = client.post(
         &client.collection("person_signup_helper"),
         &json!({"person": {"given_name": "Ada"}}),

@@ -1,5 +1,5 @@
-//! `run --snapshots`: documents of one server are alike in every run, and a difference is told
-//! field by field and is none of conformance.
+//! `run --snapshots`: documents of one server are equal in every run. A difference is reported
+//! field by field, and is not a failure of conformance.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Server, run};
 
-/// Says something else on the entry point, and sends a field less of a petition.
+/// Changes a text of the entry point, and omits a field of petitions.
 fn drifts(request: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes> {
     let (parts, body) = response.into_parts();
     let Ok(mut document) = serde_json::from_slice::<Value>(&body) else {
@@ -25,7 +25,7 @@ fn drifts(request: &Request<Bytes>, response: Response<Bytes>) -> Response<Bytes
     Response::from_parts(parts, Bytes::from(document.to_string()))
 }
 
-/// What a run says about snapshots.
+/// Returns what a run reports about snapshots.
 fn said(folder: &Path, server: &Server, arguments: &[&str]) -> String {
     let arguments = [
         &[
@@ -45,7 +45,7 @@ fn said(folder: &Path, server: &Server, arguments: &[&str]) -> String {
     assert_eq!(
         server.records(),
         before,
-        "what was made for them is removed: {said}"
+        "the records created for them are removed: {said}"
     );
     said.split_once("\nsnapshots: ")
         .map(|(_, told)| format!("snapshots: {told}"))
@@ -89,12 +89,12 @@ fn documents_are_alike_in_every_run_and_differences_are_told_by_field() {
         (&json!("<date>"), &json!(400))
     );
 
-    // The same server once more, another one at another address, and another seed: nothing differs.
+    // The same server again, one at another address, and another seed: nothing differs.
     let same = format!("snapshots: {kept} documents, 0 differences\n");
     assert_eq!(said(folder.path(), &server, &[]), same);
     assert_eq!(said(folder.path(), &other, &["--seed", "7"]), same);
 
-    // Another server differs in two documents; its verdict is no other.
+    // Another server differs in two documents; its verdict is the same.
     let changed = Server::start(drifts);
     let found = said(folder.path(), &changed, &[]);
     let expected = [
@@ -111,7 +111,7 @@ fn documents_are_alike_in_every_run_and_differences_are_told_by_field() {
     ];
     assert_eq!(found, expected.concat());
 
-    // What is new and what is gone is told, too; a folder that is not there is no error.
+    // New and missing documents are reported as well; a missing folder is not an error.
     let path = folder.path().join("kept");
     fs::rename(
         path.join("petition.snapshot.json"),

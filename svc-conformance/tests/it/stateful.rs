@@ -1,5 +1,5 @@
-//! The stateful search finds faults that only a sequence of requests brings out, and shrinks them.
-//! `self-test` does it with 20 seeds.
+//! The stateful search finds faults that become visible only in a sequence of requests, and shrinks
+//! them. `self-test` runs it with 20 seeds.
 
 use svc_conformance::Intensity;
 use svc_self_test::faults::planted;

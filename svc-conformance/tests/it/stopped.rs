@@ -1,5 +1,5 @@
-//! Servers that are stopped or started again while they are judged, or that close connections: none
-//! is accused, unless a request ends it each time.
+//! Servers that are stopped or restarted during a run, or that close connections. No requirement
+//! fails, unless a request ends the server each time.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
@@ -21,7 +21,7 @@ use crate::support::{Server, ended, program};
 
 type Sent = Result<Response<Bytes>, TargetError>;
 
-/// A short run against a server of which some requests get no answer.
+/// A short run against a server that does not respond to some requests.
 async fn run(
     mut fate: impl FnMut(&Method) -> Option<Sent> + Send + 'static,
 ) -> Result<Report, SuiteError> {
@@ -52,12 +52,12 @@ fn broken() -> Sent {
     Err(TargetError::Broken("connection reset".to_owned()))
 }
 
-/// A server that accepts connections and does not answer.
+/// The result for a server that accepts connections and does not respond.
 fn hangs() -> Sent {
     Err(TargetError::TimedOut(Duration::from_secs(30)))
 }
 
-/// What a gateway answers for a server that was stopped.
+/// The response of a gateway for a stopped server.
 fn bad_gateway() -> Sent {
     let answer = Response::builder()
         .status(502)
@@ -143,7 +143,7 @@ async fn a_request_that_ends_the_server_each_time_is_a_finding() -> Result<(), B
     Ok(())
 }
 
-/// The program keeps the journal, and says how to remove what was created.
+/// The program does not delete the journal, and reports how to remove what was created.
 #[test]
 fn the_journal_of_a_run_whose_server_is_stopped_is_kept() {
     let (server, folder) = (Server::good(), crate::support::folder());
@@ -199,7 +199,7 @@ fn the_journal_of_a_run_whose_server_is_stopped_is_kept() {
     );
 }
 
-/// The next message on a connection: its first line, and all of it.
+/// Returns the next message on a connection: its first line, and the whole message.
 fn message(reader: &mut impl BufRead) -> std::io::Result<(String, Vec<u8>)> {
     let (mut head, mut length) = (String::new(), 0);
     while !head.ends_with("\r\n\r\n") {
@@ -222,7 +222,7 @@ fn message(reader: &mut impl BufRead) -> std::io::Result<(String, Vec<u8>)> {
 /// its first line.
 type ClosesAt = fn(usize, &str) -> bool;
 
-/// Serves a connection with the answers of another server.
+/// Serves a connection with the responses of another server.
 fn pass_on(stream: TcpStream, server: SocketAddr, closes_at: ClosesAt) -> std::io::Result<()> {
     let (mut reader, mut stream) = (BufReader::new(stream.try_clone()?), stream);
     for number in 0.. {
@@ -238,8 +238,8 @@ fn pass_on(stream: TcpStream, server: SocketAddr, closes_at: ClosesAt) -> std::i
     Ok(())
 }
 
-/// RFC 9112, section 9.5: a server may close a connection at any time, also when a request is on
-/// its way. A server that never answers a request is faulty.
+/// RFC 9112, section 9.5: a server may close a connection at any time, also during a request. A
+/// server that never responds to a request has a fault.
 #[test]
 fn a_server_may_close_connections_that_it_has_kept_open() {
     let cases: [(ClosesAt, i32); 3] = [
@@ -263,7 +263,7 @@ fn a_server_may_close_connections_that_it_has_kept_open() {
         let behind = server.address;
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                // A client that goes away is no trouble.
+                // A client that disconnects is not an error.
                 thread::spawn(move || drop(pass_on(stream, behind, closes_at)));
             }
         });

@@ -1,4 +1,4 @@
-//! The second service behind a port, and the program beside it.
+//! The second service on a port, and the program.
 
 use std::convert::Infallible;
 use std::io::{Read, Write};
@@ -18,10 +18,10 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Runtime;
 use tower::ServiceExt;
 
-/// What a test does to an answer.
+/// A change that a test makes to a response.
 pub(crate) type Change = fn(&Request<Bytes>, Response<Bytes>) -> Response<Bytes>;
 
-/// A server on a port of its own; it ends with the test.
+/// A server on a separate port; it ends with the test.
 pub(crate) struct Server {
     pub(crate) base: String,
     pub(crate) address: SocketAddr,
@@ -29,12 +29,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// The second service as it is.
+    /// Starts the second service without changes.
     pub(crate) fn good() -> Self {
         Self::start(|_, response| response)
     }
 
-    /// The second service with one change to its answers.
+    /// Starts the second service with one change to its responses.
     pub(crate) fn start(change: Change) -> Self {
         Self::with(change, |address| ServerOptions {
             base: format!("http://{address}/rest/"),
@@ -42,12 +42,13 @@ impl Server {
         })
     }
 
-    /// The second service with one change to its answers, set up for the address that it gets.
+    /// Starts the second service with one change to its responses, and with options for its
+    /// address.
     pub(crate) fn with(change: Change, options: impl FnOnce(SocketAddr) -> ServerOptions) -> Self {
         Self::at(([127, 0, 0, 1], 0).into(), change, options)
     }
 
-    /// As [`Server::with`], at this address.
+    /// Starts the second service like [`Server::with`], at this address.
     pub(crate) fn at(
         address: SocketAddr,
         change: Change,
@@ -71,7 +72,7 @@ impl Server {
                 let answer = move |request| answer(second_server.clone(), request, change);
                 tokio::spawn(async move {
                     let connection = hyper::server::conn::http1::Builder::new();
-                    // A client that goes away is no trouble.
+                    // A client that disconnects is not an error.
                     let _ = connection
                         .serve_connection(TokioIo::new(stream), service_fn(answer))
                         .await;
@@ -85,12 +86,12 @@ impl Server {
         }
     }
 
-    /// The document at an address, with the first key.
+    /// Returns the document at an address, with the first key.
     pub(crate) fn get(&self, url: &str) -> Value {
         self.request("GET", url, "")
     }
 
-    /// Sends one request on a connection of its own.
+    /// Sends one request on a separate connection.
     pub(crate) fn request(&self, method: &str, url: &str, body: &str) -> Value {
         let path = url
             .split_once("://")
@@ -106,12 +107,12 @@ impl Server {
         )
         .expect("sent");
         let mut text = String::new();
-        stream.read_to_string(&mut text).expect("an answer");
+        stream.read_to_string(&mut text).expect("a response");
         let (_, body) = text.split_once("\r\n\r\n").expect("a body");
         serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
-    /// How many records all collections of the entry point have.
+    /// Returns the number of records in all collections of the entry point.
     pub(crate) fn records(&self) -> u64 {
         let entry = self.get(&self.base);
         let links = entry["_links"].as_object().expect("links").iter();
@@ -139,7 +140,7 @@ async fn answer(
     if request.method() == http::Method::DELETE {
         let probe = change(&request, Response::new(Bytes::new()));
         if probe.status() != http::StatusCode::OK {
-            // The change refuses the request before the service sees it.
+            // The change rejects the request before the service receives it.
             return Ok(probe.map(Full::new));
         }
     }
@@ -167,7 +168,7 @@ pub(crate) fn assert_contains_all(text: &str, parts: &[&str]) {
     }
 }
 
-/// An address where no server listens: the socket reserves its port.
+/// Returns an address where no server listens: the socket reserves its port.
 pub(crate) fn reserved_address() -> (TcpSocket, SocketAddr) {
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.bind(([127, 0, 0, 1], 0).into()).expect("a port");
@@ -175,7 +176,7 @@ pub(crate) fn reserved_address() -> (TcpSocket, SocketAddr) {
     (socket, address)
 }
 
-/// The program, whatever the environment of the test says.
+/// Returns the program, without the environment variables of the test that it reads.
 pub(crate) fn program(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_svc-conformance"));
     for name in [
@@ -189,8 +190,8 @@ pub(crate) fn program(folder: &Path) -> Command {
     command
 }
 
-/// A run with the three keys of the second service, and with a timeout that a busy machine does not
-/// reach.
+/// Runs the program with the three keys of the second service, and with a timeout that is
+/// sufficient on a busy machine.
 pub(crate) fn run(folder: &Path, base: &str, arguments: &[&str]) -> (i32, String) {
     let keys = [
         "--key",
@@ -218,7 +219,7 @@ pub(crate) fn run(folder: &Path, base: &str, arguments: &[&str]) -> (i32, String
     )
 }
 
-/// Exit code, and what a program said.
+/// Returns the exit code and the output of a program.
 pub(crate) fn ended(output: &Output) -> (i32, String) {
     let text = String::from_utf8_lossy(&output.stdout).into_owned()
         + &String::from_utf8_lossy(&output.stderr);

@@ -1,4 +1,4 @@
-//! `watch`: a server that is mended and restarted, or whose program changes, is run against again.
+//! `watch`: a server that is fixed and restarted, or whose program changes, gets another run.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -33,12 +33,12 @@ fn options(address: SocketAddr) -> ServerOptions {
     }
 }
 
-/// A server on a loopback address of its own, so that its port stays free while it restarts.
+/// Starts a server on a separate loopback address, so that its port stays free while it restarts.
 fn start(change: Change) -> Server {
     Server::at(own_loopback_address(), change, options)
 }
 
-/// The program while it watches, and what it says line by line.
+/// The program while it watches, and the lines of its output.
 struct Watching {
     child: Child,
     lines: Receiver<String>,
@@ -76,7 +76,7 @@ impl Watching {
         Self { child, lines }
     }
 
-    /// What it says until a line that begins with these words.
+    /// Returns its output up to a line that begins with these words.
     fn until(&self, words: &str) -> String {
         let mut said = String::new();
         while !said
@@ -91,7 +91,7 @@ impl Watching {
         said
     }
 
-    /// Ends it as Ctrl-C does; its exit code.
+    /// Ends it like Ctrl-C, and returns its exit code.
     #[cfg(unix)]
     fn interrupt(mut self) -> Option<i32> {
         let number = i32::try_from(self.child.id())
@@ -115,7 +115,7 @@ impl Drop for Watching {
     }
 }
 
-/// HAL-03 fails, is mended by a restart, and breaks again with the next one.
+/// HAL-03 fails, is fixed by a restart, and fails again after the next one.
 #[test]
 fn rows_turn_green_and_red_as_the_server_is_restarted() {
     let (mut server, folder) = (start(plain_text), tempfile::tempdir().expect("a folder"));
@@ -150,7 +150,7 @@ fn rows_turn_green_and_red_as_the_server_is_restarted() {
     assert!(matches!(watching.interrupt(), Some(1) | None));
 }
 
-/// A server that another replaces at once is missed by nobody who holds a connection.
+/// A server that is replaced immediately is noticed, because the program holds a connection.
 #[test]
 fn a_restart_that_takes_no_time_is_seen() {
     let (server, folder) = (start(plain_text), tempfile::tempdir().expect("a folder"));

@@ -1,9 +1,11 @@
-//! The form of the capability document: what a server says it supports (CAP-04, UND-40).
+//! The capability document: the description of what a server supports.
 //!
-//! Servers and the conformance suite share this crate and nothing else: its types, and [`visible`],
-//! which makes text of another program safe to print.
+//! This crate is the only code that servers and the conformance suite share. It contains the types
+//! of the document, and [`visible`], which makes text of another program safe to print.
 //!
-//! Types of other crates in this API: `serde` (what the document is read and written with).
+//! Types of other crates in this API: `serde` (serialization of the document).
+//!
+//! Requirements: CAP-04, UND-40.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -17,78 +19,109 @@ use serde::{Deserialize, Serialize};
 
 pub use visible::visible;
 
-/// What a server supports, as its capability document says it (CAP-04, UND-40).
+/// The content of the capability document: what a server supports.
 ///
-/// The same type is read from JSON (what a server publishes) and from TOML (what a vendor writes by
-/// hand). Whatever a document leaves out is not supported; members that this version does not know
-/// are ignored.
+/// The type is read from JSON, as a server publishes it, and from TOML, as a vendor writes it
+/// manually. What a document omits is not supported. Unknown members are ignored.
+///
+/// Requirements: CAP-04, UND-40.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Declaration {
-    /// Version of this form; 1.
+    /// Version of this format; 1.
     pub declaration_version: u32,
-    /// Version of the interface, as the entry point reports it (VER-01).
+    /// Version of the specification, as the entry point reports it.
+    ///
+    /// Requirements: VER-01.
     pub interface_version: String,
-    /// Address of the entry point, with a slash at the end (HAL-01).
+    /// URL of the entry point, with a slash at the end.
+    ///
+    /// Requirements: HAL-01.
     pub base_url: String,
-    /// Prefix of the identifiers that the server generates (ENT-07).
+    /// System name of the identifiers that the server assigns.
+    ///
+    /// Requirements: ENT-07.
     pub namespace: String,
-    /// Names that stand in for the interface maker's own (HAL-09 to HAL-11).
+    /// Names that the deployment chooses.
+    ///
+    /// Requirements: HAL-09 to HAL-11.
     pub dialect: DeclaredDialect,
-    /// `table` or `examples`: which of the two forms of an answer is used (CRU-13, CRU-14, ERR-33).
+    /// `table` or `examples`: the response style.
+    ///
+    /// Requirements: CRU-13, CRU-14, ERR-33.
     pub response_style: String,
-    /// Sizes of pages (LIM-01).
+    /// Sizes of pages.
+    ///
+    /// Requirements: LIM-01.
     pub limits: DeclaredLimits,
-    /// Whether keys are needed (AUT-01).
+    /// Whether keys are required.
+    ///
+    /// Requirements: AUT-01.
     pub authentication: DeclaredAuthentication,
-    /// What the entry point has (ENT-02 to ENT-26); `None` leaves it to what is found there.
+    /// The content of the entry point; `None` means that it is unspecified.
+    ///
+    /// Requirements: ENT-02 to ENT-26.
     pub entry_point: Option<DeclaredEntryPoint>,
-    /// What is supported of each kind, under the name of its collection such as `people`.
+    /// The supported features of each kind, under the name of its collection such as `people`.
     pub collections: BTreeMap<String, DeclaredCollection>,
-    /// The helpers, under names such as `record_signature` (HLP-11 to HLP-22).
+    /// The helpers, under names such as `record_signature`.
+    ///
+    /// Requirements: HLP-11 to HLP-22.
     pub helpers: BTreeMap<String, DeclaredHelper>,
-    /// The helper action functions (HAF-01).
+    /// The helper action functions.
+    ///
+    /// Requirements: HAF-01.
     pub action_functions: Vec<String>,
-    /// How persons are matched, in words (HLP-05); empty or absent where they are not.
+    /// A description of the person matching; empty or absent if the server does not match people.
+    ///
+    /// Requirements: HLP-05.
     pub person_matching: Option<String>,
-    /// What the server puts before the keys of custom fields (RES-person-37).
+    /// The prefix that the server adds to the keys of custom fields.
+    ///
+    /// Requirements: RES-person-37.
     pub custom_field_prefix: String,
     /// Declared behaviours in the capability vocabulary, such as `validates_enums` or
     /// `helper.non_atomic`.
     pub behaviours: Vec<String>,
-    /// Address of the `OpenAPI` document.
+    /// URL of the `OpenAPI` document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub openapi: Option<String>,
-    /// Addresses of the JSON Schemas, each under the name of what it describes, such as `person`.
+    /// URLs of the JSON Schemas, each under the name of what it describes, such as `person`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub schemas: BTreeMap<String, String>,
-    /// An address below the base that leads nowhere, for checks of what a missing record answers
-    /// (ERR-11).
+    /// A URL below the base URL that does not exist, for checks of the response to a missing
+    /// record.
+    ///
+    /// Requirements: ERR-11.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing_address: Option<String>,
-    /// Records that a run of the conformance suite may use where it may not create them, each by
-    /// its address or an identifier, under the name of its kind such as `event`, or under
-    /// `ticketed_event`; the address of a helper under a name such as `helper.record_signature`.
-    /// What a vendor writes; no server publishes any.
+    /// Records that the conformance suite may use where it cannot create them.
+    ///
+    /// The keys are names of kinds such as `event`, or `ticketed_event`, and the values are URLs or
+    /// identifiers. A key such as `helper.record_signature` contains the URL of a helper. A vendor
+    /// writes this member; servers do not publish it.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub fixture: BTreeMap<String, String>,
-    /// Where it was read from, as `self` (HAL-13).
+    /// The URL of the document, as `self`.
+    ///
+    /// Requirements: HAL-13.
     #[serde(rename = "_links", skip_serializing_if = "BTreeMap::is_empty")]
     pub links: BTreeMap<String, DeclaredLink>,
 }
 
-/// A link of the declaration itself.
+/// A link of the declaration.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct DeclaredLink {
-    /// Where it leads.
+    /// The URL.
     pub href: String,
 }
 
-/// Relations and members of the API that the specification does not define, without prefix
-/// (HAL-19).
+/// Relations and members of the API that the specification does not define, without prefix.
+///
+/// Requirements: HAL-19.
 pub const EXTENSIONS: [&str; 5] = [
     "changes",
     "webhooks",
@@ -97,22 +130,36 @@ pub const EXTENSIONS: [&str; 5] = [
     "warnings",
 ];
 
-/// Names that a deployment sets (HAL-09 to HAL-11, HAL-19).
+/// Names that a deployment chooses.
+///
+/// Requirements: HAL-09 to HAL-11, HAL-19.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct DeclaredDialect {
-    /// Prefix of relations (HAL-09).
+    /// Prefix of relations.
+    ///
+    /// Requirements: HAL-09.
     pub prefix: String,
-    /// Prefix of relations and members that the specification does not define (HAL-19).
+    /// Prefix of relations and members that the specification does not define.
+    ///
+    /// Requirements: HAL-19.
     pub extension_prefix: String,
-    /// Request header of the key (HAL-10).
+    /// Request header of the key.
+    ///
+    /// Requirements: HAL-10.
     pub key_header: String,
-    /// Field of the entry point with the version of the interface (ENT-06).
+    /// Field of the entry point with the version of the specification.
+    ///
+    /// Requirements: ENT-06.
     pub version_field: String,
-    /// Share object of the first network (HAL-11).
+    /// Share object of the first network.
+    ///
+    /// Requirements: HAL-11.
     pub network_a_share: String,
-    /// Share object of the second network (HAL-11).
+    /// Share object of the second network.
+    ///
+    /// Requirements: HAL-11.
     pub network_b_share: String,
 }
 
@@ -130,23 +177,28 @@ impl Default for DeclaredDialect {
     }
 }
 
-/// Sizes of pages (LIM-01); zero where a server does not say.
+/// Sizes of pages; zero if the server does not declare them.
+///
+/// Requirements: LIM-01.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct DeclaredLimits {
-    /// Most records of a page.
+    /// Maximum number of records on a page.
     pub max_pagesize: u32,
-    /// Records of a page that asks for no size.
+    /// Default number of records on a page.
     pub per_page: u32,
 }
 
-/// Whether keys are needed (AUT-01).
+/// Whether keys are required.
+///
+/// Requirements: AUT-01.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct DeclaredAuthentication {
-    /// Requests but those to the entry point, the documentation and anonymous helpers need a key.
+    /// Whether all requests require a key, except those to the entry point, the documentation and
+    /// anonymous helpers.
     pub required: bool,
 }
 
@@ -156,44 +208,54 @@ impl Default for DeclaredAuthentication {
     }
 }
 
-/// What the entry point has (ENT-02 to ENT-26).
+/// The content of the entry point.
+///
+/// Requirements: ENT-02 to ENT-26.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct DeclaredEntryPoint {
-    /// Its fields.
+    /// The fields.
     pub fields: Vec<String>,
-    /// Its links besides `self`, `curies`, collections and helpers.
+    /// The links other than `self`, `curies`, collections and helpers.
     pub links: Vec<String>,
 }
 
-/// What is supported of one kind.
+/// The supported features of one kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct DeclaredCollection {
-    /// Relation of one record without prefix, such as `person` (HAL-14).
+    /// Relation of one record without prefix, such as `person`.
+    ///
+    /// Requirements: HAL-14.
     pub singular: String,
-    /// `list`, `read`, `create`, `update`, `delete`.
+    /// Any of `list`, `read`, `create`, `update` and `delete`.
     pub operations: Vec<String>,
-    /// Collections below a record, such as `signatures` (COL-04 to COL-18).
+    /// Collections under a record, such as `signatures`.
+    ///
+    /// Requirements: COL-04 to COL-18.
     pub sub: Vec<String>,
-    /// Its fields, the common ones apart.
+    /// The fields, without the common ones.
     pub fields: BTreeMap<String, DeclaredField>,
-    /// The links that its records send, without prefix.
+    /// The links that the records contain, without prefix.
     pub links: Vec<String>,
-    /// What its collection can be filtered by, such as `modified_date` (FLT-01).
+    /// The fields that the collection can be filtered by, such as `modified_date`.
+    ///
+    /// Requirements: FLT-01.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<String>,
-    /// What its collection can be ordered by, such as `modified_date` (FLT-09).
+    /// The fields that the collection can be ordered by, such as `modified_date`.
+    ///
+    /// Requirements: FLT-09.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<String>,
-    /// Address of its collection, where it is listed.
+    /// URL of the collection, if it can be listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub href: Option<String>,
 }
 
-/// One field and who sets it.
+/// A field and who sets it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -202,36 +264,54 @@ pub struct DeclaredCollection {
     reason = "each is one flag of the document"
 )]
 pub struct DeclaredField {
-    /// Type in the interface's vocabulary, such as `string[]` (TYP-01 to TYP-12).
+    /// Type in the vocabulary of the specification, such as `string[]`.
+    ///
+    /// Requirements: TYP-01 to TYP-12.
     #[serde(rename = "type")]
     pub kind: String,
-    /// It is sent in representations.
+    /// Whether responses contain the field.
     pub readable: bool,
-    /// A client may set it (CAP-06).
+    /// Whether a client may set it.
+    ///
+    /// Requirements: CAP-06.
     pub writable: bool,
-    /// The server keeps it.
+    /// Whether the server computes it.
     pub computed: bool,
-    /// A create must have it (CAP-05).
+    /// Whether a create requires it.
+    ///
+    /// Requirements: CAP-05.
     pub required: bool,
-    /// The listed values of a closed or flexible enum (TYP-08, TYP-09).
+    /// The listed values of a closed or flexible enum.
+    ///
+    /// Requirements: TYP-08, TYP-09.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<Vec<String>>,
-    /// What it is when a create leaves it out (CAP-08).
+    /// The value if a create omits it.
+    ///
+    /// Requirements: CAP-08.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// The least whole number or amount, as decimal text such as `0`; none where the interface's
-    /// holds (TYP-02, TYP-04).
+    /// The minimum of a whole number or amount, as decimal text such as `0`; `None` if the
+    /// specification applies.
+    ///
+    /// Requirements: TYP-02, TYP-04.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum: Option<String>,
-    /// The greatest whole number or amount, as decimal text such as `2147483647`; none where the
-    /// interface's holds (TYP-02, TYP-04).
+    /// The maximum of a whole number or amount, as decimal text such as `2147483647`; `None` if the
+    /// specification applies.
+    ///
+    /// Requirements: TYP-02, TYP-04.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum: Option<String>,
-    /// How many characters a text, or each text of a list, has at most; none where the interface's
-    /// holds (TYP-01).
+    /// The maximum length in characters of a text, or of each text of a list; `None` if the
+    /// specification applies.
+    ///
+    /// Requirements: TYP-01.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_length: Option<u32>,
-    /// The members of an object, or of the objects of an array (TYP-11).
+    /// The members of an object, or of the objects of an array.
+    ///
+    /// Requirements: TYP-11.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fields: Option<BTreeMap<String, DeclaredField>>,
 }
@@ -254,13 +334,15 @@ impl Default for DeclaredField {
     }
 }
 
-/// One helper.
+/// A helper.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct DeclaredHelper {
-    /// Relation with prefix that leads to it.
+    /// The relation of the helper, with prefix.
     pub relation: String,
-    /// It may be called without a key (AUT-06).
+    /// Whether it can be called without a key.
+    ///
+    /// Requirements: AUT-06.
     pub anonymous: bool,
 }

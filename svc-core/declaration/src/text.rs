@@ -1,4 +1,4 @@
-//! The document as text: JSON as a server publishes it, TOML as it is written by hand.
+//! The document as text: JSON as a server publishes it, TOML as a vendor writes it.
 
 use crate::Declaration;
 
@@ -6,7 +6,7 @@ impl Declaration {
     /// Reads a declaration from JSON.
     ///
     /// # Errors
-    /// What is wrong in the text, with its line and column.
+    /// Returns the error in the text, with its line and column.
     pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
@@ -14,7 +14,7 @@ impl Declaration {
     /// Reads a declaration from TOML.
     ///
     /// # Errors
-    /// What is wrong in the text, with the line as it stands there.
+    /// Returns the error in the text, with a copy of the line.
     pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(text)
     }
@@ -22,7 +22,7 @@ impl Declaration {
     /// Writes the declaration as TOML.
     ///
     /// # Errors
-    /// None for a declaration whose numbers fit TOML, which those of this form do.
+    /// Returns an error if a number does not fit into TOML, which is not possible in this format.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
     }

@@ -1,14 +1,14 @@
-//! Text of another program, for a terminal or a report.
+//! Makes text of another program safe for a terminal or a report.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Returns the text with the name of each invisible character in its place, such as `[U+202E]`.
+/// Replaces each invisible character with its name, such as `[U+202E]`.
 ///
-/// Invisible characters are control characters, format characters (Unicode category Cf, which
-/// includes those that change the direction of the text after them), and the line and paragraph
-/// separators. Line feeds, tabs and the joiners of words and pictures (U+200C, U+200D) stay as they
-/// are.
+/// Invisible characters are control characters, format characters, and the line and paragraph
+/// separators. Format characters are those of the Unicode category Cf, which includes changes of
+/// the text direction. Line feeds, tabs and the joiners of words and pictures (U+200C, U+200D) are
+/// not replaced.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_invisible) {
@@ -17,7 +17,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     let mut named = String::with_capacity(text.len().saturating_add(16));
     for c in text.chars() {
         if is_invisible(c) {
-            // Writing into a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(named, "[U+{:04X}]", u32::from(c));
         } else {
             named.push(c);
@@ -26,8 +26,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(named)
 }
 
-/// The characters that the explorer names (`dom.js`), and the carriage return, which moves the
-/// cursor of a terminal.
+/// Returns whether the explorer names the character (`dom.js`), or it is a carriage return, which
+/// moves the cursor of a terminal.
 fn is_invisible(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control() && !matches!(c, '\n' | '\t');

@@ -1,4 +1,4 @@
-//! Who asks, for which tenant, when, and under which address.
+//! The context of a request: tenant, caller, time and base URL.
 
 use std::{sync::Arc, time::Instant};
 
@@ -10,46 +10,50 @@ use crate::{
     value::Timestamp,
 };
 
-/// What every operation of a backend is told besides its arguments.
+/// The context of a request, passed to every backend operation.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Context {
-    /// Whose data the request works on. A backend never sees two tenants at once.
+    /// The tenant whose data the request uses. A request never uses two tenants.
     pub tenant: Tenant,
-    /// Who asks.
+    /// The caller.
     pub caller: Caller,
-    /// Names the request in logs.
+    /// The id of the request in logs.
     pub request_id: uuid::Uuid,
-    /// The time of receipt.
+    /// The time when the request was received.
     pub received_at: Timestamp,
-    /// When the request began, by the clock that never goes back: what is read for it is not older.
-    /// Each request has a context of its own.
+    /// The start of the request on the monotonic clock. Data read for the request is not older.
+    ///
+    /// Each request has its own context.
     pub started_at: Instant,
-    /// When the answer is no longer waited for.
+    /// The deadline of the request. After it, the result is discarded.
     pub deadline: Option<Instant>,
-    /// What the vendor's own layers attached to the request.
+    /// Values that the layers of the vendor attached to the request.
     pub extensions: http::Extensions,
-    /// The address of the entry point under which the request came, with a slash at the end
-    /// (HAL-01).
+    /// The base URL of the request: the URL of the entry point, with a slash at the end.
+    ///
+    /// Requirements: HAL-01.
     pub base: BaseUrl,
-    /// How much a record and this call may hold.
+    /// The maximum sizes of a record and of a request.
     pub limits: ContentLimits,
-    /// What the server's own identifiers begin with (ENT-07); empty where nobody serves the call.
+    /// The system name of identifiers that the server assigns; empty outside a served request.
+    ///
+    /// Requirements: ENT-07.
     pub namespace: Arc<str>,
-    /// Whether other calls of the same request are on their way (BAT-03): a store has better turns
-    /// for many at once.
+    /// Whether the request is part of a batch, so that a store can group commits.
+    ///
+    /// Requirements: BAT-03.
     pub in_batch: bool,
 }
 
 impl Context {
-    /// A context for a tenant at this moment, for tests and for programs that call a backend
-    /// themselves.
+    /// Creates a context for a tenant, for tests and for programs that call a backend directly.
     #[must_use]
     pub fn new(tenant: Tenant, caller: Caller, now: Timestamp) -> Self {
         Self::of_request(tenant, caller, now, uuid::Uuid::new_v4(), Instant::now())
     }
 
-    /// A context of the request with this id, which began at this time.
+    /// Creates a context with the id and the start of a request.
     #[must_use]
     pub fn of_request(
         tenant: Tenant,
@@ -73,13 +77,15 @@ impl Context {
         }
     }
 
-    /// Whether the request has no key (HLP-07).
+    /// Returns whether the caller is anonymous.
+    ///
+    /// Requirements: HLP-07.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.caller.is_anonymous()
     }
 
-    /// Whether the caller may read records of a kind.
+    /// Returns whether the caller may read records of a kind.
     #[must_use]
     pub fn may_read(&self, kind: Kind) -> bool {
         self.caller

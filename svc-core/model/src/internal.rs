@@ -1,5 +1,4 @@
-//! Items that the macros of this crate and the crates of this family use. They may change in any
-//! release.
+//! Items for the macros of this crate and for the related crates. They may change in any release.
 
 use crate::{
     field_set::{self, FieldPath, FieldSet, PartialField, WritableSet},
@@ -7,18 +6,18 @@ use crate::{
     schema::ObjectSchema,
 };
 
-/// The kind that each table file declares, for [`fields!`](crate::fields).
+/// The kind of each table file, for [`fields!`](crate::fields).
 pub mod kind_of {
     pub use crate::model::kind_of::*;
 }
 
-/// For [`writable!`](crate::writable), which has proved that no field of the set is computed.
+/// For [`writable!`](crate::writable), which has checked that no field of the set is computed.
 #[must_use]
 pub const fn proved<R: Resource>(set: FieldSet<R>) -> WritableSet<R> {
     WritableSet::proved(set)
 }
 
-/// For [`fields!`](crate::fields): some members of the field at a place, whose object has this
+/// For [`fields!`](crate::fields): some members of the field at a position, whose object has this
 /// table.
 #[must_use]
 pub const fn within(
@@ -30,7 +29,7 @@ pub const fn within(
     PartialField::new(place, table, members, inner)
 }
 
-/// For [`fields!`](crate::fields): the set with some members only of these fields.
+/// For [`fields!`](crate::fields): the set, limited to some members of these fields.
 #[must_use]
 pub const fn set_within<R: Resource>(
     set: FieldSet<R>,
@@ -39,7 +38,7 @@ pub const fn set_within<R: Resource>(
     set.within(within)
 }
 
-/// For [`fields!`](crate::fields): the table of the object that a member of an object holds.
+/// For [`fields!`](crate::fields): the table of the object in a member of an object.
 #[must_use]
 pub const fn object_in(
     table: Option<&'static ObjectSchema>,
@@ -48,8 +47,8 @@ pub const fn object_in(
     field_set::object_in(table, name)
 }
 
-/// For [`fields!`](crate::fields): the place of a member of an object; one that it has not was
-/// refused before.
+/// For [`fields!`](crate::fields): the position of a member of an object. Unknown members were
+/// rejected before.
 #[must_use]
 pub const fn place_in(table: Option<&'static ObjectSchema>, name: &str) -> usize {
     match field_set::place_in(table, name) {
@@ -58,7 +57,7 @@ pub const fn place_in(table: Option<&'static ObjectSchema>, name: &str) -> usize
     }
 }
 
-/// For [`field!`](crate::field): the path of these names.
+/// For [`field!`](crate::field): the path with these names.
 #[must_use]
 pub const fn path<R: Resource>(names: &'static [&'static str]) -> FieldPath<R> {
     FieldPath::new(names)

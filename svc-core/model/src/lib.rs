@@ -1,6 +1,7 @@
-//! The data model of the Activist Data Exchange API: kinds of records, values, links, drafts, pages,
-//! filters, helpers' plans, errors and JSON. `svc-core` re-exports all of it, and is the crate to
-//! depend on.
+//! The data model of the Activist Data Exchange API: kinds of records, values, links, drafts,
+//! pages, filters, helper requests, errors and JSON.
+//!
+//! Depend on `svc-core`, which re-exports all of it.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

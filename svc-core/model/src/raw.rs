@@ -1,11 +1,12 @@
-//! The raw faces: records, drafts, pages, plans and outcomes whose kind or helper is known at run
-//! time only.
+//! Raw types: records, drafts, pages, helper requests and outcomes whose kind or helper is known
+//! only at run time.
 //!
-//! A vendor works with the typed faces: [`Record<R>`](crate::Record), [`Draft<R>`](crate::Draft),
-//! [`Patch<R>`](crate::Patch), [`Page<R>`](crate::Page), [`HelperRequest<H>`](crate::helper::HelperRequest) and
-//! [`HelperOutcome<H>`](crate::helper::HelperOutcome). Each has `from_raw`, `as_raw` and `into_raw`, none of
-//! which copies a field. The raw ones are for programs that treat every kind alike, such as a store
-//! that keeps records as bytes (`store::Store`), an import, or a test.
+//! Most vendors use the typed counterparts: [`Record<R>`](crate::Record),
+//! [`Draft<R>`](crate::Draft), [`Patch<R>`](crate::Patch), [`Page<R>`](crate::Page),
+//! [`HelperRequest<H>`](crate::helper::HelperRequest) and
+//! [`HelperOutcome<H>`](crate::helper::HelperOutcome). Each has `from_raw`, `as_raw` and
+//! `into_raw`, which do not copy fields. The raw types are for programs that treat every kind
+//! alike, such as a store that stores records as bytes (`store::Store`), an import, or a test.
 //!
 //! ```
 //! use svc_core::{Draft, model::{Kind, Tag}, raw::RawDraft};

@@ -1,8 +1,9 @@
-//! The rulebook of the Activist Data Exchange API, and the port through which a store serves it.
-//! `svc-core` re-exports all of it, and is the crate to depend on.
+//! The rules of the Activist Data Exchange API, and the traits through which a store executes them.
+//! `svc-core` re-exports this crate. Depend on `svc-core` instead.
 //!
-//! [`rules::decide`] is a synchronous function over plain data: a [`store::WriteRequest`] goes in,
-//! [`store::Lookup`]s and [`store::Change`]s come out. It knows no database and no HTTP.
+//! [`rules::decide`] is a synchronous function over plain data. It takes a [`store::WriteRequest`]
+//! and produces [`store::Lookup`]s and [`store::Change`]s. It does not depend on a database or on
+//! HTTP.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

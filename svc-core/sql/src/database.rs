@@ -1,5 +1,5 @@
-//! What a mapped store asks of a database: statements whose values and columns are all text, so
-//! that any client fits.
+//! The database of a mapped store. All values and columns of its statements are text, so that every
+//! database client can execute them.
 
 use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
 
@@ -8,33 +8,39 @@ use svc_core::error::{Error, ErrorCode, Problem};
 
 use super::{dialect::Dialect, statement::Statement};
 
-/// How long a client waits after what passes by itself.
+/// The time after which a client should retry after a temporary failure.
 const SOON: Duration = Duration::from_secs(1);
 
-/// A row of an answer: every column is text or NULL.
+/// A row of a result. Every column is text or NULL.
 pub type TextRow = Vec<Option<String>>;
 
-/// Why a database did not do what it was asked.
+/// Error raised when a database does not execute a statement.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DatabaseError {
-    /// Another transaction was faster: a serialization failure, a deadlock. The call is run again.
+    /// A conflict with another transaction: a serialization failure or a deadlock. The request is
+    /// repeated.
     Conflict(Box<dyn StdError + Send + Sync>),
-    /// Another row is in the way: it has a value that there is once, or needs what is to go. The
-    /// call is run again, for the row may be new, or be gone by then; after that the client is
-    /// answered 400.
+    /// A conflict with another row, which has the same unique value or refers to the deleted row.
+    ///
+    /// The request is repeated, because the other row may be new or may be deleted in the meantime.
+    /// If the conflict remains, the response is 400.
     ConstraintViolation(Box<dyn StdError + Send + Sync>),
-    /// A value that the tables do not take: a CHECK, a length, a range. The client is answered 400.
+    /// The tables do not accept a value because of a CHECK, a length or a range. The response is
+    /// 400.
     InvalidValue(Box<dyn StdError + Send + Sync>),
-    /// It cannot be reached, or is too busy: the client is answered 503 and tries again (UND-36).
+    /// The database is not reachable or is overloaded. The response is 503, and the client can
+    /// retry.
+    ///
+    /// Requirements: UND-36.
     Unavailable(Box<dyn StdError + Send + Sync>),
-    /// Whatever else: the client is answered 500, the cause is for the log.
+    /// Any other error. The response is 500, and the cause is logged.
     Other(Box<dyn StdError + Send + Sync>),
 }
 
 impl DatabaseError {
-    /// Nothing that a client sends is in the way of a read: what the database refuses there is the
-    /// server's own matter.
+    /// Converts the error of a read. A read contains no values that the database could reject, so
+    /// such an error is a fault of the server.
     pub(super) fn of_a_read(self) -> Self {
         match self {
             Self::ConstraintViolation(cause) | Self::InvalidValue(cause) => Self::Other(cause),
@@ -46,10 +52,10 @@ impl DatabaseError {
 impl fmt::Display for DatabaseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Conflict(cause) => write!(f, "another transaction was faster: {cause}"),
-            Self::ConstraintViolation(cause) => write!(f, "another row is in the way: {cause}"),
-            Self::InvalidValue(cause) => write!(f, "a value that the tables do not take: {cause}"),
-            Self::Unavailable(cause) => write!(f, "the database cannot be used now: {cause}"),
+            Self::Conflict(cause) => write!(f, "conflict with another transaction: {cause}"),
+            Self::ConstraintViolation(cause) => write!(f, "conflict with another row: {cause}"),
+            Self::InvalidValue(cause) => write!(f, "the tables rejected a value: {cause}"),
+            Self::Unavailable(cause) => write!(f, "the database is not available: {cause}"),
             Self::Other(cause) => cause.fmt(f),
         }
     }
@@ -60,10 +66,10 @@ impl From<DatabaseError> for Error {
         match trouble {
             DatabaseError::Conflict(cause) | DatabaseError::Unavailable(cause) => Self::unavailable(SOON).with_source(cause),
             DatabaseError::ConstraintViolation(cause) => {
-                refused("Another record is in the way: it needs this one, or has a value that only one may have.")
+                refused("Another record conflicts with the request: it refers to this record, or has the same unique value.")
                     .with_source(cause)
             }
-            DatabaseError::InvalidValue(cause) => refused("A value is not taken by the tables of this server.").with_source(cause),
+            DatabaseError::InvalidValue(cause) => refused("The database of this server does not accept a value.").with_source(cause),
             DatabaseError::Other(cause) => Self::unexpected(cause),
         }
     }
@@ -73,57 +79,61 @@ fn refused(what: &'static str) -> Error {
     Error::invalid_all(vec![Problem::for_request(ErrorCode::FieldInvalid, what)])
 }
 
-/// A database, seen by a mapped store: some pool of connections and how it is spoken to. See
-/// `svc_postgres::Mapped` and `svc_sqlite::Mapped`; around another client it is some 60 lines.
+/// The database of a mapped store: a connection pool and its SQL dialect.
+///
+/// See `svc_postgres::Mapped` and `svc_sqlite::Mapped`. An implementation for another client needs
+/// about 60 lines.
 #[async_trait]
 pub trait Database: Send + Sync + 'static {
-    /// The SQL of the database.
+    /// Returns the SQL dialect of the database.
     fn dialect(&self) -> &'static dyn Dialect;
 
-    /// Runs statements that only read, in one round trip where the client can, and gives the rows
-    /// of each.
+    /// Executes statements that only read, and returns the rows of each. Use one round trip if the
+    /// client supports it.
     ///
     /// # Errors
     ///
-    /// The first that failed.
+    /// Returns the error of the first failed statement.
     async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<TextRow>>, DatabaseError>;
 
-    /// Begins a transaction (READ COMMITTED or stricter, with the lock of writers where there is one) with these
-    /// statements, in one round trip where the client can, and gives the rows of each.
+    /// Starts a transaction with these statements, and returns the rows of each. Use one round trip
+    /// if the client supports it.
+    ///
+    /// The isolation level must be READ COMMITTED or stricter. A database with a lock for writers
+    /// must take it.
     ///
     /// # Errors
     ///
-    /// The first that failed; the transaction is undone then.
+    /// Returns the error of the first failed statement. The transaction is then rolled back.
     async fn begin(
         &self,
         statements: Vec<Statement>,
     ) -> Result<(Box<dyn Transaction>, Vec<Vec<TextRow>>), DatabaseError>;
 }
 
-/// A transaction. Dropped in the middle of a call it is undone, too, though its connection may be
-/// lost by that.
+/// A transaction. It is also rolled back if it is dropped, but the connection may then be lost.
 #[async_trait]
 pub trait Transaction: Send {
-    /// Runs statements, and gives the rows of each.
+    /// Executes statements, and returns the rows of each.
     ///
     /// # Errors
     ///
-    /// The first that failed.
+    /// Returns the error of the first failed statement.
     async fn execute(&mut self, statements: Vec<Statement>)
     -> Result<Vec<Vec<TextRow>>, DatabaseError>;
 
-    /// Runs statements and commits, in one round trip where the client can.
+    /// Executes statements and commits. Use one round trip if the client supports it.
     ///
     /// # Errors
     ///
-    /// The first that failed; the transaction is undone then, unless the answer to COMMIT itself
-    /// was lost.
+    /// Returns the error of the first failed statement. The transaction is then rolled back, unless
+    /// only the response to COMMIT was lost.
     async fn commit(
         self: Box<Self>,
         statements: Vec<Statement>,
     ) -> Result<Vec<Vec<TextRow>>, DatabaseError>;
 
-    /// Undoes everything; the connection serves others again.
+    /// Rolls the transaction back and releases the connection.
     async fn rollback(self: Box<Self>);
 }
 

@@ -1,4 +1,4 @@
-//! What a database really has: the columns and indexes of the tables that a mapping names.
+//! The columns and indexes that the tables of a mapping have in the database.
 
 use std::collections::BTreeMap;
 
@@ -15,27 +15,27 @@ use super::{
 #[derive(Debug, Clone)]
 pub(super) struct DatabaseColumn {
     pub(super) name: String,
-    /// As a cast names it.
+    /// The type as used in a cast.
     pub(super) sql_type: String,
     pub(super) class: ColumnType,
     pub(super) nullable: bool,
     pub(super) has_default: bool,
-    /// What a row has that says nothing, where that is always the same.
+    /// The default of the column, if it is constant.
     pub(super) default: Option<String>,
-    /// The same as SQL, in a database that cannot be asked for it by `DEFAULT`.
+    /// The same as SQL, for a database without `DEFAULT` as a value.
     pub(super) default_sql: Option<String>,
     pub(super) longest: Option<u32>,
-    /// The only values that it takes.
+    /// The only values that the column accepts.
     pub(super) values: Option<Vec<String>>,
 }
 
-/// An index of a table: its columns in order, or expressions as the database writes them.
+/// An index of a table: its columns in order, or expressions in the notation of the database.
 #[derive(Debug, Clone)]
 pub(super) struct DatabaseIndex {
     pub(super) columns: Vec<String>,
     pub(super) is_unique: bool,
     pub(super) is_primary: bool,
-    /// Whether it has every row.
+    /// Whether the index contains every row.
     pub(super) is_whole: bool,
 }
 
@@ -51,7 +51,7 @@ impl DatabaseTable {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// The only column of the primary key.
+    /// Returns the column of a primary key with a single column.
     pub(super) fn primary(&self) -> Option<&DatabaseColumn> {
         let index = self.indexes.iter().find(|index| index.is_primary)?;
         match index.columns.as_slice() {
@@ -60,7 +60,8 @@ impl DatabaseTable {
         }
     }
 
-    /// Whether an index begins with these columns; of two columns the order does not matter.
+    /// Returns whether an index starts with these columns. The order of two columns does not
+    /// matter.
     pub(super) fn finds_by(&self, columns: &[&str]) -> bool {
         self.indexes.iter().any(|index| {
             let begins = index.columns.get(..columns.len());
@@ -70,7 +71,7 @@ impl DatabaseTable {
         })
     }
 
-    /// Whether no two rows have the same in these columns.
+    /// Returns whether these columns are unique.
     pub(super) fn is_unique(&self, columns: &[&str]) -> bool {
         let within = |index: &DatabaseIndex| {
             index
@@ -84,7 +85,7 @@ impl DatabaseTable {
     }
 }
 
-/// Some tables of a database, under their quoted names.
+/// The tables of a database by their quoted names.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DatabaseTables(pub(super) BTreeMap<String, DatabaseTable>);
 
@@ -95,7 +96,7 @@ impl DatabaseTables {
             .filter(|table| !table.columns.is_empty())
     }
 
-    /// What the answers to [`statements`] say.
+    /// Reads the results of [`statements`].
     pub(super) fn read(answers: &[Vec<TextRow>]) -> Self {
         let mut live = Self::default();
         let [columns, indexes, checks] = answers else {
@@ -169,7 +170,7 @@ impl DatabaseTables {
     }
 }
 
-/// The statements that ask for columns, indexes and checks of these tables.
+/// Returns the statements that read the columns, indexes and checks of these tables.
 pub(super) fn statements<'a>(
     dialect: &'static dyn Dialect,
     tables: impl Iterator<Item = &'a str>,
@@ -193,7 +194,7 @@ pub(super) fn statements<'a>(
         .into()
 }
 
-/// The elements of a JSON array of texts.
+/// Returns the elements of a JSON array of text.
 fn texts(json: &str) -> Vec<String> {
     match Json::read_kept(json.as_bytes()) {
         Some(Json::Array(list)) => list
@@ -205,7 +206,7 @@ fn texts(json: &str) -> Vec<String> {
     }
 }
 
-/// The name of a column without its quotes; an expression stays as it is.
+/// Returns the name of a column without quotes. An expression is unchanged.
 fn unquoted(column: &str) -> String {
     let inner = column
         .strip_prefix('"')
@@ -213,8 +214,8 @@ fn unquoted(column: &str) -> String {
     inner.map_or_else(|| column.to_owned(), |inner| inner.replace("\"\"", "\""))
 }
 
-/// The values of `CHECK ((answer = ANY (ARRAY['yes'::text, 'no'::text])))`; `None` for any other
-/// rule.
+/// Returns the values of `CHECK ((answer = ANY (ARRAY['yes'::text, 'no'::text])))`; `None` for any
+/// other condition.
 fn listed(rule: &str) -> Option<Vec<String>> {
     let (_, list) = rule.split_once("= ANY ")?;
     let mut values = Vec::new();
@@ -226,7 +227,7 @@ fn listed(rule: &str) -> Option<Vec<String>> {
     Some(values)
 }
 
-/// The value of a default that is always the same: `'yes'::text`, `0`, `false`.
+/// Returns the value of a constant default: `'yes'::text`, `0`, `false`.
 fn constant(default: &str) -> Option<String> {
     if let Some(rest) = default.strip_prefix('\'') {
         let (value, behind) = rest.split_once('\'')?;
@@ -236,14 +237,14 @@ fn constant(default: &str) -> Option<String> {
     (is_number || matches!(default, "true" | "false")).then(|| default.to_owned())
 }
 
-/// 20 of `varchar(20)`.
+/// Returns the length of a type, such as 20 for `varchar(20)`.
 fn declared_length(sql_type: &str) -> Option<String> {
     let (_, rest) = sql_type.split_once('(')?;
     let (length, _) = rest.split_once(')')?;
     (class(sql_type) == ColumnType::Text).then(|| length.trim().to_owned())
 }
 
-/// What a type can hold, by its name in either database.
+/// Returns the class of a type by its name in either database.
 fn class(sql_type: &str) -> ColumnType {
     let name = sql_type.to_ascii_lowercase();
     let begins = |words: &[&str]| words.iter().any(|word| name.starts_with(word));
@@ -279,7 +280,7 @@ fn class(sql_type: &str) -> ColumnType {
 }
 
 impl DatabaseColumn {
-    /// The largest number that it holds.
+    /// Returns the maximum of an integer column.
     pub(super) fn max_value(&self, dialect: &'static dyn Dialect) -> i64 {
         match self.class {
             ColumnType::Integer(most) if !dialect.has_loose_types() => most,

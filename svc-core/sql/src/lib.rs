@@ -1,27 +1,29 @@
-//! Mapped stores: a vendor's own tables as data, and everything else from the library.
+//! Mapped stores: a store over the existing tables of a vendor, described as data.
 //!
-//! A vendor says which table is which kind, which column which field, and where the tenant stands
-//! ([`Mapping`]), and gives a connection ([`Database`]). The library does pages, scopes, cursors,
-//! matching, foreign identifiers, cascades and all helpers, by the same rulebook as its own stores,
-//! each call in one transaction over the vendor's tables. Nothing of the vendor's changes: columns
-//! that the mapping does not name stay as they are. Foreign identifiers and the like are in four
-//! tables of the library's own ([`Dialect::own_tables`]).
+//! A vendor maps tables to kinds and columns to fields, defines the tenant of each row
+//! ([`Mapping`]), and provides a connection ([`Database`]). The library provides pages, scopes,
+//! cursors, matching, foreign identifiers, cascades and all helpers.
+//!
+//! It uses the same rules as the other stores, and executes each request in one transaction over
+//! the vendor's tables. It does not change the schema of these tables or columns outside of the
+//! mapping. Foreign identifiers and similar data are in four tables of the library
+//! ([`Dialect::own_tables`]).
 //!
 //! ```text
 //! Mapping ──┐
-//!           ├─► resolve (against the live tables: every problem at once, with the SQL that mends it) ─► ResolvedMapping
+//!           ├─► resolve (against the live tables: reports every problem with the SQL that fixes it) ─► ResolvedMapping
 //! tables  ──┘
-//! Call ─► rulebook ─► questions ─► select, ask ─► Statement ─► Database ─► rows ─► row ─► answers
-//!                 └─► changes ─► apply ─► Statement ─► Database
+//! WriteRequest ─► rules ─► lookups ─► select, ask ─► Statement ─► Database ─► rows ─► row ─► lookup results
+//!                     └─► changes ─► apply ─► Statement ─► Database
 //! ```
 //!
-//! Kinds that a mapping cannot say are left out of it and written by hand, with
-//! [`ApiBuilder::resource`](svc_core::ApiBuilder::resource) beside
+//! Leave kinds that a mapping cannot express out of it. Implement them with
+//! [`ApiBuilder::resource`](svc_core::ApiBuilder::resource), in addition to
 //! [`MappedStore::register`].
 //!
-//! The total of a collection is counted by the database each time (`SELECT count(*)` by an index):
-//! the vendor's own program writes the same rows, so that nobody else could know it. A page that
-//! `next` leads to is found by its cursor, whatever its number.
+//! The database counts the total of a collection for each page (`SELECT count(*)` with an index),
+//! because the vendor's own program also writes these rows. A page from a `next` link is found by
+//! its cursor. Its cost does not depend on the page number.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
@@ -61,17 +63,18 @@ pub use store::MappedStore;
 
 use svc_core::error::Error;
 
-/// Why a mapping cannot be used.
+/// Error raised when a mapping cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MappingError {
-    /// The tables are others than the mapping says: a sentence each, with the SQL that mends it.
+    /// The tables do not fit the mapping. Contains one sentence for each problem, with the SQL that
+    /// fixes it.
     #[error("the mapping does not fit the tables:\n  - {}", .0.join("\n  - "))]
     InvalidMapping(Vec<String>),
     /// The database cannot be read.
     #[error("the tables cannot be read: {0}")]
     Database(DatabaseError),
-    /// The system has no random numbers, or a secret was damaged.
+    /// The system provides no random bytes, or a stored secret is damaged.
     #[error("{0:?}")]
     Other(Error),
 }

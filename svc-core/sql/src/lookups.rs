@@ -1,4 +1,4 @@
-//! Questions of the rulebook as statements, and the rows as answers.
+//! Converts lookups of the rules to statements, and rows to lookup results.
 
 use svc_core::{
     error::{Error, Result},
@@ -15,8 +15,8 @@ use super::{
 };
 
 impl ResolvedMapping {
-    /// What a question asks of the tables; `None` where they have nothing of the kind, and nothing
-    /// is asked.
+    /// Returns the statement of a lookup. `None` if the tables contain nothing of the kind; no
+    /// statement is then executed.
     pub(super) fn lookup_statement(&self, tenant: &str, question: &Lookup) -> Option<Statement> {
         let mut sql = SqlBuilder::new(self.dialect, tenant);
         match question {
@@ -49,7 +49,7 @@ impl ResolvedMapping {
         Some(sql.finish())
     }
 
-    /// What the rows say; no rows where nothing was asked.
+    /// Returns the lookup result for the rows. There are no rows if no statement was executed.
     pub(super) fn answers(&self, question: &Lookup, rows: &[TextRow]) -> Result<LookupResult> {
         let number = || {
             rows.first()
@@ -96,7 +96,8 @@ impl ResolvedMapping {
         ))
     }
 
-    /// One record or its head. Locked, others may read it, and refer to it, but not change it.
+    /// Selects one record or its location. If it is locked, other transactions can read it and
+    /// refer to it, but not change it.
     pub(super) fn one(
         &self,
         sql: &mut SqlBuilder,
@@ -120,7 +121,7 @@ impl ResolvedMapping {
         Some(())
     }
 
-    /// The records that tie one of these people to one of these groups.
+    /// Selects the memberships of one of these people in one of these groups.
     fn tied(
         &self,
         sql: &mut SqlBuilder,
@@ -136,14 +137,15 @@ impl ResolvedMapping {
         Some(())
     }
 
-    /// `SELECT` the number of attendances that count: those that do not say otherwise
-    /// (RES-event-18).
+    /// Adds `SELECT` of the number of accepted attendances, which includes those without a status.
+    ///
+    /// Requirements: RES-event-18.
     fn accepted(&self, sql: &mut SqlBuilder, table: &ResolvedTable) {
         let Some((column, values)) = table.column("status") else {
             sql.push("SELECT ").push(&self.dialect.as_text("count(*)"));
             return;
         };
-        // A number reads as text as soon as it is joined to one.
+        // Concatenation with an empty string converts a number to text.
         sql.push("SELECT '' || count(CASE");
         for status in AttendanceStatus::VALUES
             .iter()
@@ -164,7 +166,7 @@ impl ResolvedMapping {
         sql.push(" WHEN 1 = 1 THEN 1 END)");
     }
 
-    /// `FROM ... WHERE` of the records under the one that a key names.
+    /// Adds `FROM ... WHERE` for the records under the record with a key.
     fn under(&self, sql: &mut SqlBuilder, table: &ResolvedTable, of: &LookupKey) -> Option<()> {
         let link = table.scope(of.kind()?)?;
         sql.push(" FROM ").push(&table.name).push(" t WHERE ");
@@ -174,7 +176,7 @@ impl ResolvedMapping {
     }
 }
 
-/// The kind whose records a record adds up.
+/// Returns the kind of the members for the totals of a record.
 fn summed(of: &LookupKey) -> Option<Kind> {
     match of.kind()? {
         Kind::Event => Some(Kind::Attendance),
@@ -182,7 +184,7 @@ fn summed(of: &LookupKey) -> Option<Kind> {
     }
 }
 
-/// For the answer to what was not asked.
+/// Returns the error for a missing result.
 pub(super) fn unasked() -> Error {
-    Error::unexpected("a database gave fewer answers than it was asked for")
+    Error::unexpected("a database returned fewer results than there were statements")
 }

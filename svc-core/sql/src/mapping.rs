@@ -1,8 +1,8 @@
-//! A vendor's tables as data.
+//! The mapping of a vendor's tables, as data.
 
 use svc_core::model::Kind;
 
-/// Which of a vendor's tables are what of the interface.
+/// Maps the tables of a vendor to kinds.
 ///
 /// ```
 /// use svc_sql::{Mapping, ListMapping, TableMapping, TenantMapping};
@@ -33,7 +33,7 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// A mapping without tables.
+    /// Creates a mapping without tables.
     #[must_use]
     pub fn new(tenants: TenantMapping) -> Self {
         Self {
@@ -50,16 +50,18 @@ impl Mapping {
     }
 }
 
-/// Whose a record is (COL-02).
+/// Defines the tenant of each record.
+///
+/// Requirements: COL-02.
 #[derive(Debug, Clone)]
 pub struct TenantMapping(pub(super) TenantSource);
 
 #[derive(Debug, Clone)]
 pub(super) enum TenantSource {
-    /// Everything belongs to one tenant.
+    /// All records belong to one tenant.
     One(String),
-    /// A table of tenants: its name, what the tables of records refer to, and what a tenant is
-    /// called.
+    /// A table of tenants: its name, the column that other tables refer to, and the column with the
+    /// name of the tenant.
     Table {
         table: String,
         key: String,
@@ -68,19 +70,19 @@ pub(super) enum TenantSource {
 }
 
 impl TenantMapping {
-    /// Everything in the tables belongs to this tenant; others see nothing.
+    /// Creates a mapping in which all records belong to this tenant. Other tenants have no records.
     pub fn single(name: impl Into<String>) -> Self {
         Self(TenantSource::One(name.into()))
     }
 
-    /// Each tenant is a row of a table, and called by its number in the column `id`, as
-    /// `Tenant::from(7)` is.
+    /// Creates a mapping in which each tenant is a row of a table. Its name is the number in the
+    /// column `id`, like `Tenant::from(7)`.
     pub fn by_number(table: impl Into<String>) -> Self {
         Self::by_name(table, "id", "id")
     }
 
-    /// Each tenant is a row of a table: other tables refer to its column `key`, and it is called by
-    /// its column `name`, such as a slug.
+    /// Creates a mapping in which each tenant is a row of a table. Other tables refer to the column
+    /// `key`. The column `name` contains the name of the tenant, such as a slug.
     pub fn by_name(
         table: impl Into<String>,
         key: impl Into<String>,
@@ -94,8 +96,7 @@ impl TenantMapping {
     }
 }
 
-/// One table: its rows are the records of a kind. Columns that are not named here are left as they
-/// are.
+/// A table whose rows are the records of a kind. Columns that are not named here are not changed.
 #[derive(Debug, Clone)]
 pub struct TableMapping {
     pub(super) kind: Kind,
@@ -117,10 +118,10 @@ pub struct TableMapping {
 /// A field in a column.
 #[derive(Debug, Clone)]
 pub(super) struct FieldMapping {
-    /// Its path in the interface: names with dots.
+    /// The path of the field in the API: names separated by dots.
     pub(super) path: String,
     pub(super) column: String,
-    /// Values of the interface and those of the column.
+    /// Pairs of a value in the API and its value in the column.
     pub(super) values: Vec<(String, String)>,
 }
 
@@ -135,8 +136,8 @@ impl FieldMapping {
 }
 
 impl TableMapping {
-    /// The table of a kind: `contacts`, or with its schema `crm.contacts`. Unless told otherwise
-    /// its ids are in the column `id`, its dates in `created_at` and `updated_at`.
+    /// Creates the mapping of a kind to a table: `contacts`, or with a schema `crm.contacts`. By
+    /// default, the ids are in the column `id`, and the dates are in `created_at` and `updated_at`.
     pub fn new(kind: Kind, name: impl Into<String>) -> Self {
         Self {
             kind,
@@ -156,53 +157,60 @@ impl TableMapping {
         }
     }
 
-    /// The column that says whose a record is. Without one it is whose the container is.
+    /// Sets the column with the tenant of a record. Without it, a record has the tenant of its
+    /// container.
     #[must_use]
     pub fn tenant(mut self, column: impl Into<String>) -> Self {
         self.tenant = Some(column.into());
         self
     }
 
-    /// The column with the ids that clients see: a `uuid` or a text, different in every row
-    /// (UND-41).
+    /// Sets the column with the ids that clients see. It must be a unique `uuid` or text column.
+    ///
+    /// Requirements: UND-41.
     #[must_use]
     pub fn id(mut self, column: impl Into<String>) -> Self {
         self.id = column.into();
         self
     }
 
-    /// The column that other tables refer to; by default the primary key.
+    /// Sets the column that other tables refer to. The default is the primary key.
     #[must_use]
     pub fn key(mut self, column: impl Into<String>) -> Self {
         self.key = Some(column.into());
         self
     }
 
-    /// A column of whole numbers that rise from record to record (UND-20); by default the primary
-    /// key.
+    /// Sets an integer column whose values increase with each new record. The default is the
+    /// primary key.
+    ///
+    /// Requirements: UND-20.
     #[must_use]
     pub fn order_column(mut self, column: impl Into<String>) -> Self {
         self.order = Some(column.into());
         self
     }
 
-    /// The columns that say when a record was created and changed (TYP-15, TYP-16); one column for
-    /// both is possible.
+    /// Sets the columns with the creation and modification dates. Both can be the same column.
+    ///
+    /// Requirements: TYP-15, TYP-16.
     #[must_use]
     pub fn date_columns(mut self, created: impl Into<String>, modified: impl Into<String>) -> Self {
         (self.created, self.modified) = (created.into(), modified.into());
         self
     }
 
-    /// A field and its column. Members of an object have names with dots: `location.venue`. A
-    /// column of type `json` or `jsonb` (`SQLite`: a text column named so) may hold any field.
+    /// Maps a field to a column. Members of an object have names with dots: `location.venue`. A
+    /// column of type `json` or `jsonb` (in `SQLite` a text column with this type name) can contain
+    /// any field.
     #[must_use]
     pub fn field(mut self, field: impl Into<String>, column: impl Into<String>) -> Self {
         self.fields.push(FieldMapping::new(field, column));
         self
     }
 
-    /// A field with listed values: each with what the column has for it. Others are not taken.
+    /// Maps a field with a list of values to a column: each API value with its column value. Other
+    /// values are rejected.
     #[must_use]
     pub fn field_with_values<const N: usize>(
         mut self,
@@ -220,37 +228,39 @@ impl TableMapping {
         self
     }
 
-    /// A field that is a list, in the rows of a table of its own.
+    /// Maps a field that is a list to the rows of another table.
     #[must_use]
     pub fn list(mut self, field: impl Into<String>, rows: ListMapping) -> Self {
         self.lists.push((field.into(), rows));
         self
     }
 
-    /// A link to one record: the column that refers to the other table's key.
+    /// Maps a link to the column that refers to the key of the other table.
     #[must_use]
     pub fn link(mut self, link: impl Into<String>, column: impl Into<String>) -> Self {
         self.links.push((link.into(), column.into()));
         self
     }
 
-    /// What a column of a new record is set to besides, as text.
+    /// Sets a column of each new row to a constant, given as text.
     #[must_use]
     pub fn insert_constant(mut self, column: impl Into<String>, value: impl Into<String>) -> Self {
         self.constants.push((column.into(), value.into()));
         self
     }
 
-    /// What a field is where a create leaves it out, and where a change empties it (CAP-08), if the
-    /// column has no default of its own: a value of the interface.
+    /// Sets the default of a field whose column has no default of its own. It applies if a create
+    /// omits the field, and if a change clears it. `value` is a value of the API.
+    ///
+    /// Requirements: CAP-08.
     #[must_use]
     pub fn default_value(mut self, field: impl Into<String>, value: impl Into<String>) -> Self {
         self.defaults.push((field.into(), value.into()));
         self
     }
 
-    /// The table has one record for each person in a container: a second call changes the one that
-    /// is there.
+    /// Declares that a container has one record of the table for each person. A second request
+    /// changes the existing record.
     #[must_use]
     pub fn one_per_person(mut self) -> Self {
         self.once_per_person = true;
@@ -258,8 +268,8 @@ impl TableMapping {
     }
 }
 
-/// The rows of a table that are the list of a record, such as its e-mail addresses: in the order of
-/// its primary key.
+/// A table whose rows are a list of a record, such as its e-mail addresses. The default order is
+/// that of the primary key.
 #[derive(Debug, Clone)]
 pub struct ListMapping {
     pub(super) table: String,
@@ -269,7 +279,8 @@ pub struct ListMapping {
 }
 
 impl ListMapping {
-    /// The rows of `table` whose column `parent` refers to the record.
+    /// Creates the mapping of a list to the rows of `table` whose column `parent` refers to the
+    /// record.
     pub fn new(table: impl Into<String>, parent: impl Into<String>) -> Self {
         Self {
             table: table.into(),
@@ -279,21 +290,22 @@ impl ListMapping {
         }
     }
 
-    /// The column that orders and names the rows; by default the primary key.
+    /// Sets the column that orders and identifies the rows. The default is the primary key.
     #[must_use]
     pub fn order_column(mut self, column: impl Into<String>) -> Self {
         self.order = Some(column.into());
         self
     }
 
-    /// A member of an entry, and its column.
+    /// Maps a member of an entry to a column.
     #[must_use]
     pub fn field(mut self, member: impl Into<String>, column: impl Into<String>) -> Self {
         self.fields.push(FieldMapping::new(member, column));
         self
     }
 
-    /// A member with listed values: each with what the column has for it. Others are not taken.
+    /// Maps a member with a list of values to a column: each API value with its column value. Other
+    /// values are rejected.
     #[must_use]
     pub fn field_with_values<const N: usize>(
         mut self,

@@ -1,4 +1,6 @@
-//! What tables have narrower than the interface, as a declaration (CAP-04 to CAP-08).
+//! The constraints of the tables, as declared in the capability document.
+//!
+//! Requirements: CAP-04 to CAP-08.
 
 use svc_core::{
     schema::{Constraint, Constraints, FieldRule, ObjectSchema, ValueType},
@@ -11,7 +13,7 @@ use super::{
 };
 
 impl ResolvedTable {
-    /// What its fields are at least, at most and only.
+    /// Returns the required fields, the limits and the allowed values of the table.
     pub(crate) fn narrowing(&self) -> Constraints {
         let mut narrowing = Constraints::default();
         of_members(
@@ -28,7 +30,8 @@ impl ResolvedTable {
     }
 }
 
-/// Members that lead below `path`. Below the top, what has no column is left out.
+/// Adds the constraints of the members below `path`. Below the top level, members without a column
+/// are excluded.
 fn of_members(
     members: &[ResolvedField],
     schema: &'static ObjectSchema,
@@ -65,7 +68,8 @@ fn of_members(
     }
 }
 
-/// The members of a list's entries: none of them is left out by being at the top of the entry.
+/// Adds the constraints of the entries of a list. Members of an entry without a column are
+/// excluded.
 fn of_entries(
     members: &[ResolvedField],
     schema: &'static ObjectSchema,
@@ -88,7 +92,7 @@ fn names(member: &ResolvedField) -> Vec<&'static str> {
     member.path.iter().map(|field| field.name).collect()
 }
 
-/// What a column says of its field.
+/// Adds the constraints of a column to its field.
 fn narrow(
     member: &ResolvedField,
     column: &ResolvedColumn,
@@ -133,7 +137,7 @@ fn narrow(
     }
 }
 
-/// Whether the interface has such a value.
+/// Returns whether the specification allows a value.
 fn has(ty: &ValueType, value: &str) -> bool {
     match ty {
         ValueType::Enum(known) => known.contains(&value),

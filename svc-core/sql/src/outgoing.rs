@@ -1,4 +1,6 @@
-//! What is to be sent, in a table of this library's own (HAF-11).
+//! The outbox in a table of this library.
+//!
+//! Requirements: HAF-11.
 
 use async_trait::async_trait;
 use svc_core::{
@@ -17,7 +19,7 @@ use super::{
     statement::Statement,
 };
 
-/// Notes something to send.
+/// Returns the statement that adds an outbox entry.
 pub(super) fn put(mut sql: SqlBuilder, dispatch: &OutboxEntry) -> Statement {
     sql.push("INSERT INTO svc_dispatches (tenant, person, due, attempts, body) VALUES (")
         .tenant(None)
@@ -39,7 +41,7 @@ impl MappedStore {
         SqlBuilder::new(self.mapping().dialect, "")
     }
 
-    /// When something is due next.
+    /// Returns the statement for the time when the next entry is due.
     fn next_due(&self) -> Statement {
         let mut sql = self.sql();
         sql.push("SELECT ")
@@ -48,7 +50,7 @@ impl MappedStore {
         sql.finish()
     }
 
-    /// Changes a row by statements that say which one.
+    /// Executes a statement that changes one row.
     async fn change(&self, sql: SqlBuilder) -> Result<()> {
         let (transaction, _) = self.shared.database.begin(vec![sql.finish()]).await?;
         transaction.commit(Vec::new()).await?;
@@ -82,7 +84,7 @@ impl Outbox for MappedStore {
         if ids.is_empty() {
             return Ok(ClaimedEntries::new(Vec::new(), moment(found.get(1))));
         }
-        // Always in the same order, so that two who ask do not wait for each other.
+        // The order is always the same, so that two senders do not block each other.
         ids.sort_unstable();
         let claim = |id: &i64| {
             let mut sql = self.sql();
@@ -147,7 +149,7 @@ fn number(row: &TextRow, place: usize) -> Result<i64> {
     text(row, place)?.parse().map_err(Error::unexpected)
 }
 
-/// The only value of an answer, where it has one.
+/// Returns the only value of a result as a timestamp.
 fn moment(rows: Option<&Vec<TextRow>>) -> Option<Timestamp> {
     Some(Timestamp::from_micros(
         rows?.first()?.first()?.as_deref()?.parse().ok()?,

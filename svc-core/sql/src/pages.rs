@@ -1,4 +1,6 @@
-//! Pages of a collection (COL-20 to COL-31): by cursor where there is one, by number otherwise.
+//! Pages of a collection, found by cursor or otherwise by number.
+//!
+//! Requirements: COL-20 to COL-31.
 
 use svc_core::{
     error::{Error, Result},
@@ -17,11 +19,12 @@ use super::{
     statement::Statement,
 };
 
-/// Cursors are bound to the tenant by name.
+/// Cursors are bound to the name of the tenant.
 const NUMBER: i64 = 0;
 
 impl ResolvedMapping {
-    /// The page, how many records there are, and the container where there is one: asked together.
+    /// Returns the statements for the page, the total, and the container if there is one. They are
+    /// executed together.
     pub(super) fn page_statements(
         &self,
         cursors: &CursorCodec,
@@ -34,7 +37,7 @@ impl ResolvedMapping {
         self.records(&mut page, table);
         self.within(&mut page, table, &request.scope)?;
         let start = start(cursors, tenant, kind, request);
-        // The first page begins with the first row, whatever its number.
+        // The first page starts with the first row, even if its row number is not positive.
         if let PageStart::AfterRow(row) = start
             && (row != 0 || request.page.cursor.is_some() && request.page.number > 1)
         {
@@ -72,7 +75,7 @@ impl ResolvedMapping {
         Ok(statements)
     }
 
-    /// ` AND` the condition that a record is in a collection.
+    /// Adds ` AND` with the condition that a record is in a collection.
     fn within(&self, sql: &mut SqlBuilder, table: &ResolvedTable, scope: &Scope) -> Result<()> {
         let Scope::Under(address) = scope else {
             return Ok(());
@@ -82,7 +85,7 @@ impl ResolvedMapping {
         Ok(())
     }
 
-    /// What the rows of these statements are.
+    /// Returns the page from the rows of these statements.
     pub(super) fn page(
         &self,
         cursors: &CursorCodec,
@@ -134,7 +137,7 @@ impl ResolvedMapping {
     }
 }
 
-/// Where a page begins.
+/// Returns the start of a page.
 pub(super) fn start(
     cursors: &CursorCodec,
     tenant: &str,
@@ -148,7 +151,7 @@ pub(super) fn start(
     )
 }
 
-/// What a cursor belongs to.
+/// Returns the bytes that a cursor is bound to.
 fn collection(tenant: &str, kind: Kind, scope: &Scope) -> Vec<u8> {
     let of = match scope {
         Scope::All => String::new(),

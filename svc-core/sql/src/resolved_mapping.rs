@@ -1,19 +1,19 @@
-//! A mapping that was found in the tables: everything that statements are written from.
+//! A resolved mapping, from which all statements are built.
 
 use svc_core::{model::Kind, schema};
 
 use super::dialect::{ColumnType, Dialect};
 
-/// A mapping and what the tables say of it.
+/// A mapping together with the properties of the tables.
 #[derive(Debug)]
 pub(crate) struct ResolvedMapping {
     pub(crate) dialect: &'static dyn Dialect,
-    /// The only tenant, where everything is one's.
+    /// The tenant, if all records belong to one.
     pub(crate) only: Option<String>,
     pub(crate) tables: Vec<ResolvedTable>,
 }
 
-/// A column, under its quoted name.
+/// A column under its quoted name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ResolvedColumn {
     pub(crate) name: String,
@@ -23,12 +23,12 @@ pub(crate) struct ResolvedColumn {
     pub(crate) class: ColumnType,
     pub(crate) nullable: bool,
     pub(crate) has_default: bool,
-    /// What a row has that says nothing, where that is always the same.
+    /// The default of the column, if it is constant.
     pub(crate) default: Option<String>,
-    /// The same as SQL, in a database that cannot be asked for it by `DEFAULT`.
+    /// The same as SQL, for a database without `DEFAULT` as a value.
     pub(crate) default_sql: Option<String>,
     pub(crate) longest: Option<u32>,
-    /// The largest number that it holds.
+    /// The maximum of an integer column.
     pub(crate) most: i64,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct ResolvedColumn {
 #[derive(Debug)]
 pub(crate) struct ResolvedTable {
     pub(crate) kind: Kind,
-    /// Its quoted name.
+    /// The quoted name.
     pub(crate) name: String,
     pub(crate) whose: RowTenant,
     pub(crate) key: ResolvedColumn,
@@ -45,28 +45,27 @@ pub(crate) struct ResolvedTable {
     pub(crate) created: ResolvedColumn,
     pub(crate) modified: ResolvedColumn,
     pub(crate) links: Vec<ResolvedLink>,
-    /// What its records are made of, in the order in which it is sent.
+    /// The members of the records, in the order of responses.
     pub(crate) members: Vec<ResolvedField>,
-    /// What new rows have besides.
+    /// Constant columns of new rows.
     pub(crate) constants: Vec<(ResolvedColumn, String)>,
     pub(crate) once_per_person: bool,
-    /// What fields are that nobody sends.
+    /// The defaults of fields.
     pub(crate) defaults: Vec<(Vec<&'static str>, String)>,
 }
 
-/// Whose the rows of a table are.
+/// The tenant of the rows of a table.
 #[derive(Debug)]
 pub(crate) enum RowTenant {
-    /// The only tenant's.
+    /// The only tenant.
     Fixed,
-    /// Theirs that a column names.
+    /// A column contains the tenant.
     Column {
         column: ResolvedColumn,
-        /// Where the column refers to something else than the tenant's name: table, its key, and
-        /// the name.
+        /// The table of tenants, if the column refers to a column other than the tenant's name.
         via: Option<Box<TenantTable>>,
     },
-    /// Whose the record is that the link at this place leads to.
+    /// The tenant of the target of the link at this position.
     Container(usize),
 }
 
@@ -74,9 +73,9 @@ pub(crate) enum RowTenant {
 #[derive(Debug)]
 pub(crate) struct TenantTable {
     pub(crate) table: String,
-    /// What other tables refer to.
+    /// The column that other tables refer to.
     pub(crate) key: ResolvedColumn,
-    /// What a tenant is called.
+    /// The column with the name of the tenant.
     pub(crate) name: ResolvedColumn,
 }
 
@@ -88,21 +87,21 @@ pub(crate) struct ResolvedLink {
     pub(crate) column: ResolvedColumn,
 }
 
-/// A part of a record.
+/// A member of a record.
 #[derive(Debug)]
 pub(crate) struct ResolvedField {
-    /// The places in the tables of the interface that lead to it.
+    /// The positions of the member in the schema.
     pub(crate) places: Vec<usize>,
-    /// The fields that lead to it.
+    /// The fields on the path to the member.
     pub(crate) path: Vec<&'static schema::FieldSpec>,
     pub(crate) stored: FieldStorage,
 }
 
-/// Where a part of a record is.
+/// Where a member is stored.
 #[derive(Debug)]
 pub(crate) enum FieldStorage {
-    /// In a column; with the values of the interface and those of the column, where they are
-    /// listed.
+    /// In a column. `values` are pairs of a value in the API and its value in the column, if they
+    /// are mapped.
     Column {
         column: ResolvedColumn,
         values: Vec<(String, String)>,
@@ -117,12 +116,12 @@ pub(crate) enum FieldStorage {
 }
 
 impl ResolvedField {
-    /// The field itself.
+    /// Returns the field of the member.
     pub(crate) fn field(&self) -> Option<&'static schema::FieldSpec> {
         self.path.last().copied()
     }
 
-    /// Whether it is the field of this name at the top.
+    /// Returns whether this is the top-level field with this name.
     pub(crate) fn is(&self, name: &str) -> bool {
         matches!(self.path.as_slice(), [field] if field.name == name)
     }
@@ -135,7 +134,7 @@ impl ResolvedMapping {
 }
 
 impl ResolvedMapping {
-    /// Whether a tenant is called by a number.
+    /// Returns whether tenants are identified by a number.
     pub(crate) fn numbers_tenants(&self) -> bool {
         self.tables.iter().any(|table| match &table.whose {
             RowTenant::Column { column, via } => {
@@ -146,7 +145,7 @@ impl ResolvedMapping {
         })
     }
 
-    /// The kinds of which a container has one record for each person.
+    /// Returns the kinds of which a container has one record for each person.
     pub(crate) fn one_per_person(&self) -> Vec<Kind> {
         self.tables
             .iter()
@@ -165,12 +164,12 @@ impl ResolvedTable {
         self.members.iter().find(|member| member.is(name))
     }
 
-    /// The link to what a record is created under.
+    /// Returns the link to the container of a record.
     pub(crate) fn container(&self) -> Option<&ResolvedLink> {
         self.link(self.kind.schema().parent?)
     }
 
-    /// The link by which it is listed under records of another kind.
+    /// Returns the link by which a record is listed under records of another kind.
     pub(crate) fn scope(&self, of: Kind) -> Option<&ResolvedLink> {
         let references = self.kind.schema().references().iter();
         let mut names = references
@@ -179,7 +178,7 @@ impl ResolvedTable {
         names.find_map(|name| self.link(name))
     }
 
-    /// The rows and the column in which the e-mail addresses of people are.
+    /// Returns the table and columns with the e-mail addresses of people.
     pub(crate) fn emails(&self) -> Option<(&str, &ResolvedColumn, &ResolvedColumn)> {
         match &self.member("email_addresses")?.stored {
             FieldStorage::Rows {
@@ -195,7 +194,7 @@ impl ResolvedTable {
         }
     }
 
-    /// The column of a field at the top, and its listed values.
+    /// Returns the column of a top-level field, and its mapped values.
     pub(crate) fn column(&self, field: &str) -> Option<(&ResolvedColumn, &[(String, String)])> {
         match &self.member(field)?.stored {
             FieldStorage::Column { column, values } => Some((column, values)),

@@ -1,4 +1,4 @@
-//! Rows as records, and values of records as columns.
+//! Converts rows to records, and values of records to columns.
 
 use svc_core::{
     error::{Error, Result},
@@ -17,12 +17,13 @@ use super::{
 };
 
 impl ResolvedMapping {
-    /// The record in a row of [`ResolvedMapping::records`](super::resolved::Resolved::records).
+    /// Returns the record in a row of
+    /// [`ResolvedMapping::records`](super::resolved::Resolved::records).
     pub(super) fn record(&self, table: &ResolvedTable, row: &TextRow) -> Result<Placed> {
         let mut columns = row.iter().map(Option::as_deref);
         let mut next = || columns.next().flatten();
         let (place, id) = head(next(), next())?;
-        // A row that does not say so was there before everything else.
+        // A row without a creation date counts as the oldest.
         let created = moment(next()).unwrap_or(Timestamp::from_micros(0));
         let modified = moment(next()).unwrap_or(created);
         let mut meta = Meta::new(id, created).with_modified(modified.max(created));
@@ -64,7 +65,8 @@ impl ResolvedMapping {
         Ok(Placed::new(place, record))
     }
 
-    /// What a row of [`ResolvedMapping::heads`](super::resolved::Resolved::heads) says.
+    /// Returns the location in a row of
+    /// [`ResolvedMapping::heads`](super::resolved::Resolved::heads).
     pub(super) fn found(&self, table: &ResolvedTable, row: &TextRow) -> Result<RecordLocation> {
         let mut columns = row.iter().map(Option::as_deref);
         let mut next = || columns.next().flatten();
@@ -87,12 +89,12 @@ impl ResolvedMapping {
 fn head(place: Option<&str>, id: Option<&str>) -> Result<(i64, Id)> {
     let place = place.and_then(|place| place.parse().ok());
     let id = id.and_then(Id::new);
-    place.zip(id).ok_or_else(|| {
-        Error::unexpected("a row of a mapped table has no order or no id that an address can have")
-    })
+    place
+        .zip(id)
+        .ok_or_else(|| Error::unexpected("a row of a mapped table has no order or no valid id"))
 }
 
-/// A moment: microseconds since 1970, or a text that the database or a program wrote.
+/// Parses a timestamp: microseconds since 1970, or text from the database or another program.
 fn moment(text: Option<&str>) -> Option<Timestamp> {
     let text = text?;
     if let Ok(micros) = text.parse() {
@@ -101,8 +103,8 @@ fn moment(text: Option<&str>) -> Option<Timestamp> {
     Timestamp::parse(text).or_else(|| Timestamp::parse(&format!("{}Z", text.replacen(' ', "T", 1))))
 }
 
-/// `"name":value` pairs separated by commas; what is empty is left out. Members of one object stand
-/// beside each other.
+/// Writes `"name":value` pairs separated by commas, without empty members. Members of one object
+/// are adjacent.
 fn write_members(
     dialect: &'static dyn Dialect,
     members: &[(&ResolvedField, Option<&str>)],
@@ -145,7 +147,7 @@ fn write_members(
     }
 }
 
-/// A value as it is sent; `None` for what the interface cannot say.
+/// Writes a value as in a response. `None` if it is not a valid value of the API.
 fn write_value(
     dialect: &'static dyn Dialect,
     member: &ResolvedField,
@@ -216,7 +218,7 @@ fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// The value of the interface for one of a column.
+/// Returns the API value for a column value.
 fn from_column<'a>(values: &'a [(String, String)], text: &'a str) -> &'a str {
     values
         .iter()
@@ -224,7 +226,7 @@ fn from_column<'a>(values: &'a [(String, String)], text: &'a str) -> &'a str {
         .map_or(text, |(value, _)| value)
 }
 
-/// What a column has for a value of the interface.
+/// Returns the column value for an API value.
 pub(super) fn to_column(
     dialect: &'static dyn Dialect,
     column: &ResolvedColumn,
@@ -258,14 +260,14 @@ pub(super) fn to_column(
     })
 }
 
-/// Texts as an array literal of SQL: `{"a","b"}`.
+/// Returns text values as an SQL array literal: `{"a","b"}`.
 fn braces(list: &[Json]) -> String {
     let quote = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let items: Vec<String> = list.iter().filter_map(Json::as_str).map(quote).collect();
     format!("{{{}}}", items.join(","))
 }
 
-/// The value at a path of a record's fields.
+/// Returns the value at a path of a record's fields.
 pub(super) fn at<'a>(fields: &'a Object, member: &ResolvedField) -> Option<&'a Json> {
     let (first, rest) = member.path.split_first()?;
     rest.iter()

@@ -1,4 +1,4 @@
-//! Reading: the columns of a record, whose it is, and what it is found by.
+//! Builds SELECT statements: the columns of a record, its tenant, and its keys.
 
 use svc_core::{link::RecordAddress, store::LookupKey, value::Id};
 
@@ -10,12 +10,12 @@ use super::{
     sql::{SqlBuilder, read},
 };
 
-/// Our own tables.
+/// A table of the library.
 pub(super) const IDENTIFIERS: &str = "svc_identifiers";
 
 impl ResolvedMapping {
-    /// `SELECT ... FROM ...` of whole records: row, id, dates, identifiers, where the links lead,
-    /// and the members. Behind it comes a condition on `t`.
+    /// Adds `SELECT ... FROM ...` of whole records: row, id, dates, identifiers, link targets, and
+    /// members. A condition on `t` must follow.
     pub(super) fn records(&self, sql: &mut SqlBuilder, table: &ResolvedTable) {
         let dialect = sql.dialect();
         sql.push("SELECT ");
@@ -30,7 +30,7 @@ impl ResolvedMapping {
         self.from(sql, table);
     }
 
-    /// The same without identifiers and members: what a record is found by.
+    /// Adds the same without identifiers and members: the location of a record.
     pub(super) fn heads(&self, sql: &mut SqlBuilder, table: &ResolvedTable) {
         let dialect = sql.dialect();
         sql.push("SELECT ")
@@ -65,7 +65,7 @@ impl ResolvedMapping {
         self.push_tenant_condition(sql, table, "t");
     }
 
-    /// The condition that a row is the tenant's.
+    /// Adds the condition that a row belongs to the tenant.
     pub(super) fn push_tenant_condition(&self, sql: &mut SqlBuilder, table: &ResolvedTable, alias: &str) {
         match &table.whose {
             RowTenant::Fixed => _ = sql.push("1 = 1"),
@@ -108,7 +108,8 @@ impl ResolvedMapping {
         }
     }
 
-    /// `SELECT` the tenant of a record, whoever's it is; `false` where the tables do not say.
+    /// Adds `SELECT` of the tenant of a record, among all tenants. Returns `false` if the tables do
+    /// not contain it.
     pub(super) fn owner(
         &self,
         sql: &mut SqlBuilder,
@@ -155,7 +156,7 @@ impl ResolvedMapping {
         }
     }
 
-    /// The foreign identifiers of a record, as a JSON array.
+    /// Adds the foreign identifiers of a record as a JSON array.
     fn identifiers(sql: &mut SqlBuilder, table: &ResolvedTable) {
         let dialect = sql.dialect();
         let of = format!(
@@ -180,8 +181,8 @@ impl ResolvedMapping {
                 order,
                 members,
             } => {
-                // Each entry is an array of its columns, which `row.rs` reads as it reads the
-                // columns of a record.
+                // Each entry is an array of its columns, which `row.rs` reads like the columns of a
+                // record.
                 let columns: Vec<String> = members
                     .iter()
                     .filter_map(|member| match &member.stored {
@@ -202,7 +203,7 @@ impl ResolvedMapping {
         }
     }
 
-    /// ` AND` the condition that a row is the one that a key names; of several, the oldest comes
+    /// Adds ` AND` with the condition that a row has a key. Of several rows, the oldest is the
     /// first by [`oldest`].
     pub(super) fn named(
         &self,
@@ -279,7 +280,8 @@ impl ResolvedMapping {
         }
     }
 
-    /// ` AND` the condition that a link leads to one of the records that keys name.
+    /// Adds ` AND` with the condition that the target of a link is one of the records with these
+    /// keys.
     pub(super) fn push_link_condition(&self, sql: &mut SqlBuilder, link: &ResolvedLink, keys: &[LookupKey]) {
         let Some(target) = self.of(link.kind) else {
             sql.push(" AND 1 = 0");
@@ -295,7 +297,7 @@ impl ResolvedMapping {
         sql.push(")");
     }
 
-    /// `(SELECT key ...)`: what other tables refer to a record by.
+    /// Adds `(SELECT key ...)`: the key by which other tables refer to a record.
     pub(super) fn key_of(&self, sql: &mut SqlBuilder, table: &ResolvedTable, key: &LookupKey) {
         sql.push("(SELECT k.")
             .push(&table.key.name)
@@ -310,7 +312,7 @@ impl ResolvedMapping {
     }
 }
 
-/// What an id is in its column; nothing for one that no row can have.
+/// Returns the column value of an id, or `None` if no row can have this id.
 pub(super) fn id_value(column: &ResolvedColumn, id: &Id) -> Option<String> {
     match column.class {
         super::dialect::ColumnType::Uuid => id.as_uuid().map(|uuid| uuid.to_string()),

@@ -1,4 +1,4 @@
-//! SQL with its values: names come from the mapping and are quoted, values are always bound.
+//! SQL with its values. Names come from the mapping and are quoted; values are always bound.
 
 use super::{
     dialect::{ColumnType, Dialect},
@@ -6,28 +6,28 @@ use super::{
     statement::Statement,
 };
 
-/// A name as SQL writes it.
+/// Returns a quoted SQL name.
 pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The name of a table, with its schema where it names one.
+/// Returns the quoted name of a table, with its schema if it has one.
 pub(super) fn quoted_table(name: &str) -> String {
     name.split('.').map(quoted).collect::<Vec<_>>().join(".")
 }
 
-/// A statement that grows.
+/// A builder for a statement.
 pub(super) struct SqlBuilder {
     dialect: &'static dyn Dialect,
     text: String,
     values: Vec<Option<String>>,
     tenant: String,
-    /// Where the tenant is bound.
+    /// The position of the bound tenant.
     bound: Option<usize>,
 }
 
 impl SqlBuilder {
-    /// A statement about what a tenant has.
+    /// Creates a builder for a statement about the records of a tenant.
     pub(super) fn new(dialect: &'static dyn Dialect, tenant: &str) -> Self {
         Self {
             dialect,
@@ -42,13 +42,13 @@ impl SqlBuilder {
         self.dialect
     }
 
-    /// SQL of this library, or names that are quoted already.
+    /// Adds SQL of this library, or names that are already quoted.
     pub(super) fn push(&mut self, sql: &str) -> &mut Self {
         self.text.push_str(sql);
         self
     }
 
-    /// The tenant, as a value of this column.
+    /// Adds the tenant as a value of this column.
     pub(super) fn tenant(&mut self, column: Option<&ResolvedColumn>) -> &mut Self {
         let place = self.bound.unwrap_or_else(|| {
             self.values.push(Some(self.tenant.clone()));
@@ -65,14 +65,14 @@ impl SqlBuilder {
         self.push(&sql)
     }
 
-    /// A text to compare with texts.
+    /// Adds text to compare with text.
     pub(super) fn text(&mut self, value: impl Into<String>) -> &mut Self {
         let placeholder = self.bind(Some(value.into()));
         let sql = self.dialect.text(&placeholder);
         self.push(&sql)
     }
 
-    /// A whole number.
+    /// Adds an integer.
     pub(super) fn number(&mut self, value: i64) -> &mut Self {
         self.cast(
             Some(value.to_string()),
@@ -81,7 +81,7 @@ impl SqlBuilder {
         )
     }
 
-    /// A value of a column, as its text.
+    /// Adds a value of a column, given as text.
     pub(super) fn value(&mut self, column: &ResolvedColumn, value: Option<String>) -> &mut Self {
         self.cast(value, &column.sql_type, column.class)
     }
@@ -94,7 +94,8 @@ impl SqlBuilder {
 
     /// Binds a value, and returns its placeholder.
     fn bind(&mut self, value: Option<String>) -> String {
-        // No row has a text that the database cannot have, and none is written: see `texts.rs`.
+        // Text that the database does not support is in no row and is never written: see
+        // `texts.rs`.
         let value = value.filter(|value| self.dialect.has_nul() || !value.contains('\0'));
         self.values.push(value);
         self.dialect.placeholder(self.values.len())
@@ -105,7 +106,7 @@ impl SqlBuilder {
     }
 }
 
-/// What a column reads as, as text: see `row.rs` for the way back.
+/// Returns the expression that reads a column as text. `row.rs` has the opposite conversion.
 pub(super) fn read(dialect: &dyn Dialect, alias: &str, column: &ResolvedColumn) -> String {
     let name = format!("{alias}.{}", column.name);
     dialect.read(&name, column.class, &column.sql_type)

@@ -2,20 +2,20 @@
 
 use std::{fmt, sync::Arc};
 
-/// One statement. Values are bound to the placeholders of its [`Dialect`](crate::Dialect), each as a text or NULL;
-/// the statement casts them.
+/// One SQL statement. Its values are bound to the placeholders of its [`Dialect`](crate::Dialect),
+/// each as text or NULL. The statement casts them.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statement {
-    /// The SQL. It holds names of the mapping, and never what a client sent; there are few
-    /// different ones, so that they may be prepared and kept.
+    /// The SQL. It contains names of the mapping and no data of clients. The number of different
+    /// statements is small, so a client can cache them as prepared statements.
     pub text: Arc<str>,
     /// The values.
     pub values: Vec<Option<String>>,
 }
 
 impl Statement {
-    /// A statement with its values.
+    /// Creates a statement with its values.
     pub fn new(text: impl Into<Arc<str>>, values: Vec<Option<String>>) -> Self {
         Self {
             text: text.into(),
@@ -25,7 +25,7 @@ impl Statement {
 }
 
 impl fmt::Debug for Statement {
-    /// Without values: they are personal data.
+    /// Omits the values, because they are personal data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} [{} values]", self.text, self.values.len())
     }

@@ -1,4 +1,4 @@
-//! The store over a vendor's own tables.
+//! The store over the tables of a vendor.
 
 use std::{fmt, sync::Arc, time::Instant};
 
@@ -40,21 +40,25 @@ use super::{
     tenant_locks::TenantLocks,
 };
 
-/// How often a call is run that another transaction was faster than.
+/// The maximum number of attempts for a request with conflicts.
 const TRIES: u8 = 5;
 
-/// A store over a vendor's own tables: pages, matching, identifiers, cascades and all helpers, each
-/// call in one transaction. [`register`](Self::register) offers what the mapping has.
+/// A store over the existing tables of a vendor.
 ///
-/// A read is one round trip. A write is two: the first one takes the tenant's turn and fetches what
-/// the call asks, the second one writes and commits; a call that asks more takes one for each time
-/// that it asks.
+/// It provides pages, matching, identifiers, cascades and all helpers, and executes each request in
+/// one transaction. [`register`](Self::register) offers everything that the mapping contains.
 ///
-/// Calls of this interface have their turns one after the other, tenant by tenant, over all
-/// processes: twenty equal sign-ups at once make one person; those that wait in one process hold
-/// two connections at most. The vendor's own program may write at the same time: rows that a call
-/// reads in order to change them are locked until it ends, and where the database reports a
-/// conflict the call is run again.
+/// A read needs one round trip. A write needs two: the first starts the transaction of the tenant
+/// and fetches the initial lookups, the second writes and commits. Each further group of lookups
+/// needs one more.
+///
+/// Requests of one tenant are executed one after another, across all processes. Twenty concurrent
+/// sign-ups of the same person therefore create one person. The waiting requests of a tenant in one
+/// process use at most two connections.
+///
+/// The vendor's own program can write at the same time. Rows that a request reads in order to
+/// change them are locked until it ends. If the database reports a conflict, the request is
+/// repeated.
 pub struct MappedStore {
     pub(super) shared: Arc<MappedInner>,
     matching: Arc<dyn PersonMatching>,
@@ -65,17 +69,17 @@ pub(super) struct MappedInner {
     mapping: ResolvedMapping,
     cursors: CursorCodec,
     turns: TenantLocks,
-    /// Rings when something is to be sent.
+    /// Notifies of new outbox entries.
     pub(super) outgoing: Notifier<()>,
 }
 
 impl MappedStore {
-    /// Looks the mapping up in the live tables.
+    /// Resolves the mapping against the live tables.
     ///
     /// # Errors
     ///
-    /// Everything in the mapping that the tables do not have, with what mends it; or the database
-    /// cannot be read.
+    /// Returns every problem of the mapping with its fix, or an error if the database cannot be
+    /// read.
     pub async fn connect(mapping: Mapping, database: impl Database) -> Result<Self, MappingError> {
         let dialect = database.dialect();
         let asked = introspect::statements(dialect, mapping.table_names());
@@ -96,13 +100,14 @@ impl MappedStore {
         })
     }
 
-    /// Makes the tables of this library beside the vendor's, where they are missing: turns, foreign
-    /// identifiers, what is to be sent, and the secret of `next` links. The same SQL is in
-    /// [`Dialect::own_tables`].
+    /// Creates the tables of this library next to those of the vendor, if they are missing.
+    ///
+    /// They contain the transaction times of tenants, foreign identifiers, the outbox, and the
+    /// secret of `next` links. The same SQL is in [`Dialect::own_tables`].
     ///
     /// # Errors
     ///
-    /// Trouble of the database.
+    /// Returns an error if the database fails.
     pub async fn create_library_tables(database: &impl Database) -> Result<(), MappingError> {
         let statements = database.dialect().own_tables();
         let statements = statements
@@ -114,18 +119,23 @@ impl MappedStore {
         Ok(())
     }
 
-    /// Registers everything that the mapping has: all operations of its kinds, with the fields and
-    /// links that have a column, and the helpers and action functions whose records it keeps. The
-    /// action function `triggers` is one of them if the API [delivers](ApiBuilder::delivery).
+    /// Registers everything that the mapping contains: all operations of its kinds, with the fields
+    /// and links that have a column, and the helpers and action functions whose records it can
+    /// store.
     ///
-    /// [`ApiBuilder::without_capability`] removes an operation, such as `.without_capability("attendances.create")`.
+    /// The action function `triggers` is included if the API [delivers](ApiBuilder::delivery).
+    ///
+    /// [`ApiBuilder::without_capability`] removes an operation, such as
+    /// `.without_capability("attendances.create")`.
     #[must_use]
     pub fn register(&self, api: ApiBuilder) -> ApiBuilder {
         let kept: Vec<KeptKind> = self.mapping().tables.iter().map(kept).collect();
         api.partial_store(&(Arc::new(self.clone()) as Arc<dyn Store>), &kept)
     }
 
-    /// Decides whether a posted person is known already (HLP-04); by default [`DefaultMatching`].
+    /// Sets the method of person matching. The default is [`DefaultMatching`].
+    ///
+    /// Requirements: HLP-04.
     #[must_use]
     pub fn person_matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
@@ -136,21 +146,21 @@ impl MappedStore {
         &self.shared.mapping
     }
 
-    /// Whether there is anything of a tenant.
+    /// Returns whether the tables can contain data of a tenant.
     fn has(&self, tenant: &Tenant) -> bool {
         let mapping = self.mapping();
         let is_named = mapping
             .only
             .as_ref()
             .is_none_or(|only| only == tenant.as_str());
-        // PostgreSQL has no text with U+0000, and a tenant that is no number is in no column of
-        // numbers.
+        // PostgreSQL does not support U+0000 in text. A tenant name that is not a number cannot be
+        // in an integer column.
         is_named
             && !tenant.as_str().contains('\0')
             && (!mapping.numbers_tenants() || tenant.as_number().is_some())
     }
 
-    /// Runs a call once, in one transaction.
+    /// Executes a request once, in one transaction.
     async fn run_transaction(
         &self,
         cx: &Context,
@@ -213,7 +223,7 @@ impl MappedStore {
         {
             self.shared.outgoing.notify(&());
         }
-        // What is answered is what the tables have now, whatever their triggers made of it.
+        // The response contains the current state of the tables, including changes by triggers.
         let record = match again.zip(given.last()) {
             Some((question, rows)) => mapping.answers(&question, rows)?,
             None => return Ok(outcome),
@@ -232,7 +242,7 @@ impl MappedStore {
         })
     }
 
-    /// Runs the rulebook until nothing is missing.
+    /// Runs the rules until all lookup results are available.
     async fn decide(
         &self,
         cx: &Context,
@@ -270,7 +280,7 @@ impl MappedStore {
         }
     }
 
-    /// Which of these questions are asked of the tables, and how.
+    /// Returns which of these lookups need a statement, and the statements.
     fn lookup_statements(&self, tenant: &str, questions: &[Lookup]) -> (Vec<bool>, Vec<Statement>) {
         let asked: Vec<Option<Statement>> = questions
             .iter()
@@ -303,7 +313,7 @@ impl MappedStore {
     }
 }
 
-/// What was fetched in a turn, and the records as they were.
+/// The lookup results of a transaction, and the records before its changes.
 #[derive(Default)]
 struct FetchedRecords {
     answers: LookupCache,
@@ -322,7 +332,7 @@ impl FetchedRecords {
         self.answers.insert(question, answer);
     }
 
-    /// The fields that a record had before.
+    /// Returns the fields that a record had before.
     fn fields(&self, at: &ChangeTarget) -> Option<svc_core::json::Object> {
         let is_meant = |record: &&RawRecord| record.kind() == at.kind && record.meta().id == at.id;
         self.records
@@ -332,7 +342,7 @@ impl FetchedRecords {
     }
 }
 
-/// The record that an outcome shows whole.
+/// Returns the record that is part of an outcome.
 fn outcome_record(outcome: &WriteOutcome) -> Option<&RawRecord> {
     match outcome {
         WriteOutcome::Created { record, .. } | WriteOutcome::Updated(Some(record)) => Some(record),
@@ -343,7 +353,7 @@ fn outcome_record(outcome: &WriteOutcome) -> Option<&RawRecord> {
     }
 }
 
-/// Why a turn came to nothing.
+/// The reason why a transaction has failed.
 enum TransactionError {
     Rejected(Error),
     Database(DatabaseError),
@@ -361,7 +371,7 @@ impl From<DatabaseError> for TransactionError {
     }
 }
 
-/// No statement of a transaction waits longer than its caller.
+/// Limits the duration of each statement of a transaction to the deadline of the request.
 fn begin(dialect: &'static dyn Dialect, deadline: Option<Instant>) -> Vec<Statement> {
     let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
     left.and_then(|left| dialect.statement_timeout(left))
@@ -369,7 +379,8 @@ fn begin(dialect: &'static dyn Dialect, deadline: Option<Instant>) -> Vec<Statem
         .collect()
 }
 
-/// Waits for the tenant's turn, and gives its moment: later than that of every turn before.
+/// Waits for the transaction lock of the tenant, and returns the time of the transaction. It is
+/// later than that of every earlier transaction.
 fn lock_tenant(dialect: &'static dyn Dialect, tenant: &str, now: Timestamp) -> Statement {
     let mut sql = SqlBuilder::new(dialect, tenant);
     let clock = dialect.as_text("svc_turns.clock");
@@ -384,7 +395,8 @@ fn lock_tenant(dialect: &'static dyn Dialect, tenant: &str, now: Timestamp) -> S
     sql.finish()
 }
 
-/// What proves the cursors in `next` links: made once, and the same for every process.
+/// Returns the secret that authenticates the cursors in `next` links. It is created once, and is
+/// the same for every process.
 async fn secret(database: &impl Database) -> Result<[u8; 32], MappingError> {
     let mut random = [0; 32];
     getrandom::fill(&mut random).map_err(Error::unexpected)?;
@@ -426,7 +438,7 @@ impl Store for MappedStore {
                 .await
                 .map_err(DatabaseError::of_a_read)?;
             let page = mapping.page(cursors, tenant, kind, request, &answers)?;
-            // The database may answer each statement at a moment of its own.
+            // The database may execute each statement on a different snapshot.
             if rereads == 0 || start.agrees(&request.page, &page) {
                 return Ok(page);
             }
@@ -467,7 +479,7 @@ impl Store for MappedStore {
         if !self.has(&cx.tenant) {
             return Err(Error::not_found());
         }
-        // One busy tenant leaves connections for the others.
+        // A busy tenant leaves connections for other tenants.
         let _turn = self.shared.turns.wait(cx.tenant.as_str()).await;
         let mut tries = 1;
         loop {
@@ -477,7 +489,7 @@ impl Store for MappedStore {
                 Err(TransactionError::Database(
                     DatabaseError::Conflict(cause) | DatabaseError::ConstraintViolation(cause),
                 )) if tries < TRIES => {
-                    tracing::debug!(%cause, "a call is run again");
+                    tracing::debug!(%cause, "a write request is repeated");
                     tries = tries.saturating_add(1);
                 }
                 Err(TransactionError::Database(trouble)) => return Err(trouble.into()),
@@ -494,7 +506,9 @@ impl Store for MappedStore {
     }
 }
 
-/// Whose a container is (HLP-07).
+/// Finds the tenant of a container.
+///
+/// Requirements: HLP-07.
 #[async_trait]
 impl TenantResolver for MappedStore {
     async fn tenant_of(&self, container: &RecordAddress) -> Result<Option<Tenant>> {
@@ -539,7 +553,7 @@ impl fmt::Debug for MappedStore {
     }
 }
 
-/// What a table keeps of its kind.
+/// Returns which parts of a kind a table stores.
 fn kept(table: &ResolvedTable) -> KeptKind {
     let schema = table.kind.schema();
     let mut kept = KeptKind::new(table.kind);

@@ -1,4 +1,4 @@
-//! Turns within this process: however many calls of a tenant wait, they hold few connections.
+//! Write queues within this process. The waiting requests of a tenant use few connections.
 
 use std::{
     collections::HashMap,
@@ -7,21 +7,21 @@ use std::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Calls of a tenant that are in a transaction at once: one works, the next has begun and waits for
-/// its turn in the database.
+/// The maximum number of requests of a tenant in a transaction. One is executed, and the next one
+/// has started its transaction and waits for the lock in the database.
 const AT_ONCE: usize = 2;
-/// Tenants that are remembered before those are forgotten for which nobody waits.
+/// The number of tenants at which unused entries are removed.
 const REMEMBERED: usize = 1_024;
 
-/// Who is at work for each tenant.
+/// The requests in progress for each tenant.
 #[derive(Debug, Default)]
 pub(super) struct TenantLocks(Mutex<HashMap<String, Arc<Semaphore>>>);
 
 impl TenantLocks {
-    /// Waits until the tenant's calls before have begun to end, in the order of calls. The turn
-    /// ends when what this returns is dropped.
+    /// Waits until the request can start its transaction, in the order of requests. The permit is
+    /// released when it is dropped.
     pub(super) async fn wait(&self, tenant: &str) -> Option<OwnedSemaphorePermit> {
-        // Nobody closes it, so that there is always a permit.
+        // The semaphore is never closed, so there is always a permit.
         self.of(tenant).acquire_owned().await.ok()
     }
 
@@ -31,7 +31,7 @@ impl TenantLocks {
             return Arc::clone(known);
         }
         if tenants.len() >= REMEMBERED {
-            // A permit holds its semaphore, as does whoever waits for one.
+            // A permit holds its semaphore, and so does a request that waits for one.
             tenants.retain(|_, one| Arc::strong_count(one) > 1);
         }
         let new = Arc::new(Semaphore::new(AT_ONCE));
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(
             tenants.get("busy").map(|one| one.available_permits()),
             Some(AT_ONCE - 1),
-            "one is at work"
+            "one request is in progress"
         );
         drop((tenants, busy));
     }

@@ -1,4 +1,4 @@
-//! Texts that a database cannot keep.
+//! Checks for text that a database cannot store.
 
 use svc_core::{
     error::{Error, ErrorCode, Problem, Result},
@@ -7,7 +7,7 @@ use svc_core::{
 
 use super::{Dialect, resolved_mapping::ResolvedTable, row::at};
 
-/// Refuses texts with U+0000 if the database cannot have them.
+/// Rejects text with U+0000 if the database does not support it.
 ///
 /// Requirements: ERR-13.
 pub(super) fn check_texts(
@@ -29,7 +29,7 @@ pub(super) fn check_texts(
                 .map(|field| field.name)
                 .collect::<Vec<_>>()
                 .join(".");
-            let text = "{property} has the character U+0000, which this server cannot keep.";
+            let text = "{property} must not contain the character U+0000.";
             Problem::new(ErrorCode::FieldInvalid, &*path, text)
         });
     let wrong: Vec<Problem> = wrong.collect();

@@ -1,4 +1,4 @@
-//! A call that may go on, before it is answered.
+//! A request that may be executed.
 
 use std::fmt;
 
@@ -7,26 +7,26 @@ use bytes::Bytes;
 use super::{Api, Request};
 use crate::{context::Context, link::Target, operation::OperationSpec};
 
-/// A call that may go on: nothing else reaches a backend.
+/// A request that is authorized. Only such requests reach a backend.
 ///
-/// Only [`ResolvedRequest::authorize`](super::ResolvedRequest::authorize) makes one, for the tenant and the caller that it found.
-// It goes by value from one future to the next, each of which has room for it: so it is no larger
-// than a pointer.
+/// Only [`ResolvedRequest::authorize`](super::ResolvedRequest::authorize) creates one, for the
+/// tenant and the caller of the request.
+// Futures pass it by value and reserve space for it, so it is only as large as a pointer.
 pub struct AuthorizedRequest<'a>(pub(super) Box<AuthorizedParts<'a>>);
 
-/// What is known of a call that may go on.
+/// The parts of an authorized request.
 pub(super) struct AuthorizedParts<'a> {
     pub(super) api: &'a Api,
     pub(super) request: Request<'a>,
     pub(super) target: Target,
     pub(super) operation: &'static OperationSpec,
     pub(super) context: Context,
-    /// Whether the container of a helper call without a key was found.
+    /// Whether the container of an anonymous helper request was found.
     pub(super) has_container: bool,
 }
 
 impl AuthorizedParts<'_> {
-    /// The body, where the operation takes one.
+    /// Returns the body, or nothing if the operation takes no body.
     pub(super) fn body(&self) -> &[u8] {
         if self.operation.accepts_body() {
             self.request.body.as_ref()
@@ -59,25 +59,25 @@ impl<'a> AuthorizedRequest<'a> {
         self
     }
 
-    /// What it addresses.
+    /// Returns the target.
     #[must_use]
     pub fn target(&self) -> &Target {
         &self.0.target
     }
 
-    /// The operation.
+    /// Returns the operation.
     #[must_use]
     pub fn operation(&self) -> &'static OperationSpec {
         self.0.operation
     }
 
-    /// What a backend is told of it.
+    /// Returns the context that is passed to the backend.
     #[must_use]
     pub fn context(&self) -> &Context {
         &self.0.context
     }
 
-    /// With this body, where [the operation takes one](OperationSpec::accepts_body).
+    /// Sets the body, if [the operation takes one](OperationSpec::accepts_body).
     #[must_use]
     pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
         self.0.request.body = body.into();
@@ -86,7 +86,9 @@ impl<'a> AuthorizedRequest<'a> {
 }
 
 impl fmt::Debug for AuthorizedRequest<'_> {
-    /// Without ids (UND-42).
+    /// Omits ids.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Admitted")
             .field("operation", &self.0.operation.name)

@@ -1,4 +1,6 @@
-//! The capability document: what this server supports, for machines (CAP-04, UND-40).
+//! The capability document, a machine-readable description of what the server supports.
+//!
+//! Requirements: CAP-04, UND-40.
 
 use super::Api;
 use crate::capability::{
@@ -16,7 +18,9 @@ use crate::{
     value::ClosedEnum,
 };
 
-/// The capability document of an API, under a base (UND-40).
+/// Returns the capability document of an API, with URLs under a base URL.
+///
+/// Requirements: UND-40.
 #[must_use]
 pub fn capabilities(api: &Api, base: &BaseUrl) -> Declaration {
     let dialect = api.dialect();
@@ -88,8 +92,8 @@ fn helper(api: &Api, name: HelperName) -> DeclaredHelper {
     helper
 }
 
-/// The names of the JSON Schemas about an API: each kind and each helper that it offers, and the
-/// rest of what it answers.
+/// Returns the names of the JSON Schemas of an API: those of the offered kinds and helpers, and of
+/// its other documents.
 #[must_use]
 pub fn json_schema_names(api: &Api) -> Vec<&'static str> {
     let kinds = Kind::ALL
@@ -103,7 +107,7 @@ pub fn json_schema_names(api: &Api) -> Vec<&'static str> {
         .collect()
 }
 
-/// What is supported of one kind; `None` for nothing.
+/// Returns what is supported of a kind, or `None` if nothing is.
 fn collection(api: &Api, base: &BaseUrl, kind: Kind) -> Option<DeclaredCollection> {
     let schema = kind.schema();
     let operations: Vec<String> = Operation::ALL
@@ -121,7 +125,7 @@ fn collection(api: &Api, base: &BaseUrl, kind: Kind) -> Option<DeclaredCollectio
     if operations.is_empty() && !api.has_any_collection(kind) {
         return None;
     }
-    // A field that neither leaves the server nor enters it is none of this server.
+    // A field that is neither readable nor writable is not declared.
     let fields = schema
         .fields
         .fields
@@ -211,11 +215,11 @@ fn described(
     described
 }
 
-/// What is narrower than the interface, in the place of what the interface has.
+/// Replaces the declaration of the specification by the constraints of this server.
 fn narrowed(described: &mut DeclaredField, narrow: &Constraint) {
     described.required |= narrow.required;
     if let Some(values) = &narrow.values {
-        // A flexible enum takes no other values then (TYP-09).
+        // A flexible enum then accepts no other values.
         described.kind = String::from("enum");
         described.values = Some(values.clone());
     }
@@ -227,11 +231,13 @@ fn narrowed(described: &mut DeclaredField, narrow: &Constraint) {
     described.max_length = narrow.max_length;
 }
 
-/// The name of a type in the interface's vocabulary (TYP-01 to TYP-12).
+/// Returns the name of a type in the vocabulary of the specification.
+///
+/// Requirements: TYP-01 to TYP-12, RES-phone_number-01.
 #[must_use]
 pub fn type_name(ty: &ValueType) -> String {
     match ty {
-        // The mark of a phone number is text (RES-phone_number-01).
+        // The flag of a phone number is a string.
         ValueType::String | ValueType::Flag => "string".to_owned(),
         ValueType::Integer => "integer".to_owned(),
         ValueType::Float => "float".to_owned(),

@@ -1,19 +1,19 @@
-//! What a vendor's errors mean, in one place.
+//! Maps errors of the vendor.
 
 use std::{error::Error as StdError, fmt, sync::Arc};
 
 use super::Api;
 use crate::error::Error;
 
-/// What an error of the vendor means; `None` where it is unexpected after all.
+/// Maps an error of the vendor; returns `None` if the error is unexpected.
 type ErrorMapFn = dyn Fn(&(dyn StdError + 'static)) -> Option<Error> + Send + Sync;
 
-/// The meaning of the vendor's errors, where one is set.
+/// The function that maps errors of the vendor, if one is set.
 #[derive(Clone, Default)]
 pub(crate) struct ErrorMapper(pub(super) Option<Arc<ErrorMapFn>>);
 
 impl ErrorMapper {
-    /// What an unexpected error is after all; any other is what it was.
+    /// Maps an unexpected error. Other errors stay unchanged.
     pub(crate) fn map(&self, error: Error) -> Error {
         let known = match (&self.0, error.source()) {
             (Some(meaning), Some(source)) if error.is_unexpected() => meaning(source),
@@ -33,7 +33,7 @@ impl fmt::Debug for ErrorMapper {
 }
 
 impl Api {
-    /// What an error of a backend is, by the vendor's own meaning.
+    /// Maps an error of a backend with the vendor's function.
     pub(super) fn classified(&self, error: Error) -> Error {
         self.inner.settings.classify.map(error)
     }

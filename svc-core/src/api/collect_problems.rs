@@ -1,4 +1,6 @@
-//! What else is wrong with a body that is refused already: one answer tells all of it (ERR-39).
+//! Finds further problems of a body that is already rejected, so that one response has all of them.
+//!
+//! Requirements: ERR-39.
 
 use super::{
     Api, Response,
@@ -19,10 +21,12 @@ use crate::{
 };
 
 impl Api {
-    /// 404 where the addressed record or container is missing (UND-39), else 400 with what is wrong
-    /// with the body and what the store says of the rest of it.
+    /// Returns 404 if the addressed record or container is missing. Otherwise it returns 400 with
+    /// the problems of the body and those that the store finds.
     ///
-    /// `work` holds what of the body is valid.
+    /// `work` contains the valid part of the body.
+    ///
+    /// Requirements: UND-39.
     pub(super) async fn rejection_response(
         &self,
         cx: &Context,
@@ -75,8 +79,8 @@ impl Api {
 }
 
 impl ComposedRunner<'_> {
-    /// What operations that only read tell of a call: links that lead nowhere, identifiers of other
-    /// records, tags, lists and questions that do not exist.
+    /// Returns the problems that read operations find: links to missing records, identifiers of
+    /// other records, and missing tags, lists and questions.
     async fn collect_problems(&self, cx: &Context, work: &WriteOperation) -> Result<Vec<Problem>> {
         match work {
             WriteOperation::Helper(plan) if plan.helper == HelperName::Schedule => Ok(Vec::new()),
@@ -104,7 +108,7 @@ impl ComposedRunner<'_> {
         }
     }
 
-    /// The rules between fields that a record would break after a change.
+    /// Returns the rules between fields that a change would violate.
     async fn broken_rules(
         &self,
         cx: &Context,
@@ -123,7 +127,7 @@ impl ComposedRunner<'_> {
     }
 }
 
-/// What is sure to be looked up for a draft.
+/// Returns the keys of the lookups that a draft always needs.
 fn keys_of(draft: &RawDraft) -> Vec<LookupKey> {
     let linked = draft
         .links
@@ -137,7 +141,7 @@ fn keys_of(draft: &RawDraft) -> Vec<LookupKey> {
 }
 
 impl ComposedContext<'_> {
-    /// What is wrong with a draft whose container is there.
+    /// Returns the problems of a draft whose container exists.
     pub(super) fn wrong_draft(
         &mut self,
         draft: &RawDraft,
@@ -155,7 +159,7 @@ impl ComposedContext<'_> {
         Ok(problems)
     }
 
-    /// What is wrong with a patch of the record at an address.
+    /// Returns the problems of a patch for a record.
     fn wrong_patch(&mut self, at: &RecordAddress, patch: &RawPatch) -> RuleResult<Vec<Problem>> {
         let mut problems = Vec::new();
         for (name, address) in &patch.links {
@@ -183,7 +187,10 @@ impl ComposedContext<'_> {
         Ok((!is_there).then(|| Problem::link_not_found(address.kind, name)))
     }
 
-    /// Each identifier that another record than `own` has (UND-24), where that can be found out.
+    /// Returns a problem for each identifier that a record other than `own` has, if they can be
+    /// looked up.
+    ///
+    /// Requirements: UND-24.
     fn find_used_identifiers(
         &mut self,
         kind: Kind,

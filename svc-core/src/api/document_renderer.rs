@@ -1,4 +1,4 @@
-//! What documents about an API are written from besides its public face.
+//! The parts of an API that documents need in addition to its public methods.
 
 use super::Api;
 use crate::{
@@ -12,32 +12,32 @@ use crate::{
     record::RawRecord,
 };
 
-/// The renderer that answers requests, for the examples in documents.
+/// Renders examples for documents in the same way as responses.
 #[derive(Debug, Clone, Copy)]
 pub struct DocumentRenderer<'a> {
     api: &'a Api,
     base: &'a BaseUrl,
 }
 
-/// A relation of the vendor's own.
+/// A relation of the vendor.
 #[derive(Debug)]
 pub struct VendorRelation<'a> {
-    /// With its prefix.
+    /// The name with its prefix.
     pub name: String,
-    /// The address of its page.
+    /// The URL of its page.
     pub page: String,
-    /// What it is, in a few words.
+    /// A short title.
     pub title: &'a str,
 }
 
 impl<'a> DocumentRenderer<'a> {
-    /// What documents about an API are written from, under a base.
+    /// Creates a renderer with URLs under a base URL.
     #[must_use]
     pub fn new(api: &'a Api, base: &'a BaseUrl) -> Self {
         Self { api, base }
     }
 
-    /// A record as it is answered.
+    /// Renders a record as in a response.
     #[must_use]
     pub fn record(&self, record: &RawRecord) -> Vec<u8> {
         let mut out = Vec::new();
@@ -45,7 +45,7 @@ impl<'a> DocumentRenderer<'a> {
         out
     }
 
-    /// A page as it is answered to a request that names its number.
+    /// Renders a page as in the response to a request with a page number.
     #[must_use]
     pub fn collection(
         &self,
@@ -73,7 +73,7 @@ impl<'a> DocumentRenderer<'a> {
         out
     }
 
-    /// The error object of a request that failed wholly.
+    /// Renders the error object of a request that failed completely.
     #[must_use]
     pub fn failure(
         &self,
@@ -95,7 +95,9 @@ impl<'a> DocumentRenderer<'a> {
         out
     }
 
-    /// The error object of a helper call without a key that failed in parts (ERR-31, HLP-07).
+    /// Renders the error object of an anonymous helper request that failed in parts.
+    ///
+    /// Requirements: ERR-31, HLP-07.
     #[must_use]
     pub fn report(&self, outcome: &RawHelperOutcome) -> Vec<u8> {
         let mut out = Vec::new();
@@ -110,7 +112,9 @@ impl<'a> DocumentRenderer<'a> {
         out
     }
 
-    /// The prefix of the vendor's own relations, and each of them (ENT-27).
+    /// Returns the prefix of the vendor's relations, and the relations.
+    ///
+    /// Requirements: ENT-27.
     #[must_use]
     pub fn own_relations(&self) -> Option<(&'a str, Vec<VendorRelation<'a>>)> {
         let relations = &self.api.inner.relations;

@@ -1,4 +1,4 @@
-//! Answers calls that are admitted: reads here, writes in the file beside.
+//! Executes authorized requests: reads here, writes in `write.rs`.
 
 use std::time::Duration;
 
@@ -25,8 +25,12 @@ use crate::{
 };
 
 impl AuthorizedRequest<'_> {
-    /// How long it may wait for something to be told, by its own wish (SYN-11): that much more than
-    /// any other request.
+    /// Returns how long the request may wait in addition to the usual timeout.
+    ///
+    /// This is the waiting time of a long poll or an event stream, [`Duration::MAX`] for a batch,
+    /// and zero for all other requests.
+    ///
+    /// Requirements: SYN-11, BAT-07.
     #[must_use]
     pub fn max_wait(&self) -> Duration {
         self.0
@@ -34,11 +38,14 @@ impl AuthorizedRequest<'_> {
             .map_or(Duration::ZERO, |extension| extension.extra_time(&self.0))
     }
 
-    /// Reads, validates, asks the backend and renders.
+    /// Executes the request and returns its response.
     ///
-    /// `HEAD` is answered as `GET`: the caller drops the body (UND-28).
+    /// The body is parsed and validated before the backend is called. A `HEAD` request returns the
+    /// body of `GET`; the HTTP layer must drop it.
+    ///
+    /// Requirements: UND-28.
     pub async fn execute(mut self) -> Response {
-        // The time that the client took to send the body does not count.
+        // The time that the client needed to send the body does not count.
         self.0.context.deadline = self.0.request.deadline();
         if self.0.api.takes_sweep(self.0.context.received_at) {
             Box::pin(self.0.api.sweep(self.0.context.received_at)).await;
@@ -69,7 +76,7 @@ impl AuthorizedRequest<'_> {
             .filter(|_| is_shown)
         {
             Some(cache) if is_read => cache.entry(cx, target, query).await,
-            // A query changes nothing of a document, and there are many.
+            // Documents do not depend on the query, so only the one without a query is cached.
             Some(cache) if query.is_none() => {
                 Some(cache.entry_of_document(cx, target, u64::from(self.0.api.has_openapi)))
             }
@@ -91,7 +98,8 @@ impl AuthorizedRequest<'_> {
         }
     }
 
-    /// The answer that was given before when nothing has changed since, else one that is kept.
+    /// Returns the cached response if nothing has changed since, else executes the request and
+    /// caches its response.
     async fn cached_or_new(&self, entry: &CacheSlot<'_>) -> Response {
         let (cx, target, query) = (&self.0.context, &self.0.target, self.0.request.query);
         if let Some((body, validators)) = entry.answer(cx, target, query) {
@@ -121,7 +129,7 @@ impl AuthorizedRequest<'_> {
             _ if !self.0.has_container => Ok(api.no_container(cx, target, body)),
             (Handler::EntryPoint, _) => Ok(api.entry_point(cx)),
             (Handler::Capabilities, _) => Ok(api.capabilities_reply(cx)),
-            // Whoever serves documents answers before.
+            // The HTTP layer serves documents itself.
             (Handler::Document, _) => Err(Error::not_found()),
             (Handler::Extension(_), _) => match self.0.extension() {
                 Some(extension) => extension.answer(&self.0).await,
@@ -131,7 +139,7 @@ impl AuthorizedRequest<'_> {
                 api.list(cx, *kind, scope, request.query).await
             }
             (Handler::Create | Handler::Update | Handler::Call, target) => {
-                // Its future would make that of every read as large.
+                // Boxed, because its future would make the future of every read as large.
                 Ok(Box::pin(api.write(cx, target, body, request.headers)).await)
             }
             (Handler::Read, Target::Record(at)) => api.read(cx, at).await,
@@ -150,7 +158,7 @@ impl AuthorizedRequest<'_> {
 }
 
 impl AuthorizedParts<'_> {
-    /// The extension that the operation belongs to.
+    /// Returns the extension that the operation belongs to.
     fn extension(&self) -> Option<&dyn Extension> {
         match self.operation.handler {
             Handler::Extension(name) => self.api.extensions().get(name),
@@ -160,16 +168,20 @@ impl AuthorizedParts<'_> {
 }
 
 impl Api {
-    /// What a helper call without a key gets where nobody has its container: as with a key, its
-    /// body comes first (UND-39).
+    /// Returns the response to an anonymous helper request whose container does not exist.
+    ///
+    /// As for a request with a key, the body is checked first.
+    ///
+    /// Requirements: UND-39.
     fn no_container(&self, cx: &Context, target: &Target, body: &[u8]) -> Response {
         let unreadable =
             kind_of(target).and_then(|kind| self.body_object(cx, kind, body, true).err());
         unreadable.unwrap_or_else(|| self.backend_error_response(Some(target), Error::not_found()))
     }
 
-    /// Whether a record exists; one of a kind that cannot be read counts as there, and the store
-    /// has the last word.
+    /// Returns whether a record exists.
+    ///
+    /// A kind that cannot be read counts as existing; the store decides later.
     pub(super) async fn record_exists(&self, cx: &Context, at: &RecordAddress) -> Result<bool> {
         match &self.registered(at.kind).get {
             Some(get) => Ok(get.get(cx, at).await?.is_some()),
@@ -206,7 +218,7 @@ impl Api {
     }
 
     fn capabilities_reply(&self, cx: &Context) -> Response {
-        // A document of names and flags has nothing that serde_json refuses.
+        // The document has only names and flags, so serializing it cannot fail.
         let document =
             serde_json::to_string(&super::capabilities(self, &cx.base)).unwrap_or_default();
         self.tagged(Response::new(StatusCode::OK, ContentType::Hal, document))
@@ -268,8 +280,9 @@ impl Api {
         }
     }
 
-    /// A read of something that is not there has no body, unless error bodies are sent everywhere
-    /// (ERR-11).
+    /// Returns the 404 response of a read. It has no body, unless error bodies are sent everywhere.
+    ///
+    /// Requirements: ERR-11.
     fn nothing_to_read(&self, kind: Kind) -> Response {
         if self.sends_error_bodies() {
             self.missing(Some(kind))
@@ -278,7 +291,9 @@ impl Api {
         }
     }
 
-    /// A record as a top-level document (HAL-17).
+    /// Returns the response with a record as a top-level document.
+    ///
+    /// Requirements: HAL-17.
     pub(super) fn record_reply(
         &self,
         cx: &Context,

@@ -1,4 +1,6 @@
-//! What an API offers, for the documents about it (CAP-04).
+//! What an API offers, for the documents about it.
+//!
+//! Requirements: CAP-04.
 
 use super::{Api, Behaviour, ErrorBodies, HelperRunner, ResponseStyle, extensions::Extension};
 use crate::{
@@ -9,26 +11,27 @@ use crate::{
 };
 
 impl Api {
-    /// Whether an operation on a kind is offered; for lists, that of all records.
+    /// Returns whether an operation on a kind is offered. For lists, this is the list of all
+    /// records.
     #[must_use]
     pub fn offers(&self, kind: Kind, operation: Operation) -> bool {
         self.registered(kind).offers(operation)
     }
 
-    /// Whether records of a kind are listed under those of another.
+    /// Returns whether records of a kind are listed under those of another kind.
     #[must_use]
     pub fn offers_collection_under(&self, kind: Kind, parent: Kind) -> bool {
         let registered = self.registered(kind);
         registered.list.is_some() && registered.scopes.contains(&parent)
     }
 
-    /// Whether records of a kind are listed at all.
+    /// Returns whether records of a kind are listed at all.
     #[must_use]
     pub fn has_any_collection(&self, kind: Kind) -> bool {
         self.offers(kind, Operation::List) || !self.registered(kind).scopes.is_empty()
     }
 
-    /// Whether records of a kind leave this server in any answer.
+    /// Returns whether any response contains records of a kind.
     #[must_use]
     pub fn shows_kind(&self, kind: Kind) -> bool {
         let offers = [Operation::Read, Operation::Create, Operation::Update]
@@ -39,7 +42,7 @@ impl Api {
             || self.helpers().any(|helper| helper.recorded_kind() == kind)
     }
 
-    /// Whether the field at a place of a kind's table leaves the server.
+    /// Returns whether the field at this position of a kind's schema is readable.
     #[must_use]
     pub fn is_field_readable(&self, kind: Kind, place: usize) -> bool {
         self.registered(kind)
@@ -47,7 +50,8 @@ impl Api {
             .is_none_or(|readable| readable.contains(place))
     }
 
-    /// Whether the field at a place of a kind's table is taken from clients, computed ones apart.
+    /// Returns whether the field at this position of a kind's schema is writable. Computed fields
+    /// are not considered.
     #[must_use]
     pub fn is_field_writable(&self, kind: Kind, place: usize) -> bool {
         self.registered(kind)
@@ -55,19 +59,19 @@ impl Api {
             .is_none_or(|writable| writable.contains(place))
     }
 
-    /// What the server has of a kind that is narrower than the interface; `None` where nothing is.
+    /// Returns the constraints of a kind, or `None` if there are none.
     #[must_use]
     pub fn constraints(&self, kind: Kind) -> Option<&Constraints> {
         self.registered(kind).constraints.as_ref()
     }
 
-    /// Whether a link of a kind is one that the server does not keep.
+    /// Returns whether the server omits a link of a kind.
     #[must_use]
     pub fn is_link_omitted(&self, kind: Kind, link: &str) -> bool {
         self.registered(kind).omitted_links.contains(&link)
     }
 
-    /// The links that records of a kind send, `self` apart, without prefix.
+    /// Returns the links in records of a kind, except `self`, without prefix.
     #[must_use]
     pub fn record_links(&self, kind: Kind) -> Vec<&'static str> {
         let relations = self.inner.relations.kind(kind);
@@ -76,18 +80,18 @@ impl Api {
             .unwrap_or_default()
     }
 
-    /// The helpers that are offered.
+    /// Returns the helpers that are offered.
     pub fn helpers(&self) -> impl Iterator<Item = HelperName> + '_ {
         self.inner.helpers.keys().copied()
     }
 
-    /// The action functions that helpers support.
+    /// Returns the action functions that helpers support.
     #[must_use]
     pub fn action_functions(&self) -> &[FunctionName] {
         &self.inner.functions
     }
 
-    /// The declared behaviours, in the capability vocabulary, each once.
+    /// Returns the declared behaviours in the capability vocabulary, each once.
     #[must_use]
     pub fn behaviours(&self) -> Vec<&'static str> {
         let inner = &self.inner;
@@ -97,7 +101,7 @@ impl Api {
         };
         let matches = self.registered(Kind::Person).find.is_some()
             && self.helpers().any(|helper| composed(&helper));
-        // A vendor's own runner is told how strangers are matched, and may do otherwise.
+        // A native helper of a vendor gets the policy for anonymous callers, but may not follow it.
         let own_runner = |helper: &HelperName| {
             helper.accepts_person() && helper.allows_anonymous() && !composed(helper)
         };
@@ -107,7 +111,7 @@ impl Api {
             && inner.settings.strangers.merge() != MergePolicy::FillEmpty;
         let in_parts = !inner.settings.atomic && self.helpers().any(HelperName::accepts_action_functions);
         let named = [
-            // What validation does is the same for every backend; the layout may be another.
+            // Validation is the same for every backend; the layout can differ.
             (true, "validates_enums"),
             (true, "validates_types"),
             (true, "rule.response_name"),
@@ -142,19 +146,21 @@ impl Api {
         behaviours
     }
 
-    /// Whether record helpers may be called without a key (AUT-06).
+    /// Returns whether anonymous callers may call record helpers.
+    ///
+    /// Requirements: AUT-06.
     #[must_use]
     pub fn allows_anonymous(&self) -> bool {
         self.inner.settings.anonymous.is_some()
     }
 
-    /// The response style.
+    /// Returns the response style.
     #[must_use]
     pub fn response_style(&self) -> ResponseStyle {
         self.inner.settings.style
     }
 
-    /// The response style by name.
+    /// Returns the name of the response style.
     #[must_use]
     pub fn response_style_name(&self) -> &'static str {
         match self.inner.settings.style {
@@ -163,14 +169,17 @@ impl Api {
         }
     }
 
-    /// The page of a row, such as `RES-person-16`, where the documentation links such pages.
+    /// Returns the URL of the page of a requirement, such as `RES-person-16`, if the documentation
+    /// links such pages.
     #[must_use]
     pub fn requirement_page(&self, row: &str) -> Option<String> {
         let pages = self.inner.settings.rule_pages.as_deref()?;
         Some(format!("{}/{row}.html", pages.trim_end_matches('/')))
     }
 
-    /// Whether 401, 403 and the 404 of a read have an error object (AUT-05, ERR-11).
+    /// Returns whether 401, 403 and the 404 of a read have an error object.
+    ///
+    /// Requirements: AUT-05, ERR-11.
     #[must_use]
     pub fn sends_error_bodies(&self) -> bool {
         self.inner.settings.error_bodies == ErrorBodies::Everywhere

@@ -1,4 +1,6 @@
-//! What a query asks of a collection besides its page: a filter and an order (FLT-01 to FLT-12).
+//! The filter and the order of a list request.
+//!
+//! Requirements: FLT-01 to FLT-12.
 
 use super::Api;
 use crate::{
@@ -10,15 +12,18 @@ use crate::{
     page::{ListRequest, PageRequest, ParameterValues, QueryParameter, decoded, pairs},
 };
 
-/// What was asked for, and what links to other pages repeat of it, such as `&order=modified_date`.
+/// A list request, and the query parameters that links to other pages repeat, such as
+/// `&order=modified_date`.
 pub(super) struct ParsedListRequest {
     pub(super) request: ListRequest,
     pub(super) repeated: String,
 }
 
 impl Api {
-    /// What collections of a kind can be filtered by; a date of it can also be ordered by (FLT-01,
-    /// FLT-09).
+    /// Returns the fields by which collections of a kind can be filtered. They can be ordered by
+    /// the dates among them.
+    ///
+    /// Requirements: FLT-01, FLT-09.
     #[must_use]
     pub fn filter_fields(&self, kind: Kind) -> &[FilterField] {
         let registered = self.registered(kind);
@@ -29,8 +34,11 @@ impl Api {
         }
     }
 
-    /// Whether any collection can be filtered. Where none can, `filter` and `order` are parameters
-    /// like any other that this server does not know (UND-14).
+    /// Returns whether any collection can be filtered.
+    ///
+    /// If not, `filter` and `order` are unknown query parameters like any other.
+    ///
+    /// Requirements: UND-14.
     #[must_use]
     pub fn has_filters(&self) -> bool {
         Kind::ALL
@@ -38,8 +46,8 @@ impl Api {
             .any(|kind| !self.filter_fields(*kind).is_empty())
     }
 
-    /// The query parameters of a filter and an order, for documents: of the collection of all
-    /// records of a kind.
+    /// Returns the descriptions of `filter` and `order` for the collection of all records of a
+    /// kind, for documents.
     #[must_use]
     pub fn filter_parameters(&self, kind: Kind) -> Vec<QueryParameter> {
         let fields = self.filter_fields(kind);
@@ -53,7 +61,7 @@ impl Api {
             .map(|field| field.as_str())
             .collect();
         let text = format!(
-            "Only the records that this fits; of `{}`. The page on filters has the grammar",
+            "Return only records that match this expression; filterable: `{}`. The filters page has the grammar",
             names.join("`, `")
         );
         let example = fields
@@ -63,7 +71,7 @@ impl Api {
             .example();
         let filter = QueryParameter::new(FILTER, text, ParameterValues::Text { example });
         let text = String::from(
-            "The date by which the records are ordered, ascending; in the order of creation when it is not sent",
+            "The date by which the records are ordered, ascending; the default is the order of creation",
         );
         let order = QueryParameter::new(ORDER, text, ParameterValues::OneOf(dates.clone()));
         std::iter::once(filter)
@@ -71,7 +79,7 @@ impl Api {
             .collect()
     }
 
-    /// Adds to a request what its query says of filter and order.
+    /// Adds the filter and the order of a query to a request.
     pub(super) fn filtered(
         &self,
         kind: Kind,
@@ -105,7 +113,7 @@ impl Api {
                 asked.request.order.is_some()
             };
             let read = match is_filter {
-                _ if is_there => Err(problem(&name, "{property} is there more than once.")),
+                _ if is_there => Err(problem(&name, "{property} must not be repeated.")),
                 _ if fields.is_empty() => Err(self.no_filter(kind, scope, &name)),
                 true => Filter::parse(&value, fields, namespace)
                     .map_err(Problem::from)
@@ -141,16 +149,16 @@ impl Api {
         }
     }
 
-    /// Why a collection takes no filter.
+    /// Returns the problem for a collection that cannot be filtered.
     fn no_filter(&self, kind: Kind, scope: &Scope, name: &str) -> Problem {
         let plural = kind.plural();
         let text = if matches!(scope, Scope::Under(_)) && !self.filter_fields(kind).is_empty() {
             format!(
-                "{{property}} is not possible for the {plural} of one record. The collection of all {plural} has it."
+                "{{property}} is not supported for the {plural} of one record. Use the collection of all {plural}."
             )
         } else {
             format!(
-                "{{property}} is not possible for {plural}. The capability document names the collections that have it."
+                "{{property}} is not supported for {plural}. The capability document names the collections that support it."
             )
         };
         problem(name, text)
@@ -161,18 +169,28 @@ fn problem(name: &str, text: impl Into<std::borrow::Cow<'static, str>>) -> Probl
     Problem::new(ErrorCode::FilterInvalid, name, text)
 }
 
-/// The date that a query names.
+/// Reads the date of the `order` parameter.
 fn order(value: &str, fields: &[FilterField]) -> Result<FilterField, Problem> {
     let mut dates = fields.iter().copied().filter(|field| field.is_date());
     let named = dates.clone().find(|date| date.as_str() == value);
     named.ok_or_else(|| {
-        let possible: Vec<String> = dates.by_ref().map(|date| format!("`{}`", date.as_str())).collect();
-        let possible = if possible.is_empty() { String::from("none") } else { possible.join(" or ") };
-        problem(ORDER, format!("{{property}} is no date that this collection can be ordered by. Possible: {possible}."))
+        let possible: Vec<String> = dates
+            .by_ref()
+            .map(|date| format!("`{}`", date.as_str()))
+            .collect();
+        let possible = if possible.is_empty() {
+            String::from("none")
+        } else {
+            possible.join(" or ")
+        };
+        problem(
+            ORDER,
+            format!("{{property}} is not a sortable date of this collection. Allowed: {possible}."),
+        )
     })
 }
 
-/// Percent-encoding of everything that is not plain in a query.
+/// Percent-encodes every character that a query cannot contain literally.
 fn encode(text: &str, out: &mut String) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let digit = |value: u8| {
@@ -195,7 +213,7 @@ fn encode(text: &str, out: &mut String) {
 mod tests {
     use super::*;
 
-    /// FLT-08: what links repeat of a filter reads back as it was.
+    /// FLT-08: the filter in a link reads back unchanged.
     #[test]
     fn a_text_is_encoded_for_a_query() {
         let mut out = String::new();

@@ -1,4 +1,4 @@
-//! What a call takes turns for, before it looks anything up.
+//! The keys that a write request locks before its lookups.
 
 use crate::{
     auth::Tenant,
@@ -9,8 +9,8 @@ use crate::{
     value::Identifier,
 };
 
-/// What a call locks before it looks anything up, each once, in the order of the numbers: what its
-/// person is recognised by, and the identifiers that it stores.
+/// Returns the keys that a write request locks before its lookups: those of person matching, and
+/// the identifiers that it stores. They are unique and ordered by lock number.
 pub(super) fn lock_keys(
     tenant: &Tenant,
     work: &WriteOperation,
@@ -101,7 +101,7 @@ mod tests {
             address("a@example.org"),
         ]));
         assert_eq!(one.len(), 3, "{one:?}");
-        assert_eq!(one, other, "whatever the order of the addresses");
+        assert_eq!(one, other, "the order of the addresses does not matter");
         let numbers: Vec<i64> = one.iter().map(LockKey::advisory_lock_id).collect();
         assert!(numbers.is_sorted(), "{numbers:?}");
         let mut apart = posted(vec![address("a@example.org")]);
@@ -109,11 +109,11 @@ mod tests {
         assert_eq!(
             locked(apart),
             [],
-            "HLP-07: who is never matched is not looked up"
+            "HLP-07: a person that is never matched is not looked up"
         );
     }
 
-    /// A method by something that the addresses say, not by themselves.
+    /// A method that matches by household instead of by e-mail address.
     #[derive(Debug)]
     struct ByHousehold;
 
@@ -137,7 +137,7 @@ mod tests {
             &WriteOperation::Create(person.clone()),
             &ByHousehold,
         );
-        assert_eq!(alone.len(), 1, "a create recognises nobody: {alone:?}");
+        assert_eq!(alone.len(), 1, "a create matches no person: {alone:?}");
         let mut plan = RawHelperRequest::empty(HelperName::PersonSignup);
         plan.person = Some(person);
         assert_eq!(

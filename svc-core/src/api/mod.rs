@@ -1,7 +1,8 @@
-//! The finished API: what is registered, and how each request on it is answered.
+//! The built API, and how it responds to a request.
 //!
-//! A [`Request`] is [resolved](Api::resolve) to a [`ResolvedRequest`], which is [admitted](ResolvedRequest::authorize) or
-//! not; only what is [`AuthorizedRequest`] reaches a backend.
+//! A [`Request`] is [resolved](Api::resolve) to a [`ResolvedRequest`].
+//! [Authorization](ResolvedRequest::authorize) turns that into an [`AuthorizedRequest`], or into an
+//! error response. Only an [`AuthorizedRequest`] reaches a backend.
 
 mod admitted;
 mod write_response;
@@ -70,12 +71,15 @@ use crate::{
     read::{BodyReader, LinkReader},
 };
 
-/// A finished API (CAP-04): what is registered exists, is linked and is declared; nothing else is.
-/// Cheap to clone.
+/// A built API. It offers, links and declares exactly what is registered.
+///
+/// Cloning is cheap.
+///
+/// Requirements: CAP-04.
 #[derive(Clone)]
 pub struct Api {
     inner: Arc<ApiInner>,
-    /// Whether whoever serves it has its `OpenAPI` document, too.
+    /// Whether the HTTP layer serves the `OpenAPI` document.
     has_openapi: bool,
 }
 
@@ -83,7 +87,7 @@ struct ApiInner {
     settings: ApiSettings,
     base: BaseUrl,
     relations: RelationNames,
-    /// One for each kind, in the order of [`Kind::ALL`].
+    /// One entry for each kind, in the order of [`Kind::ALL`].
     registered: Vec<KindRegistration>,
     helpers: BTreeMap<HelperName, HelperRunner>,
     functions: Vec<FunctionName>,
@@ -101,47 +105,57 @@ impl fmt::Debug for Api {
 }
 
 impl Api {
-    /// Begins an API.
+    /// Returns a builder of an API.
     #[must_use]
     pub fn builder(vendor: Vendor) -> ApiBuilder {
         ApiBuilder::new(vendor)
     }
 
-    /// Links the `OpenAPI` document on the entry point (UND-40). For whoever answers at its
-    /// address, as `svc-tower` does.
+    /// Adds a link to the `OpenAPI` document to the entry point.
+    ///
+    /// For HTTP layers that serve the document, such as `svc-tower`.
+    ///
+    /// Requirements: UND-40.
     #[must_use]
     pub fn with_openapi(mut self) -> Self {
         self.has_openapi = true;
         self
     }
 
-    /// The names of this deployment.
+    /// Returns the names that this deployment uses.
     #[must_use]
     pub fn dialect(&self) -> &Dialect {
         &self.inner.relations.dialect
     }
 
-    /// The address of the entry point (HAL-01).
+    /// Returns the base URL: the absolute URL of the entry point.
+    ///
+    /// Requirements: HAL-01.
     #[must_use]
     pub fn base_url(&self) -> &BaseUrl {
         &self.inner.base
     }
 
-    /// What a path below the entry point leads to: without a slash in front, without a query
-    /// (UND-35).
+    /// Returns the target of a path, or `None` if the path is unknown.
+    ///
+    /// The path is relative to the base URL, without a leading slash and without a query.
+    ///
+    /// Requirements: UND-35.
     #[must_use]
     pub fn route(&self, path: &str) -> Option<Target> {
         self.inner.settings.layout.route(path)
     }
 
-    /// The absolute address of a target, under a base.
+    /// Returns the absolute URL of a target under a base URL.
     #[must_use]
     pub fn url(&self, base: &BaseUrl, target: &Target) -> String {
         self.hal(base).href(target)
     }
 
-    /// The method of person matching in words (HLP-05), and what calls without a key do where there
-    /// are any.
+    /// Returns a description of person matching, and of the policy for anonymous callers if they
+    /// are allowed.
+    ///
+    /// Requirements: HLP-05.
     #[must_use]
     pub fn person_matching_description(&self) -> String {
         let settings = &self.inner.settings;
@@ -154,13 +168,15 @@ impl Api {
             .join(" ")
     }
 
-    /// Sizes of pages and bodies.
+    /// Returns the limits of pages and bodies.
     #[must_use]
     pub fn limits(&self) -> ApiLimits {
         self.inner.settings.sizes
     }
 
-    /// The query parameters of its collections (COL-29, UND-14).
+    /// Returns the query parameters of collections.
+    ///
+    /// Requirements: COL-29, UND-14.
     #[must_use]
     pub fn collection_parameters(&self) -> Vec<QueryParameter> {
         let ApiLimits {
@@ -171,19 +187,23 @@ impl Api {
         PageRequest::parameters(page, max_page)
     }
 
-    /// What the server calls itself.
+    /// Returns the names and the version that the server reports on the entry point.
     #[must_use]
     pub fn vendor(&self) -> &Vendor {
         &self.inner.settings.vendor
     }
 
-    /// Whether there are webhooks (HOOK-01).
+    /// Returns whether the server offers webhooks.
+    ///
+    /// Requirements: HOOK-01.
     #[must_use]
     pub fn has_webhooks(&self) -> bool {
         self.extensions().has(ExtensionName::Webhooks)
     }
 
-    /// The relation that leads to the webhooks (HOOK-01).
+    /// Returns the relation of the webhooks.
+    ///
+    /// Requirements: HOOK-01.
     #[must_use]
     pub fn webhooks_relation(&self) -> String {
         self.dialect().relation(ExtensionName::Webhooks.relation())

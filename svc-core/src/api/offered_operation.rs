@@ -1,4 +1,6 @@
-//! Which operations a server offers where (CAP-04, UND-35, UND-39).
+//! The operations that a server offers on each target.
+//!
+//! Requirements: CAP-04, UND-35, UND-39.
 
 use http::Method;
 
@@ -10,7 +12,7 @@ use crate::{
     operation::{KeyRequirement, OperationSpec, RequiredRight, TargetShape},
 };
 
-/// An operation that a server offers on one target.
+/// An operation that a server offers on a target.
 #[derive(Debug, Clone, Copy)]
 pub struct OfferedOperation {
     spec: &'static OperationSpec,
@@ -19,19 +21,19 @@ pub struct OfferedOperation {
 }
 
 impl OfferedOperation {
-    /// The operation.
+    /// Returns the operation.
     #[must_use]
     pub fn spec(&self) -> &'static OperationSpec {
         self.spec
     }
 
-    /// The right that it needs; `None` where it needs none.
+    /// Returns the right that the operation needs, or `None` if it needs no right.
     #[must_use]
     pub fn right(&self) -> Option<Right> {
         self.right
     }
 
-    /// Whether it needs a key on this server.
+    /// Returns whether the operation needs a key on this server.
     #[must_use]
     pub fn key_requirement(&self) -> KeyRequirement {
         self.key
@@ -39,10 +41,11 @@ impl OfferedOperation {
 }
 
 impl Api {
-    /// The operation that a method on a target asks for; `None` where this server does not offer it
-    /// (ERR-07).
+    /// Returns the operation of a method on a target, or `None` if this server does not offer it.
     ///
-    /// `HEAD` counts as `GET`, and `PATCH` as `PUT` where that is switched on.
+    /// `HEAD` is treated as `GET`. `PATCH` is treated as `PUT` if that is enabled.
+    ///
+    /// Requirements: ERR-07.
     #[must_use]
     pub fn operation(&self, method: &Method, target: &Target) -> Option<OfferedOperation> {
         let meant = self.effective_method(method);
@@ -50,7 +53,8 @@ impl Api {
             .find(|offered| offered.spec.method == meant)
     }
 
-    /// The operations that this server offers on a target, in the order of the table.
+    /// Returns the operations that this server offers on a target, in the order of the operation
+    /// table.
     pub fn operations<'a>(
         &'a self,
         target: &'a Target,
@@ -61,8 +65,10 @@ impl Api {
             .filter_map(|spec| self.offered(spec, target))
     }
 
-    /// The methods under which this server takes an operation: its own, and `HEAD` or `PATCH`
-    /// beside it (UND-28).
+    /// Returns the methods of an operation on this server: its own method, and `HEAD` or `PATCH` if
+    /// they are equivalent.
+    ///
+    /// Requirements: UND-28.
     pub fn methods(&self, operation: &OperationSpec) -> impl Iterator<Item = Method> + use<> {
         let beside = match operation.method {
             Method::GET => Some(Method::HEAD),
@@ -72,7 +78,9 @@ impl Api {
         std::iter::once(operation.method.clone()).chain(beside)
     }
 
-    /// The methods that a target has on this server, for `Allow` (UND-28).
+    /// Returns the methods of a target on this server, for the `Allow` header.
+    ///
+    /// Requirements: UND-28.
     #[must_use]
     pub fn allowed_methods(&self, target: &Target) -> Vec<Method> {
         let methods = self
@@ -81,7 +89,7 @@ impl Api {
         methods.chain([Method::OPTIONS]).collect()
     }
 
-    /// `HEAD` as `GET`, `PATCH` as `PUT` where that is switched on.
+    /// Maps `HEAD` to `GET`, and `PATCH` to `PUT` if that is enabled.
     fn effective_method(&self, method: &Method) -> Method {
         match *method {
             Method::HEAD => Method::GET,
@@ -132,18 +140,18 @@ impl Api {
         })
     }
 
-    /// Whether records of a kind are created here: in the collection of all, or under the container
-    /// that the kind names (UND-12).
+    /// Returns whether records of a kind are created here: in the collection of all records, or
+    /// under the container of the kind.
     ///
-    /// A sign-up on the people collection needs its create right (HLP-19), as an inline person does
-    /// (UND-31).
+    /// A sign-up on the people collection needs the create right for people, like an inline person.
+    ///
+    /// Requirements: UND-12, HLP-19, UND-31, UND-38.
     fn creates(&self, kind: Kind, scope: &Scope) -> bool {
         let is_here = match scope {
             Scope::All => kind.schema().parent.is_none(),
-            // A canvass is recorded by its helper only (UND-38), which is registered without
-            // `Create`.
+            // A canvass is recorded only by its helper, which is registered without `Create`.
             Scope::Under(parent) => {
-                // A vendor's `Create` knows containers only.
+                // A vendor's `Create` supports only containers.
                 let is_below = kind.schema().is_nested_under(parent.kind)
                     && self.inner.settings.store.is_some();
                 let is_container = kind.schema().parent_kind() == Some(parent.kind);

@@ -1,5 +1,6 @@
-//! What becomes of members of a body that are not taken: refused, told beside the answer, or passed
-//! over (UND-22, STR).
+//! Ignored members of a body: they are rejected, reported in the response, or ignored silently.
+//!
+//! Requirements: UND-22.
 
 use std::time::Duration;
 
@@ -18,20 +19,20 @@ use crate::{
 pub(super) const PREFER: HeaderName = HeaderName::from_static("prefer");
 pub(super) const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-/// How a client wants its mistakes handled: the preference `handling` (RFC 7240, section 4.4).
+/// The `handling` preference of a client (RFC 7240, section 4.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HandlingPreference {
-    /// What is not taken is an error.
+    /// Ignored members are errors.
     Strict,
-    /// What is not taken is passed over; the client asked for it.
+    /// Ignored members are not reported, as the client asked.
     Lenient,
-    /// The client says nothing of it.
+    /// The client sent no preference.
     Unspecified,
 }
 
 impl HandlingPreference {
-    /// Of the headers of a request: of preferences that are sent twice the first counts, one that
-    /// is not known does not.
+    /// Reads the preference from the headers. The first one counts if it is repeated; an unknown
+    /// one is ignored.
     pub(super) fn of(headers: &HeaderMap) -> Self {
         match preference(headers, "handling") {
             Some(value) if value.eq_ignore_ascii_case("strict") => Self::Strict,
@@ -40,7 +41,7 @@ impl HandlingPreference {
         }
     }
 
-    /// Says in an answer which preference counted.
+    /// Adds the applied preference to a response.
     pub(super) fn mark(self, reply: &mut Response) {
         reply.insert(
             PREFERENCE_APPLIED,
@@ -48,7 +49,7 @@ impl HandlingPreference {
         );
     }
 
-    /// The preference that counted, where there is one.
+    /// Returns the applied preference, if there is one.
     pub(super) const fn as_applied(self) -> Option<&'static str> {
         match self {
             Self::Strict => Some("handling=strict"),
@@ -58,18 +59,17 @@ impl HandlingPreference {
     }
 }
 
-/// How much a client wants to be told of what succeeded: the preference `return` (RFC 7240, section
-/// 4.2).
+/// The `return` preference of a client (RFC 7240, section 4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReturnPreference {
-    /// Where it is.
+    /// Only the URL of the record.
     Minimal,
-    /// What it is, too.
+    /// The whole record.
     Representation,
 }
 
 impl ReturnPreference {
-    /// Of the headers of a request, where it says so.
+    /// Reads the preference from the headers, if they have one.
     pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
         match preference(headers, "return") {
             Some(value) if value.eq_ignore_ascii_case("minimal") => Some(Self::Minimal),
@@ -80,7 +80,7 @@ impl ReturnPreference {
         }
     }
 
-    /// The preference, as an answer says that it counted.
+    /// Returns the value for `Preference-Applied`.
     pub(super) const fn applied(self) -> &'static str {
         match self {
             Self::Minimal => "return=minimal",
@@ -89,7 +89,7 @@ impl ReturnPreference {
     }
 }
 
-/// How long a client would wait for something to answer with (RFC 7240, section 4.3).
+/// Returns the `wait` preference: how long the client waits for a response (RFC 7240, section 4.3).
 pub(super) fn wait(headers: &HeaderMap) -> Option<Duration> {
     preference(headers, "wait")?
         .parse()
@@ -97,7 +97,7 @@ pub(super) fn wait(headers: &HeaderMap) -> Option<Duration> {
         .map(Duration::from_secs)
 }
 
-/// Says in an answer how long it was waited at most.
+/// Adds the maximum waiting time to a response.
 pub(super) fn mark_wait(time: Duration, reply: &mut Response) {
     reply.insert(
         PREFERENCE_APPLIED,
@@ -105,7 +105,7 @@ pub(super) fn mark_wait(time: Duration, reply: &mut Response) {
     );
 }
 
-/// The value of a preference (RFC 7240): of those that are sent twice the first counts.
+/// Returns the value of a preference (RFC 7240). The first one counts if it is repeated.
 fn preference<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
     let lines = headers
         .get_all(PREFER)
@@ -119,7 +119,7 @@ fn preference<'h>(headers: &'h HeaderMap, wanted: &str) -> Option<&'h str> {
     Some(value.trim().trim_matches('"'))
 }
 
-/// The parts of a header's value; a separator in quotes is part of a value.
+/// Splits the value of a header. A separator in quotes belongs to the value.
 fn parts(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut is_quoted = false;
     text.split(move |letter| {
@@ -128,16 +128,16 @@ fn parts(text: &str, separator: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The members of a body that are not taken, and what becomes of them.
+/// The ignored members of a body.
 #[derive(Debug, Default)]
 pub(super) struct IgnoredMembers {
-    /// They are errors.
+    /// Those that are errors.
     pub(super) refused: Vec<Problem>,
     told: Vec<Problem>,
 }
 
 impl Api {
-    /// What of a body is not taken.
+    /// Returns the ignored members of a body.
     pub(super) fn surplus(
         &self,
         cx: &Context,
@@ -145,7 +145,7 @@ impl Api {
         of: BodyPurpose,
         body: &Object,
     ) -> IgnoredMembers {
-        // A stranger is told nothing beside `{}` (HLP-07).
+        // An anonymous caller gets only `{}`.
         if handling != HandlingPreference::Strict && cx.is_anonymous() {
             return IgnoredMembers::default();
         }
@@ -156,7 +156,7 @@ impl Api {
                 told: Vec::new(),
             };
         }
-        // A record that was read is sent back with all that is in it.
+        // A client may send a record back with all members that it has read.
         if matches!(of, BodyPurpose::Update(_)) {
             surplus.retain(|problem| problem.code != ErrorCode::PropertyReadOnly);
         }
@@ -166,7 +166,7 @@ impl Api {
         }
     }
 
-    /// Adds to an answer what of the body was not taken.
+    /// Adds the ignored members to a response.
     pub(super) fn warn(&self, cx: &Context, surplus: &IgnoredMembers, reply: &mut Response) {
         if surplus.told.is_empty() {
             return;
@@ -188,7 +188,8 @@ mod tests {
         HandlingPreference::of(&lines.collect())
     }
 
-    /// SYN-11: beside other preferences, and nothing that is no number of seconds.
+    /// SYN-11: other preferences are allowed next to `wait`, and its value must be a number of
+    /// seconds.
     #[test]
     fn syn_11_a_client_says_how_long_it_waits() {
         let waits = |line: &str| {

@@ -1,5 +1,4 @@
-//! Where type erasure happens, once: a typed operation of a backend becomes an operation over raw
-//! drafts and records.
+//! Type erasure: turns a typed operation of a backend into an operation on raw drafts and records.
 
 use std::{marker::PhantomData, sync::Arc};
 
@@ -28,7 +27,7 @@ use crate::{
     store::{LookupKey, Precondition, Store, WriteOperation, WriteOutcome, WriteRequest},
 };
 
-/// What a create gave, without the type of the kind.
+/// The result of a create, without the type of the kind.
 #[derive(Debug)]
 pub(crate) struct RawCreated {
     pub(crate) record: RawRecord,
@@ -66,8 +65,9 @@ pub(crate) trait ErasedUpdate: Send + Sync {
         condition: Option<&Precondition>,
     ) -> Result<Option<RawRecord>>;
 
-    /// Whether it judges the condition, in the transaction of the change. Who does not is never
-    /// given one.
+    /// Returns whether it evaluates the precondition, in the transaction of the change.
+    ///
+    /// If not, it never gets a precondition.
     fn checks_precondition(&self) -> bool;
 }
 
@@ -80,8 +80,9 @@ pub(crate) trait ErasedDelete: Send + Sync {
         condition: Option<&Precondition>,
     ) -> Result<bool>;
 
-    /// Whether it judges the condition, in the transaction of the deletion. Who does not is never
-    /// given one.
+    /// Returns whether it evaluates the precondition, in the transaction of the deletion.
+    ///
+    /// If not, it never gets a precondition.
     fn checks_precondition(&self) -> bool;
 }
 
@@ -91,7 +92,7 @@ pub(crate) trait ErasedHelper: Send + Sync {
     fn finds_container(&self) -> bool;
 }
 
-/// A store seen through one kind or one helper.
+/// A store, adapted to one kind or one helper.
 pub(crate) struct TypedAdapter<T, S> {
     store: Arc<S>,
     what: PhantomData<fn() -> T>,
@@ -126,7 +127,7 @@ impl<R: Resource, S: Get<R>> AnyGet for TypedAdapter<R, S> {
             .await
             .map_err(with_operation(R::KIND, "read"))?
             .map(Record::into_raw);
-        // A wrong parent in the path is 404, even where a backend did not look (COL-19).
+        // A wrong parent in the path is 404, even if the backend did not check it.
         Ok(record.filter(|record| at.matches_parent(record.parent())))
     }
 }
@@ -217,8 +218,9 @@ impl<H: HelperSpec, S: Helper<H>> ErasedHelper for TypedAdapter<H, S> {
     }
 }
 
-/// A store that keeps every kind, seen through one of them. One type for all: nothing is compiled
-/// anew for each kind.
+/// A store of every kind, adapted to one kind.
+///
+/// It is one type for all kinds, so nothing is compiled again for each kind.
 struct StoreAdapter {
     store: Arc<dyn Store>,
     kind: Kind,
@@ -244,7 +246,7 @@ impl StoreAdapter {
     }
 }
 
-/// Gives a call its turn in a store of every kind.
+/// Executes a write request in a store.
 pub(crate) async fn write_to(
     store: &dyn Store,
     cx: &Context,
@@ -315,7 +317,7 @@ impl ErasedCreate for StoreAdapter {
         }
     }
 
-    /// The rulebook answers a missing one.
+    /// The rules return the error for a missing container.
     fn finds_container(&self) -> bool {
         true
     }
@@ -384,17 +386,17 @@ impl ErasedHelper for StoreAdapter {
     }
 }
 
-/// Names the operation of a kind in what failed in it.
+/// Adds the operation of a kind to an error.
 fn with_operation(kind: Kind, operation: &'static str) -> impl FnOnce(Error) -> Error {
     move |error| in_operation(error, || format!("{}.{operation}", kind.plural()))
 }
 
-/// Names a helper in what failed in it.
+/// Adds the helper to an error.
 fn running(helper: HelperName) -> impl FnOnce(Error) -> Error {
     move |error| in_operation(error, || format!("helper.{}", helper.as_str()))
 }
 
-/// Names an operation in an unexpected error, for the log, unless the backend has named one itself.
+/// Adds an operation to an unexpected error, for the log, unless the backend has already done so.
 fn in_operation(error: Error, operation: impl FnOnce() -> String) -> Error {
     if error.is_unexpected() && error.operation().is_none() {
         error.with_operation(operation())
@@ -404,10 +406,10 @@ fn in_operation(error: Error, operation: impl FnOnce() -> String) -> Error {
 }
 
 fn outcome_mismatch() -> Error {
-    Error::unexpected("a store answered another call than the one that it was given")
+    Error::unexpected("a store returned the outcome of a different operation than requested")
 }
 
-/// A helper that a store runs in a turn of its own.
+/// Returns a helper that the store executes in a transaction of its own.
 pub(crate) fn helper_of(store: &Arc<dyn Store>, helper: HelperName) -> Arc<dyn ErasedHelper> {
     Arc::new(StoreAdapter {
         store: Arc::clone(store),
@@ -415,33 +417,37 @@ pub(crate) fn helper_of(store: &Arc<dyn Store>, helper: HelperName) -> Arc<dyn E
     })
 }
 
-/// What is registered for one kind. What is not there does not exist (CAP-04).
+/// The registered operations of a kind. An operation that is not registered does not exist.
+///
+/// Requirements: CAP-04.
 #[derive(Default, Clone)]
 pub(crate) struct KindRegistration {
     pub(crate) list: Option<Arc<dyn AnyList>>,
     /// Whether the collection of all records is offered.
     pub(crate) has_full_collection: bool,
-    /// The kinds under which it is listed.
+    /// The kinds that it is listed under.
     pub(crate) scopes: Vec<Kind>,
     pub(crate) get: Option<Arc<dyn AnyGet>>,
     pub(crate) create: Option<Arc<dyn ErasedCreate>>,
     pub(crate) update: Option<Arc<dyn ErasedUpdate>>,
     pub(crate) delete: Option<Arc<dyn ErasedDelete>>,
     pub(crate) find: Option<Arc<dyn AnyFind>>,
-    /// Registered, so that helpers may use it, but not offered (CAP-10).
+    /// Operations that are registered for helpers, but not offered to clients.
+    ///
+    /// Requirements: CAP-10.
     pub(crate) withdrawn: Vec<Operation>,
     pub(crate) readable: Option<FieldBits>,
     pub(crate) writable: Option<FieldBits>,
-    /// What the collection of all records can be filtered and ordered by.
+    /// The fields by which the collection of all records can be filtered and ordered.
     pub(crate) filterable: Vec<FilterField>,
-    /// Links to one record that the store does not keep.
+    /// The links to one record that the store does not have.
     pub(crate) omitted_links: Vec<&'static str>,
-    /// What is narrower than the interface; `None` where nothing is.
+    /// The constraints; `None` if there are none.
     pub(crate) constraints: Option<Constraints>,
 }
 
 impl KindRegistration {
-    /// Every operation that the interface has for a kind, of a store that keeps every kind.
+    /// Registers every operation that the specification has for a kind, for a store of every kind.
     pub(crate) fn of_store(store: &Arc<dyn Store>, kind: Kind) -> Self {
         let schema = kind.schema();
         let of = Arc::new(StoreAdapter {
@@ -467,7 +473,7 @@ impl KindRegistration {
         }
     }
 
-    /// What is taken from bodies.
+    /// Returns the members that are accepted from bodies.
     pub(crate) fn accepted_members(&self) -> AcceptedMembers<'_> {
         AcceptedMembers {
             writable: self.writable.unwrap_or(FieldBits::ALL),
@@ -476,7 +482,7 @@ impl KindRegistration {
         }
     }
 
-    /// Whether an operation is offered; for lists, that of all records.
+    /// Returns whether an operation is offered. For lists, this is the list of all records.
     pub(crate) fn offers(&self, operation: Operation) -> bool {
         let registered = match operation {
             Operation::List => self.has_full_collection,
@@ -488,7 +494,7 @@ impl KindRegistration {
         registered && !self.withdrawn.contains(&operation)
     }
 
-    /// Whether the part of the collection that the scope names is offered.
+    /// Returns whether the collection in this scope is offered.
     pub(crate) fn lists(&self, scope: &Scope) -> bool {
         self.list.is_some()
             && match scope {

@@ -1,4 +1,4 @@
-//! A request, after its HTTP has been read and before anything is known of it.
+//! Requests, before they are resolved.
 
 use std::{
     fmt,
@@ -19,15 +19,17 @@ use crate::{
     value::Timestamp,
 };
 
-/// What a request is about.
+/// The target of a request, or the path of the target.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum RequestTarget<'a> {
-    /// Whatever a path leads to: without a slash in front, without a query.
+    /// A path relative to the base URL, without a leading slash and without a query.
     Path(&'a str),
-    /// This.
+    /// A resolved target.
     Target(Target),
-    /// Nothing of the interface, such as a path outside its mount (UND-35).
+    /// A URL that is not part of the API, such as a path outside its mount point.
+    ///
+    /// Requirements: UND-35.
     Unknown,
 }
 
@@ -44,13 +46,13 @@ impl From<Target> for RequestTarget<'_> {
 }
 
 impl<'a> From<Option<&'a str>> for RequestTarget<'a> {
-    /// `None` is nothing of the interface.
+    /// Converts `None` to `Unknown`.
     fn from(path: Option<&'a str>) -> Self {
         path.map_or(Self::Unknown, Self::Path)
     }
 }
 
-/// A request: method, address, headers and body, and the circumstances under which it came.
+/// A request: method, target, headers and body, with its receipt time and other details.
 ///
 /// # Examples
 ///
@@ -67,41 +69,48 @@ impl<'a> From<Option<&'a str>> for RequestTarget<'a> {
 pub struct Request<'a> {
     /// The method.
     pub method: &'a Method,
-    /// What it is about.
+    /// The target.
     pub target: RequestTarget<'a>,
     /// The query string, without its question mark.
     pub query: Option<&'a str>,
     /// The headers.
     pub headers: &'a HeaderMap,
-    /// The body; empty for none. It may also come [later](super::AuthorizedRequest::with_body), once the
-    /// request is admitted.
+    /// The body; empty if there is none. It can also be [set
+    /// later](super::AuthorizedRequest::with_body), after the request is authorized.
     pub body: Bytes,
-    /// What the vendor's own layers attached to it.
+    /// The request extensions of the vendor's own layers.
     pub extensions: Extensions,
-    /// The address of the entry point under which it came (HAL-01); that of the [`Api`] unless set.
+    /// The base URL of the request. By default this is the base URL of the [`Api`].
+    ///
+    /// Requirements: HAL-01.
     pub base_url: Option<BaseUrl>,
-    /// The time of receipt; the system's time unless set.
+    /// The time of receipt. By default this is the system time.
     pub received_at: Option<Timestamp>,
-    /// When it began, by the clock that never goes back; when it was made unless set.
+    /// When processing began, by a monotonic clock. By default this is when the request was
+    /// created.
     pub started_at: Instant,
-    /// Its name in logs; a random one unless set.
+    /// The id of the request in logs. By default it is random.
     pub id: Option<Uuid>,
-    /// How long a backend may take for it (UND-36); for ever unless set.
+    /// The timeout of backend calls. By default there is none.
+    ///
+    /// Requirements: UND-36.
     pub timeout: Option<Duration>,
-    /// The timer of the program's runtime; without one nothing waits for changes (SYN-11).
+    /// The timer of the async runtime. Without it, no request waits for changes.
+    ///
+    /// Requirements: SYN-11.
     pub timer: Option<&'a dyn Timer>,
-    /// Who sends it, where the authenticator was asked and may be asked again.
+    /// The identity of the caller, if the authenticator determined it and may be called again.
     pub(super) identified_as: Option<Box<Identity>>,
 }
 
-/// The timer of a program's runtime.
+/// The timer of an async runtime.
 pub trait Timer: Send + Sync {
-    /// Passes a time; `None` where there is no timer at hand.
+    /// Returns a future that completes after this time, or `None` if there is no timer.
     fn sleep(&self, time: Duration) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>>;
 }
 
 impl<'a> Request<'a> {
-    /// A request without query, headers and body.
+    /// Creates a request without query, headers and body.
     #[must_use]
     pub fn new(method: &'a Method, target: impl Into<RequestTarget<'a>>) -> Self {
         static NO_HEADERS: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
@@ -122,76 +131,79 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// With this query string.
+    /// Sets the query string.
     #[must_use]
     pub fn with_query(mut self, query: Option<&'a str>) -> Self {
         self.query = query;
         self
     }
 
-    /// With these headers.
+    /// Sets the headers.
     #[must_use]
     pub fn with_headers(mut self, headers: &'a HeaderMap) -> Self {
         self.headers = headers;
         self
     }
 
-    /// With this body.
+    /// Sets the body.
     #[must_use]
     pub fn with_body(mut self, body: impl Into<Bytes>) -> Self {
         self.body = body.into();
         self
     }
 
-    /// With what the vendor's own layers attached to it.
+    /// Sets the request extensions of the vendor's own layers.
     #[must_use]
     pub fn with_extensions(mut self, extensions: Extensions) -> Self {
         self.extensions = extensions;
         self
     }
 
-    /// Under this address of the entry point.
+    /// Sets the base URL.
     #[must_use]
     pub fn with_base_url(mut self, base: BaseUrl) -> Self {
         self.base_url = Some(base);
         self
     }
 
-    /// Received at this time.
+    /// Sets the time of receipt.
     #[must_use]
     pub fn with_received_at(mut self, received: Timestamp) -> Self {
         self.received_at = Some(received);
         self
     }
 
-    /// Under this name in logs.
+    /// Sets the id in logs.
     #[must_use]
     pub fn with_id(mut self, id: Uuid) -> Self {
         self.id = Some(id);
         self
     }
 
-    /// With so much time for the backend, counted from when it is asked; `None` for ever.
+    /// Sets the timeout of backend calls, counted from the start of the call; `None` for no
+    /// timeout.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Option<Duration>) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// With the timer of the program's runtime.
+    /// Sets the timer of the async runtime.
     #[must_use]
     pub fn with_timer(mut self, timer: &'a dyn Timer) -> Self {
         self.timer = Some(timer);
         self
     }
 
-    /// When an operation that begins now is no longer waited for; `None` also where that lies
-    /// beyond all clocks.
+    /// Returns the deadline of an operation that begins now.
+    ///
+    /// Returns `None` if there is no timeout, or if the deadline is too far in the future.
     pub(super) fn deadline(&self) -> Option<Instant> {
         Instant::now().checked_add(self.timeout?)
     }
 
-    /// What the backend is told of it. Extensions and base are taken out.
+    /// Returns the context for the backend. Takes the extensions and the base URL out of the
+    /// request.
     pub(super) fn context(&mut self, api: &Api, tenant: Tenant, caller: Caller) -> Context {
         let sizes = api.limits();
         let now = self.received_at.unwrap_or_else(Timestamp::now);
@@ -214,7 +226,9 @@ impl<'a> Request<'a> {
 }
 
 impl fmt::Debug for Request<'_> {
-    /// Without ids, query, headers and body: they hold keys and personal data (UND-42).
+    /// Omits ids, query, headers and body, because they contain keys and personal data.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request")
             .field("method", self.method)

@@ -1,4 +1,6 @@
-//! A request whose address is resolved, and who may go on with it (AUT-03 to AUT-08, UND-39).
+//! Resolved requests and their authorization.
+//!
+//! Requirements: AUT-03 to AUT-08, UND-39.
 
 use std::fmt;
 
@@ -14,10 +16,12 @@ use crate::{
     value::Timestamp,
 };
 
-/// A request that is resolved: which target it addresses, and which operation it asks for there.
+/// A request with its resolved target and operation.
 ///
-/// Neither has to be there: an address may lead to nothing (UND-35), and an operation may not be
-/// offered (ERR-07). What that is answered with depends on who asks; [`ResolvedRequest::authorize`] decides it.
+/// Both can be missing: the URL may be unknown, and the operation may not be offered. The response
+/// to that depends on the caller and is returned by [`ResolvedRequest::authorize`].
+///
+/// Requirements: UND-35, ERR-07.
 pub struct ResolvedRequest<'a> {
     api: &'a Api,
     request: Request<'a>,
@@ -26,8 +30,9 @@ pub struct ResolvedRequest<'a> {
 }
 
 impl Api {
-    /// Finds out what a request addresses and asks for; nothing is decided yet, and nothing of its
-    /// body is looked at.
+    /// Resolves the target and the operation of a request.
+    ///
+    /// This makes no authorization decision and does not read the body.
     #[must_use]
     pub fn resolve<'a>(&'a self, mut request: Request<'a>) -> ResolvedRequest<'a> {
         let target = match std::mem::replace(&mut request.target, RequestTarget::Unknown) {
@@ -46,7 +51,9 @@ impl Api {
         }
     }
 
-    /// Who sends a request, by the authenticator (AUT-01).
+    /// Returns the identity of the caller, as determined by the authenticator.
+    ///
+    /// Requirements: AUT-01.
     pub(super) async fn identity(
         &self,
         headers: &HeaderMap,
@@ -82,7 +89,7 @@ impl Api {
         })
     }
 
-    /// Who sends a request by now that came with these headers some time ago.
+    /// Returns the identity that the caller of an earlier request has now.
     pub(super) async fn identity_now(&self, cx: &Context, headers: &HeaderMap) -> Result<Identity> {
         self.identity(
             headers,
@@ -92,7 +99,9 @@ impl Api {
         .await
     }
 
-    /// The response to a request without a valid key (AUT-03, AUT-07).
+    /// Returns the response to a request without a valid key.
+    ///
+    /// Requirements: AUT-03, AUT-07.
     pub(super) fn unauthorized(&self, target: &Target) -> Response {
         self.error_response(
             Some(target),
@@ -101,9 +110,10 @@ impl Api {
         )
     }
 
-    /// Answers a request of somebody: [resolves](Api::resolve) it, [admits](ResolvedRequest::authorize) it and
-    /// [answers](AuthorizedRequest::execute) it. `HEAD` is answered as `GET`, with a body that is not to be
-    /// sent (UND-28).
+    /// Executes a request of a caller: [resolves](Api::resolve),
+    /// [authorizes](ResolvedRequest::authorize) and [executes](AuthorizedRequest::execute) it.
+    ///
+    /// A `HEAD` request returns the body of `GET`; the HTTP layer must not send it.
     ///
     /// # Examples
     ///
@@ -114,6 +124,8 @@ impl Api {
     /// api.handle(identity, Request::new(&http::Method::GET, "people")).await
     /// # }
     /// ```
+    ///
+    /// Requirements: UND-28.
     pub async fn handle(&self, identity: Identity, request: Request<'_>) -> Response {
         match self.resolve(request).authorize(identity).await {
             Ok(admitted) => admitted.execute().await,
@@ -123,26 +135,34 @@ impl Api {
 }
 
 impl<'a> ResolvedRequest<'a> {
-    /// What it addresses; `None` where that is nothing of the interface (UND-35).
+    /// Returns the target, or `None` if the URL is unknown.
+    ///
+    /// Requirements: UND-35.
     #[must_use]
     pub fn target(&self) -> Option<&Target> {
         self.target.as_ref()
     }
 
-    /// The operation that it asks for; `None` where this server does not offer it (ERR-07).
+    /// Returns the operation, or `None` if this server does not offer it.
+    ///
+    /// Requirements: ERR-07.
     #[must_use]
     pub fn operation(&self) -> Option<&OfferedOperation> {
         self.operation.as_ref()
     }
 
-    /// The request, without its target.
+    /// Returns the request, without its target.
     #[must_use]
     pub fn request(&self) -> &Request<'a> {
         &self.request
     }
 
-    /// The answer that does not depend on who asks: 404 where the address leads to nothing
-    /// (UND-35), 204 with `Allow` to `OPTIONS` (UND-28). `None` for every other call.
+    /// Returns the response if it does not depend on the caller.
+    ///
+    /// An unknown URL gets a 404 response, and `OPTIONS` a 204 response with `Allow`. All other
+    /// requests return `None`.
+    ///
+    /// Requirements: UND-35, UND-28.
     #[must_use]
     pub fn immediate_response(&self) -> Option<Response> {
         let Some(target) = &self.target else {
@@ -158,12 +178,14 @@ impl<'a> ResolvedRequest<'a> {
         Some(reply)
     }
 
-    /// Asks the authenticator who sends it, by the key header and what the vendor's layers attached
-    /// (AUT-01).
+    /// Determines the caller with the authenticator, from the key header and the request extensions
+    /// of the vendor's layers.
     ///
     /// # Errors
     ///
-    /// The answer, where the authenticator failed.
+    /// Returns the error response if the authenticator fails.
+    ///
+    /// Requirements: AUT-01.
     pub async fn authenticate(&mut self) -> Result<Identity, Response> {
         let now = *self.request.received_at.get_or_insert_with(Timestamp::now);
         let identity = self
@@ -172,27 +194,31 @@ impl<'a> ResolvedRequest<'a> {
             .await;
         let identity = identity
             .map_err(|error| self.api.backend_error_response(self.target.as_ref(), error))?;
-        // Only requests for changes live long enough to be identified again.
+        // Only requests for the change feed last long enough to be authenticated again.
         if self.target == Some(Target::Changes) {
             self.request.identified_as = Some(Box::new(identity.clone()));
         }
         Ok(identity)
     }
 
-    /// Whether whoever sends it may go on, in the order of UND-39: an address of nothing,
-    /// `OPTIONS`, the key, the operation, the right. Nothing of the body is looked at.
+    /// Decides whether the request may be executed.
+    ///
+    /// The checks are, in this order: an unknown URL, `OPTIONS`, the key, the operation, the right.
+    /// The body is not read.
     ///
     /// # Errors
     ///
-    /// The answer to a call that may not go on:
+    /// Returns the response to a request that may not be executed:
     ///
-    /// - [immediately](ResolvedRequest::immediate_response), whoever asks;
-    /// - 401 to a bad key, and where a key is needed and missing (AUT-03, AUT-07);
-    /// - 500 `NOT_IMPLEMENTED` where the operation is not offered (ERR-07), and 404 where also the
-    ///   record that it addresses is not there;
-    /// - 403 to a key without the right (AUT-04), and on the change feed to a key that may read no
-    ///   kind (SYN-06);
-    /// - 500 or 503 where a backend failed.
+    /// - the [immediate response](ResolvedRequest::immediate_response), which is the same for every
+    ///   caller;
+    /// - 401 for an invalid key, or for a missing key that is required;
+    /// - 500 `NOT_IMPLEMENTED` if the operation is not offered, or 404 if the addressed record does
+    ///   not exist either;
+    /// - 403 for a key without the right, and on the change feed for a key that may read no kind;
+    /// - 500 or 503 if a backend failed.
+    ///
+    /// Requirements: AUT-03, AUT-07, ERR-07, AUT-04, SYN-06, UND-39.
     pub async fn authorize(self, identity: Identity) -> Result<AuthorizedRequest<'a>, Response> {
         if let Some(reply) = self.immediate_response() {
             return Err(reply);
@@ -238,7 +264,10 @@ impl<'a> ResolvedRequest<'a> {
                 if right.map_or_else(|| caller.may_read_any(), |right| caller.has_right(right)) {
                     Ok(call.admitted(operation, tenant, caller))
                 } else {
-                    Err(call.refused(ErrorCode::KeyNotAllowed, "This API key may not do this."))
+                    Err(call.refused(
+                        ErrorCode::KeyNotAllowed,
+                        "This API key does not have the required permission.",
+                    ))
                 }
             }
             _ if operation.key_requirement() != KeyRequirement::Optional => {
@@ -250,7 +279,7 @@ impl<'a> ResolvedRequest<'a> {
     }
 }
 
-/// A call whose address leads somewhere.
+/// A request whose URL has a target.
 struct RoutedRequest<'a> {
     api: &'a Api,
     request: Request<'a>,
@@ -258,7 +287,9 @@ struct RoutedRequest<'a> {
 }
 
 impl<'a> RoutedRequest<'a> {
-    /// A call without a key works on the tenant of the container that it addresses (HLP-07).
+    /// Authorizes an anonymous request for the tenant of the container that it addresses.
+    ///
+    /// Requirements: HLP-07.
     async fn without_key(
         self,
         operation: OfferedOperation,
@@ -283,7 +314,7 @@ impl<'a> RoutedRequest<'a> {
             tenant.unwrap_or_else(|| Tenant::new("")),
             Caller::anonymous(),
         );
-        // As with a key, its body is looked at before the missing container is told (UND-39).
+        // As for a request with a key, the body is checked before the 404 for the container.
         Ok(if is_found {
             admitted
         } else {
@@ -307,7 +338,10 @@ impl<'a> RoutedRequest<'a> {
         )
     }
 
-    /// 500, or 404 where what the call addresses does not exist for the caller's tenant (UND-39).
+    /// Returns a 500 response, or a 404 response if the target does not exist for the caller's
+    /// tenant.
+    ///
+    /// Requirements: UND-39.
     async fn not_offered(mut self, tenant: Tenant, caller: Caller) -> Response {
         let context = self.request.context(self.api, tenant, caller);
         self.failed(match self.exists(&context).await {
@@ -317,8 +351,9 @@ impl<'a> RoutedRequest<'a> {
         })
     }
 
-    /// Whether what it addresses exists for the caller's tenant. A record of a kind that cannot be
-    /// read counts as there.
+    /// Returns whether the target exists for the caller's tenant.
+    ///
+    /// A record of a kind that cannot be read counts as existing.
     async fn exists(&self, cx: &Context) -> Result<bool> {
         match record_of(&self.target) {
             Some(at) => self.api.record_exists(cx, at).await,
@@ -340,7 +375,7 @@ impl<'a> RoutedRequest<'a> {
     }
 }
 
-/// The record that a target is, or that it lies below.
+/// Returns the record of a target, or the record that the target is below.
 fn record_of(target: &Target) -> Option<&RecordAddress> {
     match target {
         Target::Record(at)
@@ -361,7 +396,9 @@ fn record_of(target: &Target) -> Option<&RecordAddress> {
 }
 
 impl fmt::Debug for ResolvedRequest<'_> {
-    /// Without ids (UND-42).
+    /// Omits ids.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Call")
             .field("request", &self.request)

@@ -1,4 +1,4 @@
-//! What is answered, before it becomes HTTP.
+//! Responses, before they become HTTP.
 
 use std::time::Duration;
 
@@ -18,45 +18,64 @@ use crate::{
     read::MAX_PROBLEMS,
 };
 
-/// How many headers an answer usually has, those that HTTP adds included: memory for them is set
-/// aside at once.
+/// The usual number of headers of a response, including those that the HTTP layer adds. Memory for
+/// them is allocated together.
 const HEADERS: usize = 6;
 
-/// An answer: status, headers and body.
+/// A response: status, headers and body.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Response {
     /// The HTTP status.
     pub status: StatusCode,
-    /// `Content-Type` where there is a body, `Location` of a created record (UND-33), `Retry-After`
-    /// (UND-36), `Allow` (UND-28), `WWW-Authenticate` (AUT-07); `ETag`, `Last-Modified` and
-    /// `Content-Location` where [conditional requests](crate::ApiBuilder::conditional_requests) are
-    /// answered.
+    /// The headers:
+    ///
+    /// - `Content-Type` if there is a body,
+    /// - `Location` of a created record,
+    /// - `Retry-After`, `Allow`, `WWW-Authenticate`,
+    /// - `ETag`, `Last-Modified` and `Content-Location` if [conditional
+    ///   requests](crate::ApiBuilder::conditional_requests) are enabled.
+    ///
+    /// Requirements: UND-33, UND-36, UND-28, AUT-07.
     pub headers: HeaderMap,
-    /// The body; empty for none.
+    /// The body; empty if there is none.
     pub body: Bytes,
-    /// What the log and the client know a failure by (ERR-28).
+    /// The reference code that identifies a failure in the log and in the response.
+    ///
+    /// Requirements: ERR-28.
     pub reference_code: Option<String>,
-    /// The code of a failure, the first of several (ERR-24). Its status alone does not tell an
-    /// operation that is not supported from an error of the server: both are 500 (ERR-07).
+    /// The error code of a failure; the first one if there are several.
+    ///
+    /// The status alone cannot distinguish an unsupported operation from a server error: both are
+    /// 500.
+    ///
+    /// Requirements: ERR-24, ERR-07.
     pub code: Option<ErrorCode>,
-    /// What follows the body where the answer is a stream (SYN-12): whoever serves it sends it on,
-    /// part by part. Without that the body is whole, and the client comes back for the rest.
+    /// The rest of the body if the response is an event stream. The HTTP layer must send it part by
+    /// part.
+    ///
+    /// `None` means that the body is complete.
+    ///
+    /// Requirements: SYN-12.
     pub event_stream: Option<Box<EventStream>>,
 }
 
-/// What a body is.
+/// The media type of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContentType {
-    /// `application/hal+json` (HAL-03).
+    /// `application/hal+json`.
+    ///
+    /// Requirements: HAL-03.
     Hal,
-    /// `text/event-stream` (SYN-12).
+    /// `text/event-stream`.
+    ///
+    /// Requirements: SYN-12.
     EventStream,
 }
 
 impl ContentType {
-    /// The media type.
+    /// Returns the media type.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -67,7 +86,7 @@ impl ContentType {
 }
 
 impl Response {
-    /// An answer with a body.
+    /// Creates a response with a body.
     #[must_use]
     pub fn new(status: StatusCode, content_type: ContentType, body: impl Into<Bytes>) -> Self {
         let mut reply = Self {
@@ -81,7 +100,7 @@ impl Response {
         reply
     }
 
-    /// An answer without a body.
+    /// Creates a response without a body.
     #[must_use]
     pub fn empty(status: StatusCode) -> Self {
         Self {
@@ -104,7 +123,7 @@ impl Response {
         }
     }
 
-    /// The value of a header, where it is there as text.
+    /// Returns the value of a header if it is present and is text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -112,10 +131,12 @@ impl Response {
 }
 
 impl Api {
-    /// The answer to a request that failed for one reason, with the error object (ERR-01).
+    /// Returns the response to a request that failed for one reason, with the error object.
     ///
-    /// 401 and 403 have no body unless error bodies are sent everywhere (AUT-05); 401 says where
-    /// the key goes (AUT-07).
+    /// 401 and 403 have no body, unless error bodies are sent everywhere. 401 names the header for
+    /// the key.
+    ///
+    /// Requirements: ERR-01, AUT-05, AUT-07.
     #[must_use]
     pub fn error_response(
         &self,
@@ -143,20 +164,24 @@ impl Api {
         reply
     }
 
-    /// The answer to an address of nothing (UND-35).
+    /// Returns the response for an unknown URL.
+    ///
+    /// Requirements: UND-35.
     #[must_use]
     pub fn not_found_response(&self) -> Response {
         self.error_response(
             None,
             ErrorCode::ResourceNotFound,
-            "Nothing is found at this address.",
+            "No resource was found at this URL.",
         )
     }
 
-    /// The answer to an operation that a backend could not do (ERR-05, ERR-12, UND-36).
+    /// Returns the response for an operation that failed in a backend.
     ///
-    /// The text of an unexpected error goes to the log only, under the reference code that the
-    /// client is told.
+    /// The text of an unexpected error is only in the log, under the reference code that the client
+    /// gets.
+    ///
+    /// Requirements: ERR-05, ERR-12, UND-36.
     #[must_use]
     pub fn backend_error_response(&self, target: Option<&Target>, error: Error) -> Response {
         let kind = target.and_then(kind_of);
@@ -164,7 +189,7 @@ impl Api {
         match error.kind() {
             ErrorKind::Invalid(problems) if problems.is_empty() => self.backend_error_response(
                 target,
-                Error::unexpected("the backend refused a request without a reason"),
+                Error::unexpected("the backend rejected a request without a reason"),
             ),
             ErrorKind::Invalid(problems) => self.invalid(kind, problems),
             ErrorKind::NotFound => self.missing(kind),
@@ -184,17 +209,17 @@ impl Api {
                 let reply = self.referenced(kind, &not_implemented());
                 tracing::info!(
                     reference_code = reply.reference_code,
-                    "an operation that is not supported"
+                    "operation not supported"
                 );
                 reply
             }
             ErrorKind::Unavailable { retry_after } => {
                 let problem = Problem::for_request(
                     ErrorCode::Unavailable,
-                    "The server cannot answer now. Try again later.",
+                    "The server is temporarily unavailable. Try again later.",
                 );
                 let mut reply = self.referenced(kind, &problem);
-                tracing::warn!(reference_code = reply.reference_code, error = %format_args!("{error:#}"), "the store is not available");
+                tracing::warn!(reference_code = reply.reference_code, error = %format_args!("{error:#}"), "the store is unavailable");
                 reply.insert(
                     RETRY_AFTER,
                     Some(HeaderValue::from(whole_seconds(*retry_after))),
@@ -209,14 +234,17 @@ impl Api {
         }
     }
 
-    /// The answer to a request in which the program itself failed (ERR-05); the caller logs why.
+    /// Returns the response to a request that caused a panic. The caller logs the cause.
+    ///
+    /// Requirements: ERR-05.
     #[must_use]
     pub fn panic_response(&self, target: Option<&Target>) -> Response {
         self.unexpected(target.and_then(kind_of))
     }
 
     fn unexpected(&self, kind: Option<Kind>) -> Response {
-        let text = "Something unexpected went wrong. Quote the reference code to the operator of this server.";
+        let text =
+            "An unexpected error occurred. Send the reference code to the operator of this server.";
         self.referenced(kind, &Problem::for_request(ErrorCode::UnexpectedError, text))
     }
 
@@ -239,12 +267,16 @@ impl Api {
         }
     }
 
-    /// 400 with every problem (ERR-12, ERR-14, ERR-39).
+    /// Returns a 400 response with every problem.
+    ///
+    /// Requirements: ERR-12, ERR-14, ERR-39.
     pub(super) fn invalid(&self, kind: Option<Kind>, problems: &[Problem]) -> Response {
         self.problems(kind, 400, problems.get(..MAX_PROBLEMS).unwrap_or(problems))
     }
 
-    /// 404 with the error object (UND-23, UND-35, ERR-16, HLP-09).
+    /// Returns a 404 response with the error object.
+    ///
+    /// Requirements: UND-23, UND-35, ERR-16, HLP-09.
     pub(super) fn missing(&self, kind: Option<Kind>) -> Response {
         let problem = Problem::for_request(
             ErrorCode::ResourceNotFound,
@@ -270,7 +302,9 @@ impl Api {
     }
 }
 
-/// A time in whole seconds, rounded up: who comes back then does not come too early (UND-36).
+/// Returns a duration in whole seconds, rounded up, so that a client does not retry too early.
+///
+/// Requirements: UND-36.
 fn whole_seconds(time: Duration) -> u64 {
     time.as_secs()
         .saturating_add(u64::from(time.subsec_nanos() > 0))
@@ -287,7 +321,9 @@ pub(super) fn not_implemented() -> Problem {
     )
 }
 
-/// The kind that an error names: that of the address, for a helper the kind it creates (ERR-21).
+/// Returns the kind that an error names: that of the URL, or the kind that a helper creates.
+///
+/// Requirements: ERR-21.
 pub(super) fn kind_of(target: &Target) -> Option<Kind> {
     match target {
         Target::Collection {

@@ -1,4 +1,4 @@
-//! What a vendor sets besides the operations.
+//! The settings of an API, in addition to its operations.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     store::Store,
 };
 
-/// What the builder collects and the finished API keeps as it is.
+/// The settings that the builder collects and the API stores unchanged.
 pub(super) struct ApiSettings {
     pub(super) vendor: Vendor,
     pub(super) layout: Arc<dyn Layout>,
@@ -29,17 +29,17 @@ pub(super) struct ApiSettings {
     pub(super) sizes: ApiLimits,
     pub(super) error_bodies: ErrorBodies,
     pub(super) atomic: bool,
-    /// The store that keeps every kind, where there is one: it tells what else is wrong with a body
-    /// that is refused.
+    /// The registered store, if there is one. It also reports the problems of a rejected body that
+    /// only the stored data reveals.
     pub(super) store: Option<Arc<dyn Store>>,
-    /// Who sends what is triggered and scheduled.
+    /// Delivers server responses that are triggered, and scheduled messages.
     pub(super) deliver: Option<Arc<dyn Deliver>>,
-    /// What composed helpers run in.
+    /// The transactions of composed helpers.
     pub(super) transactions: Option<Arc<dyn ErasedTransactions>>,
     pub(super) patch: PatchMethod,
     pub(super) behaviours: Vec<Behaviour>,
     pub(super) extensions: Extensions,
-    /// The address below which the pages of the rows are.
+    /// The base URL of the requirement pages.
     pub(super) rule_pages: Option<String>,
 }
 
@@ -69,7 +69,9 @@ impl ApiSettings {
     }
 }
 
-/// Who makes the server, and how it names itself on the entry point (ENT-02 to ENT-07).
+/// The vendor of the server, and the names on the entry point.
+///
+/// Requirements: ENT-02 to ENT-07.
 #[derive(Debug, Clone)]
 pub struct Vendor {
     pub(crate) name: String,
@@ -80,7 +82,9 @@ pub struct Vendor {
 }
 
 impl Vendor {
-    /// A vendor (ENT-04) and its product (ENT-05).
+    /// Creates a vendor with its name and the name of its product.
+    ///
+    /// Requirements: ENT-04, ENT-05.
     pub fn new(vendor_name: impl Into<String>, product_name: impl Into<String>) -> Self {
         Self {
             name: vendor_name.into(),
@@ -91,40 +95,52 @@ impl Vendor {
         }
     }
 
-    /// The vendor's name (ENT-04).
+    /// Returns the name of the vendor.
+    ///
+    /// Requirements: ENT-04.
     #[must_use]
     pub fn vendor_name(&self) -> &str {
         &self.name
     }
 
-    /// The product's name (ENT-05).
+    /// Returns the name of the product.
+    ///
+    /// Requirements: ENT-05.
     #[must_use]
     pub fn product_name(&self) -> &str {
         &self.product_name
     }
 
-    /// The interface version that the entry point reports (ENT-06).
+    /// Returns the version of the specification that the entry point reports.
+    ///
+    /// Requirements: ENT-06.
     #[must_use]
     pub fn interface_version(&self) -> &str {
         &self.version
     }
 
-    /// The prefix of the identifiers that the server generates (ENT-07, ENT-08): `[A-Za-z0-9_.-]+`
-    /// (UND-41).
+    /// Sets the namespace: the prefix of the identifiers that the server generates. It matches
+    /// `[A-Za-z0-9_.-]+`.
+    ///
+    /// Requirements: ENT-07, ENT-08, UND-41.
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.namespace = namespace.into();
         self
     }
 
-    /// The message of the day (ENT-02).
+    /// Sets the message of the day.
+    ///
+    /// Requirements: ENT-02.
     #[must_use]
     pub fn message_of_the_day(mut self, motd: impl Into<String>) -> Self {
         self.motd = motd.into();
         self
     }
 
-    /// The interface version that the entry point reports (ENT-06, VER-01).
+    /// Sets the version of the specification that the entry point reports.
+    ///
+    /// Requirements: ENT-06, VER-01.
     #[must_use]
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.version = version.into();
@@ -132,48 +148,54 @@ impl Vendor {
     }
 }
 
-/// Which answers that report an error have the error object (ERR-11, AUT-05).
+/// The error responses that have the error object.
+///
+/// Requirements: ERR-11, AUT-05.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ErrorBodies {
-    /// All but 401, 403 and the 404 of a read.
+    /// All except 401, 403 and the 404 of a read.
     #[default]
     AsSpecified,
     /// All.
     Everywhere,
 }
 
-/// What stays of a helper call of which one part fails (ERR-29, ERR-34).
+/// What remains of a helper request if one part fails.
+///
+/// Requirements: ERR-29, ERR-34.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Atomicity {
-    /// Each resource by itself: what could be stored stays, and the answer says what became of
-    /// each.
+    /// Each resource by itself: what could be stored remains, and the response reports the result
+    /// of each resource.
     #[default]
     PerResource,
-    /// All of a call or nothing.
+    /// All or nothing.
     WholeCall,
 }
 
-/// What a `PATCH` on a record is.
+/// The meaning of `PATCH` on a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum PatchMethod {
-    /// A method that the server does not have, as in the interface.
+    /// The server does not support it, as in the specification.
     #[default]
     Unsupported,
     /// The same as `PUT`.
     AsPut,
 }
 
-/// Which collections the entry point links (ENT-10 to ENT-21).
+/// The collections that the entry point links.
+///
+/// Requirements: ENT-10 to ENT-21.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum EntryLinks {
     /// Every collection that is served.
     #[default]
     All,
-    /// Only those of the specification's list: clients exist that stop at others.
+    /// Only those that the specification lists, because some clients fail on other links.
     Listed,
 }
 
@@ -183,64 +205,78 @@ impl EntryLinks {
     }
 }
 
-/// Sizes of pages and bodies (LIM-01, COL-21, UND-17).
+/// The limits of pages and bodies.
+///
+/// Requirements: LIM-01, COL-21, UND-17.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct ApiLimits {
-    /// Records on a page when the client names no number (COL-29).
+    /// The number of records on a page if the client does not send one.
+    ///
+    /// Requirements: COL-29.
     pub default_page_size: u32,
-    /// The largest page (ENT-03).
+    /// The maximum number of records on a page.
+    ///
+    /// Requirements: ENT-03.
     pub max_page_size: u32,
-    /// How deep and large the JSON of a body may be.
+    /// The maximum depth and size of the JSON of a body.
     pub json: JsonLimits,
-    /// How much a record and a call may hold.
+    /// The maximum content of a record and of a request.
     pub content: ContentLimits,
-    /// The same for a call without a key.
+    /// The maximum content of an anonymous request.
     pub anonymous_content: ContentLimits,
-    /// The total size of the bodies in the response to a batch that is one document, in bytes. The
-    /// results after that have none (BAT-11).
+    /// The maximum total size of the bodies in the response to a batch that is one document, in
+    /// bytes. Further results have no body.
+    ///
+    /// Requirements: BAT-11.
     pub batch_response: usize,
 }
 
 impl ApiLimits {
-    /// Records on a page when the client names no number (COL-29).
+    /// Sets the number of records on a page if the client does not send one; 25 by default.
+    ///
+    /// Requirements: COL-29.
     #[must_use]
     pub fn default_page_size(mut self, records: u32) -> Self {
         self.default_page_size = records;
         self
     }
 
-    /// The largest page (ENT-03).
+    /// Sets the maximum number of records on a page; 100 by default.
+    ///
+    /// Requirements: ENT-03.
     #[must_use]
     pub fn max_page_size(mut self, records: u32) -> Self {
         self.max_page_size = records;
         self
     }
 
-    /// How deep and large the JSON of a body may be.
+    /// Sets the maximum depth and size of the JSON of a body.
     #[must_use]
     pub fn json(mut self, limits: JsonLimits) -> Self {
         self.json = limits;
         self
     }
 
-    /// How much a record and a call may hold.
+    /// Sets the maximum content of a record and of a request.
     #[must_use]
     pub fn content(mut self, caps: ContentLimits) -> Self {
         self.content = caps;
         self
     }
 
-    /// How much a call without a key may hold.
+    /// Sets the maximum content of an anonymous request.
     #[must_use]
     pub fn anonymous_content(mut self, caps: ContentLimits) -> Self {
         self.anonymous_content = caps;
         self
     }
 
-    /// Sets the total size of the bodies in the response to a batch that is one document, in bytes;
-    /// 8 MiB by default. The results after that have no `body`. Responses to batches in lines have
-    /// no such limit, because they are sent while the batch runs.
+    /// Sets the maximum total size of the bodies in the response to a batch that is one document,
+    /// in bytes; 8 MiB by default.
+    ///
+    /// Further results have no `body`. Responses to batches in lines have no such limit, because
+    /// they are sent while the batch runs.
     ///
     /// Requirements: BAT-11.
     #[must_use]
@@ -263,27 +299,36 @@ impl Default for ApiLimits {
     }
 }
 
-/// A behaviour of the backend that the capability document declares; it switches stricter checks
-/// on.
+/// A behaviour of the backend that the capability document declares. It enables stricter checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Behaviour {
-    /// A full event takes no more attendances (LIM-04).
+    /// A full event accepts no more attendances.
+    ///
+    /// Requirements: LIM-04.
     CapacityEnforced,
-    /// A ticket level without tickets left sells none (LIM-05).
+    /// A ticket level without remaining tickets sells none.
+    ///
+    /// Requirements: LIM-05.
     TicketLimitEnforced,
-    /// A natively run helper recognises a posted person by the method of
-    /// [`ApiBuilder::person_matching`](crate::ApiBuilder::person_matching) (HLP-04). Composed helpers that can
-    /// look people up declare it by themselves.
+    /// A native helper matches a posted person by the method of
+    /// [`ApiBuilder::person_matching`](crate::ApiBuilder::person_matching).
+    ///
+    /// Composed helpers that can look people up declare this themselves.
+    ///
+    /// Requirements: HLP-04.
     MatchesPeople,
-    /// A helper that is called again for a person whom it recognises changes or answers the action
-    /// that is there, and records no second one: as tables have it in which a person answers an
-    /// event once (HLP-04).
+    /// A repeated helper request for a matched person changes or returns the existing action and
+    /// records no second one.
+    ///
+    /// This fits tables in which a person can answer an event only once.
+    ///
+    /// Requirements: HLP-04.
     OneActionPerPerson,
 }
 
 impl Behaviour {
-    /// Its name in the capability vocabulary.
+    /// Returns the name in the capability vocabulary.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,11 +1,15 @@
-//! What of a record its caller may see.
+//! The parts of a record that its caller may see.
 
 use std::borrow::Cow;
 
 use crate::{context::Context, record::RawRecord};
 
-/// A record as its caller may see it: whole with the right to read it, else its id, dates and links
-/// (AUT-04).
+/// Returns a record as its caller may see it.
+///
+/// With the right to read the record, this is the whole record. Otherwise it has only the id, the
+/// dates and the links.
+///
+/// Requirements: AUT-04.
 pub(super) fn shown<'r>(cx: &Context, record: &'r RawRecord) -> Cow<'r, RawRecord> {
     if cx.may_read(record.kind()) {
         Cow::Borrowed(record)

@@ -1,5 +1,5 @@
-//! Checks that what a store has stored is JSON before it is sent: a damaged file or database must
-//! not become a 200 that no client can read.
+//! Checks that stored bodies are JSON before they are sent. A damaged file or database must not
+//! produce a 200 response that no client can parse.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,17 +10,17 @@ use crate::{
     value::short_digest,
 };
 
-/// How many bodies are remembered: 256 KiB.
+/// The number of remembered bodies. They use 256 KiB.
 const SLOTS: usize = 1 << 16;
 
 /// Checks stored bodies, and remembers by their digests which of them are JSON.
 ///
-/// To check a body of 600 bytes takes 0.5 microseconds, which would be a tenth of the time of a
-/// page; its digest takes a tenth of that. A body that is damaged later has another digest, so that
-/// it is checked again.
+/// Checking a body of 600 bytes takes 0.5 microseconds, which would be a tenth of the time of a
+/// page. Its digest takes a tenth of that. A body that is damaged later has another digest, so it
+/// is checked again.
 pub(super) struct StoredBodies {
-    /// The upper half of the digest of a body that is JSON, at the index that its lowest 16 bits
-    /// name. A body replaces the one before it.
+    /// The upper half of the digest of a valid body, at the index given by its lowest 16 bits. A
+    /// new body replaces the previous one of its slot.
     known: Box<[AtomicU32]>,
 }
 
@@ -31,12 +31,12 @@ impl StoredBodies {
         }
     }
 
-    /// Checks the stored body of a record that is to be sent.
+    /// Checks the stored body of a record before it is sent.
     ///
     /// # Errors
     ///
-    /// The body is not the members of a JSON object. The error names the address of the record, for
-    /// the log.
+    /// Returns an error if the body is not the members of a JSON object. For the log, the error has
+    /// the address of the record.
     pub(super) fn check(&self, record: &RawRecord) -> Result<()> {
         let FieldBytes::Stored(body) = record.fields() else {
             return Ok(());
@@ -53,7 +53,7 @@ impl StoredBodies {
         }
         if !record.is_well_formed() {
             let address = record.address();
-            let what = "the stored body of this record is not JSON; PUT the whole record, or restore a backup";
+            let what = "the stored body of this record is not JSON: replace the whole record with PUT, or restore a backup";
             return Err(Error::unexpected(what).with_address(format!(
                 "{}/{}",
                 address.kind.plural(),

@@ -1,4 +1,4 @@
-//! Answers requests that write: create, update, delete, helpers (CRU, HLP, SCH).
+//! Executes requests that write: create, update, delete and helpers.
 
 use http::HeaderMap;
 
@@ -24,23 +24,25 @@ use crate::{
     store::{WriteOperation, WriteOutcome},
 };
 
-/// Why a request stops before the backend sees it.
+/// The parsed body, or the response to a request that is rejected before the backend is called.
 type BodyResult = std::result::Result<Object, Response>;
 
-/// What is written, by a request whose body can be read.
+/// A write request with its parsed body.
 struct WriteInput<'a> {
     target: &'a Target,
     body: &'a Object,
     headers: &'a HeaderMap,
-    /// Where it may come again.
+    /// The idempotency key, if the request has one.
     idempotent: Option<&'a IdempotentRequest>,
 }
 
 impl Api {
-    /// The object in a body; 400 when it is missing (UND-27) or unreadable.
+    /// Returns the object in a body, or a 400 response if the body is missing or invalid.
+    ///
+    /// Requirements: UND-27.
     #[expect(
         clippy::result_large_err,
-        reason = "a reply is as large as its headers, and made once for a request"
+        reason = "a response is as large as its headers, and is created once for each request"
     )]
     pub(super) fn body_object(
         &self,
@@ -54,7 +56,7 @@ impl Api {
                 return Ok(Object::new());
             }
             let text =
-                "The request has no body. Fields belong into a JSON body, not into the query.";
+                "The request has no body. Send fields in a JSON body, not in the query string.";
             return Err(self.invalid(
                 Some(kind),
                 &[Problem::for_request(ErrorCode::BodyMissing, text)],
@@ -65,12 +67,12 @@ impl Api {
             .map_err(|problems| self.invalid(Some(kind), &problems))
     }
 
-    /// What is taken of a kind from bodies.
+    /// Returns the members that are accepted for a kind.
     pub(super) fn accepted_members(&self, kind: Kind) -> AcceptedMembers<'_> {
         self.registered(kind).accepted_members()
     }
 
-    /// Answers a request that writes what its body says.
+    /// Executes a write request.
     pub(super) async fn write(
         &self,
         cx: &Context,
@@ -87,8 +89,7 @@ impl Api {
         self.write_keyed(cx, target, body, (headers, key)).await
     }
 
-    /// Answers a request that writes what its body says, with the key under which it may come
-    /// again.
+    /// Executes a write request with an optional idempotency key.
     pub(super) async fn write_keyed(
         &self,
         cx: &Context,
@@ -165,8 +166,10 @@ impl Api {
         reply
     }
 
-    /// A change of a person with the identity that is stored, where that decides the gender that is
-    /// sent (RES-person-08).
+    /// Adds the stored gender identity to the body of a person, if the body has `gender` without
+    /// `gender_identity`. The stored value decides whether `gender` is accepted.
+    ///
+    /// Requirements: RES-person-08.
     async fn with_identity(&self, cx: &Context, target: &Target, body: &Object) -> Option<Object> {
         let Target::Record(at) = target else {
             return None;
@@ -177,7 +180,7 @@ impl Api {
             && !body.contains(identity)
             && cx.may_read(at.kind);
         let get = self.registered(at.kind).get.as_ref().filter(|_| asks)?;
-        // Where it cannot be read, the change says why.
+        // If the record cannot be read, the change itself returns the error.
         let record = get.get(cx, at).await.ok()??;
         let stored = record
             .to_fields(&ShareNames::default())
@@ -189,7 +192,7 @@ impl Api {
         Some(body)
     }
 
-    /// Does what a request asks for and answers it.
+    /// Executes a write operation and returns its response.
     async fn execute_write(
         &self,
         cx: &Context,
@@ -268,7 +271,9 @@ impl Api {
         .await
     }
 
-    /// Not found where the record that something is made under does not exist (HLP-23, UND-39).
+    /// Returns a not-found error if the container does not exist.
+    ///
+    /// Requirements: HLP-23, UND-39.
     pub(super) async fn container_exists(
         &self,
         cx: &Context,
@@ -280,8 +285,12 @@ impl Api {
         }
     }
 
-    /// Creates what comes with an inline `person`; not supported where its helper is not (ERR-07):
-    /// a create that leaves the person out is not what was asked for.
+    /// Creates a record with an inline `person`.
+    ///
+    /// This is an error if the helper is not supported, because a create must not ignore the
+    /// person.
+    ///
+    /// Requirements: ERR-07.
     async fn create_with_person(
         &self,
         cx: &Context,
@@ -449,7 +458,7 @@ impl Api {
             ..HelperBodyOptions::new(helper, container, action, person, &self.inner.functions)
         };
         let (mut plan, mut problems) = self.bodies(cx).helper_request(&call, body);
-        // Where all of it fails, what is not supported fails with it (ERR-38).
+        // If the request is atomic, unsupported functions are problems of the whole request.
         if plan.atomic {
             problems.extend(
                 plan.functions
@@ -468,7 +477,7 @@ impl Api {
         mut plan: RawHelperRequest,
         form: ResponseForm,
     ) -> Result<Response> {
-        // Runners do not see what is not registered, so that none can forget to report it (ERR-38).
+        // Runners do not get unsupported functions, so that none can forget to report them.
         let unsupported = std::mem::take(&mut plan.functions.unsupported);
         self.execute_write(
             cx,
@@ -479,7 +488,7 @@ impl Api {
         .await
     }
 
-    /// The registered operations, for rules that stand on them.
+    /// Returns the runner that composes registered operations.
     pub(super) fn composed(&self) -> ComposedRunner<'_> {
         let settings = &self.inner.settings;
         ComposedRunner {
@@ -490,14 +499,18 @@ impl Api {
         }
     }
 
-    /// What a store refused, named as the client wrote it (ERR-26).
+    /// Renames the properties in an error of the backend to those that the client sent.
+    ///
+    /// Requirements: ERR-26.
     fn as_sent(&self, cx: &Context, body: &Object, error: Error) -> Error {
         self.classified(error)
             .map_problems(|problems| self.bodies(cx).as_sent(body, problems))
     }
 }
 
-/// The helper whose plan a create with an inline `person` is (HLP-19, UND-31).
+/// Returns the helper that executes a create with an inline `person`.
+///
+/// Requirements: HLP-19, UND-31.
 fn helper_for_create(kind: Kind, body: &Object) -> Option<HelperName> {
     body.get("person").filter(|person| !person.is_null())?;
     HelperName::for_nested_create(kind)

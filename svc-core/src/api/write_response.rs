@@ -1,4 +1,6 @@
-//! What a call came to, as it is answered (CRU-13, HLP-07, ERR-30).
+//! Turns the outcome of a write request into its response.
+//!
+//! Requirements: CRU-13, HLP-07, ERR-30.
 
 use http::StatusCode;
 
@@ -15,27 +17,31 @@ use crate::{
     store::WriteOutcome,
 };
 
-/// How what a call comes to is answered: known before it has its turn, so that the answer can be
-/// kept in the same transaction.
+/// How to render the outcome of a write request.
+///
+/// It is determined before the transaction starts, so that the response can be stored in the same
+/// transaction.
 #[derive(Debug, Clone)]
 pub(super) struct WriteRenderer {
     form: ResponseForm,
-    /// Action functions that nobody tried, because this server does not support them (ERR-38).
+    /// Action functions that were not executed, because this server does not support them.
+    ///
+    /// Requirements: ERR-38.
     unsupported: Vec<(Kind, Problem)>,
 }
 
-/// What an answer shows.
+/// The content of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResponseForm {
-    /// A record that was created alone, or was there already.
+    /// A record that was created alone, or that already existed.
     Created,
-    /// A record of this kind that was created with its person.
+    /// A record of this kind that was created together with its person.
     CreatedWithPerson(Kind),
-    /// A record that was changed.
+    /// A changed record.
     Updated,
-    /// What a helper recorded; without a key, nothing.
+    /// The record of a helper; an empty object for an anonymous caller.
     Called,
-    /// That it is done, in words.
+    /// A confirmation text.
     Notice(&'static str),
 }
 
@@ -49,14 +55,15 @@ impl From<ResponseForm> for WriteRenderer {
 }
 
 impl WriteRenderer {
-    /// With functions that nobody tried.
+    /// Adds action functions that were not executed.
     pub(super) fn reporting(form: ResponseForm, unsupported: Vec<(Kind, Problem)>) -> Self {
         Self { form, unsupported }
     }
 }
 
 impl Api {
-    /// The answer to what a call came to. It depends on nothing else, so that it may be made again.
+    /// Returns the response for an outcome. It depends on nothing else, so it can be rendered
+    /// again.
     pub(super) fn answer_to(
         &self,
         cx: &Context,
@@ -95,13 +102,14 @@ impl Api {
         };
         match outcome.action.as_ref().or(outcome.person.as_ref()) {
             Some(record) => Ok(self.written_reply(cx, status, record)),
-            None => Err(Error::unexpected(
-                "a helper answered without what it recorded",
-            )),
+            None => Err(Error::unexpected("a helper returned no record")),
         }
     }
 
-    /// What a helper did and did not do, named as the client wrote it (ERR-26, ERR-38).
+    /// Completes the outcome of a helper: adds unsupported functions, and names properties as the
+    /// client wrote them.
+    ///
+    /// Requirements: ERR-26, ERR-38.
     fn render_report(
         &self,
         cx: &Context,
@@ -120,12 +128,14 @@ impl Api {
         outcome
     }
 
-    /// The answer with the record that a call wrote.
+    /// Returns the response with the record of a write.
     fn written_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Response {
         self.located(cx, self.record_reply(cx, status, record), record)
     }
 
-    /// 201, or 200 for what was there already and under the style `examples` (CRU-13, UND-38).
+    /// Returns 201, or 200 for a record that already existed and in the response style `examples`.
+    ///
+    /// Requirements: CRU-13, UND-38.
     fn created_status(&self, is_new: bool) -> StatusCode {
         if is_new {
             CREATED.usual(self.inner.settings.style).status
@@ -134,9 +144,11 @@ impl Api {
         }
     }
 
-    /// 400 with one entry for each resource (ERR-30, ERR-31).
+    /// Returns a 400 response with one entry for each resource.
     ///
-    /// What failed alone failed as a whole (ERR-20).
+    /// If there is only one entry, the response is a plain error.
+    ///
+    /// Requirements: ERR-30, ERR-31, ERR-20.
     fn report(&self, cx: &Context, outcome: &RawHelperOutcome) -> Response {
         if let [entry] = outcome.entries.as_slice() {
             return self.invalid(Some(entry.kind), &outcome.problems());
@@ -162,7 +174,7 @@ impl Api {
     }
 }
 
-/// That something is done, in words.
+/// Returns a response with a confirmation text.
 pub(super) fn notice(text: &str) -> Response {
     let mut body = Vec::new();
     hal::notice(text, &mut body);

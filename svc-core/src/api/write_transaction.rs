@@ -1,5 +1,7 @@
-//! What a call writes: in one transaction of the backend's, where it has any, which is run again
-//! where others undid it (ERR-04, ERR-34, HLP-04).
+//! Executes write requests, in a transaction of the backend if it has any. The transaction is
+//! repeated if the database rolled it back.
+//!
+//! Requirements: ERR-04, ERR-34, HLP-04.
 
 use std::{borrow::Cow, time::Instant};
 
@@ -16,17 +18,16 @@ use crate::{
     store::{Precondition, ResponseRecorder, WriteOperation, WriteOutcome, WriteRequest},
 };
 
-/// How often a call is run that others have undone.
+/// How often a request is executed if the database keeps rolling it back.
 const TRIES: u32 = 10;
 
-/// What a call asks for, and what its request says of how.
+/// A write request, with its precondition and how its response is stored.
 #[derive(Debug, Clone)]
 pub(super) struct PendingWrite<'a> {
     pub(super) work: WriteOperation,
-    /// What has to be true of the record that is changed or deleted, in the transaction of the
-    /// change.
+    /// The precondition of the record, which is evaluated in the transaction of the change.
     pub(super) condition: Option<&'a Precondition>,
-    /// How its answer is kept in that transaction, where the call may come again.
+    /// How to store the response in that transaction, if the request has an idempotency key.
     pub(super) keep: Option<&'a ResponseRecorder>,
 }
 
@@ -41,14 +42,14 @@ impl From<WriteOperation> for PendingWrite<'_> {
 }
 
 impl Api {
-    /// Does what a call asks for, all or nothing of it where there are transactions.
+    /// Executes a write request. With transactions it is all or nothing.
     pub(super) async fn perform(
         &self,
         cx: &Context,
         wanted: PendingWrite<'_>,
     ) -> Result<WriteOutcome> {
         match self.inner.settings.transactions.as_deref() {
-            // Futures that would make that of every request as large as theirs.
+            // Boxed, because these futures would make the future of every request as large.
             Some(transactions) => Box::pin(self.try_in(transactions, cx, wanted)).await,
             None => Box::pin(self.attempt(cx, wanted)).await,
         }
@@ -70,9 +71,9 @@ impl Api {
             let done = self.attempt_in(transactions, &cx, &keys, wanted.clone()).await;
             match done.map_err(|error| self.classified(error)) {
                 Err(error) if error.is_rolled_back() && !is_past_deadline(&cx) => {
-                    tracing::debug!(error = %format_args!("{error:#}"), "the call runs again");
-                    // Nothing that was found out before may serve: it may be what the call was
-                    // rolled back for.
+                    tracing::debug!(error = %format_args!("{error:#}"), "the request is executed again");
+                    // Results from before must not be used again: they may be the reason for the
+                    // rollback.
                     cx.to_mut().started_at = Instant::now();
                 }
                 done => return done,
@@ -103,8 +104,8 @@ impl Api {
                 transactions.end(cx, TransactionEnd::Commit).await?;
                 Ok(outcome)
             }
-            // A refusal says that nothing is stored; after other trouble that trouble is what
-            // matters.
+            // A rejection must mean that nothing is stored. So a failed rollback replaces a
+            // rejection, but no other error.
             Err(error) => match (transactions.end(cx, TransactionEnd::Rollback).await, error) {
                 (Err(left), error) if is_refusal(&error) => Err(left),
                 (_, error) => Err(error),
@@ -112,7 +113,9 @@ impl Api {
         }
     }
 
-    /// Does what a call asks for, unless it has been here before (IDM-01).
+    /// Executes a write request, unless its idempotency key has a stored response.
+    ///
+    /// Requirements: IDM-01.
     async fn attempt(&self, cx: &Context, wanted: PendingWrite<'_>) -> Result<WriteOutcome> {
         let PendingWrite {
             work,
@@ -143,7 +146,7 @@ impl Api {
         }
     }
 
-    /// Asks the registered operation.
+    /// Calls the registered operation.
     async fn operate(
         &self,
         cx: &Context,
@@ -192,7 +195,7 @@ impl Api {
                 Some(HelperRunner::Native(runner)) => {
                     runner.run(cx, *plan).await.map(WriteOutcome::HelperDone)
                 }
-                // Its many steps would make the future of every request as large as theirs.
+                // Boxed, because its many steps would make the future of every request as large.
                 Some(HelperRunner::Composed) => Box::pin(self.composed().run(cx, &plan))
                     .await
                     .map(WriteOutcome::HelperDone),
@@ -202,15 +205,15 @@ impl Api {
         }
     }
 
-    /// Judges a condition for an operation of a vendor's, and gives the state that its record must
-    /// still be in there.
+    /// Evaluates a precondition for an operation of a vendor. Returns the state that the record
+    /// must still have in the operation.
     async fn evaluate_precondition(
         &self,
         cx: &Context,
         at: &RecordAddress,
         condition: &Precondition,
     ) -> Result<Option<RecordState>> {
-        // Nobody has seen a record that cannot be read.
+        // No client knows the state of a record that cannot be read.
         let Some(get) = &self.registered(at.kind).get else {
             return Err(Error::precondition_failed());
         };
@@ -219,8 +222,7 @@ impl Api {
         Ok(condition.is_of_state().then(|| record.meta().state()))
     }
 
-    /// A record that was changed after it was judged is none that the client knows: its state is
-    /// part of what it saw.
+    /// Turns a conflict into a failed precondition: the record has changed after the check.
     fn precondition_error(&self, is_conditional: bool, error: Error) -> Error {
         let error = self.classified(error);
         if is_conditional && error.is_conflict() {
@@ -231,18 +233,18 @@ impl Api {
     }
 }
 
-/// Whether it says that the call changes nothing, rather than that something is in trouble.
+/// Returns whether the error means that nothing was changed, in contrast to a failure.
 fn is_refusal(error: &Error) -> bool {
     error.is_invalid() || error.is_not_found() || error.is_precondition_failed()
 }
 
-/// Whether nobody waits for the answer any more.
+/// Returns whether the deadline is past.
 fn is_past_deadline(cx: &Context) -> bool {
     cx.deadline
         .is_some_and(|deadline| deadline <= Instant::now())
 }
 
-/// What is wrong where a call came to what it was not asked for.
+/// Returns the error for an outcome of a different operation.
 pub(super) fn outcome_mismatch() -> Error {
-    Error::unexpected("an operation answered another call than the one that it was given")
+    Error::unexpected("an operation returned the outcome of a different operation than requested")
 }

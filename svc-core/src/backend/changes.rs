@@ -1,5 +1,6 @@
-//! The change feed: what was created, changed and deleted since a client last looked (SYN-01 to
-//! SYN-12).
+//! The change feed: which records were created, changed or deleted since a cursor.
+//!
+//! Requirements: SYN-01 to SYN-12.
 
 use std::{fmt, sync::Arc};
 
@@ -8,24 +9,24 @@ use async_trait::async_trait;
 use super::Subscription;
 use crate::{context::Context, error::Result, link::RecordAddress, model::Kind, value::Timestamp};
 
-/// Tells what was created, changed and deleted since a cursor;
-/// [`ApiBuilder::change_feed`](crate::ApiBuilder::change_feed) offers it.
+/// Reads the change feed of a tenant. Register it with
+/// [`ApiBuilder::change_feed`](crate::ApiBuilder::change_feed).
 ///
 /// # Behaviour
 ///
-/// - Every change of a record that a [`List`](crate::List) or a [`Get`](crate::Get) shows to the
-///   tenant is told: that it was created, that its `modified_date` is another one, that it was
-///   deleted. Those that go with a deleted record are told, too.
-/// - Entries come in the order of the commits, and never later behind a cursor that was given
-///   already: who follows the cursors misses nothing, however many processes write. The time of
-///   receipt is no such order; a number that is given under a lock of the tenant is one.
-/// - Only changes of `cx.tenant` are told.
-/// - A cursor is shown to every key that may read a kind. If it contains a number, as in the
-///   example, it shows how many changes there are.
+/// - The feed has an entry for every record of a registered [`List`](crate::List) or
+///   [`Get`](crate::Get) that was created or deleted, or whose `modified_date` changed. This
+///   includes records that were deleted together with another one.
+/// - Entries are in commit order. An entry never appears before a cursor that was already returned,
+///   even if several processes write. Order entries by a number that is assigned under a lock of
+///   the tenant; the time of receipt is not sufficient.
+/// - Only entries of `cx.tenant` are returned.
+/// - Every key that may read a kind gets to see cursors. A cursor with a number, as in the example,
+///   reveals how many changes there are.
 ///
 /// # Examples
 ///
-/// A table of changes that triggers fill, as a vendor may have it:
+/// A table of changes that database triggers fill:
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -33,7 +34,7 @@ use crate::{context::Context, error::Result, link::RecordAddress, model::Kind, v
 /// use async_trait::async_trait;
 /// use svc_core::{ChangeFeed, FeedRequest, Context, Error, FeedResponse, Result, ops::{RecordChange, FeedPage, FeedEntry}};
 ///
-/// /// Changes by the number that the database gave them under the tenant's lock.
+/// /// Changes, numbered by the database under a lock of the tenant.
 /// struct Crm { log: Mutex<Vec<RecordChange>> }
 ///
 /// #[async_trait]
@@ -57,21 +58,25 @@ use crate::{context::Context, error::Result, link::RecordAddress, model::Kind, v
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not tell its changes",
+    message = "`{Self}` has no change feed",
     label = "missing `impl ChangeFeed for {Self}`",
-    note = "implement `svc_core::ChangeFeed` for it, or leave `.change_feed(...)` out: there is no change feed then"
+    note = "implement `svc_core::ChangeFeed` for it, or do not call `.change_feed(...)`: the server then offers no change feed"
 )]
 #[async_trait]
 pub trait ChangeFeed: Send + Sync {
-    /// What was changed behind a cursor: at most so many entries as are asked for, and of no other
-    /// kinds than those.
+    /// Returns the entries after a cursor: at most `request.size` entries, of the requested kinds
+    /// only.
     ///
-    /// The result depends on the tenant and the request alone, not on the caller: equal requests
-    /// that wait share it.
+    /// The result depends only on the tenant and the request, not on the caller. Equal requests
+    /// that wait share one result.
     async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse>;
 
-    /// Begins to listen for what is committed from here on (SYN-11): [`Notifier`](super::Notifier) does
-    /// it. A backend that does not say is asked again after a second, as long as somebody waits.
+    /// Subscribes to the commits that follow, for example with a [`Notifier`](super::Notifier).
+    ///
+    /// By default the subscription is closed. The library then reads the feed again every second
+    /// while a client waits.
+    ///
+    /// Requirements: SYN-11.
     async fn subscribe(&self, cx: &Context) -> Result<Subscription> {
         let _ = cx;
         Ok(Subscription::closed())
@@ -89,56 +94,61 @@ impl<T: ChangeFeed + ?Sized> ChangeFeed for Arc<T> {
     }
 }
 
-/// Which changes are asked for.
+/// A request for entries of the change feed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct FeedRequest {
-    /// The cursor that the client was given; `None` for the beginning of the feed. It is 1 to 256
-    /// of `[A-Za-z0-9_-]`.
+    /// The cursor that the client sent: 1 to 256 characters of `[A-Za-z0-9_-]`. `None` starts at
+    /// the beginning of the feed.
     pub after: Option<String>,
-    /// The kinds that may be told: those that the caller's key may read.
+    /// The kinds to return: those that the caller's key may read.
     pub kinds: Vec<Kind>,
-    /// The most entries.
+    /// The maximum number of entries.
     pub size: u32,
 }
 
 impl FeedRequest {
-    /// So many changes of these kinds behind a cursor.
+    /// Requests up to `size` entries of these kinds after a cursor.
     #[must_use]
     pub fn new(after: Option<String>, kinds: Vec<Kind>, size: u32) -> Self {
         Self { after, kinds, size }
     }
 }
 
-/// What a feed answers.
+/// The response of a change feed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum FeedResponse {
-    /// What was changed.
+    /// The entries that were found.
     Page(FeedPage),
-    /// The cursor is none that this feed gave to the tenant (400, SYN-07).
+    /// The cursor does not belong to the feed of this tenant (400).
+    ///
+    /// Requirements: SYN-07.
     UnknownCursor,
-    /// What follows the cursor is not kept any more, or the feed has begun anew (410, SYN-08).
+    /// The entries after the cursor are no longer stored, or the feed was restarted (410).
+    ///
+    /// Requirements: SYN-08.
     ExpiredCursor,
 }
 
-/// A part of a feed.
+/// A page of a feed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct FeedPage {
-    /// The changes, in the order of their commits. There may be fewer than asked for, and none,
-    /// though more follow.
+    /// The entries, in commit order. There can be fewer than requested, or none, even if more
+    /// follow.
     pub entries: Vec<FeedEntry>,
-    /// The cursor behind them: 1 to 256 of `[A-Za-z0-9_-]`.
+    /// The cursor after these entries: 1 to 256 characters of `[A-Za-z0-9_-]`.
     pub next_cursor: String,
-    /// The cursor behind all that there is now.
+    /// The cursor after the last entry of the whole feed.
     pub last_cursor: String,
-    /// Whether more is there behind `next` already.
+    /// Whether there are already more entries after `next_cursor`.
     pub has_more: bool,
 }
 
 impl FeedPage {
-    /// Entries, the cursor behind them and the one behind all, and whether more follows.
+    /// Creates a page from its entries, the cursor after them, the cursor after the last entry of
+    /// the feed, and whether more entries follow.
     #[must_use]
     pub fn new(entries: Vec<FeedEntry>, next: String, last: String, has_more: bool) -> Self {
         Self {
@@ -150,19 +160,22 @@ impl FeedPage {
     }
 }
 
-/// An entry of the feed: a change, and the cursor from which the feed begins with it.
+/// An entry of the feed: a change, and the cursor directly before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FeedEntry {
-    /// The cursor directly in front of it: 1 to 256 of `[A-Za-z0-9_-]`. The link `self` of the
-    /// entry contains it (SYN-03). It must be the same on every page, and expire with the entry.
+    /// The cursor directly before this entry: 1 to 256 characters of `[A-Za-z0-9_-]`. Reading from
+    /// it returns this entry first. The link `self` of the entry contains it. It must be the same
+    /// on every page, and expire with the entry.
+    ///
+    /// Requirements: SYN-03.
     pub after: String,
-    /// What was changed.
+    /// The change.
     pub change: RecordChange,
 }
 
 impl FeedEntry {
-    /// A change and the cursor directly in front of it.
+    /// Creates an entry from the cursor directly before it and its change.
     #[must_use]
     pub fn new(after: impl Into<String>, change: RecordChange) -> Self {
         Self {
@@ -172,43 +185,45 @@ impl FeedEntry {
     }
 }
 
-/// One change of one record. Of a deleted record there is no more than its address.
+/// A change of one record. For a deleted record, only its address is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordChange {
-    /// What became of it.
+    /// What happened to the record.
     pub what: ChangeKind,
-    /// When: the record's `modified_date`, unless it was changed again or its change was taken over
-    /// from elsewhere.
+    /// When it happened. This is the record's `modified_date`, unless the record was changed again
+    /// or the change was imported.
     pub at: Timestamp,
     /// The record.
     pub record: RecordAddress,
 }
 
 impl RecordChange {
-    /// A change.
+    /// Creates a change.
     #[must_use]
     pub fn new(what: ChangeKind, at: Timestamp, record: RecordAddress) -> Self {
         Self { what, at, record }
     }
 }
 
-/// What became of a record.
+/// What happened to a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChangeKind {
-    /// It is new.
+    /// The record was created.
     Created,
-    /// Its `modified_date` is another one.
+    /// The `modified_date` of the record changed.
     Changed,
-    /// It was deleted, by itself or with what it belonged to.
+    /// The record was deleted, alone or together with the record that it belonged to.
     Deleted,
 }
 
 impl ChangeKind {
-    /// Each, in the order of their numbers.
+    /// All values, in the order of their numbers.
     pub const ALL: [Self; 3] = [Self::Created, Self::Changed, Self::Deleted];
 
-    /// The word on the wire (SYN-03).
+    /// Returns the word that is used in responses.
+    ///
+    /// Requirements: SYN-03.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

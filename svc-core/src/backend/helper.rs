@@ -1,4 +1,4 @@
-//! Running helpers.
+//! The trait of a native helper.
 
 use async_trait::async_trait;
 
@@ -8,21 +8,22 @@ use crate::{
     helper::{HelperOutcome, HelperRequest, HelperSpec},
 };
 
-/// Runs a helper natively (HLP-01 to HLP-23).
+/// Executes a helper natively.
 ///
 /// # Behaviour
 ///
-/// - A missing container is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) (HLP-23); where
-///   [`Get`](crate::Get) is registered and [`checks_container`](Self::checks_container) is not true,
-///   the library has looked before the call.
-/// - An action that cannot be stored stores nothing:
-///   [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) (HLP-10). What only the store knows of a
-///   tag, a list, a question or a response key fails its own entry of the outcome; person and
-///   action stay, unless [`HelperRequest::is_atomic`] (ERR-34).
-/// - Functions that were not named with [`ApiBuilder::action_functions`](crate::ApiBuilder::action_functions) are
-///   not in the plan: the library reports them (ERR-38).
-/// - An action identifier that is known under the same container updates that action instead of
-///   recording a second one, so that a retry is safe (UND-24).
+/// - A missing container is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound). If
+///   [`Get`](crate::Get) is registered and [`checks_container`](Self::checks_container) is `false`,
+///   the library has already checked it.
+/// - If an action cannot be stored, store nothing and return
+///   [`ErrorKind::Invalid`](crate::ErrorKind::Invalid). If the store rejects a tag, a list, a
+///   question or a response key, only that entry of the outcome fails. Person and action are
+///   stored, unless [`HelperRequest::is_atomic`] is `true`.
+/// - The request has only action functions that are registered with
+///   [`ApiBuilder::action_functions`](crate::ApiBuilder::action_functions). The library reports the
+///   others.
+/// - If the same container already has an action with the identifier, update that action instead of
+///   recording a second one. This makes retries safe.
 ///
 /// # Examples
 ///
@@ -30,7 +31,7 @@ use crate::{
 /// # use std::{collections::BTreeMap, sync::{Mutex, PoisonError}};
 /// # use async_trait::async_trait;
 /// # use svc_core::{*, auth::{Caller, Rights}, helper::*, model::{Kind, Person}, raw::RawHelperRequest, record::Meta, value::Timestamp};
-/// /// The numbers of subscribers by address.
+/// /// Subscriber numbers by e-mail address.
 /// #[derive(Default)]
 /// struct Newsletter(Mutex<BTreeMap<String, i64>>);
 ///
@@ -40,7 +41,7 @@ use crate::{
 ///         let person = plan.required_person()?;
 ///         let missing = || Problem::new(ErrorCode::FieldRequired, "person.email_addresses", "An address is required.");
 ///         let email = person.emails().next().ok_or_else(|| Error::invalid(missing()))?;
-///         // One lock around both: two sign-ups at once are one subscriber.
+///         // One lock for both steps, so that two concurrent sign-ups create one subscriber.
 ///         let mut subscribers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
 ///         let next = i64::try_from(subscribers.len())?;
 ///         let no = *subscribers.entry(email).or_insert(next);
@@ -65,23 +66,28 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Requirements: HLP-01 to HLP-23, HLP-10, ERR-34, ERR-38, UND-24.
 #[async_trait]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not run the helper `{H}`",
+    message = "`{Self}` cannot execute the helper `{H}`",
     label = "missing `impl Helper<{H}> for {Self}`",
     note = "implement `svc_core::Helper<{H}>` for `{Self}`, or register it with `.compose_helper::<{H}>()`"
 )]
 pub trait Helper<H: HelperSpec>: Send + Sync {
-    /// Does what the plan says.
+    /// Executes a helper request.
     async fn run(&self, cx: &Context, plan: HelperRequest<H>) -> Result<HelperOutcome<H>>;
 
-    /// Whether [`run`](Self::run) itself answers
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) where there is no such container
-    /// (HLP-23). The library then asks [`Get`](crate::Get) for it only before calls that it refuses
-    /// itself (UND-39).
+    /// Returns whether [`run`](Self::run) itself returns
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) for a missing container.
     ///
-    /// Even the 404 then needs what a write needs: a store that cannot write now, because another
-    /// process holds its file, answers 503 (UND-36).
+    /// The library then checks the container with [`Get`](crate::Get) only if it rejects the
+    /// request itself.
+    ///
+    /// In that case even a 404 response needs write access. A store that cannot write, because
+    /// another process has locked its file, returns 503 instead. The default is `false`.
+    ///
+    /// Requirements: HLP-23, UND-39, UND-36.
     fn checks_container(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Answers that a vendor keeps for calls that come again.
+//! Stored responses for repeated requests.
 
 use std::sync::Arc;
 
@@ -6,23 +6,27 @@ use super::StoredResponse;
 use crate::{context::Context, error::Result};
 use async_trait::async_trait;
 
-/// Keeps the answers of calls that came with `Idempotency-Key`, so that a client which did not get
-/// its answer may send the call again and nothing is done twice (IDM-01).
+/// Stores the responses of requests with an `Idempotency-Key`.
 ///
-/// A table of two columns is enough: the key, which is unique in it, and the answer.
+/// A client that did not receive its response can repeat the request. It gets the stored response,
+/// and the request is not executed again.
+///
+/// A table with two columns is sufficient: a unique key and the response.
 ///
 /// # Behaviour
 ///
-/// - [`load`](Self::load) is asked before a call is done, and [`save`](Self::save) when
-///   it is done. With [`Transactions`](crate::Transactions) both are in the transaction of the
-///   call, and so an answer is kept if, and only if, what it tells of is stored. Without them a
-///   program that ends between the two does the call again when it comes again.
-/// - The key is unique for the tenant. Where another call has kept an answer under it meanwhile,
-///   `save` fails: say by [`ApiBuilder::map_errors`](crate::ApiBuilder::map_errors) that this
-///   [rolls back](crate::Error::rolled_back), and the library runs the call again, which then finds
-///   that answer (IDM-03).
-/// - An answer is kept for 24 hours at least (IDM-06); those from before [`StoredResponse::expires_before`] may go.
-/// - Answers hold personal data: delete a person's with the person ([`StoredResponse::people`], UND-26).
+/// - The library calls [`load`](Self::load) before it executes a request, and [`save`](Self::save)
+///   afterwards. With [`Transactions`](crate::Transactions), both are in the transaction of the
+///   request, so the response is stored if and only if the changes are stored. Without them, a
+///   program that stops between the two executes a repeated request again.
+/// - The key is unique for the tenant. If a concurrent request has stored a response under it,
+///   `save` fails. Map this error to [`Error::rolled_back`](crate::Error::rolled_back) with
+///   [`ApiBuilder::map_errors`](crate::ApiBuilder::map_errors). The library then repeats the
+///   request and finds that response.
+/// - Store a response for at least 24 hours. Responses from before
+///   [`StoredResponse::expires_before`] can be deleted.
+/// - Responses contain personal data. When a person is deleted, delete the responses that contain
+///   it ([`StoredResponse::people`]).
 ///
 /// # Examples
 ///
@@ -31,7 +35,7 @@ use async_trait::async_trait;
 ///
 /// use svc_core::{Context, Error, IdempotencyStore, Result, Tenant, ops::StoredResponse};
 ///
-/// /// Answers by tenant and key, as a table has them.
+/// /// Responses by tenant and key, like the rows of a table.
 /// #[derive(Default)]
 /// struct Answers(Mutex<HashMap<(Tenant, Arc<str>), Vec<u8>>>);
 ///
@@ -51,20 +55,22 @@ use async_trait::async_trait;
 ///     }
 /// }
 /// ```
+///
+/// Requirements: IDM-01, IDM-03, IDM-06, UND-26.
 #[async_trait]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot keep the answers of calls that may come again",
+    message = "`{Self}` cannot store the responses of requests with an `Idempotency-Key`",
     label = "missing `impl IdempotencyStore for {Self}`",
-    note = "implement `svc_core::IdempotencyStore` for it: a table of a key and an answer is enough"
+    note = "implement `svc_core::IdempotencyStore` for it: a table with a key and a response is sufficient"
 )]
 pub trait IdempotencyStore: Send + Sync {
-    /// The answer that is kept under a key of the tenant; `None` where there is none.
+    /// Returns the response that is stored under a key of the tenant, or `None`.
     async fn load(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>>;
 
-    /// Keeps an answer of the tenant.
+    /// Stores a response of the tenant.
     ///
     /// # Errors
     ///
-    /// Where one is kept under its key already.
+    /// Returns an error if a response is already stored under its key.
     async fn save(&self, cx: &Context, kept: StoredResponse) -> Result<()>;
 }

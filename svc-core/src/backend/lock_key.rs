@@ -1,9 +1,8 @@
-//! What calls at once take turns for.
+//! The keys that concurrent requests lock.
 
 use crate::{auth::Tenant, helper::MatchKey, model::Kind};
 
-/// A key of records of a tenant, to be locked while it is looked up and what is not found is made
-/// (HLP-04, UND-24).
+/// A key that is locked while the library looks up the record, and creates it if there is none.
 ///
 /// ```
 /// use svc_core::{LockKey, Tenant, helper::MatchKey, model::Kind};
@@ -12,27 +11,31 @@ use crate::{auth::Tenant, helper::MatchKey, model::Kind};
 /// assert_eq!(of("acme", "ada@example.org").advisory_lock_id(), of("acme", "ada@example.org").advisory_lock_id());
 /// assert_ne!(of("acme", "ada@example.org").advisory_lock_id(), of("other", "ada@example.org").advisory_lock_id());
 /// ```
+///
+/// Requirements: HLP-04, UND-24.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct LockKey {
-    /// Whose records.
+    /// The tenant that owns the records.
     pub tenant: Tenant,
     /// The kind of the records.
     pub kind: Kind,
-    /// What is looked up.
+    /// The key that is looked up.
     pub key: MatchKey,
 }
 
 impl LockKey {
-    /// A key of records of a kind.
+    /// Creates a key for records of a kind.
     #[must_use]
     pub const fn new(tenant: Tenant, kind: Kind, key: MatchKey) -> Self {
         Self { tenant, kind, key }
     }
 
-    /// A number that stands for the key, for locks that have numbers, such as PostgreSQL's
-    /// `pg_advisory_xact_lock`: the same in every process and every version. That two keys have one
-    /// number is rare, and makes one call wait for another.
+    /// Returns a number for the key, for numbered locks such as PostgreSQL's
+    /// `pg_advisory_xact_lock`.
+    ///
+    /// The number is the same in every process and every version. Two keys rarely share a number.
+    /// If they do, one request waits for the other.
     #[must_use]
     pub fn advisory_lock_id(&self) -> i64 {
         let (sort, text) = match &self.key {
@@ -40,7 +43,7 @@ impl LockKey {
             MatchKey::Email(address) => ("email", address.as_str()),
         };
         let parts = [self.tenant.as_str(), self.kind.singular(), sort, text];
-        // FNV-1a; 0xff is in no UTF-8 text.
+        // FNV-1a; no UTF-8 text contains 0xff.
         let bytes = parts
             .into_iter()
             .flat_map(|part| part.bytes().chain([0xff]));
@@ -68,7 +71,7 @@ mod tests {
         assert_eq!(
             of("acme", Kind::Person, email("ada@example.org")),
             NUMBER,
-            "processes of two versions share locks"
+            "the number must not change, because processes of two versions share locks"
         );
         let others = [
             of("acme", Kind::Person, email("a:1")),
@@ -80,6 +83,6 @@ mod tests {
         assert_eq!(distinct.len(), others.len());
     }
 
-    /// Of `acme`, `person`, `email` and `ada@example.org`, each ended by 0xff.
+    /// The number of `acme`, `person`, `email` and `ada@example.org`, each followed by 0xff.
     const NUMBER: i64 = -1_917_115_965_377_389_604;
 }

@@ -1,19 +1,24 @@
-//! The operations that a backend implements, each generic over the kind of resource. What is
-//! implemented and registered is what the server supports (CAP-04).
+//! The operations that a backend implements, each generic over the kind of resource.
 //!
-//! A store with `impl<R: Resource> Get<R> for Store` cannot also have its own `Get<Person>`: the
-//! special case lives in a type of its own (`struct People(Store)`), registered for that kind. Over
-//! a trait of the vendor's own there is no such limit: `impl<R: Stored> Create<R> for Store` and
-//! `impl Create<Tagging> for Store` stand side by side, where `trait Stored: Resource` is the
-//! vendor's and `Tagging` does not implement it.
+//! The server offers every operation that is implemented and registered.
 //!
-//! A type that wraps a backend, to count or to log, forwards what is registered of it, and of the
-//! methods that have a default [`Create::checks_container`], [`Helper::checks_container`],
-//! [`Transactions::lock`], [`Transactions::savepoint`], [`Transactions::rollback`] and
-//! [`ChangeFeed::subscribe`], too. It hands the [`Context`] on as it came: the transaction of the call is
-//! in it. What an operation is asked comes as one value that can grow ([`ListRequest`],
-//! [`CreateRequest`], [`UpdateRequest`], [`DeleteRequest`]); a read needs an [`RecordAddress`] and
-//! nothing else.
+//! A store with `impl<R: Resource> Get<R> for Store` cannot also have its own `Get<Person>`. Put
+//! the special case into a type of its own (`struct People(Store)`) and register it for that kind.
+//! A trait of the vendor does not have this limit. `impl<R: Stored> Create<R> for Store` and
+//! `impl Create<Tagging> for Store` can coexist if `trait Stored: Resource` is the vendor's and
+//! `Tagging` does not implement it.
+//!
+//! A type that wraps a backend, to count or to log, forwards every operation that is registered
+//! with it. It also forwards these methods, which have a default: [`Create::checks_container`],
+//! [`Helper::checks_container`], [`Transactions::lock`], [`Transactions::savepoint`],
+//! [`Transactions::rollback`] and [`ChangeFeed::subscribe`]. It passes the [`Context`] on
+//! unchanged, because the context contains the transaction of the request.
+//!
+//! The arguments of an operation are one value that can get more fields ([`ListRequest`],
+//! [`CreateRequest`], [`UpdateRequest`], [`DeleteRequest`]). A read of one record needs only a
+//! [`RecordAddress`].
+//!
+//! Requirements: CAP-04.
 
 mod changes;
 mod helper;
@@ -57,18 +62,17 @@ use crate::{
     record::Record,
 };
 
-/// Reads collections of a kind (COL-01 to COL-31).
+/// Reads collections of a kind.
 ///
 /// # Behaviour
 ///
-/// - Only records of `cx.tenant`, in creation order, then by id; the order is stable while others
-///   write (UND-20).
-/// - [`Page::total`] is exact (COL-23): counted by an index where other programs write the same
-///   rows, kept as a counter by a store that alone writes them. A page beyond the last is empty
-///   (UND-19).
-/// - For a [`Scope::Under`](crate::link::Scope::Under) a record that does not exist for the tenant,
-///   or whose parent is another than its address says, is
-///   [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
+/// - A page has only records of `cx.tenant`, in creation order, then by id. The order is stable
+///   during concurrent writes.
+/// - [`Page::total`] is exact. A store that is the only writer can use a counter; otherwise count
+///   with an index. A page after the last one is empty.
+/// - For a [`Scope::Under`](crate::link::Scope::Under), return
+///   [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the record does not exist for the
+///   tenant, or if its parent differs from its address.
 ///
 /// # Examples
 ///
@@ -95,23 +99,25 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Requirements: COL-01 to COL-31, UND-20, COL-23, UND-19.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot list `{R}`, so `.list()` and `.list_under()` cannot be registered for it",
     label = "missing `impl List<{R}> for {Self}`",
-    note = "implement `svc_core::List<{R}>` for `{Self}`, or do not register the operation: then it does not exist"
+    note = "implement `svc_core::List<{R}>` for `{Self}`, or do not register the operation: the server then does not offer it"
 )]
 pub trait List<R: Resource>: Send + Sync {
-    /// One page of a collection.
+    /// Returns one page of a collection.
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>>;
 }
 
-/// Reads one record (COL-03).
+/// Reads one record.
 ///
 /// # Behaviour
 ///
-/// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the
-///   address says (COL-19).
+/// - Return `None` if the record does not exist for `cx.tenant`, or if its parent differs from the
+///   address.
 ///
 /// # Examples
 ///
@@ -121,7 +127,7 @@ pub trait List<R: Resource>: Send + Sync {
 /// #[async_trait]
 /// impl Get<Tag> for Labels {
 ///     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<Tag>>> {
-///         // An id that is no number is no id of this vendor's: nothing is found.
+///         // Ids of this vendor are numbers, so any other id finds nothing.
 ///         let Some(no) = at.id.number() else { return Ok(None) };
 ///         Ok(self.rows().get(&(cx.tenant.clone(), no)).map(|label| label.record(no)))
 ///     }
@@ -135,27 +141,30 @@ pub trait List<R: Resource>: Send + Sync {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Requirements: COL-03, COL-19.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot read one `{R}`, so `.get()` cannot be registered for it",
     label = "missing `impl Get<{R}> for {Self}`",
-    note = "implement `svc_core::Get<{R}>` for `{Self}`, or do not register the operation: then it does not exist"
+    note = "implement `svc_core::Get<{R}>` for `{Self}`, or do not register the operation: the server then does not offer it"
 )]
 pub trait Get<R: Resource>: Send + Sync {
-    /// The record at this address.
+    /// Returns the record at this address.
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<R>>>;
 }
 
-/// Creates records (CRU-01, CRU-13).
+/// Creates records.
 ///
 /// # Behaviour
 ///
-/// - Everything or nothing is stored (ERR-04, CRU-21), and it is durable before the answer.
-/// - The draft's links have the right kinds; one that leads nowhere for `cx.tenant` is
-///   [`ErrorCode::PersonNotFound`](crate::ErrorCode::PersonNotFound) or `LinkNotFound` (CRU-02); a missing
-///   container is [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
-/// - A foreign identifier that another record of the kind has is `IdentifierInUse`, naming
-///   `identifiers[<n>]` (UND-24).
+/// - The create is all or nothing, and it is durable before the method returns.
+/// - The links of the draft have the right kinds. If a linked record does not exist for
+///   `cx.tenant`, return [`ErrorCode::PersonNotFound`](crate::ErrorCode::PersonNotFound) or
+///   `LinkNotFound`. If the container is missing, return
+///   [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
+/// - If another record of the kind already has a foreign identifier of the draft, return
+///   `IdentifierInUse` and name `identifiers[<n>]`.
 ///
 /// # Examples
 ///
@@ -182,37 +191,45 @@ pub trait Get<R: Resource>: Send + Sync {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Requirements: CRU-01, CRU-13, ERR-04, CRU-21, CRU-02, UND-24.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot create `{R}`, so `.create()` cannot be registered for it",
     label = "missing `impl Create<{R}> for {Self}`",
-    note = "implement `svc_core::Create<{R}>` for `{Self}`, or do not register the operation: then it does not exist"
+    note = "implement `svc_core::Create<{R}>` for `{Self}`, or do not register the operation: the server then does not offer it"
 )]
 pub trait Create<R: Resource>: Send + Sync {
     /// Creates the record.
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>>;
 
-    /// Whether [`create`](Self::create) finds the container of a nested create itself and answers a
-    /// missing one with [`ErrorKind::NotFound`](crate::ErrorKind::NotFound). The library then does
-    /// not look it up before: one read less.
+    /// Returns whether [`create`](Self::create) itself checks the container of a nested create and
+    /// returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if it is missing.
+    ///
+    /// The library then does not read the container first, which saves one read. The default is
+    /// `false`.
     fn checks_container(&self) -> bool {
         false
     }
 }
 
-/// What a create gave.
+/// The result of a create.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Created<R> {
     /// The record.
     pub record: Record<R>,
-    /// Whether it was made by this create: 201 (CRU-13), and 200 for the membership that was there
-    /// already (UND-38).
+    /// Whether this create made the record (201). It is `false` for a membership that already
+    /// existed (200).
+    ///
+    /// Requirements: CRU-13, UND-38.
     pub is_new: bool,
 }
 
 impl<R: Resource> Created<R> {
-    /// A new record: 201 (CRU-13).
+    /// Returns the result for a new record (201).
+    ///
+    /// Requirements: CRU-13.
     #[must_use]
     pub fn new(record: Record<R>) -> Self {
         Self {
@@ -221,7 +238,9 @@ impl<R: Resource> Created<R> {
         }
     }
 
-    /// The membership that was there already: 200 (UND-38).
+    /// Returns the result for a membership that already existed (200).
+    ///
+    /// Requirements: UND-38.
     #[must_use]
     pub fn existing(record: Record<R>) -> Self {
         Self {
@@ -231,18 +250,17 @@ impl<R: Resource> Created<R> {
     }
 }
 
-/// Changes records with the meaning of a JSON Merge Patch (CRU-15 to CRU-20).
+/// Changes records with the meaning of a JSON Merge Patch.
 ///
 /// # Behaviour
 ///
-/// - `None` when the record does not exist for `cx.tenant`, or its parent is another than the
-///   address says.
-/// - Everything or nothing is changed; `modified` increases strictly (CRU-19), `created` stays
-///   (TYP-15).
-/// - The record's own identifier stays whatever was sent (UND-25).
-/// - [`UpdateRequest::check_expected_state`] comes before the change, in the same transaction: a helper
-///   that is composed of operations, and a client that sends `If-Match`, have read the record
-///   before, and what somebody else has written since must not be undone.
+/// - Return `None` if the record does not exist for `cx.tenant`, or if its parent differs from the
+///   address.
+/// - The change is all or nothing. `modified` strictly increases, and `created` does not change.
+/// - The record's own identifier never changes, whatever the client sends.
+/// - Call [`UpdateRequest::check_expected_state`] before the change, in the same transaction. A
+///   composed helper, or a client that sends `If-Match`, has read the record earlier. The check
+///   prevents that it overwrites a concurrent write.
 ///
 /// # Examples
 ///
@@ -256,7 +274,7 @@ impl<R: Resource> Created<R> {
 ///         let mut rows = self.rows();
 ///         let Some(label) = rows.get_mut(&(cx.tenant.clone(), no)) else { return Ok(None) };
 ///         request.check_expected_state(label.changed)?;
-///         // What was not sent stays as it is.
+///         // Fields that were not sent do not change.
 ///         label.name = request.patch.apply(&label.record(no).fields(), cx.received_at)?.name;
 ///         label.changed = cx.received_at.after(label.changed);
 ///         Ok(Some(label.record(no)))
@@ -266,33 +284,36 @@ impl<R: Resource> Created<R> {
 /// # async fn main() -> Result<()> {
 /// # let (labels, cx) = Labels::with_one();
 ///
-/// let fields = Draft::new(&Tag::default().name("press")).into_raw().fields; let patch =
-/// Patch::from_raw(raw::RawPatch::new(Kind::Tag, fields)); let changed = labels.update(&cx,
-/// UpdateRequest::new(RecordAddress::without_parent(Kind::Tag, 7.into()), patch)).await?;
+/// let fields = Draft::new(&Tag::default().name("press")).into_raw().fields;
+/// let patch = Patch::from_raw(raw::RawPatch::new(Kind::Tag, fields));
+/// let changed = labels.update(&cx, UpdateRequest::new(RecordAddress::without_parent(Kind::Tag, 7.into()), patch)).await?;
 /// assert_eq!(changed.and_then(|tag| tag.fields().name).as_deref(), Some("press"));
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Requirements: CRU-15 to CRU-20, CRU-19, TYP-15, UND-25.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot change `{R}`, so `.update()` cannot be registered for it",
     label = "missing `impl Update<{R}> for {Self}`",
-    note = "implement `svc_core::Update<{R}>` for `{Self}`, or do not register the operation: then it does not exist"
+    note = "implement `svc_core::Update<{R}>` for `{Self}`, or do not register the operation: the server then does not offer it"
 )]
 pub trait Update<R: Resource>: Send + Sync {
-    /// Changes the record and gives it as it is now.
+    /// Changes the record and returns its new state.
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>>;
 }
 
-/// Deletes records (CRU-05, UND-26).
+/// Deletes records.
 ///
 /// # Behaviour
 ///
-/// - `false` when the record does not exist for `cx.tenant`, or its parent is another than the
-///   address says.
-/// - A container with actions is [`ErrorCode::HasDependents`](crate::ErrorCode::HasDependents).
-/// - [`DeleteRequest::check_expected_state`] comes before the deletion, in the same transaction, as with
-///   a change.
+/// - Return `false` if the record does not exist for `cx.tenant`, or if its parent differs from the
+///   address.
+/// - For a container with actions, return
+///   [`ErrorCode::HasDependents`](crate::ErrorCode::HasDependents).
+/// - Call [`DeleteRequest::check_expected_state`] before the deletion, in the same transaction, as
+///   for a change.
 ///
 /// # Examples
 ///
@@ -318,23 +339,25 @@ pub trait Update<R: Resource>: Send + Sync {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Requirements: CRU-05, UND-26.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot delete `{R}`, so `.delete()` cannot be registered for it",
     label = "missing `impl Delete<{R}> for {Self}`",
-    note = "implement `svc_core::Delete<{R}>` for `{Self}`, or do not register the operation: then it does not exist"
+    note = "implement `svc_core::Delete<{R}>` for `{Self}`, or do not register the operation: the server then does not offer it"
 )]
 pub trait Delete<R: Resource>: Send + Sync {
     /// Deletes the record.
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool>;
 }
 
-/// Looks records up, for the composed helpers (HAF-02, HAF-05, HAF-08, HLP-04).
+/// Finds records by a key, for composed helpers.
 ///
 /// # Behaviour
 ///
-/// - Only records of `cx.tenant`; of several, the oldest.
-/// - A key that this kind does not have (a tag has no e-mail address) finds nothing.
+/// - Return only records of `cx.tenant`. If several records match, return the oldest.
+/// - A key that this kind does not have finds nothing. For example, a tag has no e-mail address.
 ///
 /// # Examples
 ///
@@ -357,27 +380,29 @@ pub trait Delete<R: Resource>: Send + Sync {
 /// # let (labels, cx) = Labels::with_one();
 ///
 /// assert!(labels.find(&cx, &FindKey::Name("news".into())).await?.is_some());
-/// assert!(labels.find(&cx, &FindKey::Name("nobody".into())).await?.is_none());
+/// assert!(labels.find(&cx, &FindKey::Name("unknown".into())).await?.is_none());
 /// # Ok(())
 /// # }
 /// ```
+///
+/// Requirements: HAF-02, HAF-05, HAF-08, HLP-04.
 #[async_trait]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot look `{R}` up, so `.find()` cannot be registered for it",
+    message = "`{Self}` cannot look up `{R}`, so `.find()` cannot be registered for it",
     label = "missing `impl Find<{R}> for {Self}`",
     note = "implement `svc_core::Find<{R}>` for `{Self}`: by name, identifier or e-mail address"
 )]
 pub trait Find<R: Resource>: Send + Sync {
-    /// The oldest record with this key.
+    /// Returns the oldest record with this key.
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>>;
 }
 
-/// What a record is looked up by.
+/// The key that a record is looked up by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FindKey {
     /// By its `name`, compared exactly.
     Name(String),
-    /// By a key of person matching, an identifier among them.
+    /// A key of person matching; identifiers are among these keys.
     Match(MatchKey),
 }

@@ -1,5 +1,6 @@
-//! What the operations that write are asked. More may be asked one day, so none of these can be
-//! taken apart without `..`.
+//! The arguments of the operations that write.
+//!
+//! Fields can be added later, so these types are non-exhaustive: patterns need `..`.
 
 use crate::{
     draft::{Draft, Patch},
@@ -9,40 +10,43 @@ use crate::{
     record::RecordState,
 };
 
-/// A record to create.
+/// A request to create a record.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct CreateRequest<R> {
-    /// What was sent, validated.
+    /// The validated record to create.
     pub draft: Draft<R>,
 }
 
 impl<R: Resource> CreateRequest<R> {
-    /// Creates this record.
+    /// Creates a request for this record.
     #[must_use]
     pub fn new(draft: Draft<R>) -> Self {
         Self { draft }
     }
 }
 
-/// A record to change.
+/// A request to change a record.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct UpdateRequest<R> {
-    /// The record.
+    /// The address of the record.
     pub address: RecordAddress,
-    /// What was sent, validated.
+    /// The validated changes.
     pub patch: Patch<R>,
-    /// The state of the record that this change was made from, as its [`Meta`](crate::record::Meta)
-    /// told it. Where it was changed since, change nothing and answer
-    /// [`Error::conflict`](crate::Error::conflict): so nobody undoes what another call has just
-    /// written. Of a helper the library reads the record again and makes the change anew; a client
-    /// that sent `If-Match` is answered 412 (ETG-07). `None` changes whatever is there.
+    /// The state that the record must still have, as in its [`Meta`](crate::record::Meta).
+    ///
+    /// If the record has changed since, change nothing and return
+    /// [`Error::conflict`](crate::Error::conflict). This prevents lost updates. In a helper request
+    /// the library then reads the record again and repeats the change. A client that sent
+    /// `If-Match` gets a 412 response. `None` changes the record in any state.
+    ///
+    /// Requirements: ETG-07.
     pub expected_state: Option<RecordState>,
 }
 
 impl<R: Resource> UpdateRequest<R> {
-    /// Changes the record at this address.
+    /// Creates a request to change the record at this address.
     #[must_use]
     pub fn new(at: RecordAddress, patch: Patch<R>) -> Self {
         let if_match = patch.as_raw().if_match;
@@ -53,33 +57,37 @@ impl<R: Resource> UpdateRequest<R> {
         }
     }
 
-    /// Whether the record is still the one that the change was made from: by its
-    /// [`Meta`](crate::record::Meta), or by when it was last changed where the table counts no
-    /// version.
+    /// Checks that the record still has the expected state.
+    ///
+    /// The state comes from its [`Meta`](crate::record::Meta), or is the time of its last change if
+    /// the table has no version.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) where it is another one.
+    /// Returns [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if the state differs.
     pub fn check_expected_state(&self, now: impl Into<RecordState>) -> Result<()> {
         unchanged(self.expected_state, now.into())
     }
 }
 
-/// A record to delete.
+/// A request to delete a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeleteRequest {
-    /// The record.
+    /// The address of the record.
     pub address: RecordAddress,
-    /// The state of the record that its client knows, as its [`Meta`](crate::record::Meta) told it.
-    /// Where it was changed since, delete nothing and answer
-    /// [`Error::conflict`](crate::Error::conflict): the client is answered 412 (ETG-07). `None`
-    /// deletes whatever is there.
+    /// The state that the record must still have, as in its [`Meta`](crate::record::Meta).
+    ///
+    /// If the record has changed since, delete nothing and return
+    /// [`Error::conflict`](crate::Error::conflict); the client gets a 412 response. `None` deletes
+    /// the record in any state.
+    ///
+    /// Requirements: ETG-07.
     pub expected_state: Option<RecordState>,
 }
 
 impl DeleteRequest {
-    /// Deletes the record at this address.
+    /// Creates a request to delete the record at this address.
     #[must_use]
     pub fn new(at: RecordAddress) -> Self {
         Self {
@@ -88,20 +96,21 @@ impl DeleteRequest {
         }
     }
 
-    /// The same, if the record is still in this state.
+    /// Sets the state that the record must still have.
     #[must_use]
     pub fn with_expected_state(mut self, seen: Option<RecordState>) -> Self {
         self.expected_state = seen;
         self
     }
 
-    /// Whether the record is still the one that the client knows: by its
-    /// [`Meta`](crate::record::Meta), or by when it was last changed where the table counts no
-    /// version.
+    /// Checks that the record still has the expected state.
+    ///
+    /// The state comes from its [`Meta`](crate::record::Meta), or is the time of its last change if
+    /// the table has no version.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) where it is another one.
+    /// Returns [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if the state differs.
     pub fn check_expected_state(&self, now: impl Into<RecordState>) -> Result<()> {
         unchanged(self.expected_state, now.into())
     }

@@ -1,4 +1,4 @@
-//! Whether anything has changed.
+//! The revision of a tenant's data.
 
 use std::{sync::Arc, time::Instant};
 
@@ -6,16 +6,16 @@ use async_trait::async_trait;
 
 use crate::context::Tenant;
 
-/// Tells whether anything of a tenant has changed, at the cost of next to nothing.
+/// Reports whether any data of a tenant has changed, at almost no cost.
 ///
 /// # Behaviour
 ///
-/// - The number is another one after every change that a [`List`](crate::List) or a
-///   [`Get`](crate::Get) of the backend could show to the tenant, from the moment on at which the
-///   change is visible; also when another process made it. Changes may be counted together, and
-///   those of other tenants, too.
-/// - What `List` and `Get` show depends on `cx.tenant` and their arguments only: neither on the
-///   caller, nor on the time.
+/// - The revision changes after every change that a [`List`](crate::List) or a [`Get`](crate::Get)
+///   of the backend could return to the tenant. Changes by other processes count as well. The
+///   revision changes no later than the change becomes visible. Several changes may count as one,
+///   and changes of other tenants may count as well.
+/// - The results of `List` and `Get` depend only on `cx.tenant` and the arguments. They do not
+///   depend on the caller or the time.
 ///
 /// # Examples
 ///
@@ -25,7 +25,7 @@ use crate::context::Tenant;
 /// use async_trait::async_trait;
 /// use svc_core::{RevisionSource, Tenant};
 ///
-/// /// Whoever changes a record adds one here, once the change can be seen.
+/// /// A counter that every write increments as soon as its change is visible.
 /// #[derive(Default)]
 /// struct Crm { changes: AtomicU64 }
 ///
@@ -46,20 +46,24 @@ use crate::context::Tenant;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not tell its revision",
+    message = "`{Self}` does not report a revision",
     label = "missing `impl RevisionSource for {Self}`",
-    note = "implement `svc_core::RevisionSource` for it, or leave `.response_cache(...)` out: every read then asks the backend"
+    note = "implement `svc_core::RevisionSource` for it, or do not call `.response_cache(...)`: every read then goes to the backend"
 )]
 #[async_trait]
 pub trait RevisionSource: Send + Sync {
-    /// A number that stands for what the tenant has now, or had at any moment after `since`, which
-    /// is when the request began: what a backend has found out meanwhile, for this request or for
-    /// another one, it need not ask again. `None` when it cannot be told now.
+    /// Returns a number for the state of the tenant's data, now or at any time after `since`.
+    ///
+    /// `since` is when the request began. A backend need not determine the number again if it has
+    /// done so after `since`, for this request or another one. `None` means that the number is not
+    /// available now.
     async fn revision(&self, tenant: &Tenant, since: Instant) -> Option<u64>;
 
-    /// Whether the number comes from another process. It is then asked for only if a read of the
-    /// same address has succeeded before: a first read, and one of something that does not exist,
-    /// is one round trip. `false` unless overridden.
+    /// Returns whether the number comes from another process.
+    ///
+    /// The library then requests it only if a read of the same address has succeeded before. A
+    /// first read, and a read of a missing record, thus needs one round trip. The default is
+    /// `false`.
     fn is_remote(&self) -> bool {
         false
     }

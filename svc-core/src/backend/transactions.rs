@@ -1,4 +1,4 @@
-//! The transactions of a backend: one for each call that writes.
+//! The transactions of a backend: one for each write request.
 
 use std::sync::Arc;
 
@@ -10,28 +10,30 @@ use crate::{
     error::{Error, Result},
 };
 
-/// Runs everything that one call writes in one transaction of the backend: each create, update,
-/// delete and helper is all or nothing (ERR-04, ERR-34), and no operation begins or commits by
-/// itself.
+/// Runs all writes of a request in one transaction of the backend.
+///
+/// Each create, update, delete and helper request is then all or nothing. No operation begins or
+/// commits a transaction itself.
 ///
 /// # Behaviour
 ///
-/// - The library begins one for each call that writes, hands it to every operation of the call in
-///   its [`Context`], and ends it once: with a commit, or with a rollback where the call is refused
-///   or fails. Operations that only read are called with one where they are a part of a helper, and
-///   without one where a client asks for the read itself.
-/// - Two calls at once must not both find nobody and both make a person (HLP-04). Either
+/// - The library begins one transaction for each write request and passes it to every operation in
+///   the [`Context`]. It ends the transaction once: with a commit, or with a rollback if the
+///   request is rejected or fails. A read operation gets a transaction if it is part of a helper
+///   request. It gets none if a client requests the read itself.
+/// - Two concurrent requests must not both find no person and both create one. Either
 ///   [`begin`](Self::begin) takes a lock that all writers share, such as SQLite's
-///   `BEGIN IMMEDIATE`, or [`lock`](Self::lock) takes one for each key.
-/// - Where others made the database roll back (serialization failures, deadlocks),
-///   [`Error::rolled_back`] runs the whole call again, a few times: say so once in
+///   `BEGIN IMMEDIATE`, or [`lock`](Self::lock) takes a lock for each key.
+/// - If the database rolls back because of concurrent transactions (serialization failures,
+///   deadlocks), return [`Error::rolled_back`]. The library then repeats the whole request a few
+///   times. You can map such errors in one place with
 ///   [`ApiBuilder::map_errors`](crate::ApiBuilder::map_errors).
-/// - Operations of one call may be waited for at the same time, but only those that read:
-///   [`Find`](crate::Find) and [`Get`](crate::Get).
-/// - A tag, list or answer of a helper call that is refused fails alone, and the rest stays
-///   (ERR-29): it is undone by [`savepoint`](Self::savepoint).
-/// - A call that is dropped on the way, as by the request's timeout, ends without commit and
-///   rollback: a transaction that is dropped is rolled back.
+/// - Operations of one request can run concurrently, but only reads: [`Find`](crate::Find) and
+///   [`Get`](crate::Get).
+/// - A tag, list or answer of a helper request can be rejected without affecting the rest. It is
+///   undone with [`savepoint`](Self::savepoint).
+/// - A request that is dropped, for example by the request timeout, ends without commit and without
+///   rollback. Dropping a transaction must therefore roll it back.
 ///
 /// # Examples
 ///
@@ -40,8 +42,8 @@ use crate::{
 ///
 /// use svc_core::{Context, LockKey, Result, Transactions, ops::SavepointAction};
 ///
-/// // The vendor's pool, and one of its transactions: `sqlx::Transaction<'static, Postgres>`, which takes `&mut self`,
-/// // would stand in a `tokio::sync::Mutex`.
+/// // The vendor's pool and its transaction type. A `sqlx::Transaction<'static, Postgres>` takes `&mut self`,
+/// // so put it into a `tokio::sync::Mutex`.
 /// # struct Pool;
 /// # impl Pool { async fn begin(&self) -> std::io::Result<Open> { Ok(Open) } }
 /// # struct Open;
@@ -75,7 +77,7 @@ use crate::{
 /// }
 ///
 /// impl Crm {
-///     /// For every operation, those that only read too.
+///     /// Used by every operation, including reads.
 ///     async fn open(&self, cx: &Context) -> Result<Arc<Open>> {
 ///         match Self::current(cx) {
 ///             Some(open) => Ok(open),
@@ -84,21 +86,23 @@ use crate::{
 ///     }
 /// }
 /// ```
+///
+/// Requirements: ERR-04, ERR-34, HLP-04, ERR-29.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no transactions",
     label = "missing `impl Transactions for {Self}`",
-    note = "implement `svc_core::Transactions` for `{Self}`, or leave `.transactions(...)` out: helpers then go step by step"
+    note = "implement `svc_core::Transactions` for `{Self}`, or do not call `.transactions(...)`: helpers then run step by step, without a transaction"
 )]
 pub trait Transactions: Send + Sync {
-    /// A transaction that is open. It travels in the [`extensions`](Context::extensions) of the
-    /// context, in an [`Arc`].
+    /// An open transaction. The library passes it in an [`Arc`], in the
+    /// [`extensions`](Context::extensions) of the context.
     type Open: Send + Sync + 'static;
 
-    /// Returns the transaction that this operation is a part of: that of a call that writes.
+    /// Returns the transaction of the write request that this operation is part of.
     ///
-    /// It is borrowed for the duration of the operation: one that is kept longer cannot be
-    /// committed. The default is right for every implementation.
+    /// Use it only during the operation: while a clone of the [`Arc`] exists, the transaction
+    /// cannot be committed. The default implementation is right for every backend.
     #[must_use]
     fn current(cx: &Context) -> Option<Arc<Self::Open>>
     where
@@ -110,58 +114,64 @@ pub trait Transactions: Send + Sync {
     /// Begins a transaction.
     async fn begin(&self, cx: &Context) -> Result<Self::Open>;
 
-    /// Locks keys until the transaction ends: whoever else locks one of them waits. They come in
-    /// the order of their [numbers](LockKey::advisory_lock_id), the same for every call, so that no two calls
-    /// wait for each other; the library asks before it looks anything up, and only where there are
-    /// keys.
+    /// Locks keys until the transaction ends. Other transactions that lock one of the keys wait.
     ///
-    /// What is looked up afterwards has to be what is stored by then: in PostgreSQL, lock in its
-    /// default isolation level, `READ COMMITTED`. In the higher ones a transaction sees the moment
-    /// before it waited.
+    /// The keys are always in the order of their [numbers](LockKey::advisory_lock_id), so that no
+    /// two requests can deadlock. The library calls this method before any lookup, and only if
+    /// there are keys.
     ///
-    /// Does nothing unless said otherwise, which is right only where [`begin`](Self::begin) takes a
+    /// Lookups after this call must see everything that is committed by then. In PostgreSQL, use
+    /// the default isolation level, `READ COMMITTED`. At higher levels, a transaction still sees
+    /// the state from before it waited.
+    ///
+    /// By default this method does nothing. That is right only if [`begin`](Self::begin) takes a
     /// lock that all writers share.
     async fn lock(&self, open: &Self::Open, keys: &[LockKey]) -> Result<()> {
         let _ = (open, keys);
         Ok(())
     }
 
-    /// Sets a mark in the transaction, releases it, or undoes what came after it. The library sets
-    /// one before each tag, list and answer of a helper call that may fail alone (ERR-29); there is
-    /// never more than one.
+    /// Sets, releases or rolls back to a savepoint in the transaction.
     ///
-    /// Does nothing unless said otherwise, which is right only where an operation that refuses has
-    /// decided before it wrote: PostgreSQL takes no statement any more after one that failed.
+    /// The library sets a savepoint before each tag, list and answer of a helper request, because
+    /// each of them can fail alone. There is never more than one savepoint.
+    ///
+    /// By default this method does nothing. That is right only if an operation decides whether to
+    /// reject before it writes. PostgreSQL accepts no further statement in a transaction after a
+    /// failed one.
+    ///
+    /// Requirements: ERR-29.
     async fn savepoint(&self, open: &Self::Open, savepoint: SavepointAction) -> Result<()> {
         let _ = (open, savepoint);
         Ok(())
     }
 
-    /// Makes everything durable that the operations of the call did.
+    /// Commits the transaction: everything that the operations of the request wrote becomes
+    /// durable.
     async fn commit(&self, open: Self::Open) -> Result<()>;
 
-    /// Undoes everything that the operations of the call did: by dropping it, unless said
-    /// otherwise.
+    /// Rolls back everything that the operations of the request wrote. By default the transaction
+    /// is dropped.
     async fn rollback(&self, open: Self::Open) -> Result<()> {
         drop(open);
         Ok(())
     }
 }
 
-/// What becomes of a mark in a transaction.
+/// What to do with a savepoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SavepointAction {
-    /// It is set.
+    /// Set it.
     Set,
-    /// It is forgotten: what came after it stays.
+    /// Remove it and keep the changes made since it was set.
     Release,
-    /// What came after it is undone, and it is forgotten.
+    /// Undo the changes made since it was set, and remove it.
     Undo,
 }
 
 impl SavepointAction {
-    /// The same in SQL, as PostgreSQL, SQLite and others understand it.
+    /// Returns the SQL statements for PostgreSQL, SQLite and other databases with the same syntax.
     #[must_use]
     pub const fn sql(self) -> &'static str {
         match self {
@@ -172,17 +182,17 @@ impl SavepointAction {
     }
 }
 
-/// [`Transactions`] of whatever type; the open transaction is in a context that
-/// [`begin`](Self::begin) gave.
+/// [`Transactions`] of any type. The open transaction is in a context that [`begin`](Self::begin)
+/// returned.
 #[async_trait]
 pub(crate) trait ErasedTransactions: Send + Sync {
-    /// The same context with a transaction in it.
+    /// Begins a transaction and returns a copy of the context that contains it.
     async fn begin(&self, cx: &Context) -> Result<Context>;
 
     /// Locks keys in the transaction.
     async fn lock(&self, cx: &Context, keys: &[LockKey]) -> Result<()>;
 
-    /// Sets a mark, or comes back to it.
+    /// Sets, releases or rolls back to a savepoint.
     async fn savepoint(&self, cx: &Context, savepoint: SavepointAction) -> Result<()>;
 
     /// Ends the transaction.
@@ -217,7 +227,7 @@ impl<T: Transactions> ErasedTransactions for T {
         let open = cx.extensions.remove::<Arc<T::Open>>();
         let kept = || {
             Error::unexpected(
-                "an operation kept the transaction of its call, which cannot be ended",
+                "an operation still holds the transaction of its request, so the transaction cannot end",
             )
         };
         let open = open.and_then(Arc::into_inner).ok_or_else(kept)?;
@@ -229,5 +239,7 @@ impl<T: Transactions> ErasedTransactions for T {
 }
 
 fn open<T: Transactions>(cx: &Context) -> Result<Arc<T::Open>> {
-    T::current(cx).ok_or_else(|| Error::unexpected("a layer took the transaction of a call away"))
+    T::current(cx).ok_or_else(|| {
+        Error::unexpected("a layer removed the transaction from the context of a request")
+    })
 }

@@ -1,4 +1,6 @@
-//! Where webhooks are kept (HOOK-01 to HOOK-16).
+//! The storage of webhooks.
+//!
+//! Requirements: HOOK-01 to HOOK-16.
 
 use std::{fmt, sync::Arc};
 
@@ -11,22 +13,22 @@ use crate::{
     value::{Id, Timestamp},
 };
 
-/// A webhook as it is kept: a document, and the moment to look after it.
+/// A stored webhook: a document, and when it is due.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredWebhook {
-    /// Its id, a UUID.
+    /// The id, a UUID.
     pub id: Id,
-    /// How often it was written, from 1.
+    /// The version: 1 for a new webhook, and one more with each write.
     pub version: i64,
-    /// When to look after it next; `None` for one that does not send.
+    /// When the webhook is due next; `None` if it does not send.
     pub due_at: Option<Timestamp>,
-    /// The document: JSON of at most some tens of thousands of bytes. It holds secrets.
+    /// The document: JSON of at most some tens of thousands of bytes. It contains secrets.
     pub document: Bytes,
 }
 
 impl StoredWebhook {
-    /// What a store has read.
+    /// Creates the webhook that a store has read.
     #[must_use]
     pub fn new(id: Id, version: i64, next: Option<Timestamp>, body: Bytes) -> Self {
         Self {
@@ -39,7 +41,9 @@ impl StoredWebhook {
 }
 
 impl fmt::Debug for StoredWebhook {
-    /// Without the document, in which the secrets are (HOOK-02).
+    /// Omits the document, because it contains secrets.
+    ///
+    /// Requirements: HOOK-02.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             id,
@@ -61,44 +65,47 @@ impl fmt::Debug for StoredWebhook {
 pub enum WebhookWrite {
     /// The document is stored.
     Written,
-    /// The stored version is not the one before. Nothing was written.
+    /// The stored version is not the previous one. Nothing was written.
     Conflict,
     /// The tenant has [`MAX_WEBHOOKS`](crate::webhook::MOST_WEBHOOKS) webhooks. Nothing was
     /// written.
     LimitReached,
 }
 
-/// Keeps webhooks; [`ApiBuilder::webhooks`](crate::ApiBuilder::webhooks) offers them.
+/// Stores webhooks. Register it with [`ApiBuilder::webhooks`](crate::ApiBuilder::webhooks).
 ///
 /// # Behaviour
 ///
-/// - A document of a tenant is read, written and deleted for that tenant only.
+/// - A document is read, written and deleted only for the tenant that owns it.
 /// - A write whose version does not follow the stored one changes nothing and returns
-///   [`WebhookWrite::Conflict`]. Several senders thereby agree which of them has a webhook, and no
-///   write undoes a concurrent one.
+///   [`WebhookWrite::Conflict`]. So only one of several senders can claim a webhook, and no write
+///   overwrites a concurrent one.
 /// - A tenant never has more than [`MAX_WEBHOOKS`](crate::webhook::MOST_WEBHOOKS) webhooks: the
 ///   store counts them in the transaction that writes version 1.
-/// - A table of five columns does: tenant, id, version, next and body, with an index on `next`.
+/// - A table of five columns is sufficient: tenant, id, version, next and body, with an index on
+///   `next`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not keep webhooks",
+    message = "`{Self}` does not store webhooks",
     label = "missing `impl WebhookStore for {Self}`",
-    note = "implement `svc_core::ops::Webhooks` for it, or leave `.webhooks(...)` out: there are no webhooks then"
+    note = "implement `svc_core::ops::WebhookStore` for it, or do not call `.webhooks(...)`: the server then offers no webhooks"
 )]
 #[async_trait]
 pub trait WebhookStore: Send + Sync {
-    /// Every webhook of a tenant, in the order of their ids.
+    /// Returns all webhooks of a tenant, ordered by id.
     async fn list_webhooks(&self, tenant: &Tenant) -> Result<Vec<StoredWebhook>>;
 
-    /// One of them.
+    /// Returns a webhook of a tenant.
     async fn get_webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>>;
 
-    /// Writes a webhook in place of the version before it. Version 1 creates it.
+    /// Writes a webhook and replaces its previous version. Version 1 creates it.
     async fn put_webhook(&self, tenant: &Tenant, webhook: &StoredWebhook) -> Result<WebhookWrite>;
 
-    /// Deletes a webhook; `false` where there is none.
+    /// Deletes a webhook. Returns `false` if it does not exist.
     async fn delete(&self, tenant: &Tenant, id: &Id) -> Result<bool>;
 
-    /// Those of all tenants whose moment has come, by their ids: so many behind this one.
+    /// Returns the webhooks of all tenants that are due at `now`, ordered by id.
+    ///
+    /// Returns at most `most` webhooks whose id is greater than `after`.
     async fn list_due_webhooks(
         &self,
         now: Timestamp,

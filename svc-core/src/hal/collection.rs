@@ -1,4 +1,6 @@
-//! A page of a collection (COL-20 to COL-31, UND-32).
+//! Renders a page of a collection.
+//!
+//! Requirements: COL-20 to COL-31, UND-32.
 
 use std::ops::Range;
 
@@ -14,18 +16,22 @@ use crate::{
     page::{NextPage, PageRequest, RawPage},
 };
 
-/// A page and what was asked for.
+/// A page and its request.
 #[derive(Debug)]
 pub(crate) struct CollectionView<'a> {
     pub(crate) kind: Kind,
     pub(crate) scope: &'a Scope,
     pub(crate) request: &'a PageRequest,
-    /// Whether the request named its page: the `self` link repeats what was asked for (COL-27).
+    /// Whether the request contained the page number, which the `self` link then repeats.
+    ///
+    /// Requirements: COL-27.
     pub(crate) names_page: bool,
-    /// What every link repeats, such as `&per_page=10`.
+    /// The parameters that every link repeats, such as `&per_page=10`.
     pub(crate) repeated: &'a str,
     pub(crate) page: &'a RawPage,
-    /// Whether the person signup helper belongs to this collection (RES-person-49).
+    /// Whether the person signup helper belongs to this collection.
+    ///
+    /// Requirements: RES-person-49.
     pub(crate) signup: bool,
 }
 
@@ -85,8 +91,8 @@ pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec
     out.extend_from_slice(b"}}");
 }
 
-/// About how many bytes a page takes, rather too many: of its members the addresses are as long as
-/// that of the first.
+/// Returns an estimate of the size of a page in bytes, rather too large. It assumes that all
+/// members have URLs as long as the first one.
 fn expected_of_page(hal: &Hal<'_>, view: &CollectionView<'_>, here: &str) -> usize {
     let first = view.page.records.first();
     let address = first.map_or(0, |member| {
@@ -109,7 +115,7 @@ fn expected_of_page(hal: &Hal<'_>, view: &CollectionView<'_>, here: &str) -> usi
         .fold(of_links, usize::saturating_add)
 }
 
-/// The links to the members, each with a comma behind it; where the address of each stands in
+/// Writes the links to the members, each with a trailing comma. Returns the position of each URL in
 /// `out`.
 fn member_links(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec<u8>) -> Vec<Range<usize>> {
     let mut href = String::new();
@@ -126,7 +132,9 @@ fn member_links(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec<u8>) -> 
     addresses
 }
 
-/// `self`, `next`, and both names of the page before (COL-24, COL-27, UND-32).
+/// Writes `self`, `next`, and both names of the link to the previous page.
+///
+/// Requirements: COL-24, COL-27, UND-32.
 fn page_links(view: &CollectionView<'_>, total_pages: u64, here: &str, out: &mut Vec<u8>) {
     let (number, repeated) = (view.request.number, view.repeated);
     let to_page = |number: u64| [here, "?page=", &number.to_string(), repeated].concat();

@@ -1,4 +1,6 @@
-//! The entry point (ENT-01 to ENT-27).
+//! Renders the entry point.
+//!
+//! Requirements: ENT-01 to ENT-27.
 
 use super::Hal;
 use crate::{
@@ -8,7 +10,7 @@ use crate::{
     model::Kind,
 };
 
-/// What the entry point tells.
+/// The content of the entry point.
 #[derive(Debug)]
 pub(crate) struct EntryPointView<'a> {
     pub(crate) motd: &'a str,
@@ -18,9 +20,13 @@ pub(crate) struct EntryPointView<'a> {
     pub(crate) version: &'a str,
     /// The collections that it links.
     pub(crate) collections: &'a [Kind],
-    /// Whether person signup is there (ENT-24).
+    /// Whether person signup is available.
+    ///
+    /// Requirements: ENT-24.
     pub(crate) signup: bool,
-    /// Whether the `OpenAPI` document is there (UND-40).
+    /// Whether the `OpenAPI` document is available.
+    ///
+    /// Requirements: UND-40.
     pub(crate) openapi: bool,
     /// The links of the extensions that the server offers.
     pub(crate) extensions: &'a [EntryLink],
@@ -79,7 +85,7 @@ pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Ve
         let relation = hal.relations.dialect.relation(link.relation);
         titled(&relation, &hal.href(&link.target), link.title, out);
     }
-    // Registered relations of RFC 8631 (UND-40).
+    // Registered relations of RFC 8631. Requirements: UND-40.
     titled(
         "service-meta",
         &hal.href(&Target::Capabilities),
@@ -107,7 +113,7 @@ pub(crate) fn entry_point(hal: &Hal<'_>, view: &EntryPointView<'_>, out: &mut Ve
         .docs
         .as_ref()
         .map_or_else(|| hal.href(&Target::Docs), |docs| docs.start.clone());
-    // `docs` has a name and an index besides (ENT-23).
+    // `docs` also has a name and an index. Requirements: ENT-23.
     out.extend_from_slice(b"\"docs\":{\"href\":");
     write_string(&docs, out);
     out.extend_from_slice(b",\"title\":\"Documentation\",\"name\":\"Docs\",\"index\":\"index\"}}}");
@@ -129,7 +135,9 @@ fn titled(name: &str, href: &str, title: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"},");
 }
 
-/// `Fundraising pages` for `fundraising_pages` (ENT-25).
+/// Returns a title, such as `Fundraising pages` for `fundraising_pages`.
+///
+/// Requirements: ENT-25.
 fn title(plural: &str) -> String {
     let words = plural.replace('_', " ");
     let mut letters = words.chars();

@@ -1,4 +1,6 @@
-//! Error objects and notices (ERR-18 to ERR-33). They carry no links (Annex C).
+//! Renders error objects and notices. They contain no links (Annex C).
+//!
+//! Requirements: ERR-18 to ERR-33.
 
 use std::borrow::Cow;
 
@@ -14,19 +16,25 @@ use crate::{
 /// A failed atomic request.
 #[derive(Debug)]
 pub(crate) struct FailureView<'a> {
-    /// The kind that was addressed; `None` where none is known (ERR-21).
+    /// The kind of the target; `None` if it is unknown.
+    ///
+    /// Requirements: ERR-21.
     pub(crate) kind: Option<Kind>,
     pub(crate) status: u16,
     pub(crate) problems: &'a [Problem],
-    /// Leads to the log (ERR-28).
+    /// The code under which the log contains details.
+    ///
+    /// Requirements: ERR-28.
     pub(crate) reference_code: Option<&'a str>,
 }
 
-/// Writes the error object of a failed atomic request (ERR-18 to ERR-28).
+/// Writes the error object of a failed atomic request.
+///
+/// Requirements: ERR-18 to ERR-28.
 pub(crate) fn failure(hal: &Hal<'_>, view: &FailureView<'_>, out: &mut Vec<u8>) {
     open(hal, "atomic", view.status, out);
-    // What the server does not do has a status of its own, also where the whole call is refused for
-    // it (ERR-38, ERR-34), wherever it stands among what is wrong.
+    // An unsupported feature has its own status, at any position among the problems, even if the
+    // whole request is rejected because of it. Requirements: ERR-38, ERR-34.
     let own = view
         .problems
         .iter()
@@ -48,21 +56,27 @@ pub(crate) fn failure(hal: &Hal<'_>, view: &FailureView<'_>, out: &mut Vec<u8>) 
     out.extend_from_slice(b"}]}}");
 }
 
-/// What the report of a partly failed helper call shows (ERR-29 to ERR-33).
+/// The content of the report of a partly failed helper request.
+///
+/// Requirements: ERR-29 to ERR-33.
 pub(crate) struct ReportView<'a> {
     pub(crate) entries: &'a [ReportEntry],
-    /// The person and the action, as far as the caller may see them (ERR-32).
+    /// The person and the action, if the caller may read them.
+    ///
+    /// Requirements: ERR-32.
     pub(crate) embedded: &'a [Cow<'a, RawRecord>],
-    /// Whether the call has no key.
+    /// Whether the caller is anonymous.
     pub(crate) anonymous: bool,
-    /// Whether it is spelled as the examples have it.
+    /// Whether the response style is that of the examples.
     pub(crate) examples: bool,
 }
 
-/// Writes the report of a partly failed helper call (ERR-29 to ERR-33).
+/// Writes the report of a partly failed helper request.
 ///
-/// Without a key every entry reads 201 unless it failed, so that a stranger learns nothing of who
-/// is known (HLP-07).
+/// For an anonymous caller, every entry that did not fail has the status 201, so that the report
+/// does not reveal which records existed.
+///
+/// Requirements: ERR-29 to ERR-33, HLP-07.
 pub(crate) fn non_atomic(hal: &Hal<'_>, view: &ReportView<'_>, out: &mut Vec<u8>) {
     open(hal, "non-atomic", 400, out);
     let spelling = if view.examples {
@@ -102,7 +116,9 @@ fn entry_status(entry: &ReportEntry, anonymous: bool) -> (u16, &[Problem]) {
     }
 }
 
-/// Adds to a written object the member that tells what of a request was not taken (UND-22).
+/// Adds the member with the warnings about ignored members to a written object.
+///
+/// Requirements: UND-22.
 pub(crate) fn warnings(hal: &Hal<'_>, problems: &[Problem], out: &mut Vec<u8>) {
     if out.pop() != Some(b'}') {
         return;
@@ -117,7 +133,9 @@ pub(crate) fn warnings(hal: &Hal<'_>, problems: &[Problem], out: &mut Vec<u8>) {
     hal.extend_curies(out);
 }
 
-/// Writes `{"notice": "..."}` (SCH-02, CRU-05).
+/// Writes `{"notice": "..."}`.
+///
+/// Requirements: SCH-02, CRU-05.
 pub(crate) fn notice(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"notice\":");
     write_string(text, out);
@@ -144,7 +162,9 @@ fn status_head(hal: &Hal<'_>, kind: Option<Kind>, status: u16, out: &mut Vec<u8>
     out.extend_from_slice(format!(",\"response_code\":{status}").as_bytes());
 }
 
-/// Which names the members of an entry have (ERR-33).
+/// The names of the members of an entry.
+///
+/// Requirements: ERR-33.
 #[derive(Clone, Copy)]
 enum Spelling {
     Table,

@@ -1,4 +1,6 @@
-//! HAL documents, written straight into bytes: no JSON tree on the way (HAL-01 to HAL-19).
+//! Renders HAL documents directly as bytes, without a JSON tree.
+//!
+//! Requirements: HAL-01 to HAL-19.
 
 mod collection;
 mod entry_point;
@@ -20,8 +22,7 @@ use crate::{
     link::{Layout, Target},
 };
 
-/// What every document is written with: the address of the entry point, the layout, and the
-/// relations of the API.
+/// The context for rendering a document: the base URL, the layout, and the relations of the API.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hal<'a> {
     pub(crate) base: &'a str,
@@ -30,20 +31,20 @@ pub(crate) struct Hal<'a> {
 }
 
 impl Hal<'_> {
-    /// The absolute address of a target.
+    /// Returns the absolute URL of a target.
     pub(crate) fn href(&self, target: &Target) -> String {
         let mut href = String::with_capacity(self.base.len().saturating_add(96));
         self.push_href(target, &mut href);
         href
     }
 
-    /// Appends the absolute address of a target.
+    /// Appends the absolute URL of a target.
     pub(crate) fn push_href(&self, target: &Target, out: &mut String) {
         out.push_str(self.base);
         self.layout.path(target, out);
     }
 
-    /// Writes an absolute address as a JSON string.
+    /// Writes an absolute URL as a JSON string.
     pub(crate) fn write_href(&self, target: &Target, out: &mut Vec<u8>) {
         write_string(&self.href(target), out);
     }
@@ -55,8 +56,10 @@ impl Hal<'_> {
         out.push(b'}');
     }
 
-    /// Writes `"curies":[...]`: the template of the pages of the relations (HAL-18), and one for
-    /// the vendor's own relations (ENT-27).
+    /// Writes `"curies":[...]`: the template for the pages of relations, and one for the vendor
+    /// relations.
+    ///
+    /// Requirements: HAL-18, ENT-27.
     pub(crate) fn write_curies(&self, out: &mut Vec<u8>) {
         let dialect = &self.relations.dialect;
         out.extend_from_slice(b"\"curies\":[");
@@ -68,8 +71,10 @@ impl Hal<'_> {
         out.push(b']');
     }
 
-    /// Writes `"curies":[...]` for a document with relations that the specification does not define
-    /// (HAL-19).
+    /// Writes `"curies":[...]` for a document with relations that the specification does not
+    /// define.
+    ///
+    /// Requirements: HAL-19.
     pub(crate) fn write_extended_curies(&self, out: &mut Vec<u8>) {
         self.write_curies(out);
         out.pop();
@@ -77,8 +82,9 @@ impl Hal<'_> {
         out.push(b']');
     }
 
-    /// Adds the curie of the extensions to a written document, if it has curies without it
-    /// (HAL-19).
+    /// Adds the curie of the extensions to a written document if its curies do not contain it.
+    ///
+    /// Requirements: HAL-19.
     pub(crate) fn extend_curies(&self, document: &mut Vec<u8>) {
         let mut curies = Vec::new();
         self.write_curies(&mut curies);
@@ -102,7 +108,7 @@ impl Hal<'_> {
         );
     }
 
-    /// The address of the pages of relations, to which a name is appended.
+    /// Returns the URL that precedes the name of a relation in the URL of its page.
     fn docs_pages(&self) -> Cow<'_, str> {
         match &self.relations.docs {
             Some(docs) => docs.pages.as_str().into(),
@@ -111,7 +117,7 @@ impl Hal<'_> {
     }
 }
 
-/// Writes a curie: `pages` is the address of its template without `{rel}`.
+/// Writes a curie; `pages` is the URL of its template without `{rel}`.
 fn curie(name: &str, pages: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"name\":");
     write_string(name, out);

@@ -1,5 +1,6 @@
-//! One record: common fields, stored bytes or typed fields, computed fields, links (HAL-13, HAL-16,
-//! HAL-17).
+//! Renders a record: common fields, stored bytes or typed fields, computed fields, links.
+//!
+//! Requirements: HAL-13, HAL-16, HAL-17.
 
 use std::ops::Range;
 
@@ -18,22 +19,23 @@ pub(crate) fn record(hal: &Hal<'_>, record: &RawRecord, top: bool, out: &mut Vec
     record_at(hal, record, &SelfHref::Text(&href), top, out);
 }
 
-/// The address of a record that is written.
+/// The URL of a record that is being written.
 pub(super) enum SelfHref<'a> {
     /// As text.
     Text(&'a str),
-    /// As it stands in what was written already, within the quotes of a JSON string.
+    /// A copy of a part of the output, which is within the quotes of a JSON string.
     Written(Range<usize>),
 }
 
-/// About how many bytes a record takes whose address has `href` bytes, rather too many.
+/// Returns an estimate of the size of a record in bytes, rather too large. Its URL has `href`
+/// bytes.
 pub(super) fn expected(hal: &Hal<'_>, record: &RawRecord, href: usize) -> usize {
     let (FieldBytes::Stored(fields) | FieldBytes::Typed(fields)) = record.fields();
     let links = hal
         .relations
         .kind(record.kind())
         .map_or(0, |relations| relations.links.len());
-    // A link has its key, its braces and a word behind the address.
+    // A link has its key, its braces and a word after the URL.
     let links = links
         .saturating_add(1)
         .saturating_mul(href.saturating_add(64));
@@ -44,7 +46,7 @@ pub(super) fn expected(hal: &Hal<'_>, record: &RawRecord, href: usize) -> usize 
         .saturating_add(512)
 }
 
-/// Writes a record that has this address.
+/// Writes a record with this URL.
 pub(super) fn record_at(
     hal: &Hal<'_>,
     record: &RawRecord,
@@ -77,7 +79,7 @@ pub(super) fn record_at(
     }
     out.extend_from_slice(b"\",");
     if record.kind().schema().has_feature(KindFeature::ExposesId) {
-        // Clients read the id of a signed-up person from here (HLP-20).
+        // Clients read the id of a signed-up person from this member. Requirements: HLP-20.
         out.extend_from_slice(b"\"id\":\"");
         out.extend_from_slice(meta.id.as_str().as_bytes());
         out.extend_from_slice(b"\",");
@@ -154,7 +156,7 @@ fn links(
     out: &mut Vec<u8>,
 ) {
     out.extend_from_slice(b"\"self\":{\"href\":\"");
-    // The address is written as JSON once, and copied into the links below it.
+    // The URL is written as JSON once, and copied into the links under it.
     let own = match own {
         SelfHref::Written(own) => {
             out.extend_from_within(own.clone());

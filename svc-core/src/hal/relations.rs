@@ -1,5 +1,5 @@
-//! What an API's documents are written with, made once when it is built: prefixed names of
-//! relations, and which links each kind sends.
+//! Data for rendering the documents of an API, computed once when the API is built: prefixed
+//! relation names, and the links of each kind.
 
 use std::{ops::Deref, sync::Arc};
 
@@ -13,21 +13,25 @@ use crate::{
     value::Id,
 };
 
-/// What all documents of an API have in common.
+/// The data that all documents of an API share.
 #[derive(Debug)]
 pub(crate) struct RelationNames {
     documents: DocumentSettings,
     kinds: Vec<KindRelations>,
 }
 
-/// What is set for all documents.
+/// The settings for all documents.
 #[derive(Debug)]
 pub(crate) struct DocumentSettings {
     pub(crate) dialect: Dialect,
     pub(crate) namespace: Arc<str>,
-    /// An own documentation address in place of the built-in pages (ENT-22).
+    /// The URL of external documentation that replaces the built-in pages.
+    ///
+    /// Requirements: ENT-22.
     pub(crate) docs: Option<ExternalDocs>,
-    /// The vendor's own relations (ENT-27).
+    /// The vendor relations.
+    ///
+    /// Requirements: ENT-27.
     pub(crate) own: Option<VendorRelations>,
 }
 
@@ -39,20 +43,21 @@ impl Deref for RelationNames {
     }
 }
 
-/// Where an own documentation lies.
+/// The URLs of external documentation.
 #[derive(Debug, Clone)]
 pub(crate) struct ExternalDocs {
     pub(crate) start: String,
-    /// The address in front of a relation.
+    /// The URL that precedes the name of a relation.
     pub(crate) pages: String,
 }
 
-/// What is written of one kind.
+/// The data for rendering one kind.
 #[derive(Debug)]
 pub(crate) struct KindRelations {
-    /// The links that its records send.
+    /// The links that the records contain.
     pub(crate) links: Vec<LinkRelation>,
-    /// What may leave the server; `None` when all may, so that stored bytes pass unread.
+    /// A filter of the members to send; `None` if all members are sent, so that stored bytes are
+    /// copied.
     pub(crate) shown: Option<MemberFilter>,
     /// `"svc:people":`
     pub(crate) plural: Vec<u8>,
@@ -60,20 +65,20 @@ pub(crate) struct KindRelations {
     pub(crate) singular: Vec<u8>,
 }
 
-/// One link that is sent.
+/// A link that records contain.
 #[derive(Debug)]
 pub(crate) struct LinkRelation {
     pub(crate) name: &'static str,
     pub(crate) target: LinkTarget,
     /// `"svc:signatures":{"href":`
     pub(crate) key: Vec<u8>,
-    /// What stands behind the record's own address in this link's, such as `/signatures`; `None`
-    /// where the layout does not put the one behind the other.
+    /// The suffix of the record's URL in the URL of this link, such as `/signatures`. `None` if the
+    /// layout does not append a suffix.
     pub(crate) below: Option<String>,
 }
 
 impl RelationNames {
-    /// `readable` has the fields of a kind that may leave the server, and what is narrower of it.
+    /// Computes the data. `readable` returns the fields of a kind to send, and the constraints.
     pub(crate) fn new<'n>(
         documents: DocumentSettings,
         layout: &dyn Layout,
@@ -111,14 +116,17 @@ impl RelationNames {
         Self { documents, kinds }
     }
 
-    /// What is written of a kind. The list has every kind, in the order of [`Kind::ALL`].
+    /// Returns the data for rendering a kind. The list contains every kind, in the order of
+    /// [`Kind::ALL`].
     pub(crate) fn kind(&self, kind: Kind) -> Option<&KindRelations> {
         self.kinds.get(kind as usize)
     }
 }
 
-/// What a layout puts behind the address of a record to make the address of a collection or helper
-/// below it, when it does so whatever the ids are: the conventional one does.
+/// Returns the suffix that a layout appends to the URL of a record for a collection or helper under
+/// it.
+///
+/// The suffix must not depend on the ids, as in the conventional layout.
 fn below(layout: &dyn Layout, kind: Kind, target: LinkTarget) -> Option<String> {
     if !layout.is_conventional() {
         return None;
@@ -149,7 +157,7 @@ fn below(layout: &dyn Layout, kind: Kind, target: LinkTarget) -> Option<String> 
         let below = path(there)
             .strip_prefix(&path(Target::Record(record)))?
             .to_owned();
-        // It is written as it is.
+        // The suffix is written without escaping.
         below
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-'))

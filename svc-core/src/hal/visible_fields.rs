@@ -1,4 +1,6 @@
-//! Which fields of a kind leave the server, as a filter over stored bytes (CAP-04).
+//! A filter over stored bytes for the fields of a kind that are sent.
+//!
+//! Requirements: CAP-04.
 
 use crate::{
     field_set::FieldBits,
@@ -8,8 +10,8 @@ use crate::{
     schema::{Constraint, Constraints, ObjectSchema},
 };
 
-/// What is left out of the fields of a kind; `None` where nothing is, so that stored bytes pass
-/// unread.
+/// Returns a filter for the fields of a kind; `None` if all of them are sent, so that stored bytes
+/// are copied.
 pub(super) fn filter(
     kind: Kind,
     readable: Option<FieldBits>,
@@ -37,7 +39,7 @@ pub(super) fn filter(
     (!filter.is_identity()).then_some(filter)
 }
 
-/// What is left out of an object that has all members but those that are unreadable.
+/// Returns a filter that omits the unreadable members of an object.
 fn visible_members(schema: &ObjectSchema, narrowing: &Constraints, names: &ShareNames) -> MemberFilter {
     narrowing.members().fold(
         MemberFilter::copy_others(),

@@ -1,8 +1,8 @@
-//! The operations of the interface as one table: admission, dispatch, `Allow`, `OpenAPI`, the
-//! documentation and its example requests read it.
+//! The table of all operations of the specification. Access checks, dispatch, `Allow`, `OpenAPI`,
+//! the documentation and its example requests use it.
 //!
-//! What a server offers of them is asked of its [`Api`](crate::Api):
-//! [`Api::operation`](crate::Api::operation) and [`Api::operations`](crate::Api::operations).
+//! [`Api::operation`](crate::Api::operation) and [`Api::operations`](crate::Api::operations) return
+//! the operations that a server offers.
 
 mod table;
 mod text;
@@ -17,33 +17,34 @@ use crate::{
     link::{RecordAddress, Target},
 };
 
-/// How responses look where the specification's examples and its response-code table disagree.
+/// The form of responses where the specification's examples and its table of response codes differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ResponseStyle {
-    /// Create 201, delete 204 without body, `error_descriptions` in non-atomic entries (CRU-13,
-    /// CRU-14, ERR-33).
+    /// Create 201, delete 204 without body, `error_descriptions` in non-atomic entries.
+    ///
+    /// Requirements: CRU-13, CRU-14, ERR-33.
     #[default]
     Table,
     /// Create 200, delete 200 with `notice`, `errors` and `code` in non-atomic entries.
     Examples,
 }
 
-/// One operation of the interface: a method on a shape of address.
+/// An operation of the specification: a method on a type of target.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct OperationSpec {
-    /// Its name, as in the capability document: `list`, `read`, `create`, `update`, `delete`;
-    /// `call` and `cancel` for helpers; the document for the rest.
+    /// The name, as in the capability document: `list`, `read`, `create`, `update`, `delete`.
+    /// Helpers have `call` and `cancel`, and other operations have the name of the document.
     pub name: &'static str,
-    /// Its method. A server answers `HEAD` where this is `GET`, and may take `PATCH` where it is
-    /// `PUT`.
+    /// The method. A server also supports `HEAD` if this is `GET`, and may support `PATCH` if this
+    /// is `PUT`.
     pub method: Method,
-    /// What it is called on.
+    /// The type of target.
     pub shape: TargetShape,
-    /// The right that it needs.
+    /// The required right.
     pub need: RequiredRight,
-    /// The body that it takes.
+    /// The request body.
     pub input: RequestBodyKind,
     pub(crate) answers: SuccessResponses,
     pub(crate) id: &'static str,
@@ -52,36 +53,41 @@ pub struct OperationSpec {
 }
 
 impl OperationSpec {
-    /// Whether it takes a body; of a request to any other, none is read (UND-39).
+    /// Returns whether the operation accepts a body. The body of any other request is not read.
+    ///
+    /// Requirements: UND-39.
     #[must_use]
     pub fn accepts_body(&self) -> bool {
         self.input != RequestBodyKind::Nothing
     }
 
-    /// Whether it reads a document about the server: the documentation, what is supported, the
-    /// schemas (ENT-22, UND-40).
+    /// Returns whether the operation reads a document about the server: the documentation, the
+    /// supported features, the schemas.
     ///
-    /// No backend is asked for it, and whoever serves documents answers it itself: an
-    /// [`Api`](crate::Api) by itself has the capability document only.
+    /// No backend is called for it. Another layer must serve these documents; an
+    /// [`Api`](crate::Api) itself serves only the capability document.
+    ///
+    /// Requirements: ENT-22, UND-40.
     #[must_use]
     pub fn is_document(&self) -> bool {
         matches!(self.handler, Handler::Document | Handler::Capabilities)
     }
 
-    /// What a success is answered with in a response style, the usual answer first (CRU-13,
-    /// CRU-14).
+    /// Returns the responses of successful requests in a response style, the usual one first.
+    ///
+    /// Requirements: CRU-13, CRU-14.
     pub fn successes(&self, style: ResponseStyle) -> impl Iterator<Item = SuccessResponse> + use<> {
         let StyleResponses { usual, otherwise } = self.answers.of(style);
         std::iter::once(usual).chain(otherwise)
     }
 
-    /// What a success is usually answered with in a response style.
+    /// Returns the usual response of a successful request in a response style.
     #[must_use]
     pub fn default_success(&self, style: ResponseStyle) -> SuccessResponse {
         self.answers.of(style).usual
     }
 
-    /// The right that it needs on a target; `None` where no key is needed.
+    /// Returns the required right for a target; `None` if no key is required.
     #[must_use]
     pub fn right(&self, target: &Target) -> Option<Right> {
         match (self.need, target) {
@@ -97,7 +103,10 @@ impl OperationSpec {
         }
     }
 
-    /// Whether the interface lets it be called without a key, where the server does, too (AUT-06).
+    /// Returns whether the specification allows the operation without a key, if the server also
+    /// allows it.
+    ///
+    /// Requirements: AUT-06.
     #[must_use]
     pub fn allows_anonymous(&self, target: &Target) -> bool {
         match (self.need, target) {
@@ -108,50 +117,78 @@ impl OperationSpec {
     }
 }
 
-/// The shape of an address: what it leads to, without the ids in it.
+/// The type of a target: a target without its ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum TargetShape {
-    /// The entry point (ENT-01).
+    /// The entry point.
+    ///
+    /// Requirements: ENT-01.
     EntryPoint,
-    /// The change feed (SYN-01).
+    /// The change feed.
+    ///
+    /// Requirements: SYN-01.
     Changes,
-    /// The webhooks (HOOK-01).
+    /// The webhooks.
+    ///
+    /// Requirements: HOOK-01.
     Webhooks,
-    /// One webhook (HOOK-01).
+    /// One webhook.
+    ///
+    /// Requirements: HOOK-01.
     Webhook,
-    /// Where a webhook is told to send again (HOOK-10).
+    /// The URL for requesting redelivery of a webhook.
+    ///
+    /// Requirements: HOOK-10.
     Redelivery,
-    /// Where a webhook gets another secret (HOOK-09).
+    /// The URL for rotating the secret of a webhook.
+    ///
+    /// Requirements: HOOK-09.
     SecretRotation,
-    /// The start page of the documentation (ENT-22).
+    /// The start page of the documentation.
+    ///
+    /// Requirements: ENT-22.
     Docs,
-    /// Another page of the documentation (ENT-22).
+    /// Another page of the documentation.
+    ///
+    /// Requirements: ENT-22.
     DocsPage,
-    /// The explorer, and each file of it.
+    /// The explorer, and each of its files.
     Explorer,
-    /// The capability document (UND-40).
+    /// The capability document.
+    ///
+    /// Requirements: UND-40.
     Capabilities,
     /// The `OpenAPI` document.
     OpenApi,
     /// A JSON Schema.
     JsonSchema,
-    /// What a form has to know of a route.
+    /// The description of a route for forms.
     Form,
-    /// A collection, or the part of one under a record (COL-01).
+    /// A collection, or its part under a record.
+    ///
+    /// Requirements: COL-01.
     Collection,
-    /// One record (COL-03).
+    /// One record.
+    ///
+    /// Requirements: COL-03.
     Record,
-    /// A helper that records something (HLP-11 to HLP-22).
+    /// A helper that records something.
+    ///
+    /// Requirements: HLP-11 to HLP-22.
     Helper,
-    /// Many calls of a helper in one request (BAT-01).
+    /// A batch of a helper.
+    ///
+    /// Requirements: BAT-01.
     Batch,
-    /// The schedule of a message (SCH-01).
+    /// The schedule of a message.
+    ///
+    /// Requirements: SCH-01.
     Schedule,
 }
 
 impl TargetShape {
-    /// The shape of a target.
+    /// Returns the type of a target.
     #[must_use]
     pub const fn from_target(target: &Target) -> Self {
         match target {
@@ -180,51 +217,73 @@ impl TargetShape {
     }
 }
 
-/// What a caller needs for an operation.
+/// The right that an operation requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequiredRight {
-    /// Nothing: it is public (ENT-01, ENT-22, UND-40).
+    /// None: the operation is public.
+    ///
+    /// Requirements: ENT-01, ENT-22, UND-40.
     None,
-    /// The right to read the records of at least one kind (SYN-06).
+    /// The right to read the records of at least one kind.
+    ///
+    /// Requirements: SYN-06.
     ReadAny,
     /// The right to an operation on the kind of its target.
     Operation(Operation),
     /// The right to call the helper of its target.
     Helper,
-    /// The right to webhooks (HOOK-03).
+    /// The right to manage webhooks.
+    ///
+    /// Requirements: HOOK-03.
     Webhooks,
 }
 
-/// The body that an operation takes.
+/// The request body of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestBodyKind {
     /// None.
     Nothing,
-    /// A record to create, perhaps with its person (CRU-01, HLP-19).
+    /// A record to create, optionally with its person.
+    ///
+    /// Requirements: CRU-01, HLP-19.
     Create,
-    /// A change of a record (CRU-04).
+    /// A change of a record.
+    ///
+    /// Requirements: CRU-04.
     Update,
-    /// The body of a helper (HLP-02, SCH-01).
+    /// The body of a helper.
+    ///
+    /// Requirements: HLP-02, SCH-01.
     Call,
-    /// Many bodies of a helper (BAT-01).
+    /// A batch of bodies of a helper.
+    ///
+    /// Requirements: BAT-01.
     Batch,
-    /// A webhook to make (HOOK-02).
+    /// A webhook to create.
+    ///
+    /// Requirements: HOOK-02.
     NewWebhook,
-    /// A change of a webhook (HOOK-06).
+    /// A change of a webhook.
+    ///
+    /// Requirements: HOOK-06.
     Webhook,
-    /// From where on a webhook sends again (HOOK-10).
+    /// The position in the feed from which a webhook sends again.
+    ///
+    /// Requirements: HOOK-10.
     Redelivery,
 }
 
-/// What the body of an answer is.
+/// The type of a response body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResponseBodyKind {
     /// The entry point.
     EntryPoint,
-    /// A page of the documentation, for people or for machines (ENT-22).
+    /// A page of the documentation, for people or for machines.
+    ///
+    /// Requirements: ENT-22.
     Page,
     /// The explorer.
     Explorer,
@@ -244,42 +303,52 @@ pub enum ResponseBodyKind {
     WebhookSecret,
     /// A record.
     Record,
-    /// What a helper recorded; without a key, an empty object (HLP-07).
+    /// The record that a helper created; for an anonymous caller, an empty object.
+    ///
+    /// Requirements: HLP-07.
     Recorded,
-    /// What became of each entry of a batch (BAT-02).
+    /// The results of the entries of a batch.
+    ///
+    /// Requirements: BAT-02.
     Batch,
-    /// A sentence for a reader (SCH-02, CRU-05).
+    /// A sentence for human readers.
+    ///
+    /// Requirements: SCH-02, CRU-05.
     Notice,
     /// No body.
     Nothing,
 }
 
-/// One way in which an operation succeeds.
+/// A response of a successful request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SuccessResponse {
     /// The status.
     pub status: StatusCode,
-    /// What the body is.
+    /// The type of the body.
     pub body: ResponseBodyKind,
-    /// What the answer is, in a sentence.
+    /// The meaning of the response, as a sentence.
     pub description: &'static str,
 }
 
-/// Whether a request needs a key.
+/// Whether a request requires a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyRequirement {
-    /// None (ENT-01, ENT-22, UND-40).
+    /// No key is required.
+    ///
+    /// Requirements: ENT-01, ENT-22, UND-40.
     None,
-    /// It may come without one (AUT-06).
+    /// A key is optional.
+    ///
+    /// Requirements: AUT-06.
     Optional,
-    /// One with the right.
+    /// A key with the right is required.
     Required,
 }
 
 impl KeyRequirement {
-    /// In words, as the documentation has it.
+    /// Returns the text for the documentation.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -290,14 +359,14 @@ impl KeyRequirement {
     }
 }
 
-/// The successes of an operation in both response styles.
+/// The responses of successful requests in both response styles.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SuccessResponses {
     table: StyleResponses,
     examples: StyleResponses,
 }
 
-/// The successes of an operation in one response style.
+/// The responses of successful requests in one response style.
 #[derive(Debug, Clone, Copy)]
 struct StyleResponses {
     usual: SuccessResponse,
@@ -312,13 +381,13 @@ impl SuccessResponses {
         }
     }
 
-    /// The usual success.
+    /// Returns the usual response of a successful request.
     pub(crate) fn usual(self, style: ResponseStyle) -> SuccessResponse {
         self.of(style).usual
     }
 }
 
-/// What answers an operation.
+/// The handler of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Handler {
     EntryPoint,
@@ -334,7 +403,7 @@ pub(crate) enum Handler {
     Cancel,
 }
 
-/// An extension that has operations of its own.
+/// An extension with its own operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExtensionName {
     Batch,
@@ -343,7 +412,7 @@ pub(crate) enum ExtensionName {
 }
 
 impl ExtensionName {
-    /// The relation of its documents, without prefix.
+    /// Returns the relation of its documents, without prefix.
     pub(crate) const fn relation(self) -> &'static str {
         match self {
             Self::Batch => "batch",

@@ -1,4 +1,4 @@
-//! The table.
+//! The table of all operations.
 
 use http::{Method, StatusCode};
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::auth::Operation;
 
-/// A success in the same form in both response styles.
+/// Returns a response that is the same in both response styles.
 pub(crate) const fn always(
     status: StatusCode,
     output: ResponseBodyKind,
@@ -28,35 +28,44 @@ pub(crate) const fn always(
     }
 }
 
-/// A record that was created, or was there before (CRU-13, UND-38).
+/// The response for a record that was created or already existed.
+///
+/// Requirements: CRU-13, UND-38.
 pub(crate) const CREATED: SuccessResponses = SuccessResponses {
     table: StyleResponses {
         usual: SuccessResponse {
             status: StatusCode::CREATED,
             body: ResponseBodyKind::Record,
-            description: "The record, which is new.",
+            description: "The new record.",
         },
         otherwise: Some(SuccessResponse {
             status: StatusCode::OK,
             body: ResponseBodyKind::Record,
-            description: "The record, which was there already.",
+            description: "The existing record.",
         }),
     },
     examples: always(StatusCode::OK, ResponseBodyKind::Record, "The record.").examples,
 };
 
-/// A record that was deleted (CRU-14).
+/// The response for a deleted record.
+///
+/// Requirements: CRU-14.
 pub(crate) const DELETED: SuccessResponses = SuccessResponses {
     table: always(
         StatusCode::NO_CONTENT,
         ResponseBodyKind::Nothing,
-        "It is deleted.",
+        "The record is deleted.",
     )
     .table,
-    examples: always(StatusCode::OK, ResponseBodyKind::Notice, "It is done.").examples,
+    examples: always(
+        StatusCode::OK,
+        ResponseBodyKind::Notice,
+        "The record is deleted.",
+    )
+    .examples,
 };
 
-/// Something that everybody may read.
+/// Returns a public operation.
 const fn public(
     name: &'static str,
     shape: TargetShape,
@@ -78,18 +87,21 @@ const fn public(
     }
 }
 
-/// Every operation of the specification, those of one shape in the order in which `Allow` names their
-/// methods.
+/// Every operation of the specification. Operations on the same type of target are in the order in
+/// which `Allow` lists their methods.
 ///
-/// In ids and summaries `{one}` and `{many}` stand for the names of the kind, `{any}` for one with
-/// its article, `{of}` for the record that a collection is under, `{below}` for one that is not its
-/// container, `{helper}` and `{text}` for name and purpose of the helper.
+/// Ids and summaries contain placeholders:
+///
+/// - `{one}` and `{many}` are the names of the kind, and `{any}` is its name with an article.
+/// - `{of}` is the record that a collection is under, and `{below}` is such a record that is not
+///   the container.
+/// - `{helper}` and `{text}` are the name and purpose of the helper.
 pub(crate) static OPERATIONS: &[OperationSpec] = &[
     public(
         "entry_point",
         TargetShape::EntryPoint,
         Handler::EntryPoint,
-        "The entry point: where the links begin.",
+        "The entry point, which links to everything else.",
         ResponseBodyKind::EntryPoint,
         "The entry point.",
     ),
@@ -97,9 +109,9 @@ pub(crate) static OPERATIONS: &[OperationSpec] = &[
         "docs",
         TargetShape::Docs,
         Handler::Document,
-        "The documentation's start page.",
+        "The start page of the documentation.",
         ResponseBodyKind::Page,
-        "A page.",
+        "The page.",
     ),
     public(
         "docs_page",
@@ -107,23 +119,23 @@ pub(crate) static OPERATIONS: &[OperationSpec] = &[
         Handler::Document,
         "The page of a relation or of an error code.",
         ResponseBodyKind::Page,
-        "A page.",
+        "The page.",
     ),
     public(
         "explorer",
         TargetShape::Explorer,
         Handler::Document,
-        "The explorer, where there is one.",
+        "The explorer, if available.",
         ResponseBodyKind::Explorer,
-        "A page.",
+        "The page.",
     ),
     public(
         "capabilities",
         TargetShape::Capabilities,
         Handler::Capabilities,
-        "What this server supports, for machines.",
+        "What this server supports, in machine-readable form.",
         ResponseBodyKind::Capabilities,
-        "What is supported.",
+        "The capability document.",
     ),
     public(
         "openapi",
@@ -137,7 +149,7 @@ pub(crate) static OPERATIONS: &[OperationSpec] = &[
         "json_schema",
         TargetShape::JsonSchema,
         Handler::Document,
-        "The JSON Schema of one thing.",
+        "A JSON Schema, by its name.",
         ResponseBodyKind::Document,
         "The document.",
     ),
@@ -145,7 +157,7 @@ pub(crate) static OPERATIONS: &[OperationSpec] = &[
         "form",
         TargetShape::Form,
         Handler::Document,
-        "What a form has to know of one route; `routes` is the list of them.",
+        "The description of a route for forms; `routes` lists all routes.",
         ResponseBodyKind::Document,
         "The document.",
     ),
@@ -155,7 +167,11 @@ pub(crate) static OPERATIONS: &[OperationSpec] = &[
         shape: TargetShape::Collection,
         need: RequiredRight::Operation(Operation::List),
         input: RequestBodyKind::Nothing,
-        answers: always(StatusCode::OK, ResponseBodyKind::Collection, "A page."),
+        answers: always(
+            StatusCode::OK,
+            ResponseBodyKind::Collection,
+            "A page of the collection.",
+        ),
         id: "list_{many}{of}",
         summary: "Lists the {many}{of}.",
         handler: Handler::List,
@@ -213,7 +229,7 @@ pub(crate) static OPERATIONS: &[OperationSpec] = &[
         answers: always(
             StatusCode::OK,
             ResponseBodyKind::Recorded,
-            "What was recorded; without a key, an empty object.",
+            "The recorded action or person; without a key, an empty object.",
         ),
         id: "{helper}",
         summary: "{text}",
@@ -225,7 +241,11 @@ pub(crate) static OPERATIONS: &[OperationSpec] = &[
         shape: TargetShape::Schedule,
         need: RequiredRight::Helper,
         input: RequestBodyKind::Call,
-        answers: always(StatusCode::OK, ResponseBodyKind::Notice, "It is done."),
+        answers: always(
+            StatusCode::OK,
+            ResponseBodyKind::Notice,
+            "The message is scheduled.",
+        ),
         id: "{helper}",
         summary: "Schedules a message.",
         handler: Handler::Call,
@@ -236,7 +256,11 @@ pub(crate) static OPERATIONS: &[OperationSpec] = &[
         shape: TargetShape::Schedule,
         need: RequiredRight::Helper,
         input: RequestBodyKind::Nothing,
-        answers: always(StatusCode::OK, ResponseBodyKind::Notice, "It is done."),
+        answers: always(
+            StatusCode::OK,
+            ResponseBodyKind::Notice,
+            "The schedule is cancelled.",
+        ),
         id: "cancel_{helper}",
         summary: "Cancels the schedule of a message.",
         handler: Handler::Cancel,

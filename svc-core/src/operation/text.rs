@@ -1,4 +1,4 @@
-//! What an operation is called on one target.
+//! Texts of an operation for one target.
 
 use super::OperationSpec;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl OperationSpec {
-    /// A name of it on a target that no other operation has, such as `list_signatures_of_petition`.
+    /// Returns a unique name of the operation on a target, such as `list_signatures_of_petition`.
     #[must_use]
     pub fn id(&self, target: &Target) -> String {
         filled(self.id, target, str::to_owned, |kind| {
@@ -15,7 +15,8 @@ impl OperationSpec {
         })
     }
 
-    /// What it does on a target, in a sentence such as `Lists the signatures of a petition.`
+    /// Returns a summary of the operation on a target, such as
+    /// `Lists the signatures of a petition.`
     #[must_use]
     pub fn summary(&self, target: &Target) -> String {
         filled(

@@ -1,5 +1,7 @@
-//! Request bodies as drafts, patches and plans, with every problem that the body alone shows
-//! (ERR-39).
+//! Converts request bodies into drafts, patches and helper requests, with every problem that can be
+//! found without a store.
+//!
+//! Requirements: ERR-39.
 
 use super::{
     AcceptedMembers, ContentLimits, Json, JsonLimits, LinkReader, Object, Validator,
@@ -23,48 +25,60 @@ use crate::{
     value::{ClosedEnum, Identifier, Timestamp},
 };
 
-/// Reads bodies for one request.
+/// Reads the body of one request.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyReader<'a> {
-    /// Reads addresses.
+    /// Resolves URLs.
     pub links: LinkReader<'a>,
-    /// The server's namespace (ENT-07).
+    /// The server's namespace.
+    ///
+    /// Requirements: ENT-07.
     pub namespace: &'a str,
-    /// How large a body may be (UND-17).
+    /// The limits of the JSON text.
+    ///
+    /// Requirements: UND-17.
     pub limits: &'a JsonLimits,
-    /// How much a record and a call may hold (UND-17).
+    /// The maximum sizes of a record and of a request.
+    ///
+    /// Requirements: UND-17.
     pub caps: &'a ContentLimits,
     /// The time of receipt.
     pub now: Timestamp,
 }
 
-/// What a helper's body is read with.
+/// The options for reading the body of a helper request.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct HelperBodyOptions<'a> {
-    /// Which helper.
+    /// The helper.
     pub helper: HelperName,
-    /// The record it belongs to.
+    /// The record that the helper belongs to.
     pub container: Option<&'a RecordAddress>,
-    /// What is taken of the action.
+    /// The accepted members of the action.
     pub action: AcceptedMembers<'a>,
-    /// What is taken of a person.
+    /// The accepted members of a person.
     pub person: AcceptedMembers<'a>,
     /// The action functions that this server supports.
     pub functions: &'a [FunctionName],
-    /// Whether all of it must succeed (ERR-34).
+    /// Whether the request must succeed completely.
+    ///
+    /// Requirements: ERR-34.
     pub atomic: bool,
-    /// What a call without a key may do; `None` for one with a key.
+    /// The policy for anonymous callers; `None` for a caller with a key.
     pub anonymous_policy: Option<&'a AnonymousPolicy>,
-    /// Whether a key may change people: else a person who is known stays as it is (UND-31).
+    /// Whether the key may change people. Otherwise an existing person remains unchanged.
+    ///
+    /// Requirements: UND-31.
     pub may_change_people: bool,
 }
 
 type Problems = Vec<Problem>;
 
 impl<'a> HelperBodyOptions<'a> {
-    /// The body of a call with a key that may change people; what fails in it stays the only thing
-    /// that fails (ERR-34).
+    /// Creates the options for a caller with a key that may change people. The request is not
+    /// atomic.
+    ///
+    /// Requirements: ERR-34.
     #[must_use]
     pub fn new(
         helper: HelperName,
@@ -87,11 +101,13 @@ impl<'a> HelperBodyOptions<'a> {
 }
 
 impl BodyReader<'_> {
-    /// The object that the body holds.
+    /// Reads the object of the body.
     ///
     /// # Errors
     ///
-    /// Everything that makes it unreadable (UND-27).
+    /// Returns every problem of the JSON text.
+    ///
+    /// Requirements: UND-27.
     pub fn object(&self, body: &[u8]) -> Result<Object, Problems> {
         match Json::read(body, self.limits)? {
             Json::Object(object) => Ok(object),
@@ -102,7 +118,9 @@ impl BodyReader<'_> {
         }
     }
 
-    /// A record to create, under a container when the kind has one (CRU-01).
+    /// Reads a record to create, under a container if the kind has one.
+    ///
+    /// Requirements: CRU-01.
     #[must_use]
     pub fn draft<'t>(
         &self,
@@ -130,7 +148,7 @@ impl BodyReader<'_> {
         (draft, problems)
     }
 
-    /// The common part of a draft and of a helper's person and action.
+    /// Reads the common part of a draft and of the person and action of a helper request.
     fn fields(
         &self,
         kind: Kind,
@@ -173,7 +191,7 @@ impl BodyReader<'_> {
         (draft, problems)
     }
 
-    /// The fields of a draft that have their default because nobody sent them.
+    /// Returns the fields of a draft that were not sent and have their default.
     fn unsent(&self, taken: AcceptedMembers<'_>, body: &Object, fields: &Object) -> Vec<String> {
         let names = self.links.dialect.share_names();
         let of_default = taken
@@ -189,11 +207,11 @@ impl BodyReader<'_> {
         of_default.map(|(name, _)| name.to_owned()).collect()
     }
 
-    /// The problem of a record that is larger than one may be.
+    /// Returns the problem of a record that exceeds the maximum size.
     fn too_large(&self, fields: &Object, path: &ValuePath<'_>) -> Option<Problem> {
         let name = self.caps.too_large(fields, |_| true)?;
         let text = format!(
-            "With {{property}} the record is larger than {} bytes.",
+            "With {{property}} the record exceeds the limit of {} bytes.",
             self.caps.record
         );
         Some(Problem::new(
@@ -203,7 +221,9 @@ impl BodyReader<'_> {
         ))
     }
 
-    /// A change of the record at an address (CRU-04).
+    /// Reads a change of the record at an address.
+    ///
+    /// Requirements: CRU-04.
     #[must_use]
     pub fn patch<'t>(
         &self,
@@ -239,7 +259,9 @@ impl BodyReader<'_> {
         (patch, problems)
     }
 
-    /// What a helper call asks for (HLP-02).
+    /// Reads a helper request.
+    ///
+    /// Requirements: HLP-02.
     #[must_use]
     pub fn helper_request(
         &self,
@@ -302,7 +324,7 @@ impl BodyReader<'_> {
             ];
             let sent: Vec<&str> = all.into_iter().filter(|name| body.contains(name)).collect();
             let text = format!(
-                "There are more than {} tags, lists and answers in this call.",
+                "The request has more than {} tags, lists and answers.",
                 self.caps.functions
             );
             problems.push(Problem::for_properties(ErrorCode::FieldInvalid, &sent, text));
@@ -363,7 +385,7 @@ impl BodyReader<'_> {
             _ if call.helper != HelperName::RecordCanvass => (body, &ValuePath::Root),
             Some(Json::Object(canvass)) => (canvass, &inside),
             None | Some(Json::Null) => {
-                let text = "{property} is required: it holds the fields of the canvass.";
+                let text = "{property} is required: it contains the fields of the canvass.";
                 problems.push(Problem::new(ErrorCode::FieldRequired, "canvass", text));
                 (&empty, &inside)
             }
@@ -375,7 +397,8 @@ impl BodyReader<'_> {
         let (mut draft, wrong) = self.fields(kind, call.action, fields, path, LinkPurpose::Helper);
         problems.extend(wrong);
         if call.helper == HelperName::RecordCanvass && draft.link("canvasser").is_none() {
-            // The canvasser may stand in `_links` of the body, too (RES-canvass-07).
+            // The link to the canvasser can also be in `_links` of the body. Requirements:
+            // RES-canvass-07.
             let links = self.links.read(
                 kind.schema(),
                 &without_top_links(body),
@@ -419,7 +442,7 @@ impl BodyReader<'_> {
                 .anonymous_policy
                 .is_some_and(|strangers| !strangers.may_use(name))
             {
-                Some("{property} is supported for calls with an API key only.")
+                Some("{property} requires an API key.")
             } else {
                 None
             };
@@ -462,7 +485,7 @@ impl BodyReader<'_> {
         functions
     }
 
-    /// The answers in an array of objects, or in one object.
+    /// Reads the answers in an array of objects, or in one object.
     fn responses(&self, value: &Json, path: &PropertyPath) -> Vec<AnswerInput> {
         let one = |object: &Object, path: PropertyPath| {
             let question = object
@@ -529,7 +552,7 @@ impl BodyReader<'_> {
             &ValuePath::Root,
         ));
         for mut problem in validator.problems {
-            // Named as the client named it (SCH-07).
+            // The problem must use the name that the client sent. Requirements: SCH-07.
             if problem.properties == [PropertyPath::member("scheduled_stop_date")] {
                 problem.properties = vec![PropertyPath::member(stop_name)];
             }
@@ -538,7 +561,7 @@ impl BodyReader<'_> {
         let (start, stop) = (valid.scheduled_start_date?, valid.scheduled_stop_date);
         if stop.is_some_and(|stop| stop < start) {
             let properties = ["scheduled_start_date", stop_name];
-            let text = "The start lies after the end.";
+            let text = "The start date is after the end date.";
             problems.push(Problem::for_properties(
                 ErrorCode::StartDateAfterEndDate,
                 &properties,
@@ -549,7 +572,7 @@ impl BodyReader<'_> {
     }
 }
 
-/// A body whose links stand in `_links` only.
+/// Returns a body that contains only the links in `_links`.
 fn without_top_links(body: &Object) -> Object {
     body.get("_links")
         .map(|links| ("_links", links.clone()))

@@ -1,5 +1,6 @@
-//! What a server takes of a kind from bodies, and values against what it has narrower than the
-//! interface (ERR-39).
+//! The accepted members of a kind in bodies, and the validation of values against constraints.
+//!
+//! Requirements: ERR-39.
 
 use super::{
     Json, Number,
@@ -12,14 +13,16 @@ use crate::{
     schema::{Constraint, Constraints, FieldSpec, ValueType},
 };
 
-/// What a server takes of one kind from bodies (CAP-04 to CAP-06).
+/// The accepted members of one kind in bodies.
+///
+/// Requirements: CAP-04 to CAP-06.
 #[derive(Debug, Clone, Copy)]
 pub struct AcceptedMembers<'a> {
     /// The fields that a client may write.
     pub writable: FieldBits,
-    /// What is narrower than the interface; `None` where nothing is, which costs nothing.
+    /// The constraints; `None` if there are none.
     pub narrowing: Option<&'a Constraints>,
-    /// Links to one record that the server does not keep: they are not known here.
+    /// Links to one record that the server does not store. They are unknown here.
     pub unlinked: &'a [&'static str],
 }
 
@@ -33,8 +36,9 @@ impl From<FieldBits> for AcceptedMembers<'_> {
     }
 }
 
-/// The value of an enum whose values are fewer than the interface's (TYP-08); `None` where the
-/// table decides.
+/// Validates an enum value against a constraint of its values; `None` if only the table applies.
+///
+/// Requirements: TYP-08.
 pub(super) fn listed(
     narrow: &Constraint,
     ty: &ValueType,
@@ -47,12 +51,12 @@ pub(super) fn listed(
     let wrong = |text: &str| Err(ValueError::with_hint(text, &values.join(", ")));
     Some(match raw {
         Json::String(text) if values.contains(text) => Ok(raw.clone()),
-        Json::String(_) => wrong("has a value that is not in its list"),
+        Json::String(_) => wrong("is not one of the allowed values"),
         other => wrong(&format!("must be a string, not {}", other.kind_name())),
     })
 }
 
-/// Adds what is wrong with a value of the right type, or with each value of a list.
+/// Adds the problems of a value of the right type, or of each value of a list.
 pub(super) fn check(
     narrow: &Constraint,
     value: &Json,
@@ -83,7 +87,7 @@ fn out_of_range(narrow: &Constraint, value: &Json) -> Option<(String, String)> {
     let is_above = narrow.max.is_some_and(|most| number > most);
     let told = match (narrow.min, narrow.max) {
         (Some(least), Some(most)) => (
-            format!("must lie between {least} and {most}"),
+            format!("must be between {least} and {most}"),
             format!("{least}..{most}"),
         ),
         (Some(least), None) => (
@@ -99,7 +103,7 @@ fn out_of_range(narrow: &Constraint, value: &Json) -> Option<(String, String)> {
 fn too_long(narrow: &Constraint, value: &Json) -> Option<(String, String)> {
     let (longest, text) = (narrow.max_length?, value.as_str()?);
     let most = usize::try_from(longest).ok()?;
-    // No character has less than one byte.
+    // Every character has at least one byte.
     let is_over = text.len() > most && text.chars().nth(most).is_some();
     is_over.then(|| {
         (
@@ -109,7 +113,7 @@ fn too_long(narrow: &Constraint, value: &Json) -> Option<(String, String)> {
     })
 }
 
-/// The default as a value of the field; `None` where there is none, and where it is no such
+/// Returns the default as a value of the field; `None` if there is none, or it is not a valid
 /// value.
 pub(super) fn default_of(narrow: &Constraint, field: &FieldSpec) -> Option<Json> {
     let text = narrow.default.as_deref()?;
@@ -125,13 +129,16 @@ pub(super) fn default_of(narrow: &Constraint, field: &FieldSpec) -> Option<Json>
         .ok()
 }
 
-/// What is wrong with the default as a value of the field, in words.
+/// Returns what is wrong with the default as a value of the field, as text.
 pub(crate) fn wrong_default(narrow: &Constraint, field: &FieldSpec) -> Option<String> {
     let text = narrow.default.as_deref()?;
     let Some(mut value) = default_of(narrow, field) else {
         return Some(match &narrow.values {
-            Some(values) => format!("`{text}` is not among its values ({})", values.join(", ")),
-            None => format!("`{text}` is no value of its type"),
+            Some(values) => format!(
+                "`{text}` is not one of its allowed values ({})",
+                values.join(", ")
+            ),
+            None => format!("`{text}` is not a value of its type"),
         });
     };
     let (mut problems, at) = (Vec::new(), ValuePath::Member(&ValuePath::Root, field.name));

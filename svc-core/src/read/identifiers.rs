@@ -1,5 +1,7 @@
-//! The identifiers of a body: the server's own and foreign ones, each named by its place as it was
-//! sent (UND-24).
+//! The identifiers of a body: the server's own and foreign ones, with the positions at which they
+//! were sent.
+//!
+//! Requirements: UND-24.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,8 +15,10 @@ use crate::{
 const IDENTIFIERS: &str = "identifiers";
 
 impl BodyReader<'_> {
-    /// The foreign identifiers of a body, and the id that one in the server's own namespace names
-    /// (UND-24).
+    /// Returns the foreign identifiers of a body, and the id of the one in the server's own
+    /// namespace.
+    ///
+    /// Requirements: UND-24.
     pub(super) fn identifiers(
         &self,
         body: &Object,
@@ -33,7 +37,7 @@ impl BodyReader<'_> {
         };
         let mut own: Option<Id> = None;
         let mut foreign = Vec::new();
-        // Filled for the first problem.
+        // Filled when the first problem is found.
         let mut places: HashMap<Identifier, usize> = HashMap::new();
         for identifier in list.iter().filter_map(identifier) {
             if identifier.system() != self.namespace {
@@ -55,11 +59,11 @@ impl BodyReader<'_> {
             }
             own = own.or(named);
         }
-        // The server's own comes back with the rest, and does not count: one more than the cap is
-        // too many without it.
+        // A client may send the server's own identifier back, and it does not count. One more than
+        // the limit is therefore too many only if it is missing.
         let (most, sent) = (self.caps.max_entries(IDENTIFIERS), self::list(body).len());
         if sent == most.saturating_add(1) && own.is_none() {
-            let text = format!("{{property}} has more than {most} entries.");
+            let text = format!("{{property}} must have at most {most} entries.");
             validator.problems.push(Problem::new(
                 ErrorCode::FieldInvalid,
                 path.property().push_member(IDENTIFIERS),
@@ -69,8 +73,8 @@ impl BodyReader<'_> {
         (Some(foreign), own)
     }
 
-    /// Takes the server's own identifiers out of the holders of tickets: whom they name, with the
-    /// place of the ticket.
+    /// Removes the server's own identifiers from the holders of tickets, and returns their ids with
+    /// the index of the ticket.
     pub(super) fn holders(&self, fields: &mut Object) -> Vec<(usize, Id)> {
         let mut named = Vec::new();
         let tickets = fields.get_mut("tickets").and_then(Json::as_array_mut);
@@ -94,7 +98,7 @@ impl BodyReader<'_> {
         named
     }
 
-    /// The id in an identifier of the server's own namespace.
+    /// Returns the id of an identifier in the server's own namespace.
     pub(super) fn own_id(&self, identifier: &str) -> Option<Id> {
         let identifier = Identifier::parse(identifier)?;
         (identifier.system() == self.namespace)
@@ -102,16 +106,16 @@ impl BodyReader<'_> {
             .flatten()
     }
 
-    /// Where the server's own identifier stands.
+    /// Returns the position of the server's own identifier.
     pub(super) fn own_position(&self, body: &Object) -> PropertyPath {
         PropertyPath::member(IDENTIFIERS).push_index(self.places(body).own.unwrap_or_default())
     }
 
-    /// The problems of a store, each identifier named by its place in the body, each link as it was
-    /// sent.
+    /// Converts the problems of a store to the positions of identifiers and links in the body.
     ///
-    /// A store counts the foreign identifiers of a draft, each once; the server's own it names
-    /// `identifiers`. A link is one of a draft, wherever it stands.
+    /// A store counts the foreign identifiers of a draft without duplicates, and names the server's
+    /// own one `identifiers`. It names a link as a link of the draft, wherever the body contains
+    /// it.
     pub(crate) fn as_sent(&self, body: &Object, problems: Vec<Problem>) -> Vec<Problem> {
         let mut problems = problems;
         let mut places = HashMap::new();
@@ -132,7 +136,7 @@ impl BodyReader<'_> {
         problems
     }
 
-    /// `places` keeps what was found out of each list, however many problems there are.
+    /// Converts one problem. `places` caches the positions of each list.
     fn place_as_sent(
         &self,
         body: &Object,
@@ -177,16 +181,16 @@ impl BodyReader<'_> {
     }
 }
 
-/// Where the identifiers of a list stand.
+/// The positions of the identifiers in a list.
 #[derive(Debug, Default)]
 struct IdentifierPositions {
     /// The first one in the server's own namespace.
     own: Option<usize>,
-    /// Each foreign one where it stands first.
+    /// The first position of each foreign one.
     foreign: Vec<usize>,
 }
 
-/// The object that stands at these segments of a body.
+/// Returns the object at these segments of a body.
 pub(super) fn part_of<'a>(body: &'a Object, segments: &[PathSegment]) -> Option<&'a Object> {
     let mut part = body;
     let mut segments = segments.iter();
@@ -214,9 +218,10 @@ fn identifier(sent: &Json) -> Option<Identifier> {
     sent.as_str().and_then(Identifier::parse)
 }
 
-/// The problem of an identifier in the server's own namespace that names another record.
+/// Returns the problem of an identifier in the server's own namespace that belongs to another
+/// record.
 pub(super) fn own_in_use(property: PropertyPath) -> Problem {
-    let text = "{property} names another record of this server's own namespace.";
+    let text = "{property} is in this server's own namespace and identifies another record.";
     Problem::new(ErrorCode::IdentifierInUse, property, text)
-        .with_hint("leave the server's own identifiers out")
+        .with_hint("Omit identifiers of the server's own namespace.")
 }

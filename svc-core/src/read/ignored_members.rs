@@ -1,5 +1,6 @@
-//! What of a body is not taken: nothing here has that name, the server sets it, or another member
-//! wins (UND-22).
+//! The ignored members of a body: unknown, read-only or overruled.
+//!
+//! Requirements: UND-22.
 
 use super::{AcceptedMembers, BodyReader, Json, Object, value_path::ValuePath};
 use crate::{
@@ -13,21 +14,22 @@ use crate::{
     },
 };
 
-/// What a body is for.
+/// The purpose of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BodyPurpose {
     /// A record to create.
     Create(Kind),
-    /// A record to create below another one than its container.
+    /// A record to create under a record that is not its container.
     Below(Kind),
     /// A change of a record.
     Update(Kind),
-    /// A helper call, or a create with an inline person.
+    /// A helper request, or a create with an inline person.
     Call(HelperName),
 }
 
 impl BodyReader<'_> {
-    /// The members of a body that are not taken, each with the name that may have been meant.
+    /// Returns the problems of the ignored members of a body. An unknown member has the most
+    /// similar known name as a hint.
     pub(crate) fn ignored_members<'t>(
         &'t self,
         of: BodyPurpose,
@@ -57,14 +59,16 @@ impl BodyReader<'_> {
     }
 }
 
-/// Which links of a record are taken.
+/// The accepted links of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AcceptedLinks {
     OfCreate,
-    /// Also the link to the container.
+    /// Also accepts the link to the container.
     OfBelow,
     OfUpdate,
-    /// Also beside the fields (RES-donation-22).
+    /// Also accepts links next to the fields.
+    ///
+    /// Requirements: RES-donation-22.
     OfCall,
     None,
 }
@@ -78,25 +82,25 @@ impl AcceptedLinks {
             Self::OfCreate => write != LinkWrite::Never,
             Self::OfBelow => write != LinkWrite::Never || Some(link.name) == kind.schema().parent,
             Self::OfUpdate => write == LinkWrite::Update,
-            // A person is posted inline, not linked (UND-29).
+            // A person is posted inline instead of as a link. Requirements: UND-29.
             Self::OfCall => matches!(write, LinkWrite::Create | LinkWrite::Update),
             Self::None => false,
         }
     }
 }
 
-/// What a name stands for in an object.
+/// The role of a name in an object.
 enum MemberRole<'a> {
-    /// A value of a type; its own members are looked at, too.
+    /// A value of a type, whose own members are also checked.
     Value(&'static ValueType, Option<&'a Constraint>),
-    /// What is looked at elsewhere.
+    /// A part that other code checks.
     Part,
     ReadOnly,
-    /// Another member of this name wins.
+    /// Overruled by another member with this name.
     Overruled(PropertyPath),
 }
 
-/// What names mean in the bodies of a server.
+/// The meaning of names in the bodies of a server.
 #[derive(Clone, Copy)]
 struct MemberTables<'a> {
     bodies: &'a BodyReader<'a>,
@@ -104,7 +108,7 @@ struct MemberTables<'a> {
 }
 
 impl<'a> MemberTables<'a> {
-    /// The names of the fields that a client may send.
+    /// Returns the names of the fields that a client may send.
     fn names(
         self,
         schema: &'static ObjectSchema,
@@ -144,13 +148,13 @@ impl<'a> MemberTables<'a> {
         })
     }
 
-    /// A link of a kind that this server keeps, by its name with or without prefix.
+    /// Returns a link of a kind that this server stores, by its name with or without prefix.
     fn link(self, kind: Kind, name: &str) -> Option<&'static LinkSpec> {
         let link = kind.schema().link(self.plain(name))?;
         (!(self.taken)(kind).unlinked.contains(&link.name)).then_some(link)
     }
 
-    /// What stands in a record of a kind.
+    /// Returns the role of a member of a record of a kind.
     fn of_record(
         self,
         kind: Kind,
@@ -161,7 +165,7 @@ impl<'a> MemberTables<'a> {
         let schema = kind.schema();
         match name {
             "identifiers" | LINKS => Some(MemberRole::Part),
-            // It is `null` here: else it would be a call.
+            // It is `null` here; otherwise the body would be a helper request.
             "person"
                 if links == AcceptedLinks::OfCreate && HelperName::for_nested_create(kind).is_some() =>
             {
@@ -170,7 +174,7 @@ impl<'a> MemberTables<'a> {
             "gender" if kind == Kind::Person && gender_overrides(body) => Some(
                 MemberRole::Overruled(PropertyPath::member("gender_identity")),
             ),
-            // An earlier answer that is sent back.
+            // A client sent an earlier response back.
             name if self.bodies.links.dialect.strip_prefix(name) == Some("warnings") => {
                 Some(MemberRole::Part)
             }
@@ -183,7 +187,7 @@ impl<'a> MemberTables<'a> {
         }
     }
 
-    /// What stands beside the fields of an action in a helper's body.
+    /// Returns the role of a member next to the fields of an action in the body of a helper.
     fn of_call(self, helper: HelperName, body: &Object, name: &str) -> Option<MemberRole<'a>> {
         match name {
             "person" if helper.accepts_person() => return Some(MemberRole::Part),
@@ -215,7 +219,7 @@ impl<'a> MemberTables<'a> {
             })
     }
 
-    /// What stands in the links of a record of a kind.
+    /// Returns the role of a link of a record of a kind.
     fn of_links(
         self,
         kind: Kind,
@@ -242,7 +246,7 @@ impl<'a> MemberTables<'a> {
         self.bodies.links.dialect.relation(self.plain(name))
     }
 
-    /// The name of a link without its prefix.
+    /// Returns the name of a link without its prefix.
     fn plain(self, name: &str) -> &str {
         self.bodies
             .links
@@ -257,10 +261,10 @@ fn narrow<'a>(narrowing: Option<&'a Constraints>, name: &str) -> Option<&'a Cons
 }
 
 const LINKS: &str = "_links";
-/// How many members that are not taken one answer names, at most: else a small body asks for a huge
-/// answer.
+/// Maximum number of ignored members that one response names. Otherwise a small request could cause
+/// a very large response.
 const MOST_SURPLUS: usize = 100;
-/// A name that is longer is nobody's slip of the pen, and stands in no answer.
+/// A longer name is not a typing error, and responses do not repeat it.
 const LONGEST_NAME: usize = 64;
 
 struct IgnoredMemberWalk<'a> {
@@ -269,7 +273,7 @@ struct IgnoredMemberWalk<'a> {
 }
 
 impl<'a> IgnoredMemberWalk<'a> {
-    /// Looks at each member of an object; `names` are those that it may have.
+    /// Checks each member of an object; `names` returns the known names.
     fn object(
         &mut self,
         raw: &Object,
@@ -287,7 +291,7 @@ impl<'a> IgnoredMemberWalk<'a> {
                 Some(MemberRole::Part) => {}
                 Some(MemberRole::Value(ty, narrow)) => self.value(ty, narrow, value, &at),
                 Some(MemberRole::ReadOnly) => {
-                    let text = "{property} is not taken from a body here: this server sets it.";
+                    let text = "{property} is read-only: this server sets it.";
                     self.surplus.push(Problem::new(
                         ErrorCode::PropertyReadOnly,
                         at.property(),
@@ -296,7 +300,7 @@ impl<'a> IgnoredMemberWalk<'a> {
                 }
                 Some(MemberRole::Overruled(by)) => {
                     let text = format!(
-                        "{{property}} is not taken: `{}` stands for it.",
+                        "{{property}} is ignored because the request contains `{}`.",
                         by.spelled(|name| self.tables.relation(name))
                     );
                     self.surplus.push(Problem::new(
@@ -307,7 +311,7 @@ impl<'a> IgnoredMemberWalk<'a> {
                 }
                 None if name.len() > LONGEST_NAME => {
                     let text = format!(
-                        "A property of {LONGEST_NAME} characters and more is not known here."
+                        "A property name with more than {LONGEST_NAME} characters is not known here."
                     );
                     self.surplus.push(Problem::new(
                         ErrorCode::PropertyUnknown,
@@ -425,8 +429,9 @@ impl<'a> IgnoredMemberWalk<'a> {
     }
 }
 
-/// Whether the identity that a body sends decides the gender, and sends another one
-/// (RES-person-08).
+/// Returns whether the sent gender identity determines another gender than the sent one.
+///
+/// Requirements: RES-person-08.
 fn gender_overrides(body: &Object) -> bool {
     let text = |name| body.get(name).and_then(Json::as_str);
     let follows = text("gender_identity").and_then(gender_of);
@@ -440,12 +445,12 @@ fn names_in<'n>(names: impl Iterator<Item = &'n str>, more: &[&'n str]) -> Vec<S
         .collect()
 }
 
-/// A member that nothing here is called, with the nearest name where one is near.
+/// Returns the problem of an unknown member, with the most similar name as a hint.
 fn unknown(property: PropertyPath, name: &str, names: &[String]) -> Problem {
     let problem = Problem::new(
         ErrorCode::PropertyUnknown,
         property,
-        "{property} is not known here.",
+        "{property} is not a known property.",
     );
     match nearest(name, names.iter().map(String::as_str)) {
         Some(meant) => problem.with_hint(meant),
@@ -453,7 +458,7 @@ fn unknown(property: PropertyPath, name: &str, names: &[String]) -> Problem {
     }
 }
 
-/// The name that was meant, where one is near.
+/// Returns the most similar name, if one is similar enough.
 pub fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let far = name.chars().count().div_ceil(3);
     let near = names.map(|known| (strsim::osa_distance(name, known), known));

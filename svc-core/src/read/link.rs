@@ -1,4 +1,6 @@
-//! Addresses in a body: they go through the layout, and are never fetched (CRU-02).
+//! The links of a body. Their URLs are resolved by the layout, and never fetched.
+//!
+//! Requirements: CRU-02.
 
 use super::{Json, Object, identifiers::part_of, value_path::ValuePath};
 use crate::{
@@ -8,10 +10,10 @@ use crate::{
     schema::{KindSchema, LinkTarget, LinkWrite},
 };
 
-/// Reads addresses that a client sends back.
+/// Resolves URLs that a client sends.
 #[derive(Debug, Clone, Copy)]
 pub struct LinkReader<'a> {
-    /// The address of the entry point under which the request came.
+    /// The base URL of the request.
     pub base: &'a BaseUrl,
     /// The layout.
     pub layout: &'a dyn Layout,
@@ -20,11 +22,11 @@ pub struct LinkReader<'a> {
 }
 
 impl LinkReader<'_> {
-    /// The record that an address leads to, when it is one of this server.
+    /// Returns the address of the record that a URL identifies, if it is a record of this server.
     #[must_use]
     pub fn parse(&self, href: &str) -> Option<RecordAddress> {
         let base = self.base.as_str();
-        // Behind scheme and host.
+        // The part after scheme and host.
         let path = base.splitn(4, '/').nth(3)?;
         let below = href
             .strip_prefix(base)
@@ -35,16 +37,17 @@ impl LinkReader<'_> {
         }
     }
 
-    /// The record of a kind that an address leads to, when it is one of this server.
+    /// Returns the address of the record of this kind that a URL identifies, if it is a record of
+    /// this server.
     #[must_use]
     pub fn parse_kind(&self, kind: Kind, href: &str) -> Option<RecordAddress> {
         self.parse(href).filter(|address| address.kind == kind)
     }
 
-    /// The links of a body that a client may send, each with the record it leads to, or `None` for
+    /// Reads the links of a body that a client may send, each with its target, or `None` for
     /// `null`.
     ///
-    /// `unlinked` are those that the server does not keep: they are not known here.
+    /// `unlinked` are the links that the server does not store. They are unknown here.
     pub(crate) fn read(
         &self,
         schema: &'static KindSchema,
@@ -62,23 +65,23 @@ impl LinkReader<'_> {
             let may = match wanted {
                 LinkPurpose::Create => write != LinkWrite::Never,
                 LinkPurpose::Below => write != LinkWrite::Never || Some(link.name) == schema.parent,
-                // An inline person takes the place of a required link, and there is none without it
-                // (UND-29).
+                // An inline person replaces a required link, and without the person there is no
+                // link. Requirements: UND-29.
                 LinkPurpose::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
                 LinkPurpose::Update => write == LinkWrite::Update,
             };
             if !may || unlinked.contains(&link.name) {
                 continue;
             }
-            // Whoever submitted answers it, unless the body says otherwise.
+            // The person who submitted also answers, unless the body contains another link.
             let is_required = match wanted {
                 LinkPurpose::Create => write == LinkWrite::Required,
                 LinkPurpose::Below => Some(link.name) == schema.parent,
                 _ => false,
             };
             let inside = links.and_then(|links| self.named(links, link.name));
-            // A donation helper's links may also stand at the top level (RES-donation-22), a
-            // canvass's canvasser too.
+            // The links of a donation helper can also be at the top level, and so can the canvasser
+            // of a canvass. Requirements: RES-donation-22.
             let beside = if wanted == LinkPurpose::Helper && inside.is_none() {
                 self.named(body, link.name)
             } else {
@@ -113,7 +116,7 @@ impl LinkReader<'_> {
                         found.push((link.name, Some(address)));
                     } else {
                         let text = format!(
-                            "{{property}} leads to no {} of this server.",
+                            "The {} that {{property}} links to does not exist.",
                             kind.singular()
                         );
                         problems.push(Problem::new(ErrorCode::not_found(kind), property(), text));
@@ -124,8 +127,10 @@ impl LinkReader<'_> {
         found
     }
 
-    /// Where a link that a store names stands in a body: in `_links` or beside the fields of its
-    /// part, else in `_links` of the whole body (RES-donation-22, RES-canvass-07).
+    /// Returns the position of a link that a store names. It is in `_links` or next to the fields
+    /// of its part, otherwise in `_links` of the whole body.
+    ///
+    /// Requirements: RES-donation-22, RES-canvass-07.
     pub(crate) fn as_sent(&self, body: &Object, property: &PropertyPath) -> Option<PropertyPath> {
         let (PathSegment::Link(name), path) = property.segments().split_last()? else {
             return None;
@@ -147,7 +152,7 @@ impl LinkReader<'_> {
         is_inside(body).then(|| PropertyPath::link(name.clone()))
     }
 
-    /// A link, with or without prefix, and the name that it has.
+    /// Returns a link, with or without prefix, and the name that the client sent.
     fn named<'a>(&self, place: &'a Object, name: &'a str) -> Option<(&'a str, &'a Json)> {
         let is_relation =
             |(sent, _): &(&str, &Json)| self.dialect.strip_prefix(sent) == Some(name);
@@ -158,20 +163,22 @@ impl LinkReader<'_> {
     }
 }
 
-/// Which links of a body are taken.
+/// The use of the links of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinkPurpose {
-    /// Those of a create.
+    /// The links of a create.
     Create,
-    /// Those of a create below a record that is not its container: the container is one of them.
+    /// The links of a create under a record that is not its container, including the container.
     Below,
-    /// Those of a helper's action, where an inline person takes the place of a link.
+    /// The links of a helper's action, where an inline person replaces a link.
     Helper,
-    /// Those of an update.
+    /// The links of an update.
     Update,
 }
 
-/// Whether it is a link as HAL has it (HAL-13).
+/// Returns whether the value is a HAL link.
+///
+/// Requirements: HAL-13.
 fn is_link(value: &Json) -> bool {
     value
         .as_object()
@@ -179,7 +186,7 @@ fn is_link(value: &Json) -> bool {
         .is_some_and(|href| href.as_str().is_some())
 }
 
-/// The address in a link: an object with `href`, or the address itself.
+/// Returns the URL of a link: an object with `href`, or the URL itself.
 pub(crate) fn href(value: &Json) -> Option<&str> {
     match value {
         Json::Object(link) => link.get("href")?.as_str(),

@@ -1,5 +1,7 @@
-//! Reading requests: strict JSON, then validation against the tables, with every problem named by
-//! its path (ERR-39).
+//! Reading of requests: strict JSON, then validation against the tables. Every problem has the path
+//! of its property.
+//!
+//! Requirements: ERR-39.
 
 mod body;
 mod identifiers;

@@ -1,4 +1,6 @@
-//! Walks raw JSON against a table and collects every problem (ERR-39).
+//! Validates JSON against a table and collects every problem.
+//!
+//! Requirements: ERR-39.
 
 use super::{AcceptedMembers, ContentLimits, Json, Object, constraints, value_path::ValuePath, value};
 use crate::{
@@ -8,20 +10,24 @@ use crate::{
     schema::{Constraint, Constraints, FieldMode, FieldSpec, ObjectSchema, ValueType},
 };
 
-/// How many problems with the fields of a body one answer lists at most: else a small body asks for
-/// a huge answer.
+/// Maximum number of field problems in one response. Otherwise a small request could cause a very
+/// large response.
 pub(crate) const MAX_PROBLEMS: usize = 1000;
 
 /// Whether a record is created or changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValidationMode {
-    /// Created: `null` means absent, and required fields are asked for (CRU-16, CAP-05).
+    /// Created: `null` means absent, and required fields must be present.
+    ///
+    /// Requirements: CRU-16, CAP-05.
     Create,
-    /// Changed: `null` empties (CRU-17).
+    /// Changed: `null` clears a field.
+    ///
+    /// Requirements: CRU-17.
     Update,
 }
 
-/// One walk: what it is for, and the problems met so far.
+/// A traversal, with its purpose and the problems found so far.
 #[derive(Debug)]
 pub(crate) struct Validator<'a> {
     names: &'a ShareNames,
@@ -44,8 +50,8 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// The valid fields of a resource, in the order of the table; unknown, computed and not
-    /// writable ones are left out.
+    /// Returns the valid fields of a record, in the order of the table, without unknown, computed
+    /// and not writable ones.
     pub(crate) fn record(
         &mut self,
         schema: &ObjectSchema,
@@ -56,7 +62,7 @@ impl<'a> Validator<'a> {
         self.object(schema, taken.writable, taken.narrowing, raw, path)
     }
 
-    /// The valid members of an object of the tables.
+    /// Returns the valid members of an object of the tables.
     pub(crate) fn nested(
         &mut self,
         schema: &ObjectSchema,
@@ -76,7 +82,7 @@ impl<'a> Validator<'a> {
     ) -> Object {
         let mut valid = Object::new();
         let (sent, places) = self.sent(schema, raw);
-        // What is not sent has something to say only where it is required, or narrower here.
+        // A member that was not sent matters only if it is required or has a constraint.
         let told = if narrowing.is_some() {
             FieldBits::ALL
         } else {
@@ -101,10 +107,10 @@ impl<'a> Validator<'a> {
                 None | Some(Json::Null) => self.nothing(field, narrow, sent.is_some(), &at),
                 Some(value) if self.exceeds_limit(field, value) => {
                     let most = self.caps.max_entries(field.name);
-                    let text = format!("{{property}} has more than {most} entries.");
+                    let text = format!("{{property}} must have at most {most} entries.");
                     self.problems
                         .push(Problem::new(ErrorCode::FieldInvalid, at.property(), text));
-                    // It is there for the rules on the whole.
+                    // The value remains for the rules between fields.
                     value
                         .as_array()
                         .map(|items| Json::Array(items.iter().take(1).cloned().collect()))
@@ -118,8 +124,8 @@ impl<'a> Validator<'a> {
         valid
     }
 
-    /// At the place of each field the number of the member that was sent for it, counted from 1, or
-    /// 0, and the set of the places that have one.
+    /// Returns, for each field position, the number of the sent member, counted from 1, or 0. Also
+    /// returns the set of the positions with a member.
     fn sent(&self, schema: &ObjectSchema, raw: &Object) -> ([u32; ObjectSchema::MOST], u64) {
         let (mut sent, mut places) = ([0; ObjectSchema::MAX_FIELDS], 0);
         for (nth, name) in (1..).zip(raw.keys()) {
@@ -134,8 +140,8 @@ impl<'a> Validator<'a> {
         (sent, places)
     }
 
-    /// What a field is that is left out, or that is sent as `null`: its default, emptied, or a
-    /// problem where it is required.
+    /// Returns the value of a field that is omitted or sent as `null`: its default, or `null` to
+    /// clear it. Adds a problem if the field is required.
     fn nothing(
         &mut self,
         field: &FieldSpec,
@@ -144,7 +150,7 @@ impl<'a> Validator<'a> {
         at: &ValuePath<'_>,
     ) -> Option<Json> {
         let is_new = self.purpose == ValidationMode::Create;
-        // `null` on create means absent (CRU-16).
+        // On create, `null` means absent. Requirements: CRU-16.
         if !is_new && !is_null {
             return None;
         }
@@ -152,7 +158,7 @@ impl<'a> Validator<'a> {
             let text = if is_new {
                 "{property} is required."
             } else {
-                "{property} is required and cannot be emptied."
+                "{property} is required and cannot be cleared."
             };
             self.problems
                 .push(Problem::new(ErrorCode::FieldRequired, at.property(), text));
@@ -163,22 +169,26 @@ impl<'a> Validator<'a> {
             .or_else(|| (!is_new).then_some(Json::Null))
     }
 
-    /// Whether a list, or an object with free names, has more entries than one may: it is not
-    /// looked through then.
+    /// Returns whether a list, or an object with arbitrary names, has too many entries. It is then
+    /// not validated further.
     fn exceeds_limit(&self, field: &FieldSpec, value: &Json) -> bool {
         let length = match (&field.ty, value) {
             (_, Json::Array(items)) => items.len(),
             (ValueType::StringMap, Json::Object(object)) => object.iter().count(),
             _ => 0,
         };
-        // The server's own identifier comes back with the foreign ones, and does not count.
+        // A client may send the server's own identifier back, and it does not count.
         let own = usize::from(field.name == "identifiers");
         length > self.caps.max_entries(field.name).saturating_add(own)
     }
 
-    /// The value of a field. An object or array with something wrong inside is kept as far as it is
-    /// valid: the request is refused, but the rules on the whole still see it and report with the
-    /// rest (ERR-39).
+    /// Returns the value of a field.
+    ///
+    /// An object or array with invalid parts is returned without them. The request is rejected, but
+    /// the rules between fields still check the valid parts, so that all problems are reported
+    /// together.
+    ///
+    /// Requirements: ERR-39.
     fn field_value(
         &mut self,
         field: &FieldSpec,
@@ -188,7 +198,7 @@ impl<'a> Validator<'a> {
     ) -> Option<Json> {
         let raw = value::accept(field.rules, raw);
         let mut value = match (&field.ty, &*raw) {
-            // Most values, of which nothing but the rules has anything to say.
+            // The most frequent case, for which only rules apply.
             (ValueType::String, Json::String(text)) => Json::from(text.as_str()),
             _ => self.value(&field.ty, narrow, &raw, at)?,
         };
@@ -229,8 +239,10 @@ impl<'a> Validator<'a> {
         }
     }
 
-    /// Arrays are replaced as a whole (CRU-18), so their elements are read as new ones: `null`
-    /// members mean absent.
+    /// Validates an array. An array is replaced as a whole, so its elements are read as new ones:
+    /// `null` members mean absent.
+    ///
+    /// Requirements: CRU-18.
     fn array(
         &mut self,
         item: &ValueType,
@@ -244,8 +256,8 @@ impl<'a> Validator<'a> {
             if self.problems.len() >= MAX_PROBLEMS {
                 break;
             }
-            // What is not valid keeps its place, so that the rules on the whole name the others
-            // rightly.
+            // An invalid element keeps its index, so that the rules between fields report the right
+            // index of other elements.
             valid.push(
                 self.value(item, narrow, raw, &ValuePath::Element(at, place))
                     .unwrap_or(Json::Null),

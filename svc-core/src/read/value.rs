@@ -1,4 +1,4 @@
-//! Single values against their type and their rules, brought into one form.
+//! Validates single values against their type and rules, and normalizes them.
 
 use std::{borrow::Cow, ops::RangeInclusive};
 
@@ -12,7 +12,7 @@ use crate::{
     value::{Amount, Date, Identifier, Timestamp, calling_codes, currency},
 };
 
-/// What is wrong with a value, before it is known where it stands.
+/// The problem of a value whose position is not known yet.
 #[derive(Debug)]
 pub(crate) struct ValueError {
     text: String,
@@ -45,10 +45,10 @@ impl ValueError {
     }
 }
 
-/// Other JSON types that a rule accepts for a value, brought to the type of the table.
+/// Converts other JSON types that a rule accepts into the type of the table.
 pub(crate) fn accept<'a>(rules: &[FieldRule], raw: &'a Json) -> Cow<'a, Json> {
     match raw {
-        // A phone number may be sent as a JSON number (RES-phone_number-03).
+        // A phone number may be sent as a JSON number. Requirements: RES-phone_number-03.
         Json::Number(number)
             if rules.contains(&FieldRule::PhoneNumber)
                 && number.as_str().bytes().all(|b| b.is_ascii_digit()) =>
@@ -59,18 +59,20 @@ pub(crate) fn accept<'a>(rules: &[FieldRule], raw: &'a Json) -> Cow<'a, Json> {
     }
 }
 
-/// A value that is neither an object nor an array of the tables (TYP-01 to TYP-09).
+/// Validates a value that is neither an object nor an array of the tables.
+///
+/// Requirements: TYP-01 to TYP-09.
 pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, ValueError> {
     let wanted = |what: &str| ValueError::new(format!("must be {what}, not {}", raw.kind_name()));
     match (ty, raw) {
         (ValueType::String | ValueType::FlexEnum(_) | ValueType::Reference, Json::String(_))
         | (ValueType::Boolean, Json::Bool(_)) => Ok(raw.clone()),
-        // A string on the wire, always (RES-phone_number-01).
+        // Always a string in JSON. Requirements: RES-phone_number-01.
         (ValueType::Flag, Json::Bool(set)) => Ok(Json::from(if *set { "true" } else { "false" })),
         (ValueType::Reference, Json::Object(link)) => match link.get("href") {
             Some(href @ Json::String(_)) => Ok(href.clone()),
             _ => Err(ValueError::new(
-                "must be an address, an identifier, or an object with `href`",
+                "must be a URL, an identifier, or an object with `href`",
             )),
         },
         (ValueType::Flag, Json::String(text)) if matches!(text.as_str(), "true" | "false") => {
@@ -79,12 +81,12 @@ pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, ValueError> {
         (ValueType::Integer, Json::Number(number)) => {
             let integer = number
                 .as_i64()
-                .ok_or_else(|| ValueError::new("must be a whole number of at most 64 bits"));
+                .ok_or_else(|| ValueError::new("must be a whole number that fits into 64 bits"));
             integer.map(Json::integer)
         }
         (ValueType::Float, Json::Number(number)) => match number.as_f64() {
             Some(_) => Ok(raw.clone()),
-            None => Err(ValueError::new("must be a number that fits 64 bits")),
+            None => Err(ValueError::new("must be a number that fits into 64 bits")),
         },
         (ValueType::Amount, Json::Number(number)) => {
             let amount = Amount::parse(number.as_str())
@@ -95,7 +97,7 @@ pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, ValueError> {
                 }
                 Some(amount) => Ok(Json::from(amount)),
                 None => Err(ValueError::new(
-                    "must be an amount of at most 16 digits before the point and 6 behind it",
+                    "must be an amount with at most 16 digits before the decimal point and 6 after it",
                 )),
             }
         }
@@ -118,7 +120,7 @@ pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, ValueError> {
                 return Ok(raw.clone());
             }
             Err(ValueError::with_hint(
-                "has a value that is not in its list",
+                "is not one of the allowed values",
                 &values.join(", "),
             ))
         }
@@ -129,9 +131,9 @@ pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, ValueError> {
         }),
         (ValueType::Boolean, _) => Err(wanted("true or false")),
         (ValueType::Flag, _) => Err(ValueError::new(
-            "must be true or false, or one of these as a string",
+            "must be true or false, as a boolean or as a string",
         )),
-        (ValueType::Reference, _) => Err(wanted("an address or an identifier")),
+        (ValueType::Reference, _) => Err(wanted("a URL or an identifier")),
         (ValueType::Integer | ValueType::Float | ValueType::Amount, _) => Err(wanted("a number")),
         (ValueType::Timestamp, _) => Err(wanted("a string with an ISO 8601 timestamp")),
         (ValueType::Date, _) => Err(wanted("a string with an ISO 8601 date")),
@@ -142,7 +144,7 @@ pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, ValueError> {
     }
 }
 
-/// Checks a value of the right type against a rule, and brings it into the form the rule asks for.
+/// Validates a value of the right type against a rule, and normalizes it.
 pub(crate) fn apply(
     rule: FieldRule,
     value: &mut Json,
@@ -166,7 +168,7 @@ pub(crate) fn apply(
             )]
             if !number.is_some_and(|number| (low as f64..=high as f64).contains(&number)) {
                 problems.push(invalid(
-                    &format!("must lie between {low} and {high}"),
+                    &format!("must be between {low} and {high}"),
                     &format!("{low}..{high}"),
                 ));
             }
@@ -177,7 +179,7 @@ pub(crate) fn apply(
             }
         }
         FieldRule::Email => {
-            // A line break in an address would be a header of its own to a mailer.
+            // A line break in an address could inject a header into an e-mail.
             let clean = value.as_str().filter(|text| !has_breaks(text));
             let parts = clean.and_then(|text| text.trim().rsplit_once('@'));
             if !parts.is_some_and(|(local, host)| !local.is_empty() && !host.is_empty()) {
@@ -187,7 +189,7 @@ pub(crate) fn apply(
         FieldRule::OneLine => {
             if value.as_str().is_some_and(has_breaks) {
                 problems.push(invalid(
-                    "must be one line without control characters",
+                    "must be a single line without control characters",
                     "^[^\\x00-\\x1F]*$",
                 ));
             }
@@ -207,7 +209,7 @@ pub(crate) fn apply(
         FieldRule::RegionCode => {
             if !is_letters(value, 2..=2) {
                 let text =
-                    "must be the last two letters of an ISO 3166-2 code, such as NY of US-NY";
+                    "must be the last two letters of an ISO 3166-2 code, such as NY in US-NY";
                 problems.push(invalid(text, "^[A-Za-z]{2}$"));
             }
         }
@@ -224,12 +226,15 @@ pub(crate) fn apply(
                 .as_str()
                 .is_none_or(|tag| LanguageTag::parse(tag).is_err())
             {
-                problems.push(invalid("must be a language tag of RFC 5646", "en-US"));
+                problems.push(invalid("must be an RFC 5646 language tag", "en-US"));
             }
         }
         FieldRule::PhoneNumber => match value.as_str().and_then(phone_digits) {
             Some(digits) => *value = Json::from(digits),
-            None => problems.push(invalid("must be digits with the country code", "^[0-9]+$")),
+            None => problems.push(invalid(
+                "must consist of digits and include the country code",
+                "^[0-9]+$",
+            )),
         },
         FieldRule::WithoutAt => {
             if let Some(rest) = value.as_str().and_then(|text| text.strip_prefix('@')) {
@@ -240,7 +245,7 @@ pub(crate) fn apply(
             let is_key =
                 |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric());
             if !value.as_str().is_some_and(is_key) {
-                let text = "{property} must be letters and digits.";
+                let text = "{property} must consist of letters and digits.";
                 problems.push(
                     Problem::new(ErrorCode::ResponseKeyInvalid, at.property(), text)
                         .with_hint("^[A-Za-z0-9]+$"),
@@ -252,7 +257,7 @@ pub(crate) fn apply(
                 !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
             };
             if !value.as_str().is_some_and(is_name) {
-                let text = "{property} must be letters, digits and underscores.";
+                let text = "{property} must consist of letters, digits and underscores.";
                 problems.push(
                     Problem::new(ErrorCode::ResponseNameInvalid, at.property(), text)
                         .with_hint("^[A-Za-z0-9_]+$"),
@@ -296,7 +301,7 @@ fn apply_to_array(
                 .count()
                 > 1 =>
         {
-            let text = "At most one of {property} can be primary.";
+            let text = "At most one entry of {property} can be primary.";
             problems.push(Problem::new(
                 ErrorCode::MultiplePrimary,
                 at.property(),
@@ -312,7 +317,7 @@ fn apply_to_array(
                     .and_then(Json::as_str);
                 if key.is_some_and(|key| !seen.insert(key)) {
                     let property = at.property().push_index(place).push_member("key");
-                    let text = "{property} repeats the key of an earlier response.";
+                    let text = "{property} must differ from the keys of earlier responses.";
                     problems.push(Problem::new(
                         ErrorCode::ResponseKeyNotUnique,
                         property,
@@ -339,7 +344,7 @@ fn apply_to_array(
                     && !calling_codes(country).any(|code| number.starts_with(code))
                 {
                     let text =
-                        format!("{{property}} must begin with the country code of {country}.");
+                        format!("{{property}} must start with the country code of {country}.");
                     let property = at.property().push_index(place).push_member("number");
                     problems.push(
                         Problem::new(ErrorCode::FieldInvalid, property, text)
@@ -367,8 +372,8 @@ fn apply_to_array(
     }
 }
 
-/// Whether a text has characters that [break a line](breaks_a_line). Most texts have ASCII alone,
-/// which is looked through faster.
+/// Returns whether a text has characters that [break a line](breaks_a_line). Most texts are ASCII,
+/// which is checked faster.
 fn has_breaks(text: &str) -> bool {
     if text.is_ascii() {
         text.bytes().any(|byte| byte.is_ascii_control())
@@ -377,8 +382,8 @@ fn has_breaks(text: &str) -> bool {
     }
 }
 
-/// Characters that end a line for some mailers, or that nobody sees (Unicode's categories Cc, Zl,
-/// Zp and Cf).
+/// Returns whether a character ends a line for some mailers, or is invisible (Unicode categories
+/// Cc, Zl, Zp and Cf).
 fn breaks_a_line(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
@@ -390,8 +395,9 @@ fn is_letters(value: &Json, many: RangeInclusive<usize>) -> bool {
     })
 }
 
-/// The digits of a phone number without a leading `+`, spaces, dots, dashes and brackets
-/// (RES-phone_number-03).
+/// Returns the digits of a phone number without a leading `+`, spaces, dots, dashes and brackets.
+///
+/// Requirements: RES-phone_number-03.
 fn phone_digits(text: &str) -> Option<String> {
     let text = text.trim();
     let text = text.strip_prefix('+').unwrap_or(text);
@@ -404,7 +410,7 @@ fn phone_digits(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// RES-email_address-03: the shorter look at plain texts finds the same characters.
+    /// RES-email_address-03: the fast check of ASCII texts finds the same characters.
     #[test]
     fn every_character_that_breaks_a_line_is_found() {
         for letter in '\0'..=char::MAX {

@@ -1,8 +1,10 @@
-//! Where a value stands in a body: `person.email_addresses[0].address` (ERR-26).
+//! The position of a value in a body: `person.email_addresses[0].address`.
+//!
+//! Requirements: ERR-26.
 
 use crate::error::{PathSegment, PropertyPath};
 
-/// A path, as a chain that lives as long as the walk that builds it.
+/// A path, as a linked list that lives as long as the traversal that creates it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ValuePath<'a> {
     /// The body itself.
@@ -14,7 +16,7 @@ pub(crate) enum ValuePath<'a> {
 }
 
 impl ValuePath<'_> {
-    /// The property that stands here.
+    /// Returns the property at this path.
     pub(crate) fn property(&self) -> PropertyPath {
         fn push(path: &ValuePath<'_>, segments: &mut Vec<PathSegment>) {
             match path {

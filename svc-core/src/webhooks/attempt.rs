@@ -1,4 +1,4 @@
-//! What an attempt to deliver a message came to, and what follows from it.
+//! The result of an attempt to deliver a message, and its effects.
 
 use std::time::Duration;
 
@@ -7,40 +7,44 @@ use serde::{Deserialize, Serialize};
 use super::{PendingRetry, Webhook, WebhookEvent, WebhookStatus, schedule};
 use crate::value::Timestamp;
 
-/// What became of a message that was sent.
+/// The result of an attempt to deliver a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AttemptResult {
-    /// The receiver has answered with this status. 2xx alone is success: no redirect is followed
-    /// (HOOK-11).
+    /// The receiver responded with this status. Only 2xx is a success, because redirects are not
+    /// followed.
+    ///
+    /// Requirements: HOOK-11.
     Responded {
-        /// The status.
+        /// The status code.
         status: u16,
-        /// What `Retry-After` asks for.
+        /// The duration from the `Retry-After` header.
         retry_after: Option<Duration>,
     },
-    /// There was no answer, for this reason: a sentence without addresses.
+    /// There was no response, for this reason: a sentence that contains no addresses.
     Failed(&'static str),
 }
 
-/// The last attempt, as it is shown.
+/// The last attempt, as clients see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeliveryAttempt {
-    /// When, in microseconds.
+    /// When the attempt was made, in microseconds.
     pub at: i64,
-    /// The status that the receiver answered with.
+    /// The status code of the response.
     pub status: Option<u16>,
-    /// Why it has not arrived.
+    /// The reason why the delivery failed.
     pub error: Option<String>,
 }
 
 impl Webhook {
-    /// Takes note of what became of a message (HOOK-11).
+    /// Records the result of an attempt to deliver a message.
     ///
-    /// An answer of 2xx is success. 410 ends the webhook. 429, 502, 503 and 504 let it rest as long
-    /// as the receiver asks for, and a while where it does not say. Whatever has not arrived is
-    /// tried again, and given up after the last attempt.
+    /// A 2xx response is a success. 410 ends the webhook. After 429, 502, 503 and 504, the webhook
+    /// pauses for the time in `Retry-After`, or for 30 seconds without the header. A failed message
+    /// is retried, and abandoned after the last attempt.
+    ///
+    /// Requirements: HOOK-11.
     pub fn record_attempt(&mut self, event: &WebhookEvent, answered: &AttemptResult, now: Timestamp) {
         let place = self
             .waiting
@@ -86,7 +90,7 @@ impl Webhook {
     }
 }
 
-/// What the header `Retry-After` asks for: seconds, or a date (RFC 9110, section 10.2.3).
+/// Parses the header `Retry-After`, which contains seconds or a date (RFC 9110, section 10.2.3).
 #[must_use]
 pub fn parse_retry_after(header: &str, now: Timestamp) -> Option<Duration> {
     let header = header.trim();
@@ -101,14 +105,14 @@ pub fn parse_retry_after(header: &str, now: Timestamp) -> Option<Duration> {
     ))
 }
 
-/// Why a status is no success.
+/// Returns why a status is a failure, or `None` for a success.
 fn refusal(status: u16) -> Option<&'static str> {
     match status {
         200..=299 => None,
-        300..=399 => Some("the receiver redirects, and no redirect is followed"),
-        410 => Some("the receiver wants no more messages"),
-        429 | 502..=504 => Some("the receiver has too much to do"),
-        500..=599 => Some("the receiver has failed"),
-        _ => Some("the receiver has refused the message"),
+        300..=399 => Some("the receiver responded with a redirect, which is not followed"),
+        410 => Some("the receiver does not accept messages any longer"),
+        429 | 502..=504 => Some("the receiver is overloaded"),
+        500..=599 => Some("the receiver responded with a server error"),
+        _ => Some("the receiver rejected the message"),
     }
 }

@@ -1,10 +1,12 @@
-//! Webhooks: whoever wants to be told of changes gives the address of a receiver, and gets a signed
-//! message for each (HOOK-01 to HOOK-16).
+//! Webhooks notify registered receivers of changes with signed messages.
 //!
-//! A webhook reads the tenant's change feed from a cursor on, so that a write costs nothing for it.
-//! What could not be delivered waits in a short list of its own, and the cursor goes on: a receiver
-//! that is away holds up nobody. All rules are here, without I/O; [`WebhookStore`] keeps them, and
+//! A webhook reads the change feed of its tenant from a cursor, so a webhook does not slow down
+//! writes. Failed messages wait in a short list of the webhook while the cursor moves on. An
+//! unavailable receiver therefore does not delay other messages. This module contains the rules and
+//! performs no I/O. A [`WebhookStore`] stores the webhooks, and
 //! `svc_tower::webhooks::WebhookSender` sends.
+//!
+//! Requirements: HOOK-01 to HOOK-16.
 
 mod network;
 mod attempt;
@@ -31,38 +33,43 @@ use crate::{
     value::{Id, Timestamp, digest},
 };
 
-/// Messages that wait for another attempt, at most; with so many the webhook reads no further.
+/// The maximum number of messages that wait for a retry. At this number the webhook stops reading
+/// the feed.
 pub const MAX_PENDING_RETRIES: usize = 100;
-/// Webhooks of a tenant, at most.
+/// The maximum number of webhooks of a tenant.
 pub const MAX_WEBHOOKS: usize = 100;
-/// How long a sender has a webhook for itself, unless it says otherwise before: longer than an
-/// attempt takes.
+/// How long a sender leases a webhook unless it releases it earlier. This is longer than an
+/// attempt.
 pub const LEASE_DURATION: Duration = Duration::from_secs(30);
-/// Attempts to write a webhook that others change at the same time.
+/// The number of attempts to write a webhook during concurrent changes.
 pub(crate) const TRIES: usize = 8;
-/// How long a secret that was replaced signs beside the new one (HOOK-09).
+/// How long a replaced secret signs in addition to the new one.
+///
+/// Requirements: HOOK-09.
 pub const SECRET_OVERLAP: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Whether a webhook sends.
+/// The status of a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WebhookStatus {
-    /// It sends.
+    /// The webhook sends messages.
     Active,
-    /// It was told not to send; what is changed meanwhile it sends later.
+    /// The webhook is paused. Changes during the pause are sent when it resumes.
     Paused,
-    /// The receiver has answered 410: it wants no more (HOOK-11).
+    /// The receiver responded with 410 and does not accept messages any longer.
+    ///
+    /// Requirements: HOOK-11.
     Ended,
-    /// A key that it belongs to was revoked. A key with the required rights may set it to active
-    /// again.
+    /// A key that the webhook belongs to was revoked. A key with the required rights can set the
+    /// status to active again.
     ///
     /// Requirements: HOOK-16.
     Disabled,
 }
 
 impl WebhookStatus {
-    /// The word on the wire.
+    /// Returns the name of the status in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -74,102 +81,102 @@ impl WebhookStatus {
     }
 }
 
-/// A webhook with its state: what is kept of it, as one JSON document.
+/// A webhook with its state. It is stored as one JSON document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Webhook {
-    /// Its id.
+    /// The id of the webhook.
     #[serde(with = "as_text")]
     pub id: Id,
-    /// Where messages go.
+    /// The URL of the receiver.
     pub url: String,
-    /// The kinds that it is told of: those that its key could read when they were named.
+    /// The kinds whose changes are sent: those that the key could read when they were set.
     #[serde(with = "kinds")]
     pub kinds: Vec<Kind>,
-    /// The changes that it is told of.
+    /// The types of changes that are sent.
     #[serde(with = "events")]
     pub events: Vec<ChangeKind>,
-    /// Whether it sends.
+    /// Whether the webhook sends messages.
     pub status: WebhookStatus,
-    /// The newest secret first. One that was replaced has the end of its time.
+    /// The secrets, the newest first. A replaced secret has the time when it expires.
     pub secrets: Vec<(WebhookSecret, Option<i64>)>,
-    /// How far it has read the change feed; `None` is the beginning.
+    /// The position in the change feed. `None` is the start.
     pub cursor: Option<String>,
-    /// How often the cursor was set by somebody else than the sender.
+    /// How often a client has set the cursor.
     pub turn: u32,
-    /// Messages that wait for another attempt.
+    /// The messages that wait for a retry.
     pub waiting: Vec<PendingRetry>,
-    /// Until when nothing is sent, in microseconds, because the receiver asked for it.
+    /// Until when nothing is sent, in microseconds, because the receiver requested a pause.
     pub held_until: Option<i64>,
-    /// Since when nothing has arrived, in microseconds; `None` where the last attempt succeeded.
+    /// Since when all attempts have failed, in microseconds. `None` if the last attempt succeeded.
     pub failing_since: Option<i64>,
-    /// Messages that have arrived.
+    /// The number of delivered messages.
     pub delivered: u64,
-    /// Messages that were given up after the last attempt.
+    /// The number of messages that were abandoned after the last attempt.
     pub given_up: u64,
     /// The last attempt.
     pub last: Option<DeliveryAttempt>,
-    /// When it was made, in microseconds.
+    /// When the webhook was created, in microseconds.
     pub created: i64,
-    /// When it was last changed by somebody else than the sender, in microseconds.
+    /// When a client last changed the webhook, in microseconds.
     pub modified: i64,
-    /// The name of the key that created it; `None` where that key has no name.
+    /// The name of the key that created the webhook; `None` if that key has no name.
     #[serde(default)]
     pub created_by: Option<String>,
-    /// The last change by another key of where its messages go.
+    /// The last change of the receiver, kinds or status by another key.
     #[serde(default)]
     pub changed_by: Option<ChangeByKey>,
-    /// The name of the key that set the receiver; `None` where that key has no name.
+    /// The name of the key that set the receiver; `None` if that key has no name.
     #[serde(default)]
     pub url_set_by: Option<String>,
 }
 
-/// A change of a webhook's `url` or `kinds`, or its reactivation, by another key than the one that
+/// A change of a webhook's `url` or `kinds`, or its reactivation, by a key other than the one that
 /// created it.
 ///
 /// Requirements: HOOK-15.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ChangeByKey {
-    /// The name of the key; `None` where it has no name.
+    /// The name of the key; `None` if it has no name.
     pub key: Option<String>,
-    /// When, in microseconds since the epoch.
+    /// When the change was made, in microseconds since the epoch.
     pub at: i64,
 }
 
-/// A message that waits for another attempt.
+/// A message that waits for a retry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PendingRetry {
-    /// What it tells.
+    /// The event of the message.
     pub event: WebhookEvent,
-    /// Attempts until now.
+    /// The number of attempts so far.
     pub attempts: u32,
-    /// When it is due, in microseconds.
+    /// When the next attempt is due, in microseconds.
     pub next: i64,
 }
 
-/// An entry of the change feed, as it is kept.
+/// A feed entry in the form in which a webhook stores it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookEvent {
-    /// What became of the record.
+    /// The type of the change.
     #[serde(with = "as_text")]
     pub what: ChangeKind,
-    /// When, in microseconds.
+    /// When the change was made, in microseconds.
     pub at: i64,
     /// The kind of the record.
     #[serde(with = "as_text")]
     pub kind: Kind,
-    /// Its id.
+    /// The id of the record.
     #[serde(with = "as_text")]
     pub id: Id,
-    /// The id of the record that it lives under.
+    /// The id of the parent record.
     pub parent: Option<String>,
 }
 
 impl WebhookEvent {
-    /// The entry.
+    /// Returns the feed entry.
     #[must_use]
     pub fn entry(&self) -> RecordChange {
         let parent = self.parent.as_deref().and_then(Id::new);
@@ -177,8 +184,12 @@ impl WebhookEvent {
         RecordChange::new(self.what, Timestamp::from_micros(self.at), record)
     }
 
-    /// The `webhook-id` of its message: the same at each attempt, also after the sender was killed,
-    /// and for no other change of the tenant (HOOK-07).
+    /// Returns the `webhook-id` of the message.
+    ///
+    /// It is the same for each attempt, also after a restart of the sender, and unique for each
+    /// change of the tenant.
+    ///
+    /// Requirements: HOOK-07.
     #[must_use]
     pub fn message_id(&self, webhook: &Id) -> String {
         let Self {
@@ -207,11 +218,11 @@ impl From<&RecordChange> for WebhookEvent {
 }
 
 impl Webhook {
-    /// A new one, which is told of what is changed behind this cursor.
+    /// Creates a webhook that receives the changes after this cursor.
     ///
     /// # Errors
     ///
-    /// Where the system gives no random bytes.
+    /// Returns an error if the system provides no random bytes.
     pub fn new(
         url: String,
         kinds: Vec<Kind>,
@@ -242,8 +253,8 @@ impl Webhook {
         })
     }
 
-    /// Whether this key controls where the messages go: it created the webhook, set its receiver,
-    /// or was the last to change its kinds or to reactivate it.
+    /// Returns whether this key controls the receiver: it created the webhook, set its receiver, or
+    /// was the last to change its kinds or to reactivate it.
     fn belongs_to(&self, key: &str) -> bool {
         let last = self
             .changed_by
@@ -252,7 +263,7 @@ impl Webhook {
         [self.created_by.as_deref(), self.url_set_by.as_deref(), last].contains(&Some(key))
     }
 
-    /// Notes the key that changes where messages go, unless that key created the webhook.
+    /// Records the key that changes the receiver, unless that key created the webhook.
     pub(crate) fn note_change(&mut self, key: Option<&str>, now: Timestamp) {
         if self.created_by.as_deref() != key {
             self.changed_by = Some(ChangeByKey {
@@ -262,20 +273,21 @@ impl Webhook {
         }
     }
 
-    /// What a store has kept.
+    /// Reads a webhook from its stored form.
     ///
     /// # Errors
     ///
-    /// Where that is no webhook of this version.
+    /// Returns an error if the document is not a webhook of this version.
     pub fn from_stored(stored: &StoredWebhook) -> Result<Self> {
         serde_json::from_slice(&stored.document).map_err(Error::unexpected)
     }
 
-    /// What a store keeps; `leased` is the moment until which a sender has it for itself.
+    /// Returns the stored form of the webhook. `leased` is the time until which a sender has it
+    /// exclusively.
     ///
     /// # Errors
     ///
-    /// Never: all of it can be written as JSON.
+    /// Never returns an error in practice, because every webhook can be serialized.
     pub fn to_stored(
         &self,
         version: i64,
@@ -293,8 +305,8 @@ impl Webhook {
         })
     }
 
-    /// When to look after it next: a moment that is past for one that waits for changes, `None` for
-    /// one that does not send.
+    /// Returns when the webhook is due next. `None` if it is not active. If it only waits for
+    /// changes, it is due now.
     fn next_due(&self, now: Timestamp) -> Option<Timestamp> {
         if self.status != WebhookStatus::Active {
             return None;
@@ -309,19 +321,19 @@ impl Webhook {
         Some(held.max(full).map_or(now, Timestamp::from_micros).max(now))
     }
 
-    /// Whether it sends nothing now.
+    /// Returns whether the webhook sends nothing now.
     #[must_use]
     pub fn is_idle(&self, now: Timestamp) -> bool {
         self.next_due(now).is_none_or(|next| next > now)
     }
 
-    /// How many new messages it may begin with.
+    /// Returns how many new messages the webhook can start to send.
     #[must_use]
     pub fn available_slots(&self) -> usize {
         MAX_PENDING_RETRIES.saturating_sub(self.waiting.len())
     }
 
-    /// The messages that are due again.
+    /// Returns the messages that are due for a retry.
     #[must_use]
     pub fn due_retries(&self, now: Timestamp) -> Vec<WebhookEvent> {
         let due = self
@@ -331,13 +343,15 @@ impl Webhook {
         due.map(|waiting| waiting.event.clone()).collect()
     }
 
-    /// Whether an entry of the feed is one that it is told of.
+    /// Returns whether the webhook sends this feed entry.
     #[must_use]
     pub fn matches(&self, entry: &RecordChange) -> bool {
         self.kinds.contains(&entry.record.kind) && self.events.contains(&entry.what)
     }
 
-    /// The secrets that sign now (HOOK-09).
+    /// Returns the secrets that are used for signatures now.
+    ///
+    /// Requirements: HOOK-09.
     pub fn active_secrets(&self, now: Timestamp) -> impl Iterator<Item = &WebhookSecret> {
         let signs = move |until: &Option<i64>| until.is_none_or(|until| until > now.as_micros());
         self.secrets
@@ -346,7 +360,7 @@ impl Webhook {
             .map(|(secret, _)| secret)
     }
 
-    /// The header `webhook-signature` of a message.
+    /// Returns the `webhook-signature` header of a message.
     #[must_use]
     pub fn signatures(&self, id: &str, now: Timestamp, body: &[u8]) -> String {
         let seconds = now.as_micros().div_euclid(1_000_000);
@@ -356,12 +370,14 @@ impl Webhook {
             .join(" ")
     }
 
-    /// Makes a new secret; the one before signs for a day beside it, and none before that
-    /// (HOOK-09).
+    /// Creates a new secret. The previous secret also signs for one more day, and older secrets no
+    /// longer sign.
     ///
     /// # Errors
     ///
-    /// Where the system gives no random bytes.
+    /// Returns an error if the system provides no random bytes.
+    ///
+    /// Requirements: HOOK-09.
     pub fn rotate_secret(&mut self, now: Timestamp) -> Result<()> {
         let ends = now.saturating_add(SECRET_OVERLAP).as_micros();
         self.secrets.truncate(1);
@@ -372,17 +388,20 @@ impl Webhook {
         Ok(())
     }
 
-    /// Sends again what is behind a cursor, from the beginning of the feed without one (HOOK-10).
+    /// Sends all changes after a cursor again. Without a cursor, starts at the beginning of the
+    /// feed.
+    ///
+    /// Requirements: HOOK-10.
     pub fn redeliver(&mut self, after: Option<String>) {
         self.cursor = after;
         self.turn = self.turn.wrapping_add(1);
     }
 
-    /// Goes on at the end of the feed, because what follows its cursor is not kept any more, and
-    /// shows that something was missed.
+    /// Continues at the end of the feed because the cursor has expired, and records that changes
+    /// were skipped.
     pub fn skip_to_end(&mut self, turn: u32, end: &str, now: Timestamp) {
         self.advance_cursor(turn, end);
-        let error = "what follows its cursor is not kept any more: it goes on at the end of the change feed";
+        let error = "the cursor has expired; the webhook continues at the end of the change feed";
         self.last = Some(DeliveryAttempt {
             at: now.as_micros(),
             status: None,
@@ -390,7 +409,7 @@ impl Webhook {
         });
     }
 
-    /// Moves on in the feed, unless somebody has set the cursor since it was read.
+    /// Moves the cursor forward, unless a client has set it since it was read.
     pub fn advance_cursor(&mut self, turn: u32, next: &str) {
         if self.turn == turn {
             self.cursor = Some(next.to_owned());
@@ -398,17 +417,19 @@ impl Webhook {
     }
 }
 
-/// Disables every webhook that a key created or redirected, and returns their number. Call it after
-/// a key was revoked: a webhook would otherwise outlive the key. The stores of this project do so
-/// in `revoke_key`.
+/// Disables every webhook that a key created or redirected, and returns their number.
 ///
-/// The key has the name that [`Caller::with_key_name`](crate::auth::Caller::with_key_name) gives it. Requests that
-/// were authenticated before the revocation may still create or reactivate webhooks. Where an
-/// authenticator caches keys, repeat the call after that time; repeating it is harmless.
+/// Call this after a key was revoked, because a webhook would otherwise outlive the key. The stores
+/// of this project do so in `revoke_key`.
+///
+/// `key` is the name from [`Caller::with_key_name`](crate::auth::Caller::with_key_name). Requests
+/// that were authenticated before the revocation may still create or reactivate webhooks. If an
+/// authenticator caches keys, repeat the call after the cache duration. A repeated call is
+/// harmless.
 ///
 /// # Errors
 ///
-/// [`Error::conflict`] where a webhook changes again and again meanwhile; errors of the store.
+/// [`Error::conflict`] if a webhook changes too often during the call. Errors of the store.
 ///
 /// Requirements: HOOK-16.
 pub async fn disable_webhooks<S: WebhookStore + ?Sized>(
@@ -425,7 +446,7 @@ pub async fn disable_webhooks<S: WebhookStore + ?Sized>(
     Ok(disabled)
 }
 
-/// Disables one webhook if it belongs to this key; whether it did.
+/// Disables one webhook if it belongs to this key. Returns whether it was disabled.
 async fn disable<S: WebhookStore + ?Sized>(
     store: &S,
     tenant: &Tenant,
@@ -452,7 +473,7 @@ async fn disable<S: WebhookStore + ?Sized>(
     Err(Error::conflict())
 }
 
-/// What is a word on the wire.
+/// A value with a name in JSON.
 trait WireName: Sized {
     fn word(&self) -> &str;
     fn of(word: &str) -> Option<Self>;
@@ -491,7 +512,7 @@ impl WireName for Id {
     }
 }
 
-/// A value as its word.
+/// Serializes a value as its name.
 mod as_text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
@@ -508,11 +529,12 @@ mod as_text {
         input: D,
     ) -> Result<T, D::Error> {
         let word = String::deserialize(input)?;
-        T::of(&word).ok_or_else(|| D::Error::custom("a word that is none of this version"))
+        T::of(&word)
+            .ok_or_else(|| D::Error::custom("an unknown name; another version may have written it"))
     }
 }
 
-/// Values as their words; those that this version does not know are passed over.
+/// Serializes values as their names. Unknown names are ignored.
 macro_rules! words {
     ($($name:ident of $type:ident;)+) => { $(
         mod $name {

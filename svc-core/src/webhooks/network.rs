@@ -1,11 +1,12 @@
-//! Which network addresses a message may be sent to: those that anybody on the internet can reach,
-//! and no others.
+//! Determines to which network addresses messages may be sent: only those that are reachable from
+//! the internet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is one of the internet: none of this machine, of a private network, of a
-/// link, of a group, of documentation or of anything that is not given out, also where such an
-/// address is written within one of IPv6 (HOOK-05).
+/// Returns whether an address is reachable from the internet.
+///
+/// Addresses of this machine, of private networks, and link-local, multicast, documentation and
+/// unassigned addresses are not. This also applies to an IPv4 address inside an IPv6 address.
 ///
 /// # Examples
 ///
@@ -18,6 +19,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// assert_eq!(public("::ffff:10.0.0.1"), Ok(false));
 /// assert_eq!(public("64:ff9b::a00:1"), Ok(false));
 /// ```
+///
+/// Requirements: HOOK-05.
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     match address {
@@ -26,7 +29,8 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// The blocks of IPv4 that are not of the internet: IANA's registry of special-purpose addresses.
+/// The IPv4 blocks that are not reachable from the internet, from IANA's registry of
+/// special-purpose addresses.
 const SPECIAL_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
@@ -46,8 +50,8 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
 
-/// The blocks within `2000::/3`, the only part of IPv6 that is given out, that are not of the
-/// internet: protocols (with Teredo), documentation, 6to4, documentation again.
+/// The blocks within `2000::/3` that are not reachable from the internet: protocols (with Teredo),
+/// documentation, 6to4, more documentation. No other part of IPv6 is assigned.
 const SPECIAL_V6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
@@ -65,7 +69,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let number = u128::from(address);
     let within = |block: Ipv6Addr, bits| is_same(number, block.into(), bits, u128::BITS);
-    // An address of IPv4 in the last 32 bits: where a translator leads to (RFC 6052, RFC 4291), or
+    // The last 32 bits contain an IPv4 address: the target of a translator (RFC 6052, RFC 4291), or
     // the next hop of a tunnel (RFC 5214).
     let [.., a, b, c, d] = address.octets();
     let inner = Ipv4Addr::new(a, b, c, d);
@@ -81,7 +85,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         && (!is_tunnel || is_public_v4(inner))
 }
 
-/// Whether two addresses of `width` bits have the same first `bits`.
+/// Returns whether two addresses of `width` bits have the same first `bits`.
 fn is_same(one: u128, other: u128, bits: u32, width: u32) -> bool {
     (one ^ other)
         .checked_shr(width.saturating_sub(bits))
@@ -93,7 +97,9 @@ fn is_same(one: u128, other: u128, bits: u32, width: u32) -> bool {
 mod tests {
     use super::*;
 
-    /// HOOK-05: addresses of every sort that is none of the internet.
+    /// Addresses of every block that is not reachable from the internet are rejected.
+    ///
+    /// Requirements: HOOK-05.
     #[rustfmt::skip]
     #[test]
     fn addresses_that_are_not_of_the_internet_are_refused() {

@@ -1,5 +1,5 @@
-//! The address of a receiver, as its URL names it: read strictly, so that what is checked is what
-//! is called.
+//! The receiver of a webhook, parsed from its URL. The parser is strict, so that the validated
+//! address is also the one that is called.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,10 +7,10 @@ use http::Uri;
 
 use super::is_public;
 
-/// The most bytes of a URL.
+/// The maximum length of a URL in bytes.
 pub const MAX_URL_LENGTH: usize = 2_048;
 
-/// Endings of names that lead to this machine or stay within a network (RFC 6761, RFC 6762, RFC
+/// Domain suffixes that resolve to this machine or to a local network (RFC 6761, RFC 6762, RFC
 /// 8375, RFC 9476).
 const WITHIN: [&str; 8] = [
     "localhost",
@@ -23,86 +23,91 @@ const WITHIN: [&str; 8] = [
     "onion",
 ];
 
-/// Which receivers are taken besides those that everybody can reach by `https`.
+/// Defines which receivers are allowed in addition to public `https` URLs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ReceiverPolicy {
-    /// Also by `http`, where whoever is in between reads and changes what is sent.
+    /// Whether `http` is allowed. Anyone on the network path can then read and change messages.
     pub allow_http: bool,
-    /// Also on this machine and in private networks: for tests, and where nobody but the operator
-    /// makes webhooks.
+    /// Whether this machine and private networks are allowed. Use it for tests, or if only the
+    /// operator can create webhooks.
     pub allow_private_networks: bool,
 }
 
 impl ReceiverPolicy {
-    /// Receivers that everybody can reach, by `https`.
+    /// Allows only public receivers with `https`.
     pub const PUBLIC: Self = Self {
         allow_http: false,
         allow_private_networks: false,
     };
 
-    /// Also by `http`.
+    /// Sets whether `http` is allowed.
     #[must_use]
     pub fn allow_http(mut self, is_allowed: bool) -> Self {
         self.allow_http = is_allowed;
         self
     }
 
-    /// Also on this machine and in private networks.
+    /// Sets whether this machine and private networks are allowed.
     #[must_use]
     pub fn allow_private_networks(mut self, is_allowed: bool) -> Self {
         self.allow_private_networks = is_allowed;
         self
     }
 
-    /// Whether a message may go to an address that a name was resolved to. It is asked at each
-    /// attempt, of each address, and the connection is made to the address that was asked about
-    /// (HOOK-05).
+    /// Returns whether a message may be sent to a resolved address.
+    ///
+    /// The sender checks each address at each attempt, and connects to the address that was
+    /// checked.
+    ///
+    /// Requirements: HOOK-05.
     #[must_use]
     pub fn allows(self, address: IpAddr) -> bool {
         self.allow_private_networks || is_public(address)
     }
 }
 
-/// Where messages go.
+/// The receiver of messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Receiver {
-    /// Whether it is called by `https`.
+    /// Whether the URL scheme is `https`.
     pub is_encrypted: bool,
-    /// The machine.
+    /// The host.
     pub host: Host,
     /// The port.
     pub port: u16,
-    /// Host and port as they stand in the URL, for the header `Host`.
+    /// The host and port as written in the URL, for the `Host` header.
     pub authority: String,
-    /// Path and query.
+    /// The path and query.
     pub path: String,
 }
 
-/// A machine.
+/// A host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Host {
-    /// By its address.
+    /// An IP address.
     Address(IpAddr),
-    /// By its name.
+    /// A domain name.
     Name(String),
 }
 
 impl Receiver {
-    /// Reads a URL (HOOK-04, HOOK-05).
+    /// Parses a URL.
     ///
-    /// An address of IPv4 is taken in its usual form of four decimal numbers only: others, such as
-    /// `0x7f000001`, `017700000001` and `127.1`, are read as an address by some programs and as a
-    /// name by others.
+    /// An IPv4 address is only accepted as four decimal numbers. Other forms, such as `0x7f000001`,
+    /// `017700000001` and `127.1`, are rejected, because programs do not agree on whether they are
+    /// addresses or names.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, in words that go on from the name of the property.
+    /// Returns what is wrong, as text that continues a sentence after the name of the property.
+    ///
+    /// Requirements: HOOK-04, HOOK-05.
     pub fn parse(url: &str, reach: ReceiverPolicy) -> Result<Self, &'static str> {
         if url.len() > MAX_URL_LENGTH {
-            return Err("is longer than 2048 bytes. Send a shorter URL");
+            return Err("must not be longer than 2048 bytes. Send a shorter URL");
         }
         let is_clean = url
             .bytes()
@@ -118,16 +123,16 @@ impl Receiver {
         let is_encrypted = match scheme {
             "https" => true,
             "http" if reach.allow_http => false,
-            "http" => return Err("is not encrypted. Send a URL that begins with `https://`"),
+            "http" => return Err("is not encrypted. Send a URL that starts with `https://`"),
             _ => {
                 return Err(
-                    "has another scheme than `https`. Send a URL that begins with `https://`",
+                    "has a scheme other than `https`. Send a URL that starts with `https://`",
                 );
             }
         };
         if authority.as_str().contains('@') {
             return Err(
-                "names a user. Leave user and password out: each message is signed instead",
+                "must not contain a user name or password. Remove them; each message is signed instead",
             );
         }
         let host = host(authority.host())?;
@@ -137,7 +142,7 @@ impl Receiver {
         };
         if is_within {
             return Err(
-                "leads to this server's own machine or network. Send the URL of a receiver on the internet",
+                "identifies this server's own machine or network. Send the URL of a receiver on the internet",
             );
         }
         let port = match authority
@@ -169,7 +174,7 @@ impl Receiver {
 
 const NO_URL: &str = "is not an absolute URL. Send one such as `https://crm.example.org/webhooks`, without spaces or a fragment";
 
-const NO_PORT: &str = "has no port that there is. Send a number from 1 to 65535, or none";
+const NO_PORT: &str = "has an invalid port. Use a number from 1 to 65535, or omit the port";
 
 fn host(text: &str) -> Result<Host, &'static str> {
     if let Some(inner) = text
@@ -196,18 +201,21 @@ fn host(text: &str) -> Result<Host, &'static str> {
     if name.len() > 253 || !name.split('.').all(is_label) {
         return Err(NO_URL);
     }
-    // As browsers do: a last label that is a number makes all of it an address.
+    // Like browsers: if the last label is a number, the whole host is an address.
     let last = name.rsplit('.').next().unwrap_or_default();
     let is_hex = last.strip_prefix("0x").or_else(|| last.strip_prefix("0X"));
     let is_number = last.bytes().all(|byte| byte.is_ascii_digit())
         || is_hex.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
     if is_number {
-        return Err("has an address in an unusual form. Send four decimal numbers, or a name");
+        return Err(
+            "contains an IP address in an unusual form. Use four decimal numbers or a domain name",
+        );
     }
     Ok(Host::Name(name.to_ascii_lowercase()))
 }
 
-/// Whether a name leads to this machine or stays within a network, whatever it is resolved to.
+/// Returns whether a name is reserved for this machine or a local network, whatever its resolution
+/// is.
 fn is_within(name: &str) -> bool {
     let ends_so = |ending: &&str| {
         name == *ending
@@ -226,7 +234,9 @@ mod tests {
         Receiver::parse(url, ReceiverPolicy::PUBLIC).err()
     }
 
-    /// HOOK-05: every way to write an address or a name of this machine or network.
+    /// Addresses and names of this machine or network are rejected in every notation.
+    ///
+    /// Requirements: HOOK-05.
     #[test]
     fn receivers_within_are_refused_however_they_are_written() {
         let hosts = [
@@ -300,7 +310,9 @@ mod tests {
         }
     }
 
-    /// HOOK-04: what is no receiver, and why.
+    /// Invalid URLs are rejected with the reason.
+    ///
+    /// Requirements: HOOK-04.
     #[test]
     fn what_is_no_url_of_a_receiver_is_refused() {
         for (url, why) in [

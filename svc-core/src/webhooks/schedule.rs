@@ -1,19 +1,21 @@
-//! When a message is sent again.
+//! The schedule of retries.
 
 use std::time::Duration;
 
 use crate::{backend::Backoff, value::short_digest};
 
-/// Attempts of a message, the first one included (HOOK-11).
+/// The maximum number of attempts to deliver a message, including the first one.
+///
+/// Requirements: HOOK-11.
 pub const MAX_ATTEMPTS: usize = Backoff::STANDARD.max_attempts();
 
-/// The longest time that a receiver may ask for.
+/// The maximum pause that a receiver can request.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long nothing is sent to a receiver that has too much to do and does not say how long.
+/// The pause for an overloaded receiver that does not send `Retry-After`.
 const BUSY: Duration = Duration::from_secs(30);
 
-/// How long to wait after so many attempts; `None` after the last one. Each message waits a little
-/// longer than another.
+/// Returns the pause after this number of attempts, or `None` after the last one. The pauses of
+/// different messages differ slightly.
 pub(super) fn retry_delay(attempts: u32, message: &str) -> Option<Duration> {
     Backoff::STANDARD.delay(
         attempts,
@@ -21,7 +23,7 @@ pub(super) fn retry_delay(attempts: u32, message: &str) -> Option<Duration> {
     )
 }
 
-/// How long a receiver is left alone that answered with this status, and perhaps with
+/// Returns the pause of the whole webhook after a response with this status and an optional
 /// `Retry-After`.
 pub(super) fn pause_after(status: u16, retry_after: Option<Duration>) -> Option<Duration> {
     match status {
@@ -34,7 +36,10 @@ pub(super) fn pause_after(status: u16, retry_after: Option<Duration>) -> Option<
 mod tests {
     use super::*;
 
-    /// HOOK-11: each message has its own waits, which are the same whoever counts them, and an end.
+    /// Each message has its own pauses, which do not depend on the process that computes them, and
+    /// a last attempt.
+    ///
+    /// Requirements: HOOK-11.
     #[test]
     fn messages_do_not_all_come_again_at_once() {
         assert_eq!(MAX_ATTEMPTS, 10);
@@ -43,7 +48,9 @@ mod tests {
         assert!(retry_delay(9, "msg_1").is_some() && retry_delay(10, "msg_1").is_none());
     }
 
-    /// HOOK-11: a receiver says how long it wants to be left alone, up to a day.
+    /// A receiver can request a pause of up to one day.
+    ///
+    /// Requirements: HOOK-11.
     #[test]
     fn a_receiver_that_is_busy_is_left_alone() {
         assert_eq!(

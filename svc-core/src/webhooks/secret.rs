@@ -1,4 +1,4 @@
-//! Secrets and signatures, as Standard Webhooks 1.0 has them.
+//! Secrets and signatures according to Standard Webhooks 1.0.
 
 use std::fmt;
 
@@ -9,40 +9,42 @@ use sha2::Sha256;
 
 use crate::error::Result;
 
-/// What every secret begins with.
+/// The prefix of every secret.
 const PREFIX: &str = "whsec_";
-/// Random bytes of a secret.
+/// The number of random bytes in a secret.
 const BYTES: usize = 32;
 
-/// A secret of a webhook: who has it can tell that a message is from this server (HOOK-08). Neither
-/// logs nor lists show it.
+/// The secret of a webhook. A receiver uses it to verify that a message is from this server. Logs
+/// and lists never contain it.
+///
+/// Requirements: HOOK-08.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WebhookSecret(String);
 
 impl WebhookSecret {
-    /// A new one: 256 random bits.
+    /// Creates a secret of 256 random bits.
     ///
     /// # Errors
     ///
-    /// Where the system gives no random bytes.
+    /// Returns an error if the system provides no random bytes.
     pub fn random() -> Result<Self> {
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes)?;
         Ok(Self(format!("{PREFIX}{}", STANDARD.encode(bytes))))
     }
 
-    /// The secret in the form in which it is shown once: `whsec_` and base64.
+    /// Returns the secret in the form in which it is shown once: `whsec_` and base64.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// The signature of a message: `v1,` and the base64 of HMAC-SHA256 over id, time in seconds and
-    /// body.
+    /// Returns the signature of a message: `v1,` and the base64 of HMAC-SHA256 over the id, the
+    /// time in seconds and the body.
     #[must_use]
     pub fn sign(&self, id: &str, seconds: i64, body: &[u8]) -> String {
-        // What is kept was made by `random`. Of anything else nobody would know the signature.
+        // Stored secrets come from `random`. Any other text has no valid signature.
         let key = self
             .0
             .strip_prefix(PREFIX)
@@ -68,7 +70,9 @@ impl fmt::Debug for WebhookSecret {
 mod tests {
     use super::*;
 
-    /// HOOK-08: the example of the standard's own verifiers.
+    /// The example from the verifiers of the standard.
+    ///
+    /// Requirements: HOOK-08.
     #[test]
     fn a_signature_is_that_of_the_standard() {
         let secret = WebhookSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw".to_owned());

@@ -42,7 +42,9 @@ fn a_webhook_is_read_as_it_was_written() {
     assert!(!shown.contains("whsec_"), "{shown}");
 }
 
-/// HOOK-07: one id for an event of a webhook, another for any other event and any other webhook.
+/// Each event of a webhook has one id, which differs from those of other events and webhooks.
+///
+/// Requirements: HOOK-07.
 #[test]
 fn the_id_of_a_message_is_that_of_its_event() {
     let (one, other) = (webhook(), webhook());
@@ -62,7 +64,9 @@ fn the_id_of_a_message_is_that_of_its_event() {
     assert_eq!(ids.len(), all);
 }
 
-/// HOOK-11: a receiver that is away for three days, by a clock that is set.
+/// A receiver that is unavailable for three days, with a simulated clock.
+///
+/// Requirements: HOOK-11.
 #[test]
 fn a_message_is_tried_ten_times_and_given_up() {
     let (mut webhook, event, mut now, mut attempts) = (webhook(), event(1), at(0), 1);
@@ -82,8 +86,8 @@ fn a_message_is_tried_ten_times_and_given_up() {
         (attempts, webhook.given_up, webhook.delivered),
         (MAX_ATTEMPTS, 1, 0)
     );
-    // The pauses are 75.6 hours together; each is up to a fifth longer, by the webhook's own random
-    // id.
+    // The pauses are 75.6 hours in total. Each is up to a fifth longer, depending on the random id
+    // of the webhook.
     assert!(
         (75..91).contains(&(now.as_micros() / 3_600_000_000)),
         "{now:?}"
@@ -93,8 +97,10 @@ fn a_message_is_tried_ten_times_and_given_up() {
     assert_eq!((webhook.failing_since, webhook.delivered), (None, 1));
 }
 
-/// HOOK-11: 2xx alone is success, 410 ends, and a receiver that has too much to do is left alone as
-/// long as it says.
+/// Only 2xx is a success, 410 ends the webhook, and an overloaded receiver gets the pause that it
+/// requests.
+///
+/// Requirements: HOOK-11.
 #[test]
 fn answers_mean_what_they_say() {
     for (code, arrives) in [
@@ -137,8 +143,10 @@ fn answers_mean_what_they_say() {
     assert_eq!(busy.to_stored(1, None, at(1)).unwrap().due_at, Some(at(600)));
 }
 
-/// HOOK-12: what waits is bounded, and a full list lets the webhook rest until the first of it is
-/// due.
+/// The number of waiting messages is limited. With a full list, the webhook pauses until the first
+/// of them is due.
+///
+/// Requirements: HOOK-12.
 #[test]
 fn the_list_of_what_waits_is_bounded() {
     let mut webhook = webhook();
@@ -157,15 +165,16 @@ fn the_list_of_what_waits_is_bounded() {
         webhook.to_stored(1, None, at(1)).unwrap().due_at,
         Some(Timestamp::from_micros(first))
     );
-    // Tried again, it takes the place that it had.
+    // A retried message uses its previous slot.
     webhook.record_attempt(&event(3), &status(500), at(200));
     assert_eq!(webhook.waiting.len(), MAX_PENDING_RETRIES);
     webhook.record_attempt(&event(3), &status(200), at(201));
     assert_eq!(webhook.available_slots(), 1);
 }
 
-/// HOOK-09: both secrets sign for a day, then the new one alone; a third puts the first one out of
-/// use.
+/// Both secrets sign for one day, then only the new one. A third secret disables the first one.
+///
+/// Requirements: HOOK-09.
 #[test]
 fn two_secrets_sign_while_one_is_changed() {
     let mut webhook = webhook();
@@ -193,7 +202,9 @@ fn two_secrets_sign_while_one_is_changed() {
     );
 }
 
-/// HOOK-10: whoever sets the cursor while messages are on their way finds it as it was set.
+/// A cursor that a client sets while messages are being sent is not overwritten.
+///
+/// Requirements: HOOK-10.
 #[test]
 fn a_cursor_that_was_set_stays() {
     let mut webhook = webhook();
@@ -207,7 +218,9 @@ fn a_cursor_that_was_set_stays() {
     assert_eq!(webhook.cursor.as_deref(), Some("c2"));
 }
 
-/// HOOK-11: `Retry-After` has seconds or a date; one that is past asks for nothing.
+/// `Retry-After` contains seconds or a date. A date in the past requests no pause.
+///
+/// Requirements: HOOK-11.
 #[test]
 fn a_receiver_asks_for_time_in_two_ways() {
     let now = Timestamp::parse("2026-11-24T12:00:00Z").unwrap();

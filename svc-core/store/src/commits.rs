@@ -1,11 +1,11 @@
-//! What a store counts of its transactions, for metrics.
+//! Counters of the transactions of a store, for metrics.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
-/// Counts the transactions of a store; read at any time without stopping a writer.
+/// Counts the transactions of a store. Reading the counters does not block writers.
 #[derive(Debug, Default)]
 pub struct CommitCounters {
     batches: AtomicU64,
@@ -18,19 +18,20 @@ pub struct CommitCounters {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommitStats {
-    /// Transactions that ended with a COMMIT: each is one sync, however many writes share it.
+    /// The number of committed transactions. Each needs one sync to disk, however many writes share
+    /// it.
     pub transactions: u64,
-    /// Writes in them, also those that were undone alone.
+    /// The number of writes in them, including writes that were rolled back individually.
     pub writes: u64,
-    /// Writes in the largest of them.
+    /// The number of writes in the largest transaction.
     pub largest_transaction: u64,
-    /// Time spent in COMMIT, nearly all of it in the sync; where what was changed travels with
-    /// COMMIT, that as well.
+    /// The time spent in COMMIT, most of it for the sync. If the changes are sent together with
+    /// COMMIT, this includes their transfer.
     pub commit_time: Duration,
 }
 
 impl CommitCounters {
-    /// Counts a COMMIT of so many writes.
+    /// Counts one COMMIT with this number of writes.
     pub fn record(&self, writes: usize, time: Duration) {
         let writes = u64::try_from(writes).unwrap_or(u64::MAX);
         self.batches.fetch_add(1, Ordering::Relaxed);
@@ -42,7 +43,7 @@ impl CommitCounters {
         );
     }
 
-    /// What was counted so far.
+    /// Returns the current counters.
     #[must_use]
     pub fn snapshot(&self) -> CommitStats {
         CommitStats {

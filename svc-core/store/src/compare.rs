@@ -1,4 +1,4 @@
-//! Whether two stores have the same: every record of a tenant, one by one.
+//! Compares all records of a tenant in two stores.
 
 use std::{collections::VecDeque, fmt, fmt::Write as _};
 
@@ -21,15 +21,17 @@ use crate::{
     transfer::{found_by, kinds_in_dependency_order},
 };
 
-/// A store whose records can be read one after the other, whatever collections they are in.
+/// A store whose records can be read in sequence, independently of collections.
 #[async_trait]
 pub trait ScanRecords: Store {
-    /// Records of a kind behind a row, in the order of creation, with hidden references: so many at
-    /// most, one at least where there is one; and whether they are the last ones.
+    /// Returns the records of a kind after a row, in creation order and with hidden references.
+    ///
+    /// Returns at most the given number of records, and at least one if there is any. Also returns
+    /// whether they are the last ones.
     ///
     /// # Errors
     ///
-    /// Storage trouble, or an unknown tenant.
+    /// Returns an error if the store fails or the tenant is unknown.
     async fn scan(
         &self,
         tenant: &Tenant,
@@ -39,26 +41,25 @@ pub trait ScanRecords: Store {
     ) -> Result<(Vec<StoredRecord>, bool)>;
 }
 
-/// What two stores have alike.
+/// The result for two equal stores.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreDigest {
-    /// How many records.
+    /// The number of records.
     pub records: u64,
-    /// SHA-256 over all of them, in hex digits: the same for stores that have the same.
+    /// SHA-256 over all records, in hex digits. It is the same for stores with equal records.
     pub digest: String,
 }
 
-/// The first thing that two stores do not have alike. It names a record, and nothing of what the
-/// record says.
+/// The first difference between two stores. It names a record, but not its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreDifference {
-    /// The kind.
+    /// The kind of the record.
     pub kind: Kind,
-    /// The record; `None` where it is about the kind as a whole.
+    /// The record; `None` if the difference is not about a single record.
     pub id: Option<Id>,
-    /// What differs.
+    /// A description of the difference.
     pub what: String,
 }
 
@@ -81,20 +82,22 @@ impl fmt::Display for StoreDifference {
     }
 }
 
-/// Records that are read at once.
+/// The number of records in one read.
 const PAGE: u32 = 500;
 
-/// Compares everything that two stores say of a tenant's records, in the order of creation: ids,
-/// dates, identifiers, fields, links and hidden references, computed values; and the total of each
-/// collection of all. Of each page one record is also looked up by what finds it, and the totals
-/// under it are compared. `progress` is told how many records it were so far.
+/// Compares all records of a tenant in two stores, in creation order.
 ///
-/// Where the records have the same fields written otherwise, they differ: stores keep them as they
-/// are sent.
+/// The comparison includes ids, dates, identifiers, fields, links, hidden references, computed
+/// values, and the total of each collection of a kind. For one record of each page it also compares
+/// lookups by key and the totals of the collections under the record. `progress` receives the
+/// number of compared records.
+///
+/// Fields are compared as stored text. Equal fields in different notation are therefore a
+/// difference.
 ///
 /// # Errors
 ///
-/// Trouble of one of the stores.
+/// Returns an error if one of the stores fails.
 pub async fn compare_stores<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
     one: &A,
     other: &B,
@@ -129,7 +132,7 @@ pub async fn compare_stores<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
                 there.records.pop_front();
             }
             progress(records);
-            // One side has nothing left of what was read.
+            // One store has no more records to compare.
             let alone = if there.ends {
                 here.records.front()
             } else {
@@ -142,7 +145,7 @@ pub async fn compare_stores<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
             }) {
                 return Ok(Err(StoreDifference::about(
                     &alone.record,
-                    "only one of both has it".to_owned(),
+                    "only one of the two stores has this record".to_owned(),
                 )));
             }
             if let Some(sample) = sample
@@ -158,7 +161,7 @@ pub async fn compare_stores<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
             let [a, b] = totals(one, other, &cx, *kind, &Scope::All).await?;
             let counted = records.saturating_sub(before);
             if [a, b] != [counted; 2] {
-                let what = format!("the totals are {a} and {b}, the records {counted}");
+                let what = format!("the totals are {a} and {b}, but there are {counted} records");
                 return Ok(Err(StoreDifference {
                     kind: *kind,
                     id: None,
@@ -173,7 +176,7 @@ pub async fn compare_stores<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
     }))
 }
 
-/// What was read of one store and not compared yet.
+/// Records of one store that were read but not compared yet.
 #[derive(Default)]
 struct ScanBuffer {
     records: VecDeque<StoredRecord>,
@@ -198,13 +201,14 @@ impl ScanBuffer {
     }
 }
 
-/// A record in parts that can be told apart without saying what is in them.
+/// Returns the parts of a record with their names, so that a difference can be reported without the
+/// content.
 fn parts(record: &RawRecord) -> [(&'static str, Vec<u8>); 7] {
     let (meta, schema) = (record.meta(), record.kind().schema());
     let (mut links, mut computed) = (String::new(), String::new());
     for reference in schema.references() {
         if let Some(to) = record.link(reference.name) {
-            // Writing into a text does not fail.
+            // Writing to a string cannot fail.
             _ = write!(links, "{}={} ", reference.name, to.id);
         }
     }
@@ -229,11 +233,11 @@ fn parts(record: &RawRecord) -> [(&'static str, Vec<u8>); 7] {
             format!("{} {}", record.kind().singular(), meta.id).into_bytes(),
         ),
         (
-            "its date of creation",
+            "the creation date",
             meta.created.as_micros().to_string().into_bytes(),
         ),
         (
-            "its date of change",
+            "the modification date",
             meta.modified.as_micros().to_string().into_bytes(),
         ),
         (
@@ -246,8 +250,8 @@ fn parts(record: &RawRecord) -> [(&'static str, Vec<u8>); 7] {
     ]
 }
 
-/// Looks a record up by what finds it in both stores, and compares the totals of the collections
-/// under it.
+/// Looks up a record by its keys in both stores, and compares the totals of the collections under
+/// it.
 async fn sampled<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
     one: &A,
     other: &B,
@@ -277,7 +281,7 @@ async fn sampled<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
                 LookupKey::Name(..) => "its name",
                 _ => "an e-mail address",
             };
-            return differs(format!("whom {by} finds differs"));
+            return differs(format!("the record found by {by} differs"));
         }
     }
     for members in Kind::ALL
@@ -287,7 +291,7 @@ async fn sampled<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
         let [a, b] = totals(one, other, cx, *members, &Scope::Under(record.address())).await?;
         if a != b {
             return differs(format!(
-                "the totals of its {} are {a} and {b}",
+                "the totals of its {} differ: {a} and {b}",
                 members.plural()
             ));
         }

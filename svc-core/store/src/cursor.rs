@@ -1,6 +1,7 @@
-//! The cursor in a `next` link: where a page ended, readable only by the store that wrote it
-//! (UND-14), and what follows from it for a page. Cursors of the change feed are encrypted in the
-//! same way (SYN-07).
+//! The cursor in a `next` link. It contains the end of a page, and only the store that created it
+//! can read it. Cursors of the change feed use the same encryption.
+//!
+//! Requirements: UND-14, SYN-07.
 
 use std::fmt;
 
@@ -14,27 +15,29 @@ use svc_core::{
 
 use super::hex;
 
-/// Bytes of the tag that proves a cursor, and of each number that it hides.
+/// The number of bytes of the authentication tag, and of each encrypted number.
 const TAG: usize = 12;
 const NUMBER: usize = 8;
 
-/// Where a page begins.
+/// The start of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageStart {
-    /// After this row; 0 stands for the beginning.
+    /// After this row; 0 is the start of the collection.
     AfterRow(i64),
-    /// At the member with so many members before it (COL-22): see
-    /// [`OffsetIndex`](super::offset_index::OffsetIndex).
+    /// At this position, counted from 0: see [`OffsetIndex`](super::offset_index::OffsetIndex).
+    ///
+    /// Requirements: COL-22.
     Offset(u64),
 }
 
-/// How often a store reads a page again whose records and total are of different moments.
+/// How often a store reads a page again if its records and its total do not agree.
 pub const REREADS: u32 = 3;
 
 impl PageStart {
-    /// Whether a page that was read from here agrees with its own total: it has as many records as
-    /// the total says, and a next page if there are more. Records and total of different moments
-    /// may not. A page that a continuation leads to has no number that could contradict its total.
+    /// Returns whether the number of records of a page and its `next` link agree with its total.
+    ///
+    /// They may disagree if records and total were read at different times. A page from a cursor
+    /// always agrees, because it has no position to compare with the total.
     ///
     /// Requirements: COL-23, COL-28.
     #[must_use]
@@ -56,43 +59,43 @@ impl PageStart {
     }
 }
 
-/// Where a page of an ordered collection begins.
+/// The start of a page of an ordered collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderedPageStart {
-    /// After this record of a walk that counted its records when it began.
+    /// After this record. The cursor contains the total from the first page.
     After(OrderedPosition),
-    /// With so many records before it.
+    /// At this position, counted from 0.
     Offset(u64),
 }
 
-/// A record in an ordered collection: by its date, then by its row.
+/// The position of a record in an ordered collection: by date, then by row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct OrderedPosition {
-    /// Its date in microseconds; 0 in the order of creation.
+    /// The date of the record in microseconds; 0 in creation order.
     pub time: i64,
-    /// Its row.
+    /// The row of the record.
     pub row: i64,
-    /// How many records the collection had when the walk began.
+    /// The number of records when the first page was read.
     pub total: u64,
 }
 
 impl OrderedPosition {
-    /// A record, and how many there are.
+    /// Creates a position.
     #[must_use]
     pub fn new(time: i64, row: i64, total: u64) -> Self {
         Self { time, row, total }
     }
 }
 
-/// What a cursor is made for: its tag and what it hides differ with it.
+/// The purpose of a cursor. Its tag and its encryption depend on it.
 #[derive(Clone, Copy)]
 pub(super) enum CursorKind {
-    /// A row in a collection in the order of creation.
+    /// A row in a collection in creation order.
     Row,
-    /// A mark in an ordered or filtered one.
+    /// A position in an ordered or filtered collection.
     Mark,
-    /// A position in the change feed of the tenant that is the place.
+    /// A position in the change feed of the tenant.
     Feed,
 }
 
@@ -114,21 +117,22 @@ impl CursorKind {
     }
 }
 
-/// Writes and reads the cursors of one store.
+/// Encodes and decodes the cursors of one store.
 ///
-/// A cursor is bound to its tenant, its collection, its page and its size. Elsewhere, or when a
-/// single character was changed, it reads as nothing. The row id is hidden, so that nobody learns
-/// how many records other tenants have.
+/// A cursor is bound to its tenant, collection, page number and page size. With other values, or
+/// after any change of its text, it is ignored. The row is encrypted, so that the number of records
+/// of other tenants is not visible.
 #[derive(Clone)]
 pub struct CursorCodec {
     mac: Hmac<Sha256>,
 }
 
 impl CursorCodec {
-    /// With the secret of a store, which it keeps as long as its data.
+    /// Creates a codec with the secret of the store. The secret must stay the same as long as the
+    /// data.
     #[must_use]
     pub fn new(secret: &[u8; 32]) -> Self {
-        // HMAC fills a key up with zeros to the size of a block.
+        // HMAC pads a key with zeros to the block size.
         let mut block = [0; 64];
         for (byte, of_secret) in block.iter_mut().zip(secret) {
             *byte = *of_secret;
@@ -138,8 +142,8 @@ impl CursorCodec {
         }
     }
 
-    /// Where a page begins. A cursor that does not lead to this page of this collection is ignored:
-    /// on another page it would show records under a wrong number.
+    /// Returns the start of a page. A cursor for another page or collection is ignored, because it
+    /// would return records for a wrong page number.
     #[must_use]
     pub fn decode(&self, tenant: i64, collection: &[u8], page: &PageRequest) -> PageStart {
         let after = page.cursor.as_deref().and_then(|text| {
@@ -152,7 +156,8 @@ impl CursorCodec {
         }
     }
 
-    /// What comes after a page: `last` is the row of its last record when more records follow.
+    /// Returns the link to the next page. `last` is the row of the last record if more records
+    /// follow.
     #[must_use]
     pub fn encode_next(
         &self,
@@ -172,8 +177,10 @@ impl CursorCodec {
         })
     }
 
-    /// Where a page of a filtered or ordered collection begins. A continuation of another filter or
-    /// order is ignored as one of another collection is (FLT-08).
+    /// Returns the start of a page of a filtered or ordered collection. A cursor of another filter
+    /// or order is ignored.
+    ///
+    /// Requirements: FLT-08.
     #[must_use]
     pub fn decode_ordered(
         &self,
@@ -196,8 +203,8 @@ impl CursorCodec {
         }
     }
 
-    /// What comes after a page of a filtered or ordered collection: `last` is its last record when
-    /// more follow.
+    /// Returns the link to the next page of a filtered or ordered collection. `last` is the last
+    /// record of the page if more records follow.
     #[must_use]
     pub fn encode_next_ordered(
         &self,
@@ -214,7 +221,7 @@ impl CursorCodec {
         NextPage::Cursor(self.write(CursorKind::Mark, tenant, &place, [time, row, total]))
     }
 
-    /// A cursor that hides some numbers: letters and digits only.
+    /// Encodes numbers in a cursor that consists of letters and digits.
     pub(super) fn write<const N: usize>(
         &self,
         purpose: CursorKind,
@@ -235,8 +242,8 @@ impl CursorCodec {
         hex::encode(&bytes)
     }
 
-    /// The numbers in a cursor; `None` when it is damaged, or of another tenant, place, purpose or
-    /// store.
+    /// Returns the numbers in a cursor. `None` if the cursor is damaged or has another tenant,
+    /// place, purpose or store.
     pub(super) fn read<const N: usize>(
         &self,
         purpose: CursorKind,
@@ -265,12 +272,13 @@ impl CursorCodec {
         first(&self.mac(purpose.tag(), tenant, place, hidden))
     }
 
-    /// Enough for every number of a cursor.
+    /// Returns a key stream that is long enough for every number of a cursor.
     fn hide(&self, purpose: CursorKind, tenant: i64, place: &[u8], tag: [u8; TAG]) -> [u8; 32] {
         self.mac(purpose.hide(), tenant, place, &tag)
     }
 
-    /// All parts but the place have a fixed length for each purpose, so no two messages are alike.
+    /// All parts except `place` have a fixed length for each purpose, so different inputs give
+    /// different messages.
     fn mac(&self, purpose: u8, tenant: i64, place: &[u8], end: &[u8]) -> [u8; 32] {
         let mut mac = self.mac.clone();
         mac.update(&[purpose]);
@@ -281,7 +289,7 @@ impl CursorCodec {
     }
 }
 
-/// What a cursor that leads to a page of a collection is bound to.
+/// Returns the bytes that a cursor to a page of a collection is bound to.
 fn binding(collection: &[u8], page: &PageRequest) -> Vec<u8> {
     [
         collection,
@@ -291,8 +299,8 @@ fn binding(collection: &[u8], page: &PageRequest) -> Vec<u8> {
     .concat()
 }
 
-/// What a cursor to a page of a filtered or ordered collection is bound to: filter and order are
-/// among it. Their lengths stand before them, so that no two are alike.
+/// Returns the bytes that a cursor to a page of a filtered or ordered collection is bound to. They
+/// include filter and order with their lengths, so that different inputs give different bytes.
 fn ordered(collection: &[u8], request: &ListRequest, number: u64) -> Vec<u8> {
     let filter = request
         .filter
@@ -337,8 +345,10 @@ mod tests {
 
     const SECRET: [u8; 32] = [7; 32];
 
-    /// UND-14: cursors of older versions read on: RFC 4231, test case 2 with its key filled with
-    /// zeros.
+    /// The MAC is HMAC as in RFC 4231, test case 2 with a zero-padded key, so that cursors of older
+    /// versions stay valid.
+    ///
+    /// Requirements: UND-14.
     #[test]
     fn the_mac_is_hmac() {
         let mut key = [0; 32];
@@ -354,7 +364,9 @@ mod tests {
         );
     }
 
-    /// UND-14, UND-19, COL-22: a cursor leads to its own page; anything else goes by the number.
+    /// A cursor identifies its own page. For another page, the page number is used.
+    ///
+    /// Requirements: UND-14, UND-19, COL-22.
     #[test]
     fn a_page_begins_where_the_one_before_ended() {
         let cursors = CursorCodec::new(&SECRET);
@@ -409,7 +421,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(14), ..ProptestConfig::default() })]
 
-        /// UND-14: it reads back in its own collection, and nowhere else.
+        /// A cursor can only be decoded in its own collection.
+        ///
+        /// Requirements: UND-14.
         #[test]
         fn bound_to_its_collection(tenant: i64, collection: Vec<u8>, row: i64, other: i64, elsewhere: Vec<u8>) {
             let file = CursorCodec::new(&SECRET);
@@ -426,7 +440,9 @@ mod tests {
             }
         }
 
-        /// UND-14: one that was damaged reads as nothing.
+        /// A damaged cursor is not decoded.
+        ///
+        /// Requirements: UND-14.
         #[test]
         fn damage_is_seen(row: i64, place in 0_usize..40, text in "\\PC*", digit in "[0-9a-f]") {
             let file = CursorCodec::new(&SECRET);

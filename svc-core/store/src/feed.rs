@@ -1,4 +1,4 @@
-//! The change feed of a store: what is told of a change, and how a part of the feed becomes a page.
+//! The change feed of a store: its entries and its pages.
 
 use std::collections::HashSet;
 
@@ -17,19 +17,21 @@ use crate::{
     hex,
 };
 
-/// What the feed tells of the changes of one call: each record that is created, deleted, or has
-/// another `modified_date`, once. A new one for each call.
+/// Determines the feed entries of one write request: one entry for each record that was created or
+/// deleted, or whose `modified_date` changed. Use a new recorder for each request.
 #[derive(Debug, Default)]
 pub struct FeedRecorder {
     told: HashSet<(Kind, Id)>,
 }
 
 impl FeedRecorder {
-    /// What is told of a change; written before the change is made, because a deleted set is not
-    /// there any more afterwards.
+    /// Returns the feed entry of a change. Call it before the change is applied, because deleted
+    /// records cannot be read afterwards.
     ///
-    /// Computed members, links that go with what they led to, and totals are no change of a record:
-    /// its date stays (TYP-16).
+    /// Changes of computed fields, cleared links to deleted records, and totals have no entry,
+    /// because the modification date stays the same.
+    ///
+    /// Requirements: TYP-16.
     pub fn record<'c>(&mut self, change: &'c Change) -> Option<FeedChange<'c>> {
         let (what, record) = match change {
             Change::Insert(insert) => (ChangeKind::Created, insert.record.address()),
@@ -49,44 +51,46 @@ impl FeedRecorder {
     }
 }
 
-/// What is told of one change.
+/// The feed entries of one change.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FeedChange<'c> {
     /// A record was created or changed.
     Record(ChangeKind, RecordAddress),
-    /// Every record of a set is deleted.
+    /// All records of a set are deleted.
     DeletedSet(&'c RecordSet),
 }
 
-/// A place in a tenant's feed, with the moment of the entry there: so that a store that went back
-/// to an older state does not take a later place for its own.
+/// A position in the feed of a tenant.
+///
+/// It includes the time of its entry. A store that was restored from a backup therefore does not
+/// accept positions of later states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub struct FeedPosition {
-    /// The number that was given under the tenant's lock; above 0.
+    /// The number that was assigned under the tenant's lock; greater than 0.
     pub seq: i64,
-    /// Tells entries of one number apart.
+    /// Distinguishes entries with the same number.
     pub row: i64,
-    /// The moment of the change, in microseconds.
+    /// The time of the change, in microseconds.
     pub at: i64,
 }
 
 impl FeedPosition {
-    /// Before everything.
+    /// The position before all entries.
     pub const START: Self = Self {
         seq: 0,
         row: 0,
         at: 0,
     };
 
-    /// A place.
+    /// Creates a position.
     #[must_use]
     pub fn new(seq: i64, row: i64, at: i64) -> Self {
         Self { seq, row, at }
     }
 
-    /// A place after all entries in front of this one, and before this one.
+    /// Returns the position directly before this one.
     fn before(self) -> Self {
         match self.row {
             1.. => Self {
@@ -105,29 +109,29 @@ impl FeedPosition {
 /// Encodes and decodes the cursors of a store's change feed.
 ///
 /// The position in a cursor is authenticated and encrypted with the secret of the store, for one
-/// tenant. Around it are the id of the feed, which is the same in every cursor of the store, and a
-/// checksum. They are no secret: they distinguish a cursor that another store gave to the tenant,
-/// which has expired here, from a text that is not a cursor.
+/// tenant. A cursor also contains the id of the feed, which is the same in every cursor of the
+/// store, and a checksum. These are not secret. They distinguish an expired cursor of another store
+/// from text that is not a cursor.
 #[derive(Debug, Clone)]
 pub struct FeedCursors {
     cursors: CursorCodec,
     feed_id: String,
 }
 
-/// The side of an entry on which a cursor is.
+/// Whether a cursor is before or after an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Side {
-    /// The feed goes on after the entry.
+    /// The page starts after the entry.
     After = 0,
-    /// The feed begins with the entry.
+    /// The page starts with the entry.
     Before = 1,
 }
 
-/// Digits of the id of a feed, and of a checksum.
+/// The number of digits of a feed id and of a checksum.
 const DIGITS: usize = 16;
 
 impl FeedCursors {
-    /// Creates the cursors of the store with this secret, which has to stay the same as long as its
+    /// Creates a codec from the secret of the store. The secret must stay the same as long as the
     /// data.
     #[must_use]
     pub fn new(secret: &[u8; 32]) -> Self {
@@ -155,8 +159,7 @@ impl FeedCursors {
         content + &checksum
     }
 
-    /// The place that a cursor names and the side of it, or the response to a cursor that names
-    /// none.
+    /// Returns the position and side in a cursor, or the error response for an invalid cursor.
     fn decode(&self, tenant: &Tenant, cursor: &str) -> Result<(FeedPosition, Side), FeedResponse> {
         let split = cursor
             .len()
@@ -193,41 +196,42 @@ fn checksum(tenant: &Tenant, content: &str) -> String {
     )
 }
 
-/// How many entries are looked at for one page by a caller who may not see all kinds.
+/// The maximum number of entries to read for one page if the caller may not read all kinds.
 const WINDOW: u32 = 1_000;
 
-/// A page that is asked for, of a store's own feed.
+/// A request for a page of a store's own feed.
 #[derive(Debug)]
 pub struct FeedQuery<'a> {
     tenant: &'a Tenant,
     request: &'a FeedRequest,
     cursors: &'a FeedCursors,
-    /// Entries behind this place are asked for.
+    /// The position after which entries are requested.
     pub after: FeedPosition,
-    /// The place that the cursor names.
+    /// The position in the cursor.
     pub named: FeedPosition,
-    /// The most entries to read, whatever their kinds.
+    /// The maximum number of entries to read, of all kinds.
     pub limit: u32,
 }
 
-/// What a store has read for a page. `is_kept` has to be read with the entries or behind them.
+/// The rows that a store has read for a page. Read `is_kept` together with the entries or after
+/// them.
 #[derive(Debug, Default)]
 pub struct FeedRows {
-    /// Whether [`FeedQuery::named`] is [`FeedPosition::START`] or the exact place of an entry that is
-    /// kept.
+    /// Whether [`FeedQuery::named`] is [`FeedPosition::START`] or the exact position of a stored
+    /// entry.
     pub is_position_valid: bool,
-    /// The newest place that there is behind the asked one.
+    /// The newest position after the requested one.
     pub last: Option<FeedPosition>,
-    /// The entries behind the asked place, of all kinds, in their order.
+    /// The entries after the requested position, of all kinds and in order.
     pub entries: Vec<(FeedPosition, RecordChange)>,
 }
 
 impl<'a> FeedQuery<'a> {
-    /// Reads the cursor. One that another store gave to the tenant has expired here.
+    /// Decodes the cursor of a request. A cursor of another store has expired here.
     ///
     /// # Errors
     ///
-    /// What is to be answered where there is no such place.
+    /// Returns the response to send if the cursor is not valid.
     pub fn new(
         tenant: &'a Tenant,
         request: &'a FeedRequest,
@@ -257,7 +261,7 @@ impl<'a> FeedQuery<'a> {
         })
     }
 
-    /// The page, of what was read.
+    /// Creates the page from the rows.
     #[must_use]
     pub fn page(&self, read: FeedRows) -> FeedResponse {
         if !read.is_position_valid {
@@ -294,7 +298,8 @@ impl<'a> FeedQuery<'a> {
     }
 }
 
-/// An entry as a store keeps it: the number of [`ChangeKind`], and a moment; `None` for what is no entry.
+/// Returns the feed entry for stored data: the number of a [`ChangeKind`] and a time. `None` if the
+/// data is not valid.
 #[must_use]
 pub fn feed_entry(what: i64, at: i64, record: RecordAddress) -> Option<RecordChange> {
     let what = usize::try_from(what)
@@ -327,7 +332,10 @@ mod tests {
         )
     }
 
-    /// SYN-07: a cursor belongs to its tenant and its feed, and no digit of it can be another one.
+    /// A cursor is only valid for its tenant and its feed, and a change of any digit makes it
+    /// invalid.
+    ///
+    /// Requirements: SYN-07.
     #[test]
     fn a_cursor_is_read_by_its_own_feed_only() {
         let (one, other) = (Tenant::new("one"), Tenant::new("other"));
@@ -374,8 +382,10 @@ mod tests {
         }
     }
 
-    /// SYN-07: whoever knows the checksum, the tenant and a position cannot make a cursor without
-    /// the secret.
+    /// A cursor cannot be created without the secret, even if the checksum, the tenant and a
+    /// position are known.
+    ///
+    /// Requirements: SYN-07.
     #[test]
     fn syn_07_a_cursor_cannot_be_forged() {
         let (tenant, own) = (Tenant::new("one"), FeedCursors::new(&[5; 32]));
@@ -399,8 +409,10 @@ mod tests {
         }
     }
 
-    /// SYN-07: a cursor shows neither how many changes there were nor when: cursors of neighbours
-    /// have no digit in common but by chance, except for the id of the feed.
+    /// A cursor reveals neither the number nor the time of changes. Except for the feed id, cursors
+    /// of neighbouring entries have equal digits only by chance.
+    ///
+    /// Requirements: SYN-07.
     #[test]
     fn syn_07_a_cursor_reveals_neither_count_nor_time() {
         let (tenant, own) = (Tenant::new("one"), FeedCursors::new(&[5; 32]));
@@ -417,13 +429,15 @@ mod tests {
             .windows(2)
             .map(|two| alike(&two[0][DIGITS..], &two[1][DIGITS..]))
             .sum();
-        // 64 pairs of 88 digits, one in 16 alike: 352, with a deviation of 18.
+        // 64 pairs of 88 digits, of which one in 16 is equal: 352, with a standard deviation of 18.
         assert!((250..450).contains(&alike), "{alike}");
         let other = own.encode(&Tenant::new("other"), place(1), Side::After);
         assert_ne!(cursors[0][DIGITS..DIGITS + 24], other[DIGITS..DIGITS + 24]);
     }
 
-    /// SYN-04, SYN-06: what a key may not read is passed over, and the cursors go on behind it.
+    /// Entries that a key may not read are skipped, and the cursors continue after them.
+    ///
+    /// Requirements: SYN-04, SYN-06.
     #[test]
     fn pages_go_on_behind_what_is_not_shown() {
         let (tenant, cursors) = (Tenant::new("one"), FeedCursors::new(&[5; 32]));
@@ -460,7 +474,9 @@ mod tests {
         assert!(pages > 7, "{pages}");
     }
 
-    /// SYN-03: the cursor in front of an entry depends on that entry alone.
+    /// The cursor before an entry depends on that entry only.
+    ///
+    /// Requirements: SYN-03.
     #[test]
     fn syn_03_an_entry_has_one_cursor_on_every_page() {
         let (tenant, cursors) = (Tenant::new("one"), FeedCursors::new(&[5; 32]));
@@ -501,11 +517,17 @@ mod tests {
                 );
             }
             assert_eq!(page(None, number).unwrap(), entries[number..]);
-            assert_eq!(page(after(), number + 1), None, "an entry that has gone");
+            assert_eq!(
+                page(after(), number + 1),
+                None,
+                "an entry that no longer exists"
+            );
         }
     }
 
-    /// SYN-08: a place that is not kept any more is told.
+    /// A position that is no longer stored has expired.
+    ///
+    /// Requirements: SYN-08.
     #[test]
     fn a_place_that_is_gone_has_expired() {
         let (tenant, request) = (

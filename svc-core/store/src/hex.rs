@@ -1,8 +1,8 @@
-//! Bytes as lower-case hex digits, and back.
+//! Conversion of bytes to lowercase hex digits, and back.
 
 use svc_core::value::{HEX_DIGITS, hex_digits};
 
-/// Two digits for each byte.
+/// Returns two hex digits for each byte.
 #[must_use]
 pub fn encode(bytes: &[u8]) -> String {
     bytes
@@ -12,13 +12,13 @@ pub fn encode(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// The bytes that [`encode`] wrote; `None` for anything that it would not have written.
+/// Returns the bytes of text from [`encode`], or `None` for any other text.
 #[must_use]
 pub fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
     decode_all(text)?.try_into().ok()
 }
 
-/// The same of any number of bytes.
+/// Returns any number of bytes of text from [`encode`], or `None` for any other text.
 #[must_use]
 pub fn decode_all(text: &str) -> Option<Vec<u8>> {
     let digit = |text: u8| {

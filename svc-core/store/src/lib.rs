@@ -1,15 +1,15 @@
-//! What a store of the Activist Data Exchange API needs besides its queries.
+//! The building blocks of a store of the Activist Data Exchange API, except for its queries.
 //!
 //! | Module | Contents |
 //! |---|---|
-//! | [`cursor`], [`offset_index`], [`rank_bitmap`] | pages: `next` links, and jumps to a page by its number |
+//! | [`cursor`], [`offset_index`], [`rank_bitmap`] | pages by `next` links and by number |
 //! | [`filtered`], [`lookup`] | the keys by which records are found |
 //! | [`feed`], [`commits`] | the change feed, and the number of commits |
 //! | [`keys`], [`parse_tenant`] | API keys and tenants |
-//! | [`KindTable`], [`migration`] | the layout of tables, and changes of it |
-//! | [`transfer`], [`compare`], [`written`] | copies of a store, and what a replica must have |
-//! | [`memory`] | a store in memory: the specification of a store |
-//! | `laws` | feature `testkit`: tests that every store passes |
+//! | [`KindTable`], [`migration`] | the layout of tables, and migrations |
+//! | [`transfer`], [`compare`], [`written`] | copying and comparing stores, and the writes that a replica must have |
+//! | [`memory`] | a store in memory, which is the reference for other stores |
+//! | `laws` | feature `testkit`: tests that every store must pass |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

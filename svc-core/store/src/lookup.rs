@@ -1,19 +1,24 @@
-//! What a store finds records by: nothing of it can be read from the data (UND-26).
+//! The hashes by which a store finds records. They do not reveal the original text.
+//!
+//! Requirements: UND-26.
 
 use sha2::{Digest, Sha256};
 use svc_core::{helper::normalize_email, value::Identifier};
 
-/// What a text is looked up by: the first half of its SHA-256.
+/// The lookup hash of a text: the first half of its SHA-256.
 pub type LookupHash = [u8; 16];
 
-/// What a foreign identifier is looked up by (UND-24).
+/// Returns the lookup hash of a foreign identifier.
+///
+/// Requirements: UND-24.
 #[must_use]
 pub fn hash_identifier(identifier: &Identifier) -> LookupHash {
     hash(identifier.as_str())
 }
 
-/// What an e-mail address is looked up by: compared without regard to the case of Latin letters
-/// (HLP-04).
+/// Returns the lookup hash of an e-mail address. The case of Latin letters does not matter.
+///
+/// Requirements: HLP-04.
 #[must_use]
 pub fn hash_email(address: &str) -> LookupHash {
     hash(&normalize_email(address))
@@ -28,7 +33,9 @@ fn hash(text: &str) -> LookupHash {
 mod tests {
     use super::*;
 
-    /// HLP-04: however an address is written, it is found.
+    /// An e-mail address is found in every notation.
+    ///
+    /// Requirements: HLP-04.
     #[test]
     fn an_address_is_found_in_any_case() {
         assert_eq!(hash_email("Ada@Example.ORG"), hash_email("ada@example.org"));

@@ -1,25 +1,25 @@
-//! Numbered changes of a store's tables, each made once and remembered with its checksum.
+//! Numbered migrations of a store's tables. Each is applied once and recorded with its checksum.
 
 use sha2::{Digest, Sha256};
 
 use super::hex;
 
-/// One change of the tables. What was once released is never edited; a new number follows.
+/// A migration of the tables. A released migration is never edited; later changes get a new number.
 #[derive(Debug, Clone, Copy)]
 pub struct Migration {
-    /// Numbers run from 1 without a gap.
+    /// The number. Numbers start at 1 and have no gaps.
     pub number: u32,
-    /// What it is called.
+    /// The name.
     pub name: &'static str,
-    /// Its statements.
+    /// The SQL statements.
     pub sql: &'static str,
-    /// Whether the records are brought to the rules of today behind it: see
+    /// Whether the records are repaired after the migration: see
     /// [`RecordRepair`](svc_core::rules::RecordRepair).
     pub repairs: bool,
 }
 
 impl Migration {
-    /// A change of the tables only.
+    /// Creates a migration that only changes tables.
     #[must_use]
     pub const fn new(number: u32, name: &'static str, sql: &'static str) -> Self {
         Self {
@@ -30,7 +30,7 @@ impl Migration {
         }
     }
 
-    /// A change behind which the records are repaired.
+    /// Marks the migration so that records are repaired after it.
     #[must_use]
     pub const fn with_repair(self) -> Self {
         Self {
@@ -39,7 +39,8 @@ impl Migration {
         }
     }
 
-    /// SHA-256 of the text, in hex; line ends do not count, so that it is the same on every system.
+    /// Returns the SHA-256 of the SQL text in hex digits. Line endings do not count, so the
+    /// checksum is the same on every system.
     #[must_use]
     pub fn checksum(&self) -> String {
         let mut hash = Sha256::new();
@@ -51,20 +52,21 @@ impl Migration {
     }
 }
 
-/// Why tables cannot be brought up to date.
+/// Error raised when tables cannot be migrated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MigrationError {
-    /// A later version of the program has changed them: they are of this version.
+    /// A newer version of the program has migrated the tables. Contains their version.
     Newer(u32),
-    /// The change of this number was not made as this program knows it.
+    /// The applied migration with this number differs from that of this program.
     Damaged(u32),
 }
 
-/// The changes that are missing where those with these numbers and checksums were made.
+/// Returns the migrations that are missing. `made` contains the numbers and checksums of applied
+/// migrations.
 ///
 /// # Errors
 ///
-/// What was made is not what this program knows.
+/// Returns an error if the applied migrations differ from those of this program.
 pub fn pending<'a>(
     all: &'a [Migration],
     made: &[(u32, String)],

@@ -1,5 +1,6 @@
-//! Pages of a collection that is filtered or ordered, from what a store has found (FLT-05 to
-//! FLT-08).
+//! Pages of a filtered or ordered collection, built from the records that a store has found.
+//!
+//! Requirements: FLT-05 to FLT-08.
 
 use svc_core::store::StoredRecord;
 use svc_core::{
@@ -13,31 +14,32 @@ use crate::cursor::{CursorCodec, OrderedPageStart, OrderedPosition};
 /// A filtered or ordered collection of a tenant.
 #[derive(Debug, Clone, Copy)]
 pub struct OrderedPages<'a> {
-    /// The cursors of the store.
+    /// The cursor codec of the store.
     pub cursors: &'a CursorCodec,
-    /// The tenant's number.
+    /// The number of the tenant.
     pub tenant: i64,
     /// The name of the collection.
     pub collection: &'a [u8],
-    /// What was asked for.
+    /// The request.
     pub request: &'a ListRequest,
 }
 
 impl OrderedPages<'_> {
-    /// The page of the records that the points of a filter lead to, and of no others, whatever
-    /// their order and however often each is among them. More than [`MAX_KEY_MATCHES`] need not be
-    /// looked up.
+    /// Returns the page of the records that match the index keys of a filter.
+    ///
+    /// `found` contains the records of all keys, in any order and possibly repeated. A store does
+    /// not need to look up more than [`MAX_KEY_MATCHES`] records.
     ///
     /// # Errors
     ///
-    /// Where that are too many, and where the fields of a stored record are to be compared and are
-    /// not JSON.
+    /// Returns an error if there are more records, or if a stored record must be compared and its
+    /// fields are not JSON.
     pub fn page_of_matches(&self, mut found: Vec<StoredRecord>) -> Result<RawPage> {
         found.sort_unstable_by_key(|stored| stored.row);
         found.dedup_by_key(|stored| stored.row);
         if found.len() > MAX_KEY_MATCHES {
             let text = format!(
-                "{{property}} leads to more than {MAX_KEY_MATCHES} records. Ask for less at once."
+                "{{property}} matches more than {MAX_KEY_MATCHES} records. Use a more specific filter."
             );
             return Err(Error::invalid(Problem::new(
                 ErrorCode::FilterInvalid,
@@ -45,7 +47,7 @@ impl OrderedPages<'_> {
                 text,
             )));
         }
-        // What the points lead to fits already where each alternative is one point.
+        // If each alternative is a single index key, the records match without another check.
         let tree = self
             .request
             .filter
@@ -75,15 +77,15 @@ impl OrderedPages<'_> {
         Ok(self.page_of_range(found, total))
     }
 
-    /// Where the page begins.
+    /// Returns the start of the page.
     #[must_use]
     pub fn start(&self) -> OrderedPageStart {
         self.cursors
             .decode_ordered(self.tenant, self.collection, self.request)
     }
 
-    /// The page of a range: the records behind its start, one more than the page has where more
-    /// follow.
+    /// Returns the page of a range. `found` contains the records after its start, with one more
+    /// than the page size if there are more.
     #[must_use]
     pub fn page_of_range(&self, mut found: Vec<StoredRecord>, total: u64) -> RawPage {
         let size = usize::try_from(self.request.page.size).unwrap_or(usize::MAX);
@@ -106,8 +108,8 @@ impl OrderedPages<'_> {
     }
 }
 
-/// Whether each comparison of a tree that [points](svc_core::filter::Plan::Points) are looked up for
-/// is one of these points.
+/// Returns whether each comparison of an expression is an index key of its
+/// [points](svc_core::filter::Plan::Points).
 fn has_only_keys(tree: &FilterExpr) -> bool {
     match tree {
         FilterExpr::Compare(_) => true,

@@ -1,33 +1,35 @@
-//! A set of row ids in memory that knows its n-th member, at the same cost for every n.
+//! A set of row ids that finds its n-th member. The cost is the same for every n.
 
-/// Row ids in one bucket.
+/// The number of row ids in one bucket.
 const BUCKET: i64 = 64;
 
-/// A set of row ids that knows its n-th member (COL-22).
+/// A set of row ids that finds its n-th member.
 ///
-/// One bit for each row in buckets of 64 neighbours, and a Fenwick tree over the number of members
-/// in each bucket: 20 bytes for each bucket that has ever had a member. Telling it twice what it
-/// knows changes nothing.
+/// It stores one bit for each row in buckets of 64 consecutive ids, and a Fenwick tree with the
+/// number of members of each bucket. This takes 20 bytes for each bucket that has ever had a
+/// member. Updates are idempotent.
+///
+/// Requirements: COL-22.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct RankBitmap {
-    /// Numbers of the buckets, ascending: row id divided by 64.
+    /// The numbers of the buckets in ascending order: row id divided by 64.
     buckets: Vec<i64>,
-    /// Which rows of each bucket are members.
+    /// The members of each bucket.
     bits: Vec<u64>,
-    /// Node `i`, counted from 1, holds the members of the buckets behind `i - lowest_bit(i)` up to
-    /// `i`.
+    /// Node `i`, counted from 1, is the number of members of the buckets after `i - lowest_bit(i)`
+    /// up to `i`.
     tree: Vec<u32>,
 }
 
 impl RankBitmap {
-    /// Memory it takes, in bytes.
+    /// Returns the memory use in bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.buckets.capacity().saturating_mul(20)
     }
 
-    /// Adds a row. Quick behind the last row and beside others; a row in a new bucket between
-    /// others moves the rest.
+    /// Adds a row. This is fast after the last row and in an existing bucket. A new bucket between
+    /// others moves all later buckets.
     pub fn insert(&mut self, seq: i64) {
         let (number, bit) = place(seq);
         let index = match self.buckets.last() {
@@ -59,7 +61,7 @@ impl RankBitmap {
         }
     }
 
-    /// The row id of the member with `position` members before it.
+    /// Returns the row id at `position`, counted from 0.
     #[must_use]
     pub fn nth(&self, position: u64) -> Option<i64> {
         let mut rest = position;
@@ -84,7 +86,7 @@ impl RankBitmap {
         }
         let (number, mut bits) = self.buckets.get(index).zip(self.bits.get(index).copied())?;
         for _ in 0..rest {
-            // Clears the lowest bit.
+            // Clears the lowest set bit.
             bits &= bits.wrapping_sub(1);
         }
         Some(
@@ -94,7 +96,7 @@ impl RankBitmap {
         )
     }
 
-    /// Changes the nodes that count a bucket.
+    /// Updates the nodes that include a bucket.
     fn count(&mut self, index: usize, change: impl Fn(u32) -> u32) {
         let mut node = index.saturating_add(1);
         while let Some(members) = self.tree.get_mut(node.saturating_sub(1)) {
@@ -103,7 +105,7 @@ impl RankBitmap {
         }
     }
 
-    /// Computes the nodes from a new bucket on.
+    /// Computes the nodes starting with a new bucket.
     fn regrow(&mut self, index: usize) {
         self.tree.truncate(index);
         for bits in self.bits.iter().skip(index) {
@@ -128,7 +130,7 @@ impl FromIterator<i64> for RankBitmap {
     }
 }
 
-/// The bucket of a row, and its bit in it.
+/// Returns the bucket of a row and its bit in the bucket.
 fn place(seq: i64) -> (i64, u64) {
     (seq.div_euclid(BUCKET), 1 << seq.rem_euclid(BUCKET))
 }
@@ -181,8 +183,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20), ..ProptestConfig::default() })]
 
-        /// COL-22, UND-20: after any inserts and removals, in any order, every position leads to
-        /// the right row.
+        /// After any inserts and removals in any order, every position returns the right row.
+        ///
+        /// Requirements: COL-22, UND-20.
         #[test]
         fn as_a_sorted_set(changes in prop::collection::vec((prop_oneof![0_i64..2_000, 0_i64..100_000], prop::bool::weighted(0.7)), 0..300)) {
             let mut members = RankBitmap::default();

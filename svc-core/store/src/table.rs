@@ -1,5 +1,5 @@
-//! How a store with a table for each kind lays records out: names, columns and numbers, from the
-//! interface's tables.
+//! The layout of a store with a table for each kind: names, columns and numbers, derived from the
+//! schema.
 
 use svc_core::{
     helper::HelperName,
@@ -7,7 +7,7 @@ use svc_core::{
     schema::{ComputedSource, ReferenceSpec},
 };
 
-/// The table of a kind. Its names are constants and may go into the text of statements.
+/// The table of a kind. Its names are constants and can be used in SQL text.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct KindTable {
@@ -15,20 +15,20 @@ pub struct KindTable {
     pub kind: Kind,
     /// The number of the kind in stored data: [`Kind::code`].
     pub code: i64,
-    /// The name of the table: that of the collection.
+    /// The name of the table, which is that of the collection.
     pub name: &'static str,
-    /// Columns that hold the id of another record.
+    /// The columns that contain the id of another record.
     pub columns: &'static [ReferenceSpec],
     /// The column of the container that a record is created under.
     pub parent: Option<usize>,
     /// The computed fields of the top level.
     pub computed: Vec<(&'static str, ComputedSource)>,
-    /// The kind whose records this one counts, such as signatures for a petition.
+    /// The kind whose records this kind counts, such as signatures for a petition.
     pub counts: Option<Kind>,
 }
 
 impl KindTable {
-    /// The table of a kind.
+    /// Returns the table of a kind.
     #[must_use]
     pub fn for_kind(kind: Kind) -> Self {
         let schema = kind.schema();
@@ -54,8 +54,8 @@ impl KindTable {
         }
     }
 
-    /// The column that the collection under a record of `parent` goes by; `None` when there is no
-    /// such collection.
+    /// Returns the column for the collection under a record of `parent`; `None` if there is no such
+    /// collection.
     #[must_use]
     pub fn scope_column(&self, parent: Kind) -> Option<usize> {
         self.columns
@@ -63,19 +63,23 @@ impl KindTable {
             .position(|column| column.kind == parent && column.is_scope)
     }
 
-    /// The place of a column.
+    /// Returns the position of a column.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// Whether records have a name that no other of the tenant may have (UND-02, UND-03).
+    /// Returns whether the name of a record must be unique for the tenant.
+    ///
+    /// Requirements: UND-02, UND-03.
     #[must_use]
     pub fn has_unique_name(&self) -> bool {
         self.kind.schema().unique_name().is_some()
     }
 
-    /// Whether helper calls without a key may address its records (HLP-07).
+    /// Returns whether helper requests without a key can address records of this kind.
+    ///
+    /// Requirements: HLP-07.
     #[must_use]
     pub fn is_container(&self) -> bool {
         HelperName::ALL
@@ -94,10 +98,12 @@ mod tests {
     fn every_kind_has_its_own_number() {
         let codes: BTreeSet<i64> = Kind::ALL.iter().map(|kind| kind.code()).collect();
         assert_eq!(codes.len(), Kind::ALL.len());
-        assert!(!codes.contains(&0), "0 stands for no container");
+        assert!(!codes.contains(&0), "0 means no container");
     }
 
-    /// COL-04 to COL-18: each collection of the interface goes by one column.
+    /// Each collection of the specification uses one column.
+    ///
+    /// Requirements: COL-04 to COL-18.
     #[test]
     fn every_scope_has_its_column() {
         for kind in Kind::ALL {
@@ -113,11 +119,11 @@ mod tests {
         assert_eq!(
             KindTable::for_kind(Kind::Petition).scope_column(Kind::Person),
             None,
-            "a creator is no container"
+            "a creator is not a container"
         );
     }
 
-    /// RES-petition-10 and its like: the totals of an owner have one kind of members.
+    /// The totals of a record have one kind of members, as in RES-petition-10.
     #[test]
     fn every_kind_adds_up_one_other() {
         for kind in Kind::ALL {

@@ -1,5 +1,5 @@
-//! What the calls of a transaction come to beside the records themselves: a store may keep it in
-//! memory, and write it once.
+//! Effects of a transaction other than its records. A store can collect them in memory and write
+//! them once.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use svc_core::{
     value::{Id, Timestamp},
 };
 
-/// The clocks of tenants, and how many records their collections have won, within one transaction.
+/// The clocks of tenants, and the count changes of their collections, within one transaction.
 #[derive(Debug, Default)]
 pub struct TenantDeltas(BTreeMap<i64, TenantDelta>);
 
 #[derive(Debug, Default)]
 struct TenantDelta {
-    /// The moment of the last turn that changed something.
+    /// The time of the last request that changed something.
     last: Option<Timestamp>,
-    /// Nothing but counts.
+    /// The pending changes, which only contain counts.
     won: PendingChanges,
 }
 
@@ -26,39 +26,41 @@ impl TenantDeltas {
         self.0.entry(tenant).or_default()
     }
 
-    /// The moment of the tenant's last turn that changed something; `None` where the transaction
-    /// has none.
+    /// Returns the time of the tenant's last request that changed something; `None` if there is
+    /// none in the transaction.
     #[must_use]
     pub fn last_timestamp(&self, tenant: i64) -> Option<Timestamp> {
         self.0.get(&tenant).and_then(|of| of.last)
     }
 
-    /// Notes the moment of a turn: the next one is later (TYP-16). A moment of a turn that is
-    /// undone does no harm.
+    /// Sets the time of a request. The next request gets a later time. The time of a request that
+    /// is rolled back has no effect otherwise.
+    ///
+    /// Requirements: TYP-16.
     pub fn set_last_timestamp(&mut self, tenant: i64, time: Timestamp) {
         self.of(tenant).last = Some(time);
     }
 
-    /// The last moment of each tenant that had a turn.
+    /// Returns the last time of each tenant with a request in the transaction.
     pub fn clocks(&self) -> impl Iterator<Item = (i64, Timestamp)> {
         self.0
             .iter()
             .filter_map(|(tenant, of)| Some((*tenant, of.last?)))
     }
 
-    /// Records of a kind come into the collection of all, or that under a record; with a number
-    /// below 0 they leave it. A call that is undone must not have counted anything.
+    /// Adds a number of records to a collection: all records of a kind, or those under a record. A
+    /// negative number removes records. A request that is rolled back must not be counted.
     pub fn add_count(&mut self, tenant: i64, members: Kind, under: Option<(Kind, &Id)>, by: i64) {
         self.of(tenant).won.counts.add(members, under, by);
     }
 
-    /// What the rulebook must know of a tenant while its counts are not written.
+    /// Returns the unwritten counts of a tenant, which the rules need.
     pub fn pending(&mut self, tenant: i64) -> &PendingChanges {
         &self.of(tenant).won
     }
 
-    /// Hands over what the collections of each tenant have won, to be added to their totals, and
-    /// begins anew.
+    /// Returns the count changes of each tenant, which the store adds to its totals, and resets
+    /// them to zero.
     pub fn take_counts(&mut self) -> impl Iterator<Item = (i64, CollectionId, i64)> {
         let counts = self
             .0
@@ -72,8 +74,9 @@ impl TenantDeltas {
 mod tests {
     use super::*;
 
-    /// COL-23: what the collections of each tenant win is handed over once, and what they lost
-    /// again not at all.
+    /// The count changes of each tenant are returned once. Changes that sum to zero are omitted.
+    ///
+    /// Requirements: COL-23.
     #[test]
     fn tenants_are_counted_apart() {
         let (mut tally, id) = (TenantDeltas::default(), Id::new("p").unwrap());
@@ -97,7 +100,9 @@ mod tests {
         assert!(tally.pending(1).counts.is_empty() && tally.take_counts().next().is_none());
     }
 
-    /// TYP-16: a tenant has its own clock.
+    /// Each tenant has its own clock.
+    ///
+    /// Requirements: TYP-16.
     #[test]
     fn tenants_have_clocks_of_their_own() {
         let mut tally = TenantDeltas::default();

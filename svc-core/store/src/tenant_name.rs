@@ -1,22 +1,25 @@
-//! Which names a store gives tenants (AUT-02).
+//! The rules for names of tenants.
+//!
+//! Requirements: AUT-02.
 
 use svc_core::{
     context::Tenant,
     error::{Error, Result},
 };
 
-/// A tenant with a name that can stand in lists and command lines.
+/// Creates a tenant with a name that can be used in lists and command lines.
 ///
 /// # Errors
 ///
-/// A name that is empty, longer than 64 bytes, or has control characters or spaces.
+/// Returns an error if the name is empty, longer than 64 bytes, or contains control characters or
+/// spaces.
 pub fn parse_tenant(name: &str) -> Result<Tenant> {
     let is_fit = |letter: char| !letter.is_control() && !letter.is_whitespace();
     if (1..=64).contains(&name.len()) && name.chars().all(is_fit) {
         Ok(Tenant::new(name))
     } else {
         Err(Error::unexpected(
-            "a tenant's name has 1 to 64 bytes and neither spaces nor control characters",
+            "a tenant name must have 1 to 64 bytes, without spaces and control characters",
         ))
     }
 }
@@ -25,7 +28,9 @@ pub fn parse_tenant(name: &str) -> Result<Tenant> {
 mod tests {
     use super::*;
 
-    /// AUT-02.
+    /// Tenant names are limited in length and characters.
+    ///
+    /// Requirements: AUT-02.
     #[test]
     fn names_are_short_and_visible() {
         for name in ["a", "acme", "Grüne", &"x".repeat(64)] {

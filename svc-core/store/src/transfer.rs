@@ -1,10 +1,10 @@
-//! Everything of a tenant as changes, in parts: what moves it from one store into another.
+//! The data of a tenant as changes, in batches, for a transfer from one store to another.
 //!
-//! Nothing is new to a store that applies them: an [`InsertRecord`] for each record, with whatever finds
-//! it, and behind it what the rulebook would have said of it. Within a kind the order stays, so
-//! that of several people with one address the oldest stays the oldest, and pages stay as they are.
-//! Records come after those that they lead to; only who changed a person may come after that
-//! person.
+//! A store applies the usual changes: an [`InsertRecord`] for each record with its keys, followed
+//! by the changes that the rules would have made. The order within a kind stays the same. Of
+//! several people with one address, the oldest therefore stays the oldest, and pages stay the same.
+//! Records come after the targets of their links. Only the person who changed another person may
+//! come later.
 
 use std::{fmt, str::FromStr, sync::LazyLock};
 
@@ -24,7 +24,7 @@ use svc_core::{
     value::{Id, Timestamp},
 };
 
-/// Every kind, after those that it leads to.
+/// Returns all kinds. Each comes after the kinds of its link targets.
 #[must_use]
 pub fn kinds_in_dependency_order() -> &'static [Kind] {
     static ORDER: LazyLock<Vec<Kind>> = LazyLock::new(|| {
@@ -46,17 +46,17 @@ pub fn kinds_in_dependency_order() -> &'static [Kind] {
     &ORDER
 }
 
-/// Where an export goes on. As text it outlasts a restart: `people:17`, `outbox:3`.
+/// The position at which an export continues. It can be stored as text: `people:17`, `outbox:3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportPosition {
-    /// The records of a kind; behind all of them what is to be sent.
+    /// The kind of the records. `None` is the outbox, which comes after all kinds.
     kind: Option<Kind>,
     /// The last row that was exported.
     row: i64,
 }
 
 impl ExportPosition {
-    /// The beginning.
+    /// Returns the start of an export.
     #[must_use]
     pub fn start() -> Self {
         Self {
@@ -65,25 +65,25 @@ impl ExportPosition {
         }
     }
 
-    /// The kind whose records come next; `None` for what is to be sent.
+    /// Returns the kind of the next records; `None` for the outbox.
     #[must_use]
     pub fn kind(self) -> Option<Kind> {
         self.kind
     }
 
-    /// The row after which it goes on.
+    /// Returns the row after which the export continues.
     #[must_use]
     pub fn row(self) -> i64 {
         self.row
     }
 
-    /// Behind a row of the same kind.
+    /// Returns the position after a row of the same kind.
     #[must_use]
     pub fn after_row(self, row: i64) -> Self {
         Self { row, ..self }
     }
 
-    /// The beginning of what comes behind this kind; `None` at the end of everything.
+    /// Returns the start of the next kind; `None` at the end of the export.
     #[must_use]
     pub fn next_kind(self) -> Option<Self> {
         let kind = self.kind?;
@@ -110,7 +110,7 @@ impl FromStr for ExportPosition {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let unknown = || Error::unexpected(format!("`{text}` is no position of an export"));
+        let unknown = || Error::unexpected(format!("`{text}` is not a valid export position"));
         let (kind, row) = text.split_once(':').ok_or_else(unknown)?;
         let kind = match kind {
             "outbox" => None,
@@ -128,23 +128,23 @@ impl FromStr for ExportPosition {
     }
 }
 
-/// A part of an export. What belongs to a record is in the same part.
+/// A batch of an export. All data of a record is in the same batch.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ExportBatch {
-    /// To be applied in this order, all or none.
+    /// The changes, to be applied in this order, all or none.
     pub changes: Vec<Change>,
-    /// How many records it has.
+    /// The number of records.
     pub records: u64,
-    /// The moment of the tenant's last write when this was read: the same in every part, unless
-    /// somebody writes meanwhile, and then the parts do not fit each other.
+    /// The time of the tenant's last write. If it differs between batches, the data has changed
+    /// during the export and the batches are inconsistent.
     pub clock: Timestamp,
-    /// Where the next part begins; `None` at the end.
+    /// The start of the next batch; `None` at the end.
     pub next: Option<ExportPosition>,
 }
 
 impl ExportBatch {
-    /// Nothing, read after the write of this moment.
+    /// Creates an empty batch that was read after the write with this time.
     #[must_use]
     pub fn new(clock: Timestamp) -> Self {
         Self {
@@ -155,13 +155,15 @@ impl ExportBatch {
         }
     }
 
-    /// Adds a record with everything of it. `holders` are the people noted in the tickets of an
-    /// attendance, with the place of their ticket; below zero for one that is not known any more.
-    /// What it comes to is asked for.
+    /// Adds a record with all its data.
+    ///
+    /// `holders` contains the people recorded for the tickets of an attendance, with the position
+    /// of the ticket. A negative position means that it is not known. The totals of the record are
+    /// looked up in `answers`.
     ///
     /// # Errors
     ///
-    /// What the answers say; [`RuleError::Failed`] for fields that cannot be read.
+    /// Returns the errors of the lookups, and [`RuleError::Failed`] if fields cannot be read.
     pub fn push(
         &mut self,
         stored: &StoredRecord,
@@ -173,7 +175,7 @@ impl ExportBatch {
         let at = || ChangeTarget::new(kind, id.clone(), StoredRecord::UNSAVED_ROW);
         let (name, emails) = found_by(record)?;
         let identifiers = record.meta().identifiers.to_vec();
-        // What it comes to follows from what is behind it.
+        // The computed fields follow from the changes that come after the insertion.
         let mut new = record.clone();
         new.reset_computed();
         let mut insert = InsertRecord::new(new);
@@ -191,7 +193,7 @@ impl ExportBatch {
         {
             let (of, key) = ((kind, id.clone()), LookupKey::Id(kind, id.clone()));
             if let LookupResult::Totals(sum) = answers.lookup(&Lookup::Totals(key.clone()))?
-                // 0.0 is sent with its digits.
+                // A total of 0.0 is transferred to preserve its digits.
                 && (sum != Totals::default() || sum.amount.to_string() != "0")
             {
                 self.changes.push(Change::SetTotals {
@@ -234,13 +236,13 @@ impl ExportBatch {
         Ok(())
     }
 
-    /// Adds something to send: it is tried from the beginning there.
+    /// Adds an outbox entry. The target store starts its attempts again.
     pub fn push_outbox(&mut self, dispatch: OutboxEntry) {
         self.changes.push(Change::Enqueue(Box::new(dispatch)));
     }
 }
 
-/// The kind whose sums are noted for this source.
+/// Returns the kind of the members for the totals of this source.
 fn summed(source: ComputedSource) -> Option<Kind> {
     match source {
         ComputedSource::Accepted(members)
@@ -250,7 +252,7 @@ fn summed(source: ComputedSource) -> Option<Kind> {
     }
 }
 
-/// The unique name of a record, and the addresses that a person is found by.
+/// Returns the unique name of a record, and the e-mail addresses of a person.
 pub(super) fn found_by(record: &RawRecord) -> Result<(Option<String>, Vec<String>)> {
     let unique = record.kind().schema().unique_name();
     let is_person = record.kind() == Kind::Person;

@@ -1,24 +1,24 @@
-//! Which write of this process a replica must have, before it may answer whoever expects to see
-//! that.
+//! The last writes of this process, which a replica must contain before it can serve clients that
+//! expect to see them.
 
 use std::{
     collections::HashMap,
     sync::{Mutex, PoisonError},
 };
 
-/// The number of each tenant's last write that this process knows of.
+/// The number of each tenant's last write that this process knows.
 #[derive(Debug, Default)]
 pub struct WriteWatermarks(Mutex<HashMap<i64, i64>>);
 
 impl WriteWatermarks {
-    /// Remembers the number that a tenant's data has after a write, or had when it was read.
+    /// Stores the number that the tenant's data has after a write or a read.
     pub fn advance(&self, tenant: i64, number: i64) {
         let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let last = written.entry(tenant).or_default();
         *last = number.max(*last);
     }
 
-    /// Whether what was read at this number has all of that; what is not there has nothing.
+    /// Returns whether data with this number contains all known writes. `None` contains no writes.
     #[must_use]
     pub fn is_caught_up(&self, tenant: i64, number: Option<i64>) -> bool {
         let written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,7 +43,7 @@ mod tests {
         );
         assert!(
             written.is_caught_up(2, Some(0)),
-            "another tenant has written nothing"
+            "another tenant has no writes"
         );
     }
 }

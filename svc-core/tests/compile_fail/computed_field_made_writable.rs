@@ -1,5 +1,5 @@
-//# error: evaluation panicked: `total_signatures` is kept by the system: it cannot be made writable
-//# says: `total_signatures` is kept by the system: it cannot be made writable
+//# error: evaluation panicked: `total_signatures` is computed by the server: it cannot be made writable
+//# contains: `total_signatures` is computed by the server: it cannot be made writable
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};
 

@@ -1,5 +1,5 @@
 //# error: evaluation panicked: `network_a_share` has no member `total_shares` that clients may write
-//# says: `network_a_share` has no member `total_shares` that clients may write
+//# contains: `network_a_share` has no member `total_shares` that clients may write
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};
 

@@ -1,5 +1,5 @@
-//# error: a computed field names its source: `= count Signature`, `= sum Donation`, `= outside`, ...
-// The macro by which the tables read what stands behind the `=` of a field.
+//# error: a computed field must name its source: `= count Signature`, `= sum Donation`, `= outside`, ...
+// The macro that parses what follows the `=` of a field in the tables.
 #[path = "../../model/src/describe/mode.rs"]
 mod mode;
 

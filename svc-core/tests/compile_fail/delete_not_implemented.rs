@@ -1,5 +1,5 @@
 //# error: `Crm` cannot delete `svc_core::model::Form`, so `.delete()` cannot be registered for it
-//# says: implement `svc_core::Delete<svc_core::model::Form>` for `Crm`, or do not register the operation: then it does not exist
+//# contains: implement `svc_core::Delete<svc_core::model::Form>` for `Crm`, or do not register the operation: the server then does not offer it
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};
 

@@ -1,5 +1,5 @@
 //# error: mismatched types
-//# says: expected `Draft<Petition>`, found `Draft<Person>`
+//# contains: expected `Draft<Petition>`, found `Draft<Person>`
 use svc_core::model::{Person, Petition};
 use svc_core::{CreateRequest, Draft};
 

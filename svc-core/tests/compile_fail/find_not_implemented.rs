@@ -1,5 +1,5 @@
-//# error: `Crm` cannot look `svc_core::model::List` up, so `.find()` cannot be registered for it
-//# says: implement `svc_core::Find<svc_core::model::List>` for `Crm`: by name, identifier or e-mail address
+//# error: `Crm` cannot look up `svc_core::model::List`, so `.find()` cannot be registered for it
+//# contains: implement `svc_core::Find<svc_core::model::List>` for `Crm`: by name, identifier or e-mail address
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};
 

@@ -1,5 +1,5 @@
-//# error: `Crm` does not run the helper `svc_core::helper::RecordSignature`
-//# says: implement `svc_core::Helper<svc_core::helper::RecordSignature>` for `Crm`, or register it with `.compose_helper::<svc_core::helper::RecordSignature>()`
+//# error: `Crm` cannot execute the helper `svc_core::helper::RecordSignature`
+//# contains: implement `svc_core::Helper<svc_core::helper::RecordSignature>` for `Crm`, or register it with `.compose_helper::<svc_core::helper::RecordSignature>()`
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};
 

@@ -1,5 +1,5 @@
 //# error: mismatched types
-//# says: expected `LinkKey<Signature>`, found `LinkKey<Petition>`
+//# contains: expected `LinkKey<Signature>`, found `LinkKey<Petition>`
 use svc_core::link::RecordAddress;
 use svc_core::model::{Kind, Signature, petition};
 use svc_core::record::{Meta, Record};

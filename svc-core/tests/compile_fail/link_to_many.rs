@@ -1,5 +1,5 @@
 //# error: cannot find value `signatures` in module `petition::link`
-//# says: not found in `petition::link`
+//# contains: not found in `petition::link`
 use std::sync::Arc;
 use svc_core::model::{Petition, petition};
 use svc_core::{Api, Vendor};

@@ -1,5 +1,5 @@
 //# error: `Crm` cannot list `svc_core::model::Person`, so `.list()` and `.list_under()` cannot be registered for it
-//# says: implement `svc_core::List<svc_core::model::Person>` for `Crm`, or do not register the operation: then it does not exist
+//# contains: implement `svc_core::List<svc_core::model::Person>` for `Crm`, or do not register the operation: the server then does not offer it
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};
 

@@ -1,7 +1,7 @@
 //# error: non-exhaustive patterns: `_` not covered
-//# says: `Kind` is marked as non-exhaustive, so a wildcard `_` is necessary to match exhaustively
+//# contains: `Kind` is marked as non-exhaustive, so a wildcard `_` is necessary to match exhaustively
 
-// A kind may come later: a vendor's `match` says now what becomes of it.
+// Later versions can add kinds, so a vendor's `match` needs a wildcard arm.
 use svc_core::model::Kind;
 
 macro_rules! every {

@@ -1,5 +1,5 @@
 //# error: cannot find value `given_nam` in module `$crate::model::person::key`
-//# says: a constant with a similar name exists
+//# contains: a constant with a similar name exists
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};
 

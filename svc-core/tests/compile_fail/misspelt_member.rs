@@ -1,5 +1,5 @@
 //# error: evaluation panicked: `email_addresses` has no member `adress`
-//# says: `email_addresses` has no member `adress`
+//# contains: `email_addresses` has no member `adress`
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};
 

@@ -1,5 +1,5 @@
-//# error: evaluation panicked: nothing has a member `adress` here
-//# says: nothing has a member `adress` here
+//# error: evaluation panicked: there is no member `adress` here
+//# contains: there is no member `adress` here
 use std::sync::Arc;
 use svc_core::{Api, Vendor, field, helper, model};
 

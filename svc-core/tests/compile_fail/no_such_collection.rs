@@ -1,5 +1,5 @@
-//# error: the interface has no collection of `svc_core::model::Signature` under `svc_core::model::Tag`
-//# says: see the `links` of `svc_core::model::Tag` for the collections it has
+//# error: the specification has no collection of `svc_core::model::Signature` under `svc_core::model::Tag`
+//# contains: see the `links` of `svc_core::model::Tag` for the collections it has
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};
 

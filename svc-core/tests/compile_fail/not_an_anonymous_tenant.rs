@@ -1,5 +1,5 @@
-//# error: `Crm` cannot find the tenant of an anonymous helper call
-//# says: implement `svc_core::auth::TenantResolver` for it, or leave anonymous helpers disabled
+//# error: `Crm` cannot find the tenant of an anonymous helper request
+//# contains: implement `svc_core::auth::TenantResolver` for it, or leave anonymous helpers disabled
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};
 

@@ -1,5 +1,5 @@
 //# error: `Mine` is not a kind of resource
-//# says: the kinds are closed: use one of `svc_core::model`, such as `svc_core::model::Person`
+//# contains: the kinds are closed: use one of `svc_core::model`, such as `svc_core::model::Person`
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};
 

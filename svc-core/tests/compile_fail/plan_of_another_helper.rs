@@ -1,5 +1,5 @@
 //# error: mismatched types
-//# says: expected `HelperRequest<RecordSignature>`, found `HelperRequest<RecordDonation>`
+//# contains: expected `HelperRequest<RecordSignature>`, found `HelperRequest<RecordDonation>`
 use svc_core::helper::{HelperRequest, RecordDonation, RecordSignature};
 use svc_core::{Context, Helper};
 

@@ -1,5 +1,5 @@
 //# error: mismatched types
-//# says: expected `WritableSet<Person>`, found `FieldSet<Person>`
+//# contains: expected `WritableSet<Person>`, found `FieldSet<Person>`
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};
 

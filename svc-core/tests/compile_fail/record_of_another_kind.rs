@@ -1,5 +1,5 @@
 //# error: mismatched types
-//# says: expected `Record<Petition>`, found `Record<Person>`
+//# contains: expected `Record<Petition>`, found `Record<Person>`
 use svc_core::model::{Person, Petition};
 use svc_core::{Context, Create, CreateRequest, Created, Record, Result};
 

@@ -1,5 +1,5 @@
 //# error: mismatched types
-//# says: expected `CreateRequest<Petition>`, found `CreateRequest<Person>`
+//# contains: expected `CreateRequest<Petition>`, found `CreateRequest<Person>`
 use svc_core::model::{Person, Petition};
 use svc_core::{Context, Create, CreateRequest};
 

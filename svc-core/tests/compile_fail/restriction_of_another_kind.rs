@@ -1,5 +1,5 @@
 //# error: mismatched types
-//# says: expected `FieldSet<Person>`, found `FieldSet<Petition>`
+//# contains: expected `FieldSet<Person>`, found `FieldSet<Petition>`
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};
 

@@ -1,5 +1,5 @@
 //# error: `Crm` is not an authenticator
-//# says: implement `svc_core::auth::Authenticator` for it: a key goes in, tenant and rights come out
+//# contains: implement `svc_core::auth::Authenticator` for it: it gets a key and returns a tenant and a caller
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};
 

@@ -1,5 +1,5 @@
-//# error: no field is `= count`: see `mode!` for what there is
-// The macro by which the tables read what stands behind the `=` of a field.
+//# error: no field is `= count`: see `mode!` for the allowed forms
+// The macro that parses what follows the `=` of a field in the tables.
 #[path = "../../model/src/describe/mode.rs"]
 mod mode;
 

@@ -1,5 +1,5 @@
 //# error: cannot find value `petiton` in module `signature::link`
-//# says: a constant with a similar name exists
+//# contains: a constant with a similar name exists
 use svc_core::link::RecordAddress;
 use svc_core::model::{Kind, Signature, signature};
 use svc_core::record::{Meta, Record};

@@ -1,4 +1,4 @@
-//! Bodies of requests as drafts: what is read, and that everything wrong is named at once.
+//! Bodies of requests as drafts: what is parsed, and that all problems are reported together.
 
 use svc_core::{
     BaseUrl, Problem,
@@ -99,7 +99,7 @@ fn und_24_an_identifier_of_the_servers_own_is_named_by_its_place() {
     assert_eq!(properties(&problems), ["identifiers[0]", "identifiers[2]"]);
 }
 
-/// What the sender of one field gets: the value as it is kept, or the properties that are wrong.
+/// Returns the stored value of a field, or the invalid properties.
 fn kept(field: &str, value: &str) -> Result<String, Vec<String>> {
     let (draft, problems) = draft(Kind::Person, &format!(r#"{{"{field}":{value}}}"#));
     if problems.is_empty() {
@@ -226,7 +226,7 @@ fn res_donation_06_a_currency_is_one_of_the_list_in_capitals() {
     assert_eq!(
         currency("DEM").1,
         [],
-        "withdrawn, and in the records of its time"
+        "a withdrawn currency can occur in old records"
     );
     for wrong in ["ABC", "euro", "", "E R"] {
         assert_eq!(properties(&currency(wrong).1), ["currency"], "{wrong}");
@@ -273,7 +273,7 @@ fn und_17_the_servers_own_identifier_does_not_count() {
         format!(r#"{{"identifiers":["demo:1",{}]}}"#, foreign.join(","))
     };
     let most = ContentLimits::ANONYMOUS.max_entries("identifiers");
-    // A create with an own identifier is refused for that alone.
+    // Only the identifier of the server is a problem in a create.
     assert_eq!(
         properties(&draft(Kind::Person, &body(most)).1),
         ["identifiers[0]"]

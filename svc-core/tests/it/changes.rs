@@ -1,4 +1,6 @@
-//! The change feed over HTTP (SYN-01 to SYN-12), of a store in memory.
+//! The change feed of an in-memory store, without HTTP.
+//!
+//! Requirements: SYN-01 to SYN-12.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -59,7 +61,7 @@ async fn make(api: &Api, many: &str, body: Value) -> String {
     path(&serde_json::from_slice::<Value>(&reply.body).unwrap()["_links"]["self"])
 }
 
-/// The address of a link below the entry point.
+/// Returns the path of a link, relative to the base URL.
 fn path(link: &Value) -> String {
     link["href"]
         .as_str()
@@ -86,7 +88,7 @@ fn curies(document: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// SYN-03: `self` of an entry is the same on every page and leads to the entry.
+/// SYN-03: `self` of an entry is the same on every page and returns the entry.
 #[tokio::test]
 async fn syn_03_an_entry_has_a_page_of_its_own() {
     let store = MemoryStore::new();
@@ -114,7 +116,7 @@ async fn syn_03_an_entry_has_a_page_of_its_own() {
         let alone = get(&api, one(), &path(&entry["_links"]["self"])).await.1;
         assert_eq!(alone["_embedded"]["ext:changes"], json!([entry]));
     }
-    // A key that may read some of the kinds has the same entries.
+    // A key that may read only some of the kinds gets the same entries for these.
     let narrow = known("one", Rights::only(["tags.read".parse().unwrap()]));
     let page = get(&api, narrow, "changes?per_page=2").await.1;
     let tags: Vec<&Value> = entries
@@ -125,7 +127,7 @@ async fn syn_03_an_entry_has_a_page_of_its_own() {
     assert_eq!(page["_embedded"]["ext:changes"], json!(tags));
 }
 
-/// SYN-01, SYN-06, ERR-07: linked where it is registered; to be had with a key only.
+/// SYN-01, SYN-06, ERR-07: the feed is linked if it is registered, and it requires a key.
 #[tokio::test]
 async fn it_is_there_where_it_is_registered() {
     let store = MemoryStore::new();
@@ -152,8 +154,8 @@ async fn it_is_there_where_it_is_registered() {
     assert!(!without.behaviours().contains(&"changes"));
 }
 
-/// SYN-02, SYN-04, SYN-10: a tag takes its taggings with it; of a person who goes nothing is left
-/// but an address.
+/// SYN-02, SYN-04, SYN-10: deleting a tag also deletes its taggings. Of a deleted person only the
+/// address remains.
 #[tokio::test]
 async fn what_goes_with_something_else_is_told() {
     let store = MemoryStore::new();
@@ -168,7 +170,7 @@ async fn what_goes_with_something_else_is_told() {
     assert_eq!(
         (&start["has_more"], &start["_links"]["next"]),
         (&json!(false), &Value::Null),
-        "who follows `next` ends"
+        "following `next` reaches an end"
     );
     for gone in [&tag, &person] {
         assert_eq!(
@@ -187,7 +189,7 @@ async fn what_goes_with_something_else_is_told() {
     assert!(!end.to_string().contains("Ada"));
 }
 
-/// SYN-06: what a key may not read is passed over.
+/// SYN-06: entries of kinds that the key may not read are skipped.
 #[tokio::test]
 async fn a_key_is_told_what_it_may_read() {
     let store = MemoryStore::new();
@@ -210,8 +212,8 @@ async fn a_key_is_told_what_it_may_read() {
     assert_eq!(seen, 5);
 }
 
-/// SYN-06: a key that may read no kind gets 403 on the feed, on a long poll and on a stream,
-/// whatever its query.
+/// SYN-06: a key that may read no kind gets a 403 response on the feed, a long poll and a stream,
+/// with any query.
 #[tokio::test]
 async fn syn_06_a_key_that_may_read_no_kind_is_forbidden() {
     let store = MemoryStore::new();
@@ -245,7 +247,8 @@ async fn syn_06_a_key_that_may_read_no_kind_is_forbidden() {
     }
 }
 
-/// SYN-07, SYN-08, SYN-09: cursors that are none, of others, and of a feed that begins anew.
+/// SYN-07, SYN-08, SYN-09: invalid cursors, cursors of other tenants, and cursors of a feed that
+/// was restarted.
 #[tokio::test]
 async fn cursors_that_lead_nowhere() {
     let (store, other) = (MemoryStore::new(), MemoryStore::new());
@@ -282,8 +285,8 @@ async fn cursors_that_lead_nowhere() {
     );
 }
 
-/// SYN-07, SYN-09: a cursor shows neither the number nor the time of a change, and one of another
-/// tenant gets the response of one that is made up, byte for byte.
+/// SYN-07, SYN-09: a cursor reveals neither the number nor the time of a change. A cursor of
+/// another tenant gets the same response as an invented one, byte for byte.
 #[tokio::test]
 async fn syn_07_cursors_reveal_nothing() {
     let store = MemoryStore::new();
@@ -315,7 +318,7 @@ async fn syn_07_cursors_reveal_nothing() {
     );
 }
 
-/// A timer whose times pass when the test says so, or at once.
+/// A timer that completes either immediately or never.
 struct Hand {
     asked: AtomicU32,
     passes: bool,
@@ -360,8 +363,8 @@ async fn waiting(api: &Api, who: Identity, timer: &Hand, address: &str) -> Respo
     .await
 }
 
-/// SYN-11: it waits until something is there that the key may read, and no longer than the server
-/// likes.
+/// SYN-11: a request waits until there is an entry that the key may read, but not longer than the
+/// server allows.
 #[tokio::test]
 async fn syn_11_a_request_waits_for_changes() {
     let store = MemoryStore::new();
@@ -371,7 +374,8 @@ async fn syn_11_a_request_waits_for_changes() {
     let narrow = || known("one", Rights::only(["tags.read".parse().unwrap()]));
     let waits = waiting(&api, narrow(), &hand, &next);
     let writes = async {
-        // Not of another tenant, and of no kind that the key may not read.
+        // The request does not get changes of another tenant, or of kinds that the key may not
+        // read.
         let two = Request::new(&Method::POST, "tags").with_body(r#"{"name": "other"}"#);
         assert_eq!(
             api.handle(known("two", Rights::all()), two).await.status,
@@ -391,11 +395,11 @@ async fn syn_11_a_request_waits_for_changes() {
     let page: Value = serde_json::from_slice(&reply.body).unwrap();
     assert_eq!(told(&page), [("created".to_owned(), "tag".to_owned())]);
     assert!(*hand.longest.lock().unwrap() <= Duration::from_secs(30));
-    // What is there already is answered at once.
+    // Existing entries are returned immediately.
     assert_eq!(waiting(&api, one(), &hand, &next).await.status, 200);
 }
 
-/// SYN-11: without anything to tell the answer is an empty page, with the way back.
+/// SYN-11: without entries, the response is an empty page with a link for the next request.
 #[tokio::test]
 async fn syn_11_a_time_that_is_over_ends_the_wait() {
     let store = MemoryStore::new();
@@ -418,13 +422,13 @@ async fn syn_11_a_time_that_is_over_ends_the_wait() {
     );
 }
 
-/// Polls a request once; whether it waits.
+/// Polls a request once and returns whether it is pending.
 async fn is_waiting(request: &mut Pin<Box<impl Future<Output = Response>>>) -> bool {
     poll_fn(|cx| Poll::Ready(request.as_mut().poll(cx).is_pending())).await
 }
 
-/// SYN-13: a key and a tenant have so many slots for requests that wait, which are free again when
-/// the wait ends, the client goes away, or the stream ends.
+/// SYN-13: waiting requests use slots of the key and the tenant. A slot is free again when the wait
+/// ends, the client disconnects, or the stream ends.
 #[tokio::test]
 async fn syn_13_waits_are_bounded() {
     let store = MemoryStore::new();
@@ -460,14 +464,14 @@ async fn syn_13_waits_are_bounded() {
         events(&api, key("one", "a"), "changes", None).await.status,
         429
     );
-    // Who does not wait, another key and another tenant are answered.
+    // A request that does not wait, another key and another tenant get a response.
     assert_eq!(get(&api, key("one", "a"), &next).await.0, 200);
     let mut third = wait("b");
     assert!(is_waiting(&mut third).await);
     assert_eq!(wait("c").await.status, 429);
     let other = events(&api, key("two", "a"), "changes", None).await;
     assert_eq!(other.status, 200);
-    // The client goes away.
+    // The client disconnects.
     drop(first);
     let stream = events(&api, key("one", "c"), "changes", None).await;
     assert_eq!(stream.status, 200);
@@ -489,7 +493,7 @@ async fn syn_13_waits_are_bounded() {
     assert!(replies.iter().all(|reply| reply.status == 200));
 }
 
-/// A store that counts how often its feed is read.
+/// A store that counts the reads of its feed.
 #[derive(Clone)]
 struct Counted {
     store: MemoryStore,
@@ -508,8 +512,8 @@ impl ChangeFeed for Counted {
     }
 }
 
-/// SYN-06, SYN-11, SYN-12: requests of a tenant that wait for the same share one read, also when
-/// the one that reads goes away; what a key may not read is for none of them.
+/// SYN-06, SYN-11, SYN-12: requests of a tenant that wait for the same entries share one read, even
+/// if the reading request is dropped. None of them gets entries that its key may not read.
 #[tokio::test]
 async fn syn_11_requests_that_wait_share_one_read() {
     const WAITERS: usize = 100;
@@ -539,7 +543,7 @@ async fn syn_11_requests_that_wait_share_one_read() {
         assert!(is_waiting(&mut waiter).await);
         waiters.push(waiter);
     }
-    assert_eq!(reads(), 1, "one reads, the others join");
+    assert_eq!(reads(), 1, "one request reads, the others join it");
     let mut blind = Box::pin(waiting(&api, narrow(), &hand, &next));
     assert!(is_waiting(&mut blind).await);
     reads();
@@ -551,7 +555,7 @@ async fn syn_11_requests_that_wait_share_one_read() {
         );
     }
     assert_eq!(reads(), 1, "one commit, one read");
-    // The key that may read tags only goes on behind the person.
+    // The key that may read only tags advances past the person.
     assert!(is_waiting(&mut blind).await);
     let mut streams = Vec::new();
     for _ in 0..WAITERS {
@@ -570,13 +574,13 @@ async fn syn_11_requests_that_wait_share_one_read() {
     for part in &mut parts {
         assert!(poll_fn(|cx| Poll::Ready(part.as_mut().poll(cx).is_pending())).await);
     }
-    assert_eq!(reads(), 1, "streams at one cursor");
-    // The client of the stream that reads for all goes away.
+    assert_eq!(reads(), 1, "streams with the same cursor share a read");
+    // The client of the reading stream disconnects.
     drop(parts.remove(0));
     for part in &mut parts {
         assert!(poll_fn(|cx| Poll::Ready(part.as_mut().poll(cx).is_pending())).await);
     }
-    assert_eq!(reads(), 1, "another reads for all");
+    assert_eq!(reads(), 1, "another stream reads for all");
     make(&api, "tags", json!({"name": "blue"})).await;
     for part in all(parts).await {
         assert_eq!(
@@ -591,7 +595,7 @@ async fn syn_11_requests_that_wait_share_one_read() {
     );
 }
 
-/// The outputs of all of these, which run at the same time.
+/// Runs futures concurrently and returns their outputs.
 async fn all<T>(mut left: Vec<Pin<Box<impl Future<Output = T>>>>) -> Vec<T> {
     let mut outputs = Vec::new();
     poll_fn(|cx| {
@@ -636,7 +640,7 @@ async fn events(api: &Api, who: Identity, address: &str, last: Option<&str>) -> 
     .await
 }
 
-/// The cursor of an event, and the page in it, where there is one.
+/// Returns the cursor of an event, and its page if it has one.
 fn event(part: &[u8]) -> (String, Option<Value>) {
     let text = std::str::from_utf8(part).unwrap();
     let mut lines = text.strip_suffix("\n\n").unwrap().lines();
@@ -653,8 +657,8 @@ fn event(part: &[u8]) -> (String, Option<Value>) {
     (id, page)
 }
 
-/// SYN-12: a stream tells what is there, goes on with what is committed, and goes on behind the
-/// event that a client had.
+/// SYN-12: a stream sends existing entries, then new ones. After a reconnect it continues after the
+/// client's last event.
 #[tokio::test]
 async fn syn_12_a_stream_goes_on_telling() {
     let store = MemoryStore::new();
@@ -679,7 +683,7 @@ async fn syn_12_a_stream_goes_on_telling() {
     assert_eq!(
         hand.asked.load(Ordering::Relaxed),
         0,
-        "what is there is told at once"
+        "existing entries are sent immediately"
     );
     let (part, _) = tokio::join!(
         following.next(&hand),
@@ -692,14 +696,14 @@ async fn syn_12_a_stream_goes_on_telling() {
     );
     assert!(!page.unwrap().to_string().contains("Ada"));
     assert!(*hand.longest.lock().unwrap() <= svc_core::api::EventStream::KEEP_ALIVE_INTERVAL);
-    // Who comes back is told what follows the event that it had, whatever its address says.
+    // A reconnecting client gets what follows its last event, whatever cursor its URL has.
     let again = events(&api, one(), "changes?per_page=2", Some(&third)).await;
     assert_eq!(event(&again.body).0, fourth);
     let nothing = events(&api, one(), "changes", Some(&fourth)).await;
     assert_eq!(event(&nothing.body), (fourth, None));
 }
 
-/// One key, which can be revoked.
+/// An authenticator with one key, which can be revoked.
 #[derive(Clone, Default)]
 struct Revocable(Arc<AtomicBool>);
 
@@ -714,8 +718,8 @@ impl Authenticator for Revocable {
     }
 }
 
-/// AUT-03, SYN-11, SYN-12: a key that is revoked ends its stream at the next event and at the next
-/// sign of life, and its long poll.
+/// AUT-03, SYN-11, SYN-12: when its key is revoked, a stream ends at the next event or the next
+/// empty event, and a long poll ends.
 #[tokio::test]
 async fn aut_03_a_key_that_is_revoked_is_told_nothing_more() {
     let store = MemoryStore::new();
@@ -762,18 +766,18 @@ async fn aut_03_a_key_that_is_revoked_is_told_nothing_more() {
     let mut poll = Box::pin(ask(end.clone(), "prefer", "wait=60"));
     assert!(is_waiting(&mut poll).await);
     keys.0.store(true, Ordering::Relaxed);
-    assert_eq!(silent.next(&Hand::new(true)).await, None, "a sign of life");
+    assert_eq!(silent.next(&Hand::new(true)).await, None, "an empty event");
     make(&api, "tags", json!({"name": "red"})).await;
     let (part, reply) = tokio::join!(told.next(&hand), poll);
     assert_eq!(
         (part, reply.status.as_u16()),
         (None, 401),
-        "an event, and a long poll"
+        "the stream and the long poll end"
     );
 }
 
-/// SYN-12: a stream is told as long as a request may wait, and then ends; at once where nothing
-/// tells the time.
+/// SYN-12: a stream lasts as long as a request may wait, and then ends. Without a timer it ends
+/// immediately.
 #[tokio::test]
 async fn syn_12_a_stream_ends() {
     struct Timeless;
@@ -801,13 +805,13 @@ async fn syn_12_a_stream_ends() {
     assert_eq!(
         event(&following.next(&Hand::new(true)).await.unwrap()).1,
         None,
-        "silent, and there"
+        "without entries, but still open"
     );
     while following.next(&Hand::new(true)).await.is_some() {}
     assert_eq!(timeless.next(&Timeless).await, None);
 }
 
-/// SYN-12, SYN-07, SYN-09: what is wrong with a stream is said as for a page.
+/// SYN-12, SYN-07, SYN-09: errors of a stream are reported in the same way as those of a page.
 #[tokio::test]
 async fn syn_12_cursors_of_events_are_checked() {
     let store = MemoryStore::new();

@@ -1,9 +1,8 @@
-//! What must not compile does not, and says what to do: the first line of the compiler's error and
-//! our own sentence.
+//! Programs that must not compile, and the error messages of the compiler.
 //!
-//! Each case is a file in `tests/compile_fail/`, which names in its first lines what is expected:
-//! `//# error:` the first error, `//# says:` a sentence that stands in it. The rest of the
-//! compiler's words is its own matter.
+//! Each case is a file in `tests/compile_fail/`. Its first lines have the expected messages:
+//! `//# error:` is the first line of the first error, and `//# contains:` is a text that the errors
+//! must contain. The rest of the compiler's output is not checked.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +12,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// The lines of a case that begin with a mark.
+/// Returns the texts of the lines of a case that start with a mark.
 fn expected<'t>(text: &'t str, mark: &str) -> Vec<&'t str> {
     text.lines()
         .filter_map(|line| line.strip_prefix(mark))
@@ -39,7 +38,7 @@ fn cases() -> BTreeMap<String, PathBuf> {
         .collect()
 }
 
-/// A package with one program for each case, outside the workspace but with its lock file.
+/// Creates a package with one program for each case, outside the workspace but with its lock file.
 fn package(cases: &BTreeMap<String, PathBuf>) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compile-fail");
     let library = env!("CARGO_MANIFEST_DIR");
@@ -61,7 +60,7 @@ fn package(cases: &BTreeMap<String, PathBuf>) -> PathBuf {
     folder
 }
 
-/// The errors of each program: message, and everything the compiler says with it.
+/// Returns the errors of each program: the message and the whole output for it.
 fn errors(folder: &Path) -> BTreeMap<String, Vec<(String, String)>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
@@ -96,14 +95,14 @@ fn errors(folder: &Path) -> BTreeMap<String, Vec<(String, String)>> {
     }
     assert!(
         !errors.is_empty(),
-        "cargo says nothing of the cases: {}",
+        "cargo reports no errors for the cases: {}",
         String::from_utf8_lossy(&output.stderr)
     );
     errors
 }
 
-/// Issue and design: what is not implemented cannot be registered; what the system keeps cannot be
-/// made writable; ...
+/// For example, an operation without an implementation cannot be registered, and a computed field
+/// cannot be made writable.
 #[test]
 fn what_must_not_compile_says_what_to_do() {
     let cases = cases();
@@ -112,7 +111,10 @@ fn what_must_not_compile_says_what_to_do() {
     let mut wrong = Vec::new();
     for (name, path) in &cases {
         let text = fs::read_to_string(path).expect("a case");
-        let (first, says) = (expected(&text, "//# error:"), expected(&text, "//# says:"));
+        let (first, says) = (
+            expected(&text, "//# error:"),
+            expected(&text, "//# contains:"),
+        );
         let Some(found) = errors.get(name).filter(|found| !found.is_empty()) else {
             wrong.push(format!("{name} compiles"));
             continue;
@@ -132,7 +134,7 @@ fn what_must_not_compile_says_what_to_do() {
         for sentence in says {
             if !all.contains(sentence) {
                 wrong.push(format!(
-                    "{name}: the compiler does not say\n  {sentence}\n{all}"
+                    "{name}: the errors do not contain\n  {sentence}\n{all}"
                 ));
             }
         }

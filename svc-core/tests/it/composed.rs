@@ -1,5 +1,6 @@
-//! The default runner over registered operations (HLP-10, ERR-29 to ERR-33), and merging of people
-//! (HLP-04).
+//! The default runner over registered operations, and the merging of people.
+//!
+//! Requirements: HLP-10, ERR-29 to ERR-33, HLP-04.
 
 use serde_json::{Value, json};
 use svc_core::{
@@ -35,7 +36,7 @@ pub(crate) fn assert_entries(answer: &Answered, row: &str, expected: &[Entry<'_>
     assert_eq!(answer.json["svc:error"]["response_code"], 400, "ERR-19");
 }
 
-/// A petition's signature helper.
+/// Creates a petition and returns the path of its signature helper.
 pub(crate) fn signing(server: &Server) -> String {
     format!(
         "{}/record_signature_helper",
@@ -80,8 +81,8 @@ fn hlp_11_a_signature_and_its_person_in_one_call() {
     assert_eq!(server.store.count(Kind::Signature), 2, "HLP-23");
 }
 
-/// What a vendor says of its driver's errors holds for each step of a composed helper: a full table
-/// is a problem of its record.
+/// The vendor's error mapping applies to each step of a composed helper: a full table is a problem
+/// of its record.
 #[test]
 fn err_31_an_error_that_the_vendor_knows_is_a_problem_of_its_record() {
     let full = |_: &(dyn std::error::Error + 'static)| {
@@ -111,7 +112,7 @@ fn err_31_an_error_that_the_vendor_knows_is_a_problem_of_its_record() {
         refused.text
     );
     assert_eq!(server.store.count(Kind::Signature), 1, "HLP-10");
-    // Unless it says something, it is an error of the server.
+    // An error that is not mapped is a server error.
     let plain = Server::with(|api| api);
     let helper = signing(&plain);
     plain.store.fail(Kind::Signature);
@@ -184,8 +185,8 @@ fn err_29_to_32_a_partly_failed_call_is_reported_resource_by_resource() {
         "HAF-07"
     );
 
-    // Again: what is there already reads 200, and without a key 201, so that a stranger learns
-    // nothing (HLP-07).
+    // Repeat the request: existing records have the status 200, but 201 for an anonymous caller,
+    // who must not learn what exists (HLP-07).
     let again = server.post(&helper, &body);
     let statuses = |answer: &Answered| {
         answer
@@ -373,7 +374,7 @@ fn err_38_functions_that_are_switched_off() {
             )
             .status,
         200,
-        "ERR-38: nothing was asked for"
+        "ERR-38: no function was requested"
     );
     let wrong = server.post(
         "people/person_signup",
@@ -455,7 +456,7 @@ fn hlp_16_to_18_a_canvass() {
         ["FIELD_INVALID canvass"],
         "HLP-16"
     );
-    // What stands beside it would be lost, and its absence means that the contact succeeded
+    // The other members would be lost, and without a reason the contact would count as successful
     // (RES-canvass-06).
     for without in [
         "{}",
@@ -534,7 +535,7 @@ fn hlp_19_a_signup_on_the_collection_answers_as_a_create() {
     assert_eq!(server.store.count(Kind::Person), 1, "HLP-04");
 }
 
-/// Signs the same person up twice; what is known of it afterwards.
+/// Signs with a person that already exists and returns the person's fields afterwards.
 fn merged(server: &Server, caller: Caller, known: &Value, posted: &Value) -> Value {
     let known = server.post("people", &known.to_string());
     assert_eq!(known.status, 201, "{}", known.text);
@@ -574,19 +575,19 @@ fn hlp_04_the_merge_through_the_helper() {
     assert_eq!(
         merged(&server, Caller::anonymous(), &known, &posted),
         known,
-        "HLP-04 without a key"
+        "HLP-04: an anonymous caller"
     );
     let server = Server::with(|api| api.anonymous_policy(AnonymousPolicy::new().fill_empty()));
     let filled = json!({"given_name": "Ada", "source": "web", "email_addresses": mail("a@x.org"), "languages_spoken": ["en"]});
     assert_eq!(
         merged(&server, Caller::anonymous(), &known, &posted),
         filled,
-        "HLP-04 where a stranger may fill"
+        "HLP-04: an anonymous caller that may fill empty fields"
     );
 }
 
-/// What somebody else has written between the look-up of a person and its change stays: the change
-/// is made anew.
+/// A concurrent write between the lookup of a person and its change is not overwritten: the change
+/// is repeated.
 #[test]
 fn hlp_10_a_composed_helper_undoes_nothing_of_other_calls() {
     let object = |text: &str| match svc_core::read::Json::read(
@@ -615,7 +616,7 @@ fn hlp_10_a_composed_helper_undoes_nothing_of_other_calls() {
         (&json!("Ada"), &json!("web")),
         "HLP-10"
     );
-    // Without an end it is not tried.
+    // The number of repetitions is limited.
     server.store.meanwhile(vec![object(unsubscribed); 100]);
     let busy = server.post(&helper, body);
     assert_eq!(
@@ -626,8 +627,8 @@ fn hlp_10_a_composed_helper_undoes_nothing_of_other_calls() {
     assert_eq!(server.store.count(Kind::Signature), 1, "HLP-10");
 }
 
-/// Whoever is stored by another call between the look-up and the create is found then, also where
-/// nothing locks.
+/// A person that a concurrent request stores between the lookup and the create is found, even
+/// without locks.
 #[test]
 fn hlp_12_of_equal_calls_at_once_the_second_finds_the_person_of_the_first() {
     let server = Server::with(|api| api);
@@ -652,8 +653,8 @@ fn hlp_12_of_equal_calls_at_once_the_second_finds_the_person_of_the_first() {
         (1, 2),
         "HLP-12"
     );
-    // Of two people, of whom nothing but addresses is known, one has it; a step before is not taken
-    // for the action of the other.
+    // Two people have only e-mail addresses. An earlier step must not be taken for the action of
+    // the other request.
     let body =
         r#"{"identifiers":["a:4"],"person":{"email_addresses":[{"address":"b@example.org"}]}}"#;
     let both = server.post_twice_at_once(&helper, body);
@@ -693,12 +694,12 @@ fn hlp_04_a_match_brings_its_identifiers_along() {
     assert_eq!(
         signed.link("self"),
         Some(made.as_str()),
-        "HLP-04: by identifier first"
+        "HLP-04: matched by identifier first"
     );
     assert_eq!(
         signed.json["identifiers"],
         json!(["crm:person-1", "a:1", "b:1"]),
-        "TYP-13: what was sent is there"
+        "TYP-13: the sent value is stored"
     );
 }
 
@@ -738,7 +739,7 @@ fn hlp_04_a_stranger_that_says_nothing_new_changes_nothing() {
     assert_eq!(
         server.post_unknown(&helper, &stranger).text,
         "{}",
-        "HLP-07: whose identifiers these are is not told"
+        "HLP-07: the response does not reveal whose identifiers these are"
     );
     assert_eq!(server.get(&person).text, before, "HLP-04");
     let known = server
@@ -751,7 +752,7 @@ fn hlp_04_a_stranger_that_says_nothing_new_changes_nothing() {
     assert_ne!(
         modified(&server.get(&known).text),
         modified(&before),
-        "HLP-04: with a key the date shows the match"
+        "HLP-04: with a key the date reveals the match"
     );
 }
 
@@ -766,7 +767,7 @@ fn und_24_the_servers_own_identifier_of_an_inline_person() {
     assert_eq!(
         (signed.link("self"), &signed.json["given_name"]),
         (Some(made.as_str()), &json!("B")),
-        "UND-24: that very record"
+        "UND-24: the same record"
     );
     let unknown = server.post(
         "people/person_signup",
@@ -862,7 +863,7 @@ fn und_24_an_action_that_is_posted_again_is_updated() {
     assert_eq!(
         server.store.count(Kind::Signature),
         2,
-        "UND-24: a stranger's action is a new one"
+        "UND-24: an anonymous caller creates a new action"
     );
     for (body, place) in [
         (

@@ -1,5 +1,5 @@
-//! Conditional requests (ETG), over operations of a vendor's own and over a store that runs the
-//! rulebook.
+//! Conditional requests (ETG), with operations of a vendor and with a store that executes the
+//! rules.
 
 use std::{
     ops::Deref,
@@ -27,7 +27,7 @@ use crate::support::{
     server::{Server, builder},
 };
 
-/// A server that answers conditional requests, asked with headers.
+/// A server with conditional requests, and a client that sends headers.
 struct Asked(svc_core::Api);
 
 impl Deref for Asked {
@@ -39,12 +39,12 @@ impl Deref for Asked {
 }
 
 impl Asked {
-    /// Operations of a vendor's own.
+    /// With operations of a vendor.
     fn vendor(if_match: IfMatchPolicy) -> Self {
         Self(Server::with(|api| api.conditional_requests(if_match)).api)
     }
 
-    /// A store that runs the rulebook.
+    /// With a store that executes the rules.
     fn store(if_match: IfMatchPolicy) -> Self {
         let store = MemoryStore::new();
         Self(
@@ -250,16 +250,20 @@ fn etg_04_representations_that_differ_have_different_tags() {
     assert_eq!(
         json_of(&before)["modified_date"],
         json_of(&after)["modified_date"],
-        "a total is no change (TYP-16)"
+        "TYP-16: a changed total does not change the date"
     );
-    assert_ne!(tag(&before), tag(&after), "and has its part in the tag");
+    assert_ne!(
+        tag(&before),
+        tag(&after),
+        "a changed total changes the entity tag"
+    );
     let put = server.send(
         &Method::PUT,
         &petition,
         &json!({"title": "A"}),
         &[(IF_MATCH, &tag(&before))],
     );
-    assert_eq!(put.status.as_u16(), 412, "also where only a total differs");
+    assert_eq!(put.status.as_u16(), 412, "412 even if only a total differs");
 }
 
 #[test]
@@ -319,10 +323,7 @@ fn etg_07_and_08_a_change_is_of_what_is_known() {
             &json!({"gender": 1}),
             &[(IF_MATCH, "\"x\"")],
         );
-        assert_eq!(
-            bad.status, 400,
-            "what is wrong with the body is told first (UND-39)"
-        );
+        assert_eq!(bad.status, 400, "UND-39: problems of the body come first");
         let known = server.send(
             &Method::PUT,
             &person,
@@ -362,7 +363,7 @@ fn etg_07_and_08_a_change_is_of_what_is_known() {
     }
 }
 
-/// A date names a whole second, so it does not tell apart two changes in that second (RFC 9110,
+/// A date has whole seconds, so it cannot distinguish two changes in the same second (RFC 9110,
 /// section 8.8.2.2).
 #[test]
 fn etg_11_a_date_is_no_condition_less_than_a_second_after_the_change() {
@@ -402,8 +403,8 @@ fn etg_11_a_date_is_no_condition_less_than_a_second_after_the_change() {
     }
 }
 
-/// What somebody writes between the comparison and the change is not undone, and to the client it
-/// is 412, not 503.
+/// A concurrent write between the comparison and the change is not overwritten. The client gets
+/// 412, not 503.
 #[test]
 fn etg_07_a_vendors_change_meets_only_what_was_compared() {
     let memory = Memory::default();
@@ -445,7 +446,8 @@ fn etg_08_warnings_are_no_part_of_the_record() {
     }
 }
 
-/// What a key may not read is in no tag that it gets, and it can still change what it knows.
+/// An entity tag does not depend on what the key may not read, and the key can still change what it
+/// can read.
 #[test]
 fn etg_08_a_caller_compares_what_it_may_see() {
     let server = Asked::store(IfMatchPolicy::Optional);
@@ -503,13 +505,13 @@ fn etg_09_a_change_needs_a_condition_where_that_is_registered() {
         let echoed = server.send(&Method::POST, "people", &json!({}), &[(ETAG, &known)]);
         assert_eq!(
             echoed.status, 201,
-            "a create needs none, and a header of an answer is no condition"
+            "a create needs no condition, and `ETag` is not a condition in a request"
         );
         assert!(server.behaviours().contains(&"require_if_match"), "{which}");
     }
 }
 
-/// The number of changes.
+/// The revision: a counter.
 #[derive(Debug, Clone, Default)]
 struct Count(Arc<AtomicU64>);
 
@@ -520,10 +522,10 @@ impl RevisionSource for Count {
     }
 }
 
-/// ETG-05: with a cheap revision at hand nothing is read, and ETG-06: what has changed is.
+/// ETG-05: a cheap revision replaces the read, and ETG-06: changed data is read.
 #[test]
 fn etg_05_a_revision_stands_for_what_would_be_read() {
-    // Two answers may be due to one place of what is kept, so each has a server of its own.
+    // Both responses could use the same slot of the cache, so each has a server of its own.
     for is_page in [true, false] {
         let count = Count::default();
         let server = Server::with(|api| {
@@ -537,9 +539,9 @@ fn etg_05_a_revision_stands_for_what_would_be_read() {
         assert_eq!(
             tag(&asked.get(path)),
             known,
-            "asked for again, so that it is kept: {path}"
+            "the repeated request is cached: {path}"
         );
-        // Nobody has told the revision of this.
+        // The revision does not change with this write.
         assert_eq!(
             asked
                 .send(&Method::PUT, &person, &json!({"given_name": "B"}), &[])
@@ -555,12 +557,12 @@ fn etg_05_a_revision_stands_for_what_would_be_read() {
         assert_eq!(
             tag(&asked.get(path)),
             known,
-            "what is kept has its tag: {path}"
+            "the cached response has its entity tag: {path}"
         );
         let stale = asked.send(&Method::PUT, &person, &json!({}), &[(IF_MATCH, &known)]);
         assert_eq!(
             stale.status, 412,
-            "a change never goes by what is kept: {path}"
+            "a change never uses the cached response: {path}"
         );
         count.0.store(1, Ordering::Relaxed);
         assert_eq!(ask(), 200, "{path}");

@@ -1,4 +1,6 @@
-//! Dates of change (CRU-19, TYP-16).
+//! Dates of change.
+//!
+//! Requirements: CRU-19, TYP-16.
 
 use svc_core::{
     Context, Tenant,
@@ -12,8 +14,8 @@ use svc_core::{
 };
 use svc_store::memory::MemoryStore;
 
-/// CRU-19: each update has a later date than the one before, also where a record was loaded with a
-/// date to come that the clock of the tenant reaches meanwhile.
+/// CRU-19: each update has a later date than the previous one. This also holds if a record was
+/// loaded with a future date that the tenant's clock then reaches.
 #[tokio::test]
 async fn cru_19_dates_of_a_record_from_the_future_increase() {
     let begin = Timestamp::from_micros(1_000_000);
@@ -50,7 +52,7 @@ async fn cru_19_dates_of_a_record_from_the_future_increase() {
         ))
         .await;
         let WriteOutcome::Updated(Some(record)) = changed else {
-            panic!("the tag is there")
+            panic!("the tag exists")
         };
         dates.push(record.meta().modified.as_micros());
     }

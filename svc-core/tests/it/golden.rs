@@ -1,5 +1,5 @@
-//! Whole documents as files in `tests/golden`: whoever changes one sees it. `INSTA_UPDATE=always`
-//! writes them anew.
+//! Whole documents as files in `tests/golden`, so that every change is visible.
+//! `INSTA_UPDATE=always` rewrites them.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::support::{
     server::{Answered, Server, builder},
 };
 
-/// The document with one member in a line, in the order in which it is sent.
+/// Formats a document with one member per line, in the order in which it is sent.
 fn pretty(json: &Json, indent: usize, out: &mut String) {
     let line = |out: &mut String, indent: usize| {
         out.push('\n');
@@ -75,7 +75,7 @@ const PERSON: &str = r#"{
     "custom_fields": {"shoe size": "38"}
 }"#;
 
-/// A server with a little of everything.
+/// Returns a server with some records of each sort.
 fn server(style: ResponseStyle) -> Server {
     Server::with(|api| api.response_style(style))
 }
@@ -168,7 +168,7 @@ fn und_40_the_capability_document() {
         .build()
         .unwrap();
     let mut document = Server { api, store }.get("docs/capabilities");
-    // The long list of a person's fields is in its table already.
+    // The long list of a person's fields is already in another snapshot.
     let fields = document.json["collections"]["people"]["fields"]
         .as_object_mut()
         .unwrap();

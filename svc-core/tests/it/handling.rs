@@ -1,5 +1,7 @@
-//! Mistakes in a body are told: beside the answer, or as errors where the client wants it so
-//! (UND-22, RFC 7240).
+//! Ignored members of a body are reported: as warnings in the response, or as errors if the client
+//! asks for it (RFC 7240).
+//!
+//! Requirements: UND-22.
 
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Value, json};
@@ -32,7 +34,7 @@ fn preferring(
     )
 }
 
-/// The warnings of an answer, as `CODE property hint`.
+/// Returns the warnings of a response as `CODE property hint`.
 fn warnings(answer: &Answered) -> Vec<String> {
     let all = answer.json["ext:warnings"]
         .as_array()
@@ -62,7 +64,7 @@ fn owned(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-/// A body with everything that is not taken, and the names of it.
+/// Returns a body with every sort of ignored member, and the expected warnings.
 fn careless() -> (Value, Vec<&'static str>) {
     let body = json!({
         "given_nmae": "Ada",
@@ -73,7 +75,7 @@ fn careless() -> (Value, Vec<&'static str>) {
         "_links": {"svc:donations": {"href": "http://localhost/people/1"}, "svc:freind": {"href": "x"}, "self": {"href": "x"}},
         "favourite_colour": null,
     });
-    // JSON of this kind has its members in the order of their names.
+    // `serde_json` sorts the members by name.
     let told = vec![
         "PROPERTY_READ_ONLY created_date",
         "PROPERTY_UNKNOWN email_addresses[1].adress address",
@@ -93,7 +95,10 @@ fn und_22_what_is_not_taken_is_told_beside_the_answer() {
     let (body, mut told) = careless();
     let answer = server.post("people", &body.to_string());
     assert_eq!((answer.status, warnings(&answer)), (201, owned(&told)));
-    assert_eq!(answer.applied, None, "RFC 7240: nothing was asked for");
+    assert_eq!(
+        answer.applied, None,
+        "RFC 7240: the client sent no preference"
+    );
     let mut stored = answer.json.clone();
     stored
         .as_object_mut()
@@ -107,9 +112,9 @@ fn und_22_what_is_not_taken_is_told_beside_the_answer() {
     assert_eq!(
         stored,
         server.get(answer.link("self").expect("a link")).json,
-        "UND-22: nothing of it is stored"
+        "UND-22: ignored members are not stored"
     );
-    // A change may send back what was read.
+    // A change may send back read-only members.
     told.retain(|warning| !warning.starts_with("PROPERTY_READ_ONLY"));
     let changed = server.put(answer.link("self").expect("a link"), &body.to_string());
     assert_eq!((changed.status, warnings(&changed)), (200, owned(&told)));
@@ -168,7 +173,7 @@ fn und_22_strict_handling_refuses_what_is_not_taken() {
     );
 }
 
-/// STR-01: the suite expects strict handling of servers that declare it.
+/// STR-01: the suite expects strict handling from servers that declare it.
 #[test]
 fn str_01_strict_handling_is_declared() {
     assert!(server().api.behaviours().contains(&"strict_handling"));
@@ -209,7 +214,7 @@ fn und_22_helpers_tell_and_refuse_it_too() {
     assert_eq!(
         (stranger.status, stranger.text.as_str()),
         (200, "{}"),
-        "HLP-07: a stranger is told nothing"
+        "HLP-07: an anonymous caller gets no warnings"
     );
     let headers = HeaderMap::from_iter([(
         http::HeaderName::from_static("prefer"),
@@ -225,9 +230,9 @@ fn und_22_helpers_tell_and_refuse_it_too() {
     assert_eq!(
         stranger.problems(),
         ["PROPERTY_UNKNOWN person.given_nam"],
-        "UND-22: unless he asks"
+        "UND-22: unless the caller asks for errors"
     );
-    // The same thing said twice.
+    // Two members that set the same value.
     let person = server.made("people", "{}");
     let both = json!({"amount": 1, "_links": {"svc:person": {"href": person}, "person": {"href": person}}});
     let page = server.made("fundraising_pages", "{}");
@@ -267,7 +272,7 @@ fn und_22_an_identity_that_overrules_the_gender_is_told() {
         warnings(&server.post("people", &agreeing.to_string())),
         [""; 0]
     );
-    // The identity that is stored stands for it, too.
+    // The stored identity overrules the gender as well.
     let stored = server.made("people", r#"{"gender_identity": "Female"}"#);
     let told = server.put(&stored, r#"{"gender": "Male"}"#);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The laws of a store, of the store in memory, and those of the rulebook.
+//! The tests for all stores, run with the in-memory store.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use svc_store::store_testkit::{
 };
 use svc_store::memory::MemoryStore;
 
-/// Compared with another one of its kind: undo, clock, together; and that equal histories are equal
-/// at all.
+/// Compares the store with a second one: undo, clock and batches. Equal histories must have equal
+/// results.
 #[tokio::test]
 async fn the_store_in_memory_keeps_the_laws() -> Result<(), ContractViolation> {
     check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await
 }
 
-/// UND-38: a membership that is loaded a second time is not a new one. Ten thousand histories had
-/// met it once, in this one.
+/// UND-38: a membership that is loaded a second time is not new. Of ten thousand histories, only
+/// this one covered it.
 #[tokio::test]
 async fn und_38_a_membership_that_is_there_is_not_new_when_it_is_loaded()
 -> Result<(), ContractViolation> {
@@ -32,7 +32,7 @@ async fn und_38_a_membership_that_is_there_is_not_new_when_it_is_loaded()
         .await
 }
 
-/// HOOK-12, HOOK-14: the store in memory keeps webhooks as it must.
+/// HOOK-12, HOOK-14: the in-memory store stores webhooks correctly.
 #[tokio::test]
 async fn hook_14_webhooks_are_kept() -> Result<(), ContractViolation> {
     check_webhooks(&MemoryStore::new(), ["one", "two"].map(Tenant::new)).await
@@ -44,7 +44,7 @@ async fn the_rulebook_is_repeatable_and_keeps_the_order_of_calls() -> Result<(),
     check_rulebook(300).await
 }
 
-/// HAF-11, SCH-01, SCH-04, UND-26: compared with another one of its kind.
+/// HAF-11, SCH-01, SCH-04, UND-26: compares the store with a second one.
 #[tokio::test]
 async fn haf_11_what_is_to_be_sent_is_equal_for_equal_calls() -> Result<(), ContractViolation> {
     check_outgoing(
@@ -55,13 +55,13 @@ async fn haf_11_what_is_to_be_sent_is_equal_for_equal_calls() -> Result<(), Cont
     .await
 }
 
-/// SYN-02, SYN-04: who follows the feed has what is there.
+/// SYN-02, SYN-04: a client that follows the feed gets every record.
 #[tokio::test]
 async fn syn_02_the_feed_of_the_store_in_memory_is_complete() -> Result<(), ContractViolation> {
     check_feed(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await
 }
 
-/// How many calls the writers make; `SVC_FEED_CALLS=100000` for many.
+/// Returns the number of requests of the writers; `SVC_FEED_CALLS=100000` for a long run.
 fn calls() -> usize {
     std::env::var("SVC_FEED_CALLS")
         .ok()
@@ -69,13 +69,13 @@ fn calls() -> usize {
         .unwrap_or(2_000)
 }
 
-/// SYN-02, SYN-04: nothing is missed of what writers do at the same time.
+/// SYN-02, SYN-04: the feed misses none of the changes of concurrent writers.
 #[tokio::test]
 async fn syn_04_a_poller_among_writers_misses_nothing() -> Result<(), ContractViolation> {
     check_feed_among_writers(&[MemoryStore::new()], &Tenant::new("one"), calls()).await
 }
 
-/// A feed that forgets the last entry of each page with more than one.
+/// A feed that omits the last entry of each page with more than one.
 #[derive(Clone)]
 struct Forgetful(MemoryStore);
 
@@ -125,14 +125,14 @@ async fn a_feed_that_forgets_breaks_the_law() {
     assert_eq!(writers.unwrap_err().law, "feed");
 }
 
-/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09: 5 000 filters and orders, on pages that are walked over
-/// and jumped to.
+/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09: 5 000 filters and orders, with pages read by cursor and
+/// by number.
 #[tokio::test]
 async fn flt_01_filters_show_what_each_record_says() -> Result<(), ContractViolation> {
     check_filters(&MemoryStore::new(), ["one", "two"].map(Tenant::new), 5_000).await
 }
 
-/// COL-23, COL-28: a page by number agrees with its own total, whatever is written meanwhile.
+/// COL-23, COL-28: a page by number agrees with its own total during concurrent writes.
 async fn pages_agree(pages: usize) -> Result<(), ContractViolation> {
     let (store, tenant) = (MemoryStore::new(), Tenant::new("one"));
     let pages_by_number = Arc::new(NumberedPages::new(store, tenant));

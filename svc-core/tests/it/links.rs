@@ -1,4 +1,6 @@
-//! Links in bodies (CRU-02), and the dialect's names in both directions (HAL-09 to HAL-11).
+//! Links in bodies, and the names of the dialect in both directions.
+//!
+//! Requirements: CRU-02, HAL-09 to HAL-11.
 
 use serde_json::json;
 use svc_core::{
@@ -79,7 +81,7 @@ fn cru_02_only_a_persons_own_address_is_a_link_to_it() {
             "CRU-02 {body}"
         );
     }
-    // A link is an object with `href`, and an address alone is none (HAL-13).
+    // A link is an object with `href`; a URL alone is not a link (HAL-13).
     let person = server.made("people", "{}");
     let writes = writes + 1;
     for link in [
@@ -194,7 +196,7 @@ fn und_29_a_helper_links_its_inline_person_and_no_other() {
         (200, None),
         "UND-29"
     );
-    // Otherwise a stranger could learn who is known (HLP-07).
+    // Otherwise an anonymous caller could learn who is known (HLP-07).
     assert_eq!(
         server
             .post_unknown(

@@ -1,4 +1,4 @@
-//! The integration tests of `svc-core`: one program, so that it is linked once.
+//! The integration tests of `svc-core`, in one program, so that it is linked once:
 //! `cargo test -p svc-core --test it MODULE`.
 
 mod support;

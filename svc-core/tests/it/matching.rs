@@ -1,4 +1,6 @@
-//! Who a posted person is, and what becomes of a known one (HLP-04).
+//! Matching a posted person, and merging it into an existing one.
+//!
+//! Requirements: HLP-04.
 
 use proptest::prelude::*;
 use svc_core::{
@@ -29,7 +31,8 @@ fn merged(known: &str, posted: &str, merge: MergePolicy) -> String {
     Json::Object(known).to_string()
 }
 
-/// What a bearer of a key makes of a known person, and a stranger where he may fill what is empty.
+/// Checks how a caller with a key changes a known person, and how an anonymous caller does that may
+/// fill empty fields.
 fn assert_merge(known: &str, posted: &str, with_key: &str, filled: &str) {
     let compact = |text: &str| Json::Object(object(text)).to_string();
     assert_eq!(
@@ -40,7 +43,7 @@ fn assert_merge(known: &str, posted: &str, with_key: &str, filled: &str) {
     assert_eq!(
         merged(known, posted, MergePolicy::FillEmpty),
         compact(filled),
-        "HLP-04: {known} with {posted} without a key"
+        "HLP-04: {known} with {posted}, anonymous caller"
     );
     for nothing in [MergePolicy::KeepExisting, MergePolicy::AlwaysCreate] {
         assert_eq!(
@@ -59,7 +62,7 @@ fn hlp_04_scalars_replace_or_fill() {
         r#"{"given_name":"B","source":"web","employer":"E"}"#,
         r#"{"given_name":"A","source":"web","employer":"E"}"#,
     );
-    // `false` and `0` are values, not gaps; `null` says nothing.
+    // `false` and `0` are values, not gaps; `null` sets nothing.
     assert_merge(
         r#"{"parties":[{"active":false}],"birthdate":{"year":0}}"#,
         r#"{"given_name":null,"birthdate":{"year":1990}}"#,
@@ -93,7 +96,7 @@ fn hlp_04_an_identity_of_a_stranger_does_not_overwrite_the_gender() {
         assert_eq!(
             merged(known, &posted, MergePolicy::FillEmpty),
             after,
-            "HLP-04: {known} with {posted} without a key"
+            "HLP-04: {known} with {posted}, anonymous caller"
         );
     }
 }
@@ -228,7 +231,7 @@ fn hlp_04_what_a_person_is_looked_up_by() {
     assert_eq!(
         emails(&person).collect::<Vec<_>>(),
         ["a@x.org", "c@x.org", "b@x.org"],
-        "HLP-04: the primary one first"
+        "HLP-04: the primary address first"
     );
     let identifiers = ["s:1", "s:2"].map(|text| Identifier::parse(text).unwrap());
     let keys = DefaultMatching.keys(&identifiers, &person);
@@ -241,13 +244,13 @@ fn hlp_04_what_a_person_is_looked_up_by() {
     assert_eq!(
         DefaultMatching.keys(&[], &object(r#"{"given_name":"A"}"#)),
         [],
-        "HLP-04: a name is no key"
+        "HLP-04: a name is not a key"
     );
     assert_eq!(normalize_email(" Ada@X.ORG "), "ada@x.org", "HLP-04");
     assert_eq!(
         normalize_email("mi\u{212a}e@x.org"),
         "mi\u{212a}e@x.org",
-        "HLP-04: a letter that looks alike is another one"
+        "HLP-04: a similar letter is a different one"
     );
 }
 
@@ -278,16 +281,16 @@ proptest! {
             }
             let mut same = known.clone();
             merge_person(&mut same, &Object::new(), merge);
-            prop_assert_eq!(&same, &known, "HLP-04: nothing changes nothing");
+            prop_assert_eq!(&same, &known, "HLP-04: an empty person changes nothing");
             let mut twice = once.clone();
             merge_person(&mut twice, &posted, merge);
             if merge != MergePolicy::Replace {
-                prop_assert_eq!(&twice, &once, "HLP-04: a repeat is nothing new");
+                prop_assert_eq!(&twice, &once, "HLP-04: a repeated merge changes nothing");
             }
             for (name, value) in &known {
-                prop_assert!(once.contains(name), "HLP-04: nothing goes away: {name}");
+                prop_assert!(once.contains(name), "HLP-04: no field is removed: {name}");
                 if merge != MergePolicy::Replace && !value.is_empty_value() && name != "postal_addresses" {
-                    prop_assert_eq!(once.get(name), Some(value), "HLP-04: a stranger overwrites nothing");
+                    prop_assert_eq!(once.get(name), Some(value), "HLP-04: an anonymous caller overwrites nothing");
                 }
             }
         }

@@ -1,5 +1,6 @@
-//! Declarations as rich as a vendor's tables: said at registration, enforced, shown and published
-//! (CAP-04 to CAP-08).
+//! Constraints of a vendor's tables: they are registered, enforced, documented and declared.
+//!
+//! Requirements: CAP-04 to CAP-08.
 
 use std::sync::Arc;
 
@@ -128,10 +129,10 @@ fn cap_05_required_fields_are_asked_for_on_create_and_kept_on_update() {
     assert_eq!(
         server.put(&event, r#"{"capacity": 4}"#).status,
         200,
-        "CRU-15: what is left out stays"
+        "CRU-15: an omitted field does not change"
     );
 
-    // Each address that is sent has an address; none has to be sent.
+    // Each e-mail address object needs an address, but none has to be sent.
     let answer = server.post(
         "people",
         r#"{"family_name": "B", "email_addresses": [{"primary": true}]}"#,
@@ -161,7 +162,7 @@ fn cap_05_required_fields_are_asked_for_on_create_and_kept_on_update() {
     assert_eq!(
         answer.problems(),
         expected,
-        "HLP-02, ERR-39: the inline person and the action"
+        "HLP-02, ERR-39: problems of the inline person and of the action"
     );
 }
 
@@ -201,11 +202,11 @@ fn typ_08_fewer_values_and_their_default() {
     assert_eq!(
         server.put(own, r#"{"status": null}"#).json["status"],
         "accepted",
-        "CRU-17: emptied is the default"
+        "CRU-17: a cleared field gets its default"
     );
 }
 
-/// HLP-04: who signs up again keeps what was said before, where nothing is said now.
+/// HLP-04: a default does not replace a known value if the field is not sent.
 #[test]
 fn hlp_04_a_default_replaces_nothing_that_is_known() {
     let server = server();
@@ -244,8 +245,8 @@ fn err_39_ranges_and_lengths_are_told_together() {
     let told = texts(&answer);
     for text in [
         "`title` must have at most 8 characters. [^.{0,8}$]",
-        "`capacity` must lie between 0 and 2147483647. [0..2147483647]",
-        "`ticket_levels[0].amount` must lie between 1 and 100. [1..100]",
+        "`capacity` must be between 0 and 2147483647. [0..2147483647]",
+        "`ticket_levels[0].amount` must be between 1 and 100. [1..100]",
     ] {
         assert!(
             told.iter().any(|told| told == text),
@@ -326,7 +327,7 @@ fn cap_04_members_that_a_server_has_not_are_unknown_to_it() {
     );
 }
 
-/// CAP-04: whatever a store returns, a member that the server has not does not leave it.
+/// CAP-04: a member that the server does not have is never sent, whatever the store returns.
 #[test]
 fn cap_04_a_store_that_returns_more_is_held_back() {
     let full = Server::with(|api| api);
@@ -401,7 +402,8 @@ fn cap_05_the_capability_document_says_all_of_it() {
     assert_eq!(status["default"], "accepted", "CAP-08");
 }
 
-/// CAP-04: what a program learns when it starts is declared and enforced as what the compiler knew.
+/// CAP-04: constraints that a program finds out at start-up are declared and enforced like those
+/// set at compile time.
 #[test]
 fn cap_04_a_program_hands_over_what_it_learns_when_it_starts() {
     let mut tables = Constraints::default();
@@ -510,7 +512,7 @@ fn cap_04_every_contradiction_is_told_at_once() {
     });
 }
 
-/// CAP-04: a server that has everything is declared as it was, and its records pass unread.
+/// CAP-04: naming all members declares no constraint, and the records are not parsed.
 #[test]
 fn cap_04_a_set_of_all_members_narrows_nothing() {
     let store = Arc::new(Memory::default());
@@ -535,7 +537,7 @@ fn cap_04_a_set_of_all_members_narrows_nothing() {
     assert_eq!(fields["given_name"]["writable"], false);
 }
 
-/// HLP-04: the suite expects one action of a person of servers that declare it.
+/// HLP-04: the suite expects one action for each person from servers that declare it.
 #[test]
 fn hlp_04_one_action_of_a_person_is_declared() {
     let store = Arc::new(Memory::default());

@@ -1,4 +1,4 @@
-//! Helpers that a backend runs itself: what it is handed, and how its outcome is answered.
+//! Native helpers: what they get, and how their outcome becomes a response.
 
 use std::sync::{Arc, Mutex};
 
@@ -24,7 +24,7 @@ use crate::support::{
     server::{Server, builder},
 };
 
-/// Remembers what it was asked for, and answers as it is told.
+/// Records its requests and returns the given outcome.
 #[derive(Debug, Default)]
 struct Native {
     asked: Mutex<Vec<String>>,
@@ -226,7 +226,7 @@ fn err_38_functions_that_were_not_named_are_reported_whatever_the_runner_does() 
     assert_eq!(
         answer.entries().first().map(|entry| entry.1),
         Some(500),
-        "ERR-38: of the entry"
+        "ERR-38: the status of the entry"
     );
     let answer = server.post(
         &format!("{petition}/record_signature_helper"),
@@ -246,7 +246,7 @@ fn err_38_functions_that_were_not_named_are_reported_whatever_the_runner_does() 
     assert_eq!(
         answer.entries().first().map(|entry| entry.1),
         Some(500),
-        "ERR-38: whatever else is wrong"
+        "ERR-38: also next to other problems"
     );
     assert!(
         native.asked.lock().unwrap().is_empty(),
@@ -294,7 +294,7 @@ fn ent_27_a_vendor_has_relations_of_its_own() {
     );
 }
 
-/// A tag with a link of the vendor's own.
+/// A link of the vendor in tags.
 #[derive(Debug)]
 struct OfTag;
 
@@ -428,7 +428,7 @@ fn a_computed_value_is_sent_once() {
     assert_eq!(
         fields.keys().collect::<Vec<_>>(),
         ["title"],
-        "CAP-06: the computed value takes the place of the other"
+        "CAP-06: the computed value replaces the other one"
     );
 }
 
@@ -453,7 +453,7 @@ fn und_42_what_could_be_logged_shows_no_key_and_no_person() {
     );
 }
 
-/// What a kind brings into scope leaves `read` and `write` to a vendor's own trait over it.
+/// Names of a kind do not conflict with `read` and `write` of a vendor's own trait.
 trait Stored: Resource {
     fn read(row: &str) -> Self;
     fn write(&self) -> String;

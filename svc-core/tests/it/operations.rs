@@ -1,4 +1,6 @@
-//! The table of operations, and the order in which a call is admitted (UND-39).
+//! The table of operations, and the order of the checks before a request is executed.
+//!
+//! Requirements: UND-39.
 
 use http::{HeaderMap, HeaderValue, Method};
 use svc_core::{
@@ -170,7 +172,7 @@ fn aut_03_who_asks_is_told_by_one_key() {
     assert_eq!(ErrorCode::KeyInvalid.status(), 401);
 }
 
-/// RES-submission-07: an operation has a name of its own on each target, also where answers are
+/// RES-submission-07: an operation has its own name on each target, even for records that can be
 /// created in two places.
 #[test]
 fn every_operation_has_a_name_of_its_own() {

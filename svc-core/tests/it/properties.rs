@@ -1,4 +1,4 @@
-//! Laws that hold for every kind, over bodies made from the tables.
+//! Properties that hold for every kind, with bodies generated from the tables.
 
 use proptest::prelude::*;
 use svc_core::{
@@ -37,7 +37,7 @@ fn with_bodies<T>(dialect: &Dialect, read: impl FnOnce(&BodyReader<'_>) -> T) ->
     })
 }
 
-/// Problems with the links are not the matter here.
+/// Problems of links are not tested here.
 fn without_links(problems: Vec<Problem>) -> Vec<Problem> {
     problems
         .into_iter()
@@ -70,7 +70,7 @@ fn missing(paths: &[String], problems: &[Problem]) -> Vec<String> {
     paths.iter().filter(named).cloned().collect()
 }
 
-/// The order of members means nothing.
+/// Sorts members, because their order has no meaning.
 fn sorted(json: &Json) -> Json {
     match json {
         Json::Array(items) => Json::Array(items.iter().map(sorted).collect()),
@@ -86,7 +86,7 @@ fn sorted(json: &Json) -> Json {
     }
 }
 
-/// Creates a record of a kind right in the backend.
+/// Creates a record of a kind directly in the backend.
 fn create(server: &Server, draft: RawDraft) -> RecordAddress {
     macro_rules! create {
         (($server:ident, $draft:ident) $($kind:ident)+) => {
@@ -104,7 +104,7 @@ fn create(server: &Server, draft: RawDraft) -> RecordAddress {
     each_kind!(create(server, draft))
 }
 
-/// A record of a kind with these fields, under a container of its own.
+/// Creates a record of a kind with these fields, under a container of its own.
 fn create_with_container(server: &Server, kind: Kind, fields: Object) -> RecordAddress {
     let mut draft = RawDraft::empty(kind).with_fields(fields);
     if let (Some(parent), Some(container)) = (kind.schema().parent, kind.schema().parent_kind()) {
@@ -115,7 +115,7 @@ fn create_with_container(server: &Server, kind: Kind, fields: Object) -> RecordA
     create(server, draft)
 }
 
-/// ERR-39, ERR-26: every fault is named, however deep it stands, when created and when changed.
+/// ERR-39, ERR-26: every fault is reported, at any depth, on create and on update.
 fn all_faults_are_named(dialect: &Dialect, kind: Kind, seed: u64) -> Result<(), TestCaseError> {
     let faulty = generate::faulty(&mut Dice::new(seed), kind);
     let (_, problems) = draft(dialect, kind, &faulty.body);
@@ -151,12 +151,13 @@ fn all_faults_are_named(dialect: &Dialect, kind: Kind, seed: u64) -> Result<(), 
     Ok(())
 }
 
-/// A required field that is missing on create is no fault of an update.
+/// A missing required field is a fault of a create, but not of an update.
 fn is_sent(body: &Object, path: &str) -> bool {
     path.contains(['.', '[']) || body.contains(path)
 }
 
-/// TYP-01 to TYP-13: what is sent comes back, through the typed view, the rendering and the reader.
+/// TYP-01 to TYP-13: a sent value returns unchanged through the typed view, the renderer and the
+/// reader.
 fn round_trip(server: &Server, kind: Kind, seed: u64) -> Result<(), TestCaseError> {
     let dialect = server.api.dialect().clone();
     let mut body = generate::body(&mut Dice::new(seed), kind);
@@ -172,8 +173,8 @@ fn round_trip(server: &Server, kind: Kind, seed: u64) -> Result<(), TestCaseErro
     else {
         return Err(TestCaseError::fail("not an object"));
     };
-    // A client that sends a whole representation back changes nothing: the server's own identifier
-    // is known.
+    // A client that sends the whole representation back changes nothing. The identifier of the
+    // server is removed, because it is known.
     let (read, problems) = draft(&dialect, kind, &{
         let mut body = sent_back.clone();
         body.remove("identifiers");
@@ -186,7 +187,7 @@ fn round_trip(server: &Server, kind: Kind, seed: u64) -> Result<(), TestCaseErro
         "round trip of {:?}",
         kind
     );
-    // Stored bytes have the nested computed members besides.
+    // Stored bytes also have the nested computed members.
     if server.store.is_typed() {
         for (name, value) in &body {
             prop_assert_eq!(
@@ -245,7 +246,7 @@ proptest! {
         let read = |text: &str| Json::read(text.as_bytes(), &JsonLimits::default()).expect("JSON").into_object().expect("an object");
         let old = read(&server.get(&href).text);
 
-        // Some fields anew, some emptied with `null` (CRU-17), the rest left out (CRU-15).
+        // Some fields change, some are cleared with `null` (CRU-17), the rest is omitted (CRU-15).
         let mut dice = Dice::new(change);
         let mut patch = generate::object(&mut dice, kind.schema().fields);
         patch.retain(|_, _| dice.once_in(2));
@@ -257,7 +258,7 @@ proptest! {
         let answer = server.put(&href, &Json::Object(patch.clone()).to_string());
         let again = server.get(&href);
         if answer.status == 400 {
-            // Only rules between fields refuse a change of valid values, and then nothing changes
+            // Only rules between fields reject a change with valid values, and then nothing changes
             // (CRU-20).
             prop_assert!(matches!(kind, Kind::Question | Kind::Event), "{kind:?} {}", answer.text);
             prop_assert_eq!(read(&again.text), old, "CRU-20");
@@ -268,7 +269,7 @@ proptest! {
         let new = read(&answer.text);
         let mut expected = old.clone();
         svc_core::read::merge_patch(&mut expected, &patch);
-        // Kept by rules between fields (RES-person-08, RES-donation-18).
+        // These fields depend on rules between fields (RES-person-08, RES-donation-18).
         let by_rule = |name: &str| matches!(name, "gender" | "voided_date" | "modified_date");
         let names: std::collections::BTreeSet<&str> = new.keys().chain(expected.keys()).collect();
         for name in names {
@@ -279,7 +280,7 @@ proptest! {
         }
         let modified = |record: &Object| record.get("modified_date").and_then(Json::as_str).and_then(Timestamp::parse);
         prop_assert!(modified(&new) > modified(&old), "CRU-19");
-        // The same change once more changes nothing but the date.
+        // Repeating the change only changes the date.
         let twice = read(&server.put(&href, &Json::Object(patch).to_string()).text);
         for (name, value) in new.iter().filter(|(name, _)| !by_rule(name)) {
             prop_assert_eq!(twice.get(name), Some(value), "UND-21: {}", name);

@@ -1,4 +1,6 @@
-//! What is registered exists, is linked and is declared; nothing else is (CAP-04).
+//! A server offers, links and declares exactly what is registered.
+//!
+//! Requirements: CAP-04.
 
 use std::sync::Arc;
 
@@ -40,7 +42,7 @@ fn all(kind: Kind) -> Target {
     }
 }
 
-/// Methods of a target, as `Allow` shows them.
+/// Returns the methods of a target, as in `Allow`.
 fn allowed(api: &Api, target: &Target) -> String {
     api.allowed_methods(target)
         .iter()
@@ -74,7 +76,7 @@ fn cap_04_only_what_is_registered_exists() {
     assert_eq!(
         api.record_links(Kind::Petition),
         Vec::<&str>::new(),
-        "CAP-04: links to nothing are not sent"
+        "CAP-04: links to missing collections are not sent"
     );
     let head = api
         .operation(&Method::HEAD, &record(Kind::Petition))
@@ -143,7 +145,7 @@ fn ent_21_listed_links_only() {
     );
 }
 
-/// Writes paths and reads none.
+/// A layout that writes paths but reads none.
 #[derive(Debug)]
 struct Nowhere;
 
@@ -303,7 +305,7 @@ fn cap_07_a_capability_can_be_taken_away() {
     );
 }
 
-/// The order of the calls does not matter, and saying it twice says nothing more.
+/// The order of the calls does not matter, and a repeated call has no further effect.
 #[test]
 fn cap_07_a_capability_is_taken_away_wherever_the_call_stands() {
     let store = Arc::new(Memory::default());
@@ -387,7 +389,7 @@ fn cap_06_only_readable_fields_leave_and_only_writable_ones_are_taken() {
     let made = server.post("people", sent);
     assert_eq!(
         made.status, 201,
-        "CAP-06: what is not writable is not even looked at: {}",
+        "CAP-06: a member that is not writable is not validated: {}",
         made.text
     );
     for shown in [
@@ -487,8 +489,8 @@ fn memberships_have_no_update() {
     assert_eq!(api.record_links(Kind::Tagging), ["person", "tag"], "UND-05");
 }
 
-/// ERR-07, HLP-19, UND-31: an inline person is the business of a helper; where that is not served,
-/// nothing is created without it.
+/// ERR-07, HLP-19, UND-31: an inline person needs a helper. If the server does not offer it,
+/// nothing is created.
 #[test]
 fn err_07_an_inline_person_needs_its_helper() {
     let server = Server::with(|api| {
@@ -514,7 +516,7 @@ fn err_07_an_inline_person_needs_its_helper() {
             "CRU-21 {collection}"
         );
     }
-    // A plain create goes on, and `null` is no person.
+    // A plain create works, and `null` is not a person.
     assert_eq!(
         server
             .post("people", r#"{"person": null, "given_name": "Ada"}"#)

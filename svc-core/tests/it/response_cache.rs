@@ -1,4 +1,4 @@
-//! Reads that are kept: told by a backend whose changes are counted only when the test says so.
+//! The response cache, with a revision that changes only when a test sets it.
 
 use std::sync::{
     Arc,
@@ -16,7 +16,7 @@ use svc_core::{
 
 use crate::support::server::Server;
 
-/// The number of changes; the greatest number stands for one that cannot be told.
+/// The revision. The largest number means that it is not available.
 #[derive(Debug, Clone, Default)]
 struct Count(Arc<AtomicU64>);
 
@@ -40,7 +40,7 @@ fn total(server: &Server, to: &str) -> u64 {
         .expect("a total")
 }
 
-/// Asks for something twice, so that the answer is kept.
+/// Sends a request twice, so that the response is cached.
 fn kept_total(server: &Server, to: &str) -> u64 {
     total(server, to);
     total(server, to)
@@ -51,7 +51,7 @@ fn col_23_a_page_is_kept_until_a_change_is_counted() {
     let (server, count) = keeping();
     assert_eq!(kept_total(&server, "people"), 0);
     server.made("people", "{}");
-    assert_eq!(total(&server, "people"), 0, "kept");
+    assert_eq!(total(&server, "people"), 0, "cached");
     assert_eq!(
         total(&server, "people?per_page=2"),
         1,
@@ -62,30 +62,41 @@ fn col_23_a_page_is_kept_until_a_change_is_counted() {
     assert_eq!(total(&server, "people"), 1);
     server.made("people", "{}");
     count.0.store(UNKNOWN, Ordering::Relaxed);
-    assert_eq!(total(&server, "people"), 2, "whoever cannot tell is asked");
+    assert_eq!(
+        total(&server, "people"),
+        2,
+        "without a revision the backend is read"
+    );
 }
 
-/// What is asked for once, like each page of an export, is not kept, and takes no place from what
-/// is.
+/// A request that is sent once, like each page of an export, is not cached and evicts nothing.
 #[test]
 fn col_23_what_is_asked_for_once_is_not_kept() {
     let (server, count) = keeping();
     assert_eq!(total(&server, "people"), 0);
     server.made("people", "{}");
-    assert_eq!(total(&server, "people"), 1, "asked for once");
+    assert_eq!(
+        total(&server, "people"),
+        1,
+        "the first request is not cached"
+    );
     server.made("people", "{}");
-    assert_eq!(total(&server, "people"), 1, "asked for again, and kept");
+    assert_eq!(
+        total(&server, "people"),
+        1,
+        "the repeated request is cached"
+    );
     for page in 1..=1_000 {
         assert_eq!(total(&server, &format!("people?page={page}")), 2);
     }
-    assert_eq!(total(&server, "people"), 1, "still kept");
+    assert_eq!(total(&server, "people"), 1, "still cached");
     count.0.store(1, Ordering::Relaxed);
     assert_eq!(total(&server, "people"), 2);
     server.made("people", "{}");
     assert_eq!(
         total(&server, "people"),
         2,
-        "what was kept before is kept at once"
+        "a response that was cached before is cached again after the first request"
     );
 }
 
@@ -96,7 +107,7 @@ fn col_03_a_record_is_kept_and_what_is_not_there_is_not() {
     assert_eq!(server.get(&person).json["given_name"], "A");
     assert_eq!(server.get(&person).json["given_name"], "A");
     server.put(&person, r#"{"given_name":"B"}"#);
-    assert_eq!(server.get(&person).json["given_name"], "A", "kept");
+    assert_eq!(server.get(&person).json["given_name"], "A", "cached");
     assert_eq!(
         server.send(&Method::HEAD, &person, "").json["given_name"],
         "A",
@@ -115,10 +126,10 @@ fn col_03_a_record_is_kept_and_what_is_not_there_is_not() {
         assert_eq!(server.get(&next).status, 404, "{next}");
     }
     assert_eq!(server.made("people", "{}"), next);
-    assert_eq!(server.get(&next).status, 200, "a 404 is not kept");
+    assert_eq!(server.get(&next).status, 200, "a 404 is not cached");
 }
 
-/// COL-02, HAL-01: what is kept for one tenant, or under one address, is never given to another.
+/// COL-02, HAL-01: a response that is cached for one tenant or base URL is never sent for another.
 #[test]
 fn col_02_tenants_and_bases_are_kept_apart() {
     let (server, _) = keeping();
@@ -148,11 +159,11 @@ fn col_02_tenants_and_bases_are_kept_apart() {
     assert_eq!(
         asked("one", one),
         (1, format!("{one}people")),
-        "not what nobody was told"
+        "not the response of the other tenant"
     );
     assert_eq!(asked("one", one), (1, format!("{one}people")));
     server.made("people", "{}");
-    assert_eq!(asked("one", one), (1, format!("{one}people")), "kept");
+    assert_eq!(asked("one", one), (1, format!("{one}people")), "cached");
     assert_eq!(asked("one", two), (2, format!("{two}people")));
 }
 
@@ -175,9 +186,11 @@ fn an_answer_that_is_too_large_is_not_kept() {
     );
 }
 
-/// ENT-01, HAL-01: the entry point and the capability document are kept whatever is counted, each
-/// under its own address and for its own service; with a query they are not, and neither is
-/// anything under a long one: what anybody may ask for fills no memory.
+/// ENT-01, HAL-01: the entry point and the capability document are cached independently of the
+/// revision, for each base URL and each service.
+///
+/// They are not cached with a query. Nothing is cached under a long URL, so that anonymous requests
+/// cannot fill the memory.
 #[test]
 fn ent_01_documents_are_kept_for_each_base() {
     let (server, count) = keeping();
@@ -202,7 +215,7 @@ fn ent_01_documents_are_kept_for_each_base() {
         let (again, other) = (asked(&target, one, None), asked(&target, two, None));
         assert!(
             again == first && again.as_ptr() == first.as_ptr(),
-            "{target:?} is the same bytes"
+            "{target:?} has the same bytes"
         );
         assert!(
             String::from_utf8_lossy(&other).contains(two)

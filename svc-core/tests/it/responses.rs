@@ -1,4 +1,4 @@
-//! Status, body and form of every answer (CRU, COL, ERR).
+//! Status, body and form of every response (CRU, COL, ERR).
 
 use std::time::Duration;
 
@@ -93,7 +93,7 @@ fn err_11_a_read_of_nothing_has_no_body_unless_error_bodies_are_everywhere() {
     assert_eq!(
         server.post("petitions/none/signatures", "{}").status,
         404,
-        "UND-39: before the rules on the body"
+        "UND-39: checked before the body"
     );
     assert_eq!(
         server.put("people/none", r#"{"gender":"no"}"#).status,
@@ -254,7 +254,8 @@ fn und_27_bodies_that_cannot_be_read() {
     );
 }
 
-/// A list that is too long is not looked through, and is told beside the rest.
+/// The elements of a list that is too long are not validated. The list is reported together with
+/// the other problems.
 #[test]
 fn und_17_a_record_and_a_call_hold_so_much() {
     let server = table();
@@ -323,7 +324,8 @@ fn und_17_a_record_and_a_call_hold_so_much() {
         ["FIELD_INVALID add_tags,add_lists"],
         "UND-17"
     );
-    // A stranger may bring less (F4, F6): the surplus is refused before anything is stored.
+    // Limits are lower for an anonymous caller (F4, F6). A body above them is rejected before
+    // anything is stored.
     let before = server.store.writes();
     assert_eq!(
         server.post_unknown(&helper, &tags(21)).problems(),
@@ -342,8 +344,8 @@ fn und_17_a_record_and_a_call_hold_so_much() {
     assert_eq!(server.store.writes(), before, "UND-17");
 }
 
-/// What is merged in call by call ends at the same size, with a key, too; what was larger before
-/// may stay so (F4).
+/// Repeated merges are limited to the same size, also for a caller with a key. A record that was
+/// larger before may stay larger (F4).
 #[test]
 fn und_17_no_record_grows_beyond_its_size() {
     let caps = ContentLimits::default()
@@ -414,7 +416,7 @@ fn und_17_no_record_grows_beyond_its_size() {
     assert_eq!(
         signup(&of(r#""given_name":"short""#)).status,
         200,
-        "UND-17: what becomes smaller may"
+        "UND-17: a change that makes it smaller is accepted"
     );
 }
 
@@ -467,7 +469,7 @@ fn res_person_21_a_birthdate_is_a_day_that_there_is() {
     assert_eq!(
         day.problems(),
         ["FIELD_INVALID birthdate.day"],
-        "RES-person-21: as it would be"
+        "RES-person-21: the merged date is validated"
     );
 }
 
@@ -482,7 +484,7 @@ fn err_39_an_answer_lists_a_thousand_problems_at_most() {
     assert_eq!(
         (answer.status, answer.problems().len()),
         (400, 1000),
-        "ERR-39: an answer stays small"
+        "ERR-39: the response stays small"
     );
 }
 
@@ -508,7 +510,7 @@ fn err_39_the_example_of_the_row() {
     assert_eq!(
         server.put(&question, body).problems(),
         expected,
-        "ERR-35: against the stored type, too"
+        "ERR-35: also validated against the stored type"
     );
     assert_eq!(
         server
@@ -648,7 +650,7 @@ fn err_05_and_und_36_failures_of_a_backend() {
     assert_eq!(
         reply.status.as_u16(),
         500,
-        "ERR-12: a refusal without a reason is the backend's fault"
+        "ERR-12: a rejection without a reason is an error of the backend"
     );
     assert_eq!(
         server.api.panic_response(None).status.as_u16(),
@@ -670,7 +672,7 @@ fn err_21_an_error_names_what_was_addressed() {
     assert_eq!(
         resource(&helper),
         "svc:signature",
-        "ERR-21: for a helper the kind that it creates"
+        "ERR-21: for a helper, the kind that it creates"
     );
     let reply = server
         .api
@@ -736,7 +738,7 @@ fn a_backends_hint_reaches_the_client() {
     assert_eq!(server.store.count(Kind::Tag), 0, "CRU-21");
 }
 
-/// A line break in an address would be a header of its own to whoever sends mail to it.
+/// A program that sends e-mail would take a line break in an address for another header.
 #[test]
 fn res_email_address_01_no_control_characters() {
     let server = table();

@@ -1,5 +1,4 @@
-//! How often a store that cannot look anything up while a rule runs has to fetch: it answers only
-//! what was fetched.
+//! How many rounds of lookups a rule needs from a store that can only return what was fetched.
 
 use std::cell::Cell;
 
@@ -23,7 +22,7 @@ use svc_core::store::{
 use svc_core::value::{Id, Identifier, Timestamp};
 use svc_store::memory::MemoryStore;
 
-/// A store behind a wire: it counts how often it is asked.
+/// A remote store that counts the rounds.
 struct Remote {
     store: MemoryStore,
     tenant: Tenant,
@@ -74,7 +73,7 @@ impl Remote {
         }
     }
 
-    /// The outcome of a call that may take so many rounds.
+    /// Returns the outcome of a write request that may need this many rounds.
     fn call(&self, work: WriteOperation, rounds: usize) -> Result<WriteOutcome> {
         let what = format!("{work:?}");
         let call = call(&self.tenant, work);
@@ -112,7 +111,7 @@ fn object(json: &Value) -> Object {
     }
 }
 
-/// A call of nobody, when time began.
+/// Creates an anonymous write request at time zero.
 fn call(tenant: &Tenant, work: WriteOperation) -> WriteRequest {
     WriteRequest::new(
         &Context::new(
@@ -141,7 +140,7 @@ fn draft(kind: Kind, fields: &Value, links: &[(&'static str, &RecordAddress)]) -
     draft
 }
 
-/// What there is before.
+/// The records that exist before a test.
 struct World {
     remote: Remote,
     ada: RecordAddress,
@@ -188,7 +187,7 @@ fn world() -> World {
 }
 
 impl World {
-    /// Tags, lists and answers in every spelling.
+    /// Returns action functions with tags, lists and answers in every notation.
     fn functions(&self) -> ActionFunctions {
         let answer =
             |question, path: &str| AnswerInput::new(question, vec!["a".into()], path.into());
@@ -220,8 +219,8 @@ impl World {
     }
 }
 
-/// Nobody, somebody new with and without an address, and the known one by identifier and by
-/// address.
+/// Returns no person, new people with and without an e-mail address, and a known one by identifier
+/// and by e-mail address.
 fn people() -> [Option<Value>; 5] {
     [
         None,
@@ -234,8 +233,8 @@ fn people() -> [Option<Value>; 5] {
     ]
 }
 
-/// Engine 3, law 5: one fetch for each helper, whatever its body asks for; a second call of the
-/// same finds what the first recorded.
+/// Engine 3, law 5: each helper request needs one fetch, whatever its body has. A repeated request
+/// finds what the first one recorded.
 #[test]
 fn a_helper_takes_one_fetch() {
     let world = world();
@@ -305,7 +304,7 @@ fn a_helper_takes_one_fetch() {
     }
 }
 
-/// The eighth helper.
+/// The schedule helper.
 #[test]
 fn a_schedule_takes_one_fetch() {
     let world = world();
@@ -455,7 +454,7 @@ fn a_create_takes_one_fetch_an_update_one_and_a_delete_three() {
     }
 }
 
-/// UND-26: however many taggings a tag has, it asks little and says little.
+/// UND-26: deleting a tag needs few lookups and few changes, however many taggings it has.
 #[test]
 fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
     let world = world();
@@ -471,7 +470,7 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
     else {
         panic!("a tagging")
     };
-    // As a store keeps them; nobody is asked whether they may be there.
+    // In the form in which a store stores them, without validation.
     let taggings: Vec<Change> = (0..100_000_u128)
         .map(|number| {
             let id = uuid::Uuid::from_u128(number).into();

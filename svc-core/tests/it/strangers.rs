@@ -1,11 +1,13 @@
-//! What a call without a key neither does nor learns (HLP-04, HLP-07, UND-24).
+//! What anonymous callers cannot change and cannot learn.
+//!
+//! Requirements: HLP-04, HLP-07, UND-24.
 
 use serde_json::{Value, json};
 use svc_core::helper::AnonymousPolicy;
 
 use crate::support::server::{Answered, Server};
 
-/// A petition's signature helper.
+/// Creates a petition and returns the path of its signature helper.
 fn signing(server: &Server) -> String {
     format!(
         "{}/record_signature_helper",
@@ -13,7 +15,7 @@ fn signing(server: &Server) -> String {
     )
 }
 
-/// The names of people on the taggings of a tag.
+/// Returns the number of people with a tag.
 fn tagged(server: &Server, tag: &str) -> usize {
     server.get(&format!("{tag}/taggings")).json["total_records"]
         .as_u64()
@@ -21,7 +23,7 @@ fn tagged(server: &Server, tag: &str) -> usize {
         .unwrap()
 }
 
-/// Who is known keeps every byte: addresses, consent, identifiers, what it is found by.
+/// A known person does not change: addresses, consent, identifiers and match keys stay the same.
 #[test]
 fn hlp_04_a_known_person_stays_as_it_is() {
     let server = Server::with(|api| api);
@@ -50,7 +52,7 @@ fn hlp_04_a_known_person_stays_as_it_is() {
         assert_eq!((answer.status, answer.text.as_str()), (200, "{}"), "HLP-07 {more}");
         assert_eq!(server.get(&victim).text, before, "HLP-04 {more}");
         let signatures = server.get(&format!("{victim}/signatures")).json["total_records"].as_u64();
-        assert_eq!(signatures, Some(before_it as u64 + 1), "HLP-04: the action is tied to that person");
+        assert_eq!(signatures, Some(before_it as u64 + 1), "HLP-04: the action is recorded for that person");
     }
     let found = server.post(
         "people/person_signup",
@@ -59,7 +61,7 @@ fn hlp_04_a_known_person_stays_as_it_is() {
     assert_ne!(
         found.link("self"),
         Some(victim.as_str()),
-        "HLP-04: no new address leads to the person"
+        "HLP-04: the new address does not match the person"
     );
     let synced = server.post(
         "people",
@@ -67,12 +69,12 @@ fn hlp_04_a_known_person_stays_as_it_is() {
     );
     assert_eq!(
         synced.status, 201,
-        "UND-24: no identifier was tied to the person: {}",
+        "UND-24: the person got no identifier: {}",
         synced.text
     );
 }
 
-/// An own identifier of the server's leads a stranger nowhere, nor does a foreign one.
+/// Neither an identifier of the server nor a foreign one matches a person for an anonymous caller.
 #[test]
 fn hlp_04_a_stranger_is_matched_by_address_only() {
     let server = Server::with(|api| api);
@@ -97,11 +99,13 @@ fn hlp_04_a_stranger_is_matched_by_address_only() {
     assert_eq!(
         found.json["identifiers"].as_array().map(Vec::len),
         Some(1),
-        "a new person has no identifiers of a stranger's"
+        "a new person has no identifiers from an anonymous caller"
     );
 }
 
-/// An identifier of an action tells nothing, and lends nobody (UND-24, UND-29).
+/// An identifier of an action reveals nothing and gives no access to its person.
+///
+/// Requirements: UND-24, UND-29.
 #[test]
 fn und_24_a_strangers_action_is_answered_alike_whatever_is_there() {
     let server = Server::with(|api| api);
@@ -141,16 +145,18 @@ fn und_24_a_strangers_action_is_answered_alike_whatever_is_there() {
     assert_eq!(
         server.get(&signed).text,
         before,
-        "UND-24: what is recorded stays"
+        "UND-24: the recorded action does not change"
     );
     assert_eq!(
         tagged(&server, &tag),
         0,
-        "UND-29: the action lends its person to nobody"
+        "UND-29: the action gives no access to its person"
     );
 }
 
-/// What a server withholds from strangers fails as if it were not there (HAF-03, HAF-05, ERR-38).
+/// What a server withholds from anonymous callers fails as if it did not exist.
+///
+/// Requirements: HAF-03, HAF-05, ERR-38.
 #[test]
 fn haf_01_a_server_says_what_strangers_may_use() {
     let body = |tag: &str| json!({"person": {"given_name": "A"}, "add_tags": [tag]}).to_string();
@@ -173,7 +179,7 @@ fn haf_01_a_server_says_what_strangers_may_use() {
     assert_eq!(
         closed,
         told(server.post_unknown(&helper, &body("none"))),
-        "HAF-03: as one that does not exist"
+        "HAF-03: the same response as for a tag that does not exist"
     );
     assert_eq!(
         server.post(&helper, &body("closed")).status,
@@ -195,7 +201,7 @@ fn haf_01_a_server_says_what_strangers_may_use() {
     );
 }
 
-/// HAF-14: a store that cannot limit what anonymous callers trigger must not be asked to.
+/// HAF-14: a store that cannot limit what anonymous callers trigger must not offer it to them.
 #[test]
 fn haf_14_triggers_without_a_key_need_a_store_that_limits_them() {
     use std::sync::Arc;
@@ -211,7 +217,7 @@ fn haf_14_triggers_without_a_key_need_a_store_that_limits_them() {
     };
     use svc_store::memory::MemoryStore;
 
-    /// It has what is to be sent, and stores no responses.
+    /// A store with an outbox, but without stored responses.
     struct Forgetful(Arc<MemoryStore>);
 
     #[async_trait::async_trait]
@@ -259,7 +265,7 @@ fn haf_14_triggers_without_a_key_need_a_store_that_limits_them() {
                 .without_action_functions()
         )
         .is_ok(),
-        "nothing is triggered"
+        "no server response is triggered"
     );
     let refused = built(forgetful(), AnonymousPolicy::new().with_triggers()).unwrap_err();
     assert!(refused.contains(".with_triggers()"), "{refused}");

@@ -1,5 +1,7 @@
-//! Stored responses are deleted after 24 hours, whichever tenant sends the next request (IDM-06):
-//! over the store in memory.
+//! Stored responses are deleted after 24 hours, whichever tenant sends the next request. Uses the
+//! in-memory store.
+//!
+//! Requirements: IDM-06.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -1,5 +1,5 @@
-//! Calls that write in transactions of the backend: all or nothing, locked, and run again where
-//! others undid them.
+//! Write requests in transactions of the backend: they are all or nothing, take locks, and are
+//! repeated after a rollback by the database.
 
 use std::sync::Arc;
 
@@ -18,7 +18,8 @@ use crate::{
     },
 };
 
-/// All that the interface has, each call of a helper in a transaction.
+/// Returns a server with everything of the specification, where each helper request is one
+/// transaction.
 fn in_transactions(atomic: bool) -> Server {
     let store = Arc::new(Memory::default());
     let api = everything(builder(), &store)
@@ -78,7 +79,11 @@ fn err_04_each_write_is_one_transaction_and_no_read_is() {
     let tag = made.link("self").unwrap().to_owned();
     assert_eq!(server.get(&tag).status, 200, "COL-03");
     assert_eq!(server.get("tags").status, 200, "COL-01");
-    assert_eq!(server.store.ended(), Vec::<&str>::new(), "reads are none");
+    assert_eq!(
+        server.store.ended(),
+        Vec::<&str>::new(),
+        "reads use no transaction"
+    );
     let changed = server.send(&Method::PUT, &tag, r#"{"description":"d"}"#);
     assert_eq!(
         (changed.status, server.store.ended()),
@@ -160,11 +165,7 @@ fn hlp_04_und_24_keys_are_locked_before_anything_is_looked_up() {
         "person": { "identifiers": ["p:1"], "email_addresses": [{"address": "B@example.org"}, {"address": "a@example.org"}] },
     });
     server.store.looks();
-    assert_eq!(
-        server.store.locked(),
-        [],
-        "nothing is locked where there are no keys"
-    );
+    assert_eq!(server.store.locked(), [], "nothing is locked without keys");
     assert_eq!(
         server.post(&helper, &body.to_string()).status,
         200,
@@ -192,7 +193,7 @@ fn hlp_04_und_24_keys_are_locked_before_anything_is_looked_up() {
     assert_eq!(
         (keys, *looks),
         (&expected, 0),
-        "HLP-04, UND-24: in the order of the numbers, before a look"
+        "HLP-04, UND-24: ordered by number, before the first lookup"
     );
     server.made(
         "people",
@@ -207,7 +208,7 @@ fn hlp_04_und_24_keys_are_locked_before_anything_is_looked_up() {
     assert_eq!(
         locked,
         [1],
-        "UND-24: a create recognises nobody, and stores an identifier"
+        "UND-24: a create matches no person, and stores an identifier"
     );
 }
 
@@ -241,7 +242,11 @@ fn und_36_a_call_that_others_undid_runs_again_a_few_times() {
             "{row}"
         );
     }
-    assert_eq!(people_and_signatures(&server), (2, 1), "each was made once");
+    assert_eq!(
+        people_and_signatures(&server),
+        (2, 1),
+        "each record was created once"
+    );
     server.store.undo_commits(100);
     let given_up = server.post("people", r#"{"given_name":"Eve"}"#);
     assert_eq!(
@@ -382,7 +387,8 @@ fn hlp_04_what_is_known_beforehand_is_looked_up_at_once() {
     server.store.looks();
     assert_eq!(server.post(&helper, &body).status, 200, "HLP-06");
     let looks = server.store.looks();
-    // Signatures are not found here: two identifiers, two addresses, three tags.
+    // The lookups: two identifiers, two addresses and three tags. Signatures cannot be looked up
+    // here.
     assert_eq!(
         (looks.all, looks.rounds, looks.in_transaction),
         (7, 1, 7),
@@ -393,6 +399,10 @@ fn hlp_04_what_is_known_beforehand_is_looked_up_at_once() {
         200,
         "HLP-04"
     );
-    assert_eq!(server.store.looks().rounds, 1, "HLP-04: of a known person");
+    assert_eq!(
+        server.store.looks().rounds,
+        1,
+        "HLP-04: one round for a known person"
+    );
     assert_eq!(server.store.count(Kind::Person), 1, "HLP-04");
 }

@@ -1,4 +1,6 @@
-//! Webhooks over HTTP (HOOK-01 to HOOK-06), of a store in memory.
+//! Webhooks of an in-memory store, without HTTP.
+//!
+//! Requirements: HOOK-01 to HOOK-06.
 
 use std::sync::Arc;
 
@@ -43,7 +45,8 @@ fn only(rights: &[&str]) -> Rights {
 
 const BODY: &str = r#"{"url": "https://hooks.example.org/"}"#;
 
-/// HOOK-03: the right to every record is none to webhooks, and neither is that to read.
+/// HOOK-03: neither the rights to all records nor the read rights include the right to manage
+/// webhooks.
 #[tokio::test]
 async fn webhooks_need_a_right_of_their_own() {
     let api = api(&Arc::new(MemoryStore::new()));
@@ -57,7 +60,7 @@ async fn webhooks_need_a_right_of_their_own() {
     assert_eq!("webhooks.manage".parse(), Ok(Right::Webhooks));
 }
 
-/// HOOK-03: a webhook receives the kinds that its key may read, and no others.
+/// HOOK-03: a webhook receives only the kinds that its key may read.
 #[tokio::test]
 async fn a_webhook_tells_what_its_key_may_read() {
     let store = Arc::new(MemoryStore::new());
@@ -87,11 +90,11 @@ async fn a_webhook_tells_what_its_key_may_read() {
     };
     let webhook = Webhook::from_stored(stored).unwrap();
     assert_eq!(webhook.kinds, [Kind::Person, Kind::Tag]);
-    // What is logged of it has no secret in it.
+    // Its debug output contains no secret.
     assert!(!format!("{stored:?} {webhook:?} {api:?}").contains(webhook.secrets[0].0.reveal()));
 }
 
-/// HOOK-04: whatever is wrong is told at once, and what a webhook shows may be sent back.
+/// HOOK-04: all problems are reported together, and a client may send back what it has read.
 #[tokio::test]
 async fn all_that_is_wrong_is_told_at_once() {
     let api = api(&Arc::new(MemoryStore::new()));
@@ -135,7 +138,7 @@ async fn all_that_is_wrong_is_told_at_once() {
     );
 }
 
-/// HOOK-01: a tenant has so many webhooks and no more.
+/// HOOK-01: the number of webhooks of a tenant is limited.
 #[tokio::test]
 async fn there_are_so_many_webhooks_and_no_more() {
     let api = api(&Arc::new(MemoryStore::new()));
@@ -155,7 +158,7 @@ async fn there_are_so_many_webhooks_and_no_more() {
     );
 }
 
-/// HOOK-01: without a change feed there is nothing to tell; and without webhooks nothing is there.
+/// HOOK-01: webhooks need a change feed, and an API without webhooks does not offer them.
 #[tokio::test]
 async fn webhooks_need_a_change_feed() {
     let store = Arc::new(MemoryStore::new());
@@ -179,7 +182,7 @@ async fn webhooks_need_a_change_feed() {
     assert_eq!(reply.status, StatusCode::INTERNAL_SERVER_ERROR);
 }
 
-/// A caller whose key has a name.
+/// Creates a caller whose key has a name.
 async fn ask_as(
     api: &Api,
     (key, rights): (&str, &Rights),
@@ -202,7 +205,7 @@ fn json(reply: &Response) -> Value {
     serde_json::from_slice(&reply.body).unwrap_or_default()
 }
 
-/// The address of a new webhook.
+/// Creates a webhook and returns its path.
 async fn create(api: &Api, caller: (&str, &Rights), body: &str) -> String {
     let made = ask_as(api, caller, Method::POST, Target::Webhooks, body).await;
     assert_eq!(
@@ -218,8 +221,8 @@ async fn create(api: &Api, caller: (&str, &Rights), body: &str) -> String {
         .to_owned()
 }
 
-/// HOOK-03: for each kind, a key that may read all others reads, changes and deletes no webhook of
-/// that kind, on no route.
+/// HOOK-03: for each kind, a key that may read all other kinds cannot read, change or delete a
+/// webhook of that kind, on any route.
 #[tokio::test]
 async fn a_webhook_belongs_to_those_who_may_read_its_kinds() {
     let store = Arc::new(MemoryStore::new());
@@ -294,7 +297,7 @@ async fn a_webhook_belongs_to_those_who_may_read_its_kinds() {
     }
 }
 
-/// HOOK-15: a webhook shows the key that created it, and another one that has since changed where
+/// HOOK-15: a webhook has the key that created it, and the last other key that changed where
 /// messages go.
 #[tokio::test]
 async fn a_webhook_shows_who_changed_its_receiver() {
@@ -337,7 +340,7 @@ async fn a_webhook_shows_who_changed_its_receiver() {
         );
         assert_eq!(document["changed_by"]["at"], document["modified_date"]);
     }
-    // A client cannot set either of them.
+    // A client cannot set these members.
     let document = put("third", r#"{"created_by": "third", "changed_by": null}"#).await;
     assert_eq!(
         (&document["created_by"], &document["changed_by"]["key"]),
@@ -363,8 +366,8 @@ async fn a_webhook_shows_who_changed_its_receiver() {
     );
 }
 
-/// HOOK-16: a revoked key takes the webhooks with it that it created or was the last to redirect,
-/// and no others.
+/// HOOK-16: revoking a key disables exactly the webhooks that it created or was the last to
+/// redirect.
 #[tokio::test]
 async fn the_webhooks_of_a_revoked_key_are_disabled() {
     let store = Arc::new(MemoryStore::new());
@@ -381,7 +384,7 @@ async fn the_webhooks_of_a_revoked_key_are_disabled() {
         elsewhere,
     )
     .await;
-    // A later change of the kinds by another key leaves the receiver that of the revoked one.
+    // If another key changes the kinds later, the receiver still counts as set by the revoked key.
     let narrower = r#"{"kinds": ["tag"]}"#;
     ask_as(
         &api,
@@ -403,7 +406,7 @@ async fn the_webhooks_of_a_revoked_key_are_disabled() {
             .await
             .unwrap(),
         0,
-        "a second time"
+        "a repeated call does nothing"
     );
     assert_eq!(
         disable_webhooks(&store, &Tenant::new("other"), "other", now)
@@ -438,7 +441,7 @@ async fn the_webhooks_of_a_revoked_key_are_disabled() {
         .await
         .unwrap();
     assert_eq!(due.len(), 1, "only the active one is due");
-    // What is read may be sent back, and another key adopts it.
+    // Another key sends back what it has read, and so takes the webhook over.
     let sent = ask_as(
         &api,
         ("other", &all),
@@ -473,11 +476,12 @@ async fn the_webhooks_of_a_revoked_key_are_disabled() {
             .await
             .unwrap(),
         2,
-        "the adopted and the untouched one"
+        "the webhook that was taken over, and the unchanged one"
     );
 }
 
-/// HOOK-04: a key that may read no kind gets no webhook, which would never send anything.
+/// HOOK-04: a key that may read no kind cannot create a webhook, because it would never send
+/// anything.
 #[tokio::test]
 async fn a_key_that_reads_nothing_gets_no_webhook() {
     let store = Arc::new(MemoryStore::new());

@@ -1,19 +1,18 @@
-//! A socket to the server and nothing else: what a question and its answer cost a client whose work
-//! is free.
+//! A plain socket to the server: the minimum cost of a query and its result for a client.
 
 use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
 };
 
-/// A connection that is spoken to by hand, and that blocks.
+/// A blocking connection without a client library.
 pub(crate) struct Bare {
     socket: TcpStream,
     answer: Vec<u8>,
 }
 
 impl Bare {
-    /// To a server that lets everybody in.
+    /// Connects to a server that trusts every client.
     pub(crate) fn connect(port: u16) -> Self {
         let socket = TcpStream::connect(("127.0.0.1", port)).expect("a server");
         socket.set_nodelay(true).expect("no delay");
@@ -28,15 +27,15 @@ impl Bare {
         bare
     }
 
-    /// Asks for so many bytes, and reads them.
+    /// Queries `bytes` bytes, and reads them.
     pub(crate) fn ask(&mut self, bytes: u32) {
         let question = format!("SELECT repeat('x', {bytes})\0");
-        // The letter stands before the length.
+        // The message type precedes the length.
         let length = u32::try_from(question.len() + 4)
-            .expect("a short question")
+            .expect("a short query")
             .to_be_bytes();
         let whole = [b"Q", &length[..], question.as_bytes()].concat();
-        self.socket.write_all(&whole).expect("it is sent");
+        self.socket.write_all(&whole).expect("the query is sent");
         self.wait();
     }
 
@@ -46,10 +45,10 @@ impl Bare {
             .to_be_bytes();
         self.socket
             .write_all(&[&length[..], body].concat())
-            .expect("it is sent");
+            .expect("the message is sent");
     }
 
-    /// Until the server is ready for the next question.
+    /// Waits until the server is ready for the next query.
     fn wait(&mut self) {
         let mut end = 0;
         while !self
@@ -60,10 +59,10 @@ impl Bare {
             let read = self
                 .socket
                 .read(&mut self.answer[end..])
-                .expect("an answer");
+                .expect("a response");
             assert!(
                 read > 0,
-                "the server has gone, or the answer is longer than this reads"
+                "the server has closed the connection, or the response does not fit the buffer"
             );
             end += read;
         }

@@ -1,10 +1,10 @@
-//! The same work by hand on the same tables through the same client: each call a transaction of its
-//! own, statement by statement.
+//! The same work in hand-written code, on the same tables, with the same client. Each request is a
+//! separate transaction, statement by statement.
 
 use tokio_postgres::{Client, Config, NoTls, Statement, types::ToSql};
 use uuid::Uuid;
 
-/// A connection that signs a petition, one call at a time.
+/// A connection that signs a petition, one request at a time.
 pub(crate) struct Naive {
     client: Client,
     tenant: i64,
@@ -47,7 +47,7 @@ impl Naive {
         }
     }
 
-    /// One signature by somebody new: twelve round trips.
+    /// Records one signature of a new person, with twelve round trips.
     pub(crate) async fn sign(&mut self) {
         let Self {
             client,
@@ -104,8 +104,8 @@ impl Naive {
     }
 }
 
-/// A connection that gives tenants turns in which nothing is asked or changed: what a transaction
-/// costs whose work is free.
+/// A connection that executes empty transactions of tenants, to measure the cost of a transaction
+/// itself.
 pub(crate) struct Empty {
     client: Client,
     lock: Statement,
@@ -133,7 +133,8 @@ impl Empty {
         }
     }
 
-    /// A turn of a tenant: two round trips, with what the store sets for a transaction.
+    /// Executes an empty transaction of a tenant with the settings of the store, in two round
+    /// trips.
     pub(crate) async fn turn(&self, tenant: i64) {
         const BEGIN: &str = "BEGIN; SET LOCAL lock_timeout = 2000; \
                              SET LOCAL idle_in_transaction_session_timeout = 4000; \

@@ -1,5 +1,5 @@
-//! What the rulebook changes, collected over the calls of a turn: each table is written by one
-//! statement, however many calls there are.
+//! Collects the changes of the rules over all requests of a transaction. One statement writes each
+//! table, however many requests there are.
 
 mod records;
 
@@ -27,43 +27,43 @@ use crate::{
     statements::Texts,
 };
 
-/// Who has the row of a kept answer itself.
+/// The person id of the row that has the stored response itself.
 const NOBODY: Uuid = Uuid::nil();
 
-/// The changes of a turn that are not written yet.
+/// The collected changes of a transaction.
 pub(crate) struct ChangeApplier<'a> {
     texts: &'a Texts,
     schema: &'a str,
     tenant: i64,
-    /// The number that the last new record got.
+    /// The number of the last new record.
     seq: i64,
-    /// Numbers of records that this turn has made.
+    /// Numbers of the records that this transaction inserts.
     made: HashMap<(Kind, Id), i64>,
     inserts: RowInserts,
     updates: RowUpdates,
-    /// Whom each identifier and address that was touched leads to in the end.
+    /// The final owner of each identifier and address that was changed.
     identifiers: BTreeMap<(i16, Uuid), Option<i64>>,
     emails: BTreeMap<(Uuid, i64), bool>,
-    /// What each collection wins: members, kind and id of the owner.
+    /// The count deltas of each collection, by members, and kind and id of the owner.
     counts: BTreeMap<(i16, i16, Uuid), CollectionDelta>,
     sums: BTreeMap<(i16, i16, Uuid), Totals>,
     parts: BTreeMap<(Uuid, String), Totals>,
     /// Person, attendance and ticket.
     holders: Vec<(Uuid, i64, i64)>,
-    /// Key, person, moment and answer.
+    /// Key, person, time and response.
     kept: Vec<(String, Uuid, i64, Option<Vec<u8>>)>,
     outbox: Vec<OutboxRow>,
-    /// Whether something is to be sent.
+    /// Whether outbox entries are added.
     pub(crate) sends: bool,
     told: Vec<FeedRow>,
-    /// The id of a record that is removed, what is removed with it, and when. It is written after
-    /// all steps.
+    /// The id of a deleted record, what is deleted with it, and when. It is written after all
+    /// steps.
     removal: Option<(Uuid, Removal, Timestamp)>,
-    /// What has its place in an order.
+    /// Statements that must be executed in this order.
     steps: Vec<(String, Vec<SqlValue>)>,
 }
 
-/// What a collection wins, and whether a jump into it begins anew: see `jumps`.
+/// The count delta of a collection, and whether jumps must reload it: see `jumps`.
 #[derive(Default)]
 struct CollectionDelta {
     records: i64,
@@ -81,7 +81,7 @@ struct FeedRow {
     at: i64,
 }
 
-/// Something to send.
+/// A new outbox entry.
 struct OutboxRow {
     seq: i64,
     person: Option<Uuid>,
@@ -115,7 +115,7 @@ impl<'a> ChangeApplier<'a> {
         }
     }
 
-    /// Tells of a change that is taken up next.
+    /// Adds the feed entry of a change that is added next.
     pub(crate) fn add_feed_entries(&mut self, told: &FeedChange<'_>, time: Timestamp) -> Result<()> {
         match told {
             FeedChange::Record(what, record) => {
@@ -134,14 +134,14 @@ impl<'a> ChangeApplier<'a> {
             FeedChange::DeletedSet(set) => *self.removal(set)?.1 = time,
             other => {
                 return Err(StoreError::unexpected(format!(
-                    "this store cannot tell {other:?}"
+                    "this store has no feed entry for {other:?}"
                 )));
             }
         }
         Ok(())
     }
 
-    /// Takes a change of a call up.
+    /// Adds a change of a request.
     pub(crate) fn change(&mut self, change: &Change) -> Result<()> {
         if !matches!(
             change,
@@ -205,11 +205,10 @@ impl<'a> ChangeApplier<'a> {
         Ok(())
     }
 
-    /// Hands over what is to be written, in its order, and the number that the ledger has from then
-    /// on.
+    /// Returns the statements to execute in order, and the new number of the ledger.
     pub(crate) fn take(&mut self) -> (i64, Vec<(String, Vec<SqlValue>)>) {
         self.remove();
-        // Each transaction has a number of its own, also one that makes no record.
+        // Each transaction has a number, including one that inserts no record.
         let seq = self.next();
         self.finish();
         (seq, std::mem::take(&mut self.steps))
@@ -224,14 +223,14 @@ impl<'a> ChangeApplier<'a> {
         self.seq
     }
 
-    /// The number of the record that a change is about.
+    /// Returns the number of the record that a change refers to.
     fn row(&self, at: &ChangeTarget) -> Result<i64> {
         if at.row != StoredRecord::UNSAVED_ROW {
             return Ok(at.row);
         }
         let made = self.made.get(&(at.kind, at.id.clone()));
         made.copied()
-            .ok_or_else(|| StoreError::unexpected("a change of a record that was not made"))
+            .ok_or_else(|| StoreError::unexpected("a change refers to an unknown record"))
     }
 
     fn edit(
@@ -339,8 +338,8 @@ impl<'a> ChangeApplier<'a> {
         Ok(())
     }
 
-    /// The removal that a set is part of: sets that begin with the same record and follow each
-    /// other share one.
+    /// Returns the removal that a set belongs to. Consecutive sets with the same root record share
+    /// one.
     fn removal(&mut self, set: &RecordSet) -> Result<(&mut Removal, &mut Timestamp)> {
         Ok(self.removal_with(bottom(set)?))
     }
@@ -354,7 +353,7 @@ impl<'a> ChangeApplier<'a> {
             self.remove();
         }
         if self.removal.is_none() {
-            // Its statements see everything that came before.
+            // Its statements see all earlier changes.
             self.finish();
         }
         let new = || (bottom, Removal::default(), Timestamp::from_micros(0));
@@ -362,12 +361,12 @@ impl<'a> ChangeApplier<'a> {
         (removal, time)
     }
 
-    /// Adds the statements of a removal, where there is one.
+    /// Adds the statements of the removal, if there is one.
     fn remove(&mut self) {
         let Some((bottom, removal, time)) = self.removal.take() else {
             return;
         };
-        // A link to records that are deleted is emptied while they are there.
+        // A link to deleted records is cleared before they are deleted.
         if let Some(text) = removal.clear_link_sql(self.schema) {
             self.steps.push((text, values![self.tenant, bottom]));
         }
@@ -417,7 +416,7 @@ impl<'a> ChangeApplier<'a> {
     }
 }
 
-/// The statements that write what was collected: one a table.
+/// Creates the statements that write the collected changes: one per table.
 impl ChangeApplier<'_> {
     fn finish(&mut self) {
         let (texts, tenant) = (self.texts, self.tenant);
@@ -425,8 +424,8 @@ impl ChangeApplier<'_> {
             std::mem::take(&mut self.inserts),
             std::mem::take(&mut self.updates),
         );
-        // New records first that an update is about. A name that an update frees is free in the
-        // next turn.
+        // New records come first, because updates may refer to them. A name that an update releases
+        // can be used from the next transaction on.
         if let Some(values) = inserts.values(tenant) {
             self.step(&texts.insert_records, values);
         }
@@ -493,7 +492,7 @@ impl ChangeApplier<'_> {
         );
     }
 
-    /// One statement for rows, where there are any.
+    /// Adds one statement for the rows, if there are any.
     fn rows<T>(
         &mut self,
         text: &str,
@@ -506,14 +505,14 @@ impl ChangeApplier<'_> {
     }
 }
 
-/// Those that are marked, and the others.
+/// Returns the marked items, and the others.
 fn partition<T>(all: impl Iterator<Item = (bool, T)>) -> (Vec<T>, Vec<T>) {
     let (marked, others): (Vec<_>, Vec<_>) = all.partition(|(is_marked, _)| *is_marked);
     let bare = |all: Vec<(bool, T)>| all.into_iter().map(|(_, one)| one).collect();
     (bare(marked), bare(others))
 }
 
-/// The record that a set begins with.
+/// Returns the id of the root record of a set.
 fn bottom(set: &RecordSet) -> Result<Uuid> {
     match set {
         RecordSet::One(at, _) => try_parse(&at.id),
@@ -522,10 +521,10 @@ fn bottom(set: &RecordSet) -> Result<Uuid> {
 }
 
 fn no_link() -> StoreError {
-    StoreError::unexpected("a change of a link that the kind does not have")
+    StoreError::unexpected("a change refers to a link that the kind does not have")
 }
 
-/// The statements as they are run.
+/// Converts statements to queries.
 pub(crate) fn queries<'a>(all: Vec<(String, Vec<SqlValue>)>) -> impl Iterator<Item = SqlQuery<'a>> {
     all.into_iter()
         .map(|(text, values)| SqlQuery::new(text, values))

@@ -1,4 +1,4 @@
-//! New and changed records of a turn.
+//! New and changed records of a transaction.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ struct NewRow {
     body: Vec<u8>,
 }
 
-/// Where the places of a record lead, `modified_by` last.
+/// The targets of the link columns of a record, `modified_by` last.
 type LinkColumns = [Option<Uuid>; 5];
 
 /// New records.
@@ -60,7 +60,7 @@ impl RowInserts {
         Ok(())
     }
 
-    /// The values of `insert_records`; `None` when there are none.
+    /// Returns the values of `insert_records`, or `None` if there are none.
     pub(super) fn values(self, tenant: i64) -> Option<Vec<SqlValue>> {
         let mut rows = self.0;
         if rows.is_empty() {
@@ -75,7 +75,7 @@ impl RowInserts {
     }
 }
 
-/// The place of a column among [`LinkColumns`].
+/// Returns the position of a column in [`LinkColumns`].
 pub(super) fn place(column: &str) -> usize {
     SLOTS
         .iter()
@@ -94,7 +94,7 @@ fn linked(rows: &(impl Iterator<Item = LinkColumns> + Clone)) -> Vec<SqlValue> {
         .collect()
 }
 
-/// What becomes of a record; what is `None` stays as it is, but for what `flags` says.
+/// The update of a record. A `None` leaves a column unchanged, unless `flags` clears it.
 #[derive(Default)]
 pub(super) struct RowUpdate {
     flags: i32,
@@ -107,13 +107,13 @@ pub(super) struct RowUpdate {
     stop: Option<i64>,
 }
 
-/// The bits of what may become empty, as `update_records` reads them: the places of [`LinkColumns`]
-/// first.
+/// The bits of columns that may become null, as `update_records` reads them. The positions of
+/// [`LinkColumns`] come first.
 const NAME: i32 = 32;
 const SCHEDULE: i32 = 64;
 
 impl RowUpdate {
-    /// Leads a place elsewhere, or nowhere.
+    /// Sets or clears the target of a link column.
     pub(super) fn link(&mut self, place: usize, to: Option<Uuid>) {
         if let Some(link) = self.links.get_mut(place) {
             *link = to;
@@ -126,7 +126,7 @@ impl RowUpdate {
         self.flags |= NAME;
     }
 
-    /// Start and stop of a message.
+    /// Sets start and stop of a message.
     pub(super) fn schedule(&mut self, start: Option<i64>, stop: Option<i64>) {
         (self.start, self.stop) = (start, stop);
         self.flags |= SCHEDULE;
@@ -138,12 +138,12 @@ impl RowUpdate {
 pub(super) struct RowUpdates(BTreeMap<(i16, i64), RowUpdate>);
 
 impl RowUpdates {
-    /// What has become of a record so far.
+    /// Returns the update of a record so far.
     pub(super) fn of(&mut self, kind: i16, row: i64) -> &mut RowUpdate {
         self.0.entry((kind, row)).or_default()
     }
 
-    /// The values of `update_records`; `None` when there are none.
+    /// Returns the values of `update_records`, or `None` if there are none.
     pub(super) fn values(self, tenant: i64) -> Option<Vec<SqlValue>> {
         if self.0.is_empty() {
             return None;
@@ -163,7 +163,7 @@ impl RowUpdates {
 mod tests {
     use super::*;
 
-    /// The bits are those that `update_records` names.
+    /// The bits equal those in `update_records`.
     #[test]
     fn flags_say_what_may_become_empty() {
         let mut update = RowUpdate::default();

@@ -1,8 +1,7 @@
-//! Statements about what does not stay: answers that are kept for a while, old changes, and what is
-//! to be sent.
+//! Statements about temporary data: stored responses, old feed entries, and the outbox.
 
-/// A kept answer; what goes: changes and answers that are too old; and the tenants that have some
-/// of the latter.
+/// Stores a response, deletes expired feed entries and responses, and lists the tenants that have
+/// expired responses.
 pub(super) fn stored_response_sql(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [String; 4] {
     [
         format!(
@@ -10,17 +9,17 @@ pub(super) fn stored_response_sql(s: &str, from_ledger: &dyn Fn(&str) -> String)
              ON CONFLICT (tenant, key, person) DO UPDATE SET at = excluded.at, answer = excluded.answer",
             from_ledger("text uuid bigint bytea")
         ),
-        // Some with each turn that tells something, so that none has many to throw away.
+        // Each transaction with feed entries deletes a few, so that none has many to delete.
         format!(
             "DELETE FROM {s}.feed WHERE tenant = $1 AND seq = ANY (ARRAY( \
              SELECT f.seq FROM {s}.feed f WHERE f.tenant = $1 AND f.seq > 0 ORDER BY f.seq, f.step LIMIT 256)) AND at < $2"
         ),
-        // The same with each answer that comes.
+        // The same with each stored response.
         format!(
             "DELETE FROM {s}.kept WHERE tenant = $1 AND key = ANY (ARRAY( \
              SELECT o.key FROM {s}.kept o WHERE o.tenant = $1 AND o.at < $2 ORDER BY o.at LIMIT 256)) AND at < $2"
         ),
-        // A look-up that does not begin with the tenant, because it finds it.
+        // A lookup that does not start with the tenant, because it returns the tenant.
         format!(
             "SELECT l.tenant FROM {s}.ledger l WHERE EXISTS (SELECT 1 FROM {s}.kept o WHERE o.tenant = l.tenant AND o.at < $1) \
              LIMIT $2"
@@ -28,7 +27,8 @@ pub(super) fn stored_response_sql(s: &str, from_ledger: &dyn Fn(&str) -> String)
     ]
 }
 
-/// What is to be sent: new, taken back with a message, due, next, claimed, done, and tried again.
+/// Statements about the outbox: add, cancel with a message, find due, find next, claim, delete, and
+/// repeat.
 pub(super) fn of_outbox(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [String; 7] {
     [
         format!(
@@ -36,7 +36,7 @@ pub(super) fn of_outbox(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [Strin
             from_ledger("bigint uuid uuid bigint text")
         ),
         format!("DELETE FROM {s}.outbox WHERE tenant = $1 AND message = $2"),
-        // Look-ups that do not begin with the tenant, because they find it.
+        // Lookups that do not start with the tenant, because they return the tenant.
         format!(
             "SELECT o.tenant, o.seq, t.name FROM {s}.outbox o JOIN {s}.tenant t ON t.id = o.tenant WHERE o.due <= $1 \
              ORDER BY o.due, o.seq LIMIT $2"

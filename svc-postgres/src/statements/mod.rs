@@ -1,10 +1,9 @@
-//! Every statement of this crate but those that remove records with what goes with them (`sets`)
-//! and change tables (`migrate`). `$1` is the tenant, in each but those of the directories of
-//! tenants and keys.
+//! Every statement of this crate, except those that delete records (`sets`) and change tables
+//! (`migrate`). `$1` is the tenant, except in statements about the directories of tenants and keys.
 //!
-//! Only the name of the schema and constants of the interface's tables go into a text; values are
-//! always bound. Statements are held to what a cluster that shards by tenant can do with one hop:
-//! the rules are in the tests of this file.
+//! A text contains only the name of the schema and constants from the tables of `svc-core`. Values
+//! are always bound. Statements are limited to what a cluster that shards by tenant can execute in
+//! one hop. The rules are in the tests of this file.
 
 mod dates;
 mod parts;
@@ -20,36 +19,37 @@ use webhooks::of_webhooks;
 use crate::record_layout::{SLOTS, layout};
 pub(crate) use parts::containers;
 
-/// Names the texts, and lists them for the tests.
+/// Defines the names of the texts, and lists them for the tests.
 macro_rules! texts {
     ($($(#[$note:meta])* $name:ident),+ $(,)?) => {
         /// The texts for one schema.
         #[derive(Debug)]
         pub(crate) struct Texts { $($(#[$note])* pub(crate) $name: String,)+
-            /// The worker of a tenant, in the tables of Citus: not for other servers.
+            /// The worker of a tenant, from the tables of Citus. Only for Citus.
             pub(crate) worker: String,
             /// Pages in the order of `created_date` and of `modified_date`: see [`dates`].
             pub(crate) dated_after: [String; 2],
             pub(crate) dated_first: [String; 2],
             pub(crate) dated_jump: [String; 2],
-            /// A page of the records under one, by each of [`SLOTS`].
+            /// A page of the records under a record, by each of [`SLOTS`].
             pub(crate) page_under: [String; 4],
             /// The same by position: see `page_at`.
             pub(crate) page_at_under: [String; 4],
             /// Only its records.
             pub(crate) rows_under: [String; 4],
-            /// The members of a collection from a row on.
+            /// The members of a collection after a row.
             pub(crate) members_under: [String; 4],
         }
 
         impl Texts {
-            /// The name of a text. Those of removals are made for each kind, and share one.
+            /// Returns the name of a text. The texts of removals exist for each kind, and share one
+            /// name.
             pub(crate) fn name_of(&self, text: &str) -> Option<&'static str> {
                 let named = self.all().into_iter().find(|(_, of)| *of == text).map(|(name, _)| name);
                 named.or_else(|| (self.worker == text).then_some("worker")).or(Some("removal"))
             }
 
-            /// Every text with its name.
+            /// Returns every text with its name.
             pub(crate) fn all(&self) -> Vec<(&'static str, &str)> {
                 let mut all = vec![$((stringify!($name), self.$name.as_str())),+];
                 for (name, under) in [
@@ -70,35 +70,36 @@ macro_rules! texts {
 }
 
 texts! {
-    // What the rulebook asks.
+    // Lookups of the rules.
     by_id, one, by_identifier, by_email, by_emails, by_name, by_link, memberships, answers, totals, parts, holdings, kept,
     // Pages.
-    /// A page of all records of a kind: total, existence of the owner, and records of one moment.
+    /// A page of all records of a kind: total, existence of the owner, and records, from one
+    /// snapshot.
     page,
-    /// The same from the record with so many records before it. It counts through these.
+    /// The same, starting after a number of records, through which it counts.
     page_at,
-    /// Only the records of a page of all.
+    /// Only the records of a page of the collection of all records.
     rows_of_all,
     /// Only the total, and the owner.
     total_of,
-    /// The members of a collection of all from a row on.
+    /// The members of a collection of all records after a row.
     members_of_all,
-    /// When something last left a collection.
+    /// When a member last left a collection.
     moved,
-    // Turns.
+    // Transactions.
     lock,
-    /// Fails by itself where somebody else has written since the lock.
+    /// Fails if another process has written since the lock.
     guard,
-    /// What tells after a lost answer whether a turn was committed.
+    /// Shows after a lost response whether a transaction was committed.
     note_turn, turn_noted, forget_turns,
-    /// Changes nothing, and is written nevertheless.
+    /// Changes nothing, but is a write.
     touch,
     // The change feed.
     feed_last, feed_behind, feed_at, tell, expire_feed,
     // Changes.
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, count, set_sums, set_parts,
     hold, lift_holders, drop_holders, lower_holders, keep, expire_kept, tenants_to_sweep,
-    // What is to be sent.
+    // The outbox.
     outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
     // Webhooks.
     webhooks, webhook, make_webhook, write_webhook, delete_webhook, due_webhooks, next_webhook,
@@ -108,7 +109,7 @@ texts! {
 }
 
 impl Texts {
-    /// The texts for the tables in a schema.
+    /// Returns the texts for the tables in a schema.
     #[expect(clippy::too_many_lines, reason = "a table of texts")]
     pub(crate) fn of(s: &str) -> Self {
         let (cols, tot) = (&*columns(s), &*totals(s));
@@ -123,7 +124,7 @@ impl Texts {
         ] = of_webhooks(s);
         let (person, attendance) = (layout(Kind::Person).code, layout(Kind::Attendance).code);
         let by = |kind, scope| layout(kind).scope(scope).unwrap_or_default();
-        // Taggings and items lie alike: a test of `layout` says so.
+        // Taggings and items have the same layout, which a test of `layout` checks.
         let groups = layout(Kind::Tagging).parent().unwrap_or_default();
         let rows = |condition: &str| {
             format!(
@@ -131,7 +132,7 @@ impl Texts {
                  LIMIT (SELECT $4::bigint)"
             )
         };
-        // Two conditions on the kind for two indexes: see the tables.
+        // Two forms of the condition on the kind for two indexes: see the tables.
         let of_all = "r.kind::int = $2";
         let under = |slot: &str, owner: &str| format!("r.{slot} = {owner} AND r.kind = $2");
         let total_of = format!(
@@ -161,7 +162,8 @@ impl Texts {
                 "SELECT r.seq FROM {s}.record r WHERE r.tenant = $1 AND {condition} AND r.seq > $3 ORDER BY r.seq"
             )
         };
-        // From the tenant's own row: a cluster takes the tenant from it, and with it the one shard.
+        // Selects from the tenant's own row. A cluster takes the tenant, and therefore the shard,
+        // from it.
         let from_ledger = |types: &str| {
             format!(
                 "SELECT l.tenant, x.* FROM {s}.ledger l, unnest({}) x WHERE l.tenant = $1",
@@ -188,7 +190,7 @@ impl Texts {
                 arrays(2, "smallint uuid int"),
                 each(s, "record", "r", "r.id = k.id AND r.kind = k.kind")
             ),
-            // Without arrays: the server keeps its plan.
+            // Without arrays, so that the server caches its plan.
             one: format!(
                 "SELECT 0, {cols} FROM {s}.record r {tot} WHERE r.tenant = $1 AND r.kind = $2 AND r.id = $3"
             ),
@@ -209,7 +211,7 @@ impl Texts {
                     &format!("r.kind::int = {person} AND r.seq = e.seq")
                 )
             ),
-            // All of them, not the oldest alone.
+            // All of them, not only the oldest.
             by_emails: format!(
                 "SELECT {cols} FROM unnest($2::uuid[]) k(hash) {} {} {tot} LIMIT (SELECT $3::bigint)",
                 each(s, "email", "e", "e.hash = k.hash"),
@@ -345,7 +347,8 @@ impl Texts {
                     "smallint uuid bigint bigint bigint uuid uuid uuid uuid uuid text text bytea"
                 )
             ),
-            // What is null stays as it is, but for what `flags` says: see `apply_changes::records::Update`.
+            // A null leaves a column unchanged, unless `flags` clears it: see
+            // `apply_changes::records::Update`.
             update_records: format!(
                 "UPDATE {s}.record r SET modified = coalesce(x.modified, r.modified), \
                  identifiers = coalesce(x.identifiers, r.identifiers), body = coalesce(x.body, r.body), \
@@ -384,8 +387,8 @@ impl Texts {
                  WHERE e.tenant = $1 AND e.hash = ANY($2) AND e.hash = x.hash AND e.seq = x.seq",
                 arrays(2, "uuid bigint")
             ),
-            // `moved` is the number of the last turn that took a member out, or let one in that is
-            // not the youngest.
+            // `moved` is the number of the last transaction in which a member left, or an older
+            // record joined.
             count: format!(
                 "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, records, moved) \
                  SELECT l.tenant, x.kind, x.scope, x.owner, x.records, CASE WHEN x.moves THEN l.seq ELSE 0 END \
@@ -410,8 +413,9 @@ impl Texts {
                  ON CONFLICT (tenant, person, attendance, place) DO NOTHING",
                 from_ledger("uuid bigint bigint")
             ),
-            // Places are changed in three steps, so that no two of a person ever meet: each moves
-            // up out of reach, the old ones go, and the new ones come down.
+            // Positions are changed in three steps, so that two tickets of a person never have the
+            // same one. Each moves up out of range, the old ones are deleted, and the new ones move
+            // down.
             lift_holders: format!(
                 "INSERT INTO {s}.holder (tenant, person, attendance, place) \
                  SELECT DISTINCT h.tenant, h.person, h.attendance, coalesce(m.now, -1) + {POSITION_OFFSET} FROM {s}.holder h \
@@ -450,7 +454,8 @@ impl Texts {
             make_ledger: format!(
                 "INSERT INTO {s}.ledger (tenant, seq, clock) VALUES ($1, 0, 0) ON CONFLICT (tenant) DO NOTHING"
             ),
-            // The one look-up of records that does not begin with the tenant, because it finds it.
+            // The only lookup of records that does not start with the tenant, because it returns
+            // the tenant.
             owners: format!(
                 "SELECT t.name FROM {s}.record r JOIN {s}.tenant t ON t.id = r.tenant WHERE r.id = $1 AND r.kind = $2 \
                  AND r.kind IN ({}) LIMIT 2",
@@ -463,7 +468,7 @@ impl Texts {
                 "INSERT INTO {s}.api_key (id, tenant, prefix, hash, hint, label, rights, read_only, person, created, expires, \
                  revoked) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (hash) DO NOTHING RETURNING id"
             ),
-            // The same moment again is the same order, whose answer was lost.
+            // The same time again is a repeated call whose response was lost.
             revoke_key: format!(
                 "UPDATE {s}.api_key SET revoked = $2 WHERE id = $1 AND (revoked IS NULL OR revoked = $2) RETURNING id"
             ),

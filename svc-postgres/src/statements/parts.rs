@@ -1,10 +1,10 @@
-//! What several statements have in common.
+//! Parts that several statements share.
 
 use svc_core::model::Kind;
 
 use crate::record_layout::{SLOTS, layout};
 
-/// The columns of a record as [`rows`](crate::rows) reads them.
+/// Returns the columns of a record as [`rows`](crate::rows) reads them.
 pub(super) fn columns(schema: &str) -> String {
     let homes = SLOTS
         .iter()
@@ -17,7 +17,9 @@ pub(super) fn columns(schema: &str) -> String {
     )
 }
 
-/// The container of the record that a place leads to, where its address needs one (COL-19).
+/// Returns the container of the record that a link column refers to, if its address needs one.
+///
+/// Requirements: COL-19.
 pub(super) fn home(schema: &str, slot: &str) -> String {
     let of_kind = |kind: &Kind| {
         let (reference, _) = layout(*kind)
@@ -39,7 +41,7 @@ pub(super) fn home(schema: &str, slot: &str) -> String {
     }
 }
 
-/// What the members of a record come to, joined to the record.
+/// Returns the join of a record with the totals of its members.
 pub(super) fn totals(schema: &str) -> String {
     let of_kind = |kind: &Kind| {
         let members = layout(*kind).table.counts?;
@@ -59,15 +61,15 @@ pub(super) fn totals(schema: &str) -> String {
 /// More tickets than any attendance has.
 pub(super) const POSITION_OFFSET: i64 = 1 << 40;
 
-/// The rows of a table that fit a row before: looked up for each, whatever the planner believes to
-/// know of the table.
+/// Joins the rows of a table that match a previous row. They are looked up for each row, whatever
+/// statistics the planner has.
 pub(super) fn each(s: &str, table: &str, alias: &str, condition: &str) -> String {
     format!(
         "CROSS JOIN LATERAL (SELECT * FROM {s}.{table} {alias} WHERE {alias}.tenant = $1 AND {condition} OFFSET 0) {alias}"
     )
 }
 
-/// The oldest person with each address: the hash of a row before.
+/// Joins the oldest person with each address, by the hash of a previous row.
 pub(super) fn oldest(s: &str, hash: &str) -> String {
     format!(
         "CROSS JOIN LATERAL (SELECT min(o.seq) AS seq FROM (SELECT m.seq FROM {s}.email m WHERE m.tenant = $1 \
@@ -75,7 +77,7 @@ pub(super) fn oldest(s: &str, hash: &str) -> String {
     )
 }
 
-/// Parameters of this many arrays from `first` on: `$2::smallint[], $3::uuid[]`.
+/// Returns parameters of this many arrays from `first` on: `$2::smallint[], $3::uuid[]`.
 pub(super) fn arrays(first: usize, types: &str) -> String {
     let one = |(place, name): (usize, &str)| format!("${}::{name}[]", first.saturating_add(place));
     types
@@ -86,9 +88,9 @@ pub(super) fn arrays(first: usize, types: &str) -> String {
         .join(", ")
 }
 
-/// Records that tie one to another, such as taggings: the first by keys of one side, the second by
-/// keys of the other. A key is an id, a name, an identifier or an e-mail address; each has the
-/// place of its question and its side.
+/// Reads records that connect two others, such as taggings: the first by keys of one side, the
+/// second by keys of the other. A key is an id, a name, an identifier or an e-mail address. Each
+/// has the position of its lookup and its side.
 pub(super) fn ties(s: &str, cols: &str, tot: &str, of: &[Kind], one: &str, other: &str) -> String {
     let person = layout(Kind::Person).code;
     let kinds = of
@@ -108,7 +110,7 @@ pub(super) fn ties(s: &str, cols: &str, tot: &str, of: &[Kind], one: &str, other
             &format!("q.kind::int = {person} AND q.seq = e.seq"),
         ),
     );
-    // The condition on the first side is no index condition: it would be a group with a million
+    // The condition on the first side does not use an index, because a group can have a million
     // members.
     let tie = each(
         s,
@@ -129,7 +131,9 @@ pub(super) fn ties(s: &str, cols: &str, tot: &str, of: &[Kind], one: &str, other
     )
 }
 
-/// The kinds that calls without a key may address (HLP-07).
+/// Returns the kinds that requests without a key may address.
+///
+/// Requirements: HLP-07.
 pub(crate) fn containers() -> String {
     let kinds = Kind::ALL
         .iter()

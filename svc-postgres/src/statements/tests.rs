@@ -1,13 +1,13 @@
-//! Every statement is held to the rules of a cluster that shards by tenant: one shard, one hop, and
-//! nothing of other tenants.
+//! Every statement must follow the rules of a cluster that shards by tenant: one shard, one hop,
+//! and no data of other tenants.
 
 use svc_core::model::Kind;
 
 use super::*;
 use crate::{migrate, record_sets};
 
-/// Statements of the directories, which are small and the same on every node, and the look-ups that
-/// find a tenant.
+/// Statements about the directories, which are small and equal on every node, and the lookups that
+/// return a tenant.
 const WITHOUT_TENANT: [&str; 20] = [
     "tenant",
     "tenants",
@@ -31,7 +31,7 @@ const WITHOUT_TENANT: [&str; 20] = [
     "tenants_to_sweep",
 ];
 
-/// What gives another answer each time, or touches more than the tenant.
+/// Expressions that have another value each time, or affect more than the tenant.
 const FORBIDDEN: [&str; 12] = [
     "now()",
     "random",
@@ -47,7 +47,7 @@ const FORBIDDEN: [&str; 12] = [
     "gen_random_uuid",
 ];
 
-/// Every text with a name: those of the table, and those about sets of records.
+/// Returns every text with a name: those of the table, and those about sets of records.
 fn all() -> Vec<(String, String)> {
     let texts = Texts::of("s");
     let mut all: Vec<_> = texts
@@ -59,7 +59,7 @@ fn all() -> Vec<(String, String)> {
     all
 }
 
-/// What of the rules a statement breaks.
+/// Returns the rules that a statement breaks.
 fn broken(name: &str, text: &str) -> Vec<String> {
     let mut found: Vec<String> = FORBIDDEN
         .iter()
@@ -69,20 +69,21 @@ fn broken(name: &str, text: &str) -> Vec<String> {
     if WITHOUT_TENANT.contains(&name) {
         return found;
     }
-    // Each table of tenants is read for the tenant: `x.tenant = $1`, or by what was read for it.
+    // Each table of tenants is restricted to the tenant: `x.tenant = $1`, or by rows that were read
+    // for it.
     for (alias, table) in tables(text) {
         let is_tenants = !migrate::DIRECTORIES.contains(&table.as_str());
         let own = format!("{alias}.tenant = $1");
         let is_bare = alias.is_empty()
             && (text.contains("WHERE tenant = $1") || text.contains("SELECT l.tenant"));
         if is_tenants && !is_bare && !text.contains(&own) {
-            found.push(format!("{table} {alias} is not held to the tenant"));
+            found.push(format!("{table} {alias} is not restricted to the tenant"));
         }
     }
     if !text.contains("tenant = $1") && name != "make_ledger" {
-        found.push("nothing is held to $1".to_owned());
+        found.push("no table is restricted to $1".to_owned());
     }
-    // A cluster takes those that update or delete in one hop.
+    // A cluster executes those that update or delete in one hop.
     if text.contains("WITH") && text.contains("INSERT") {
         found.push("an INSERT with a common table expression".to_owned());
     }
@@ -106,7 +107,7 @@ fn broken(name: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// The tables that a text reads or writes, each by its alias.
+/// Returns the tables that a text reads or writes, each by its alias.
 fn tables(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for word in ["FROM s.", "JOIN s.", "UPDATE s.", "USING s."] {
@@ -170,8 +171,8 @@ fn a_statement_that_breaks_a_rule_is_found() {
     }
 }
 
-/// What is found by one look-up that does not know the tenant is indexed by those kinds, and none
-/// of them has a zero.
+/// The lookup that does not know the tenant has an index on those kinds, and no code of them
+/// contains a zero.
 #[test]
 fn containers_are_those_that_strangers_address() {
     assert_eq!(containers().split(", ").count(), 6, "{}", containers());

@@ -2,8 +2,8 @@
 
 use svc_core::webhooks::MAX_WEBHOOKS;
 
-/// All, one, a new one, the next version of one, its end; and what is due now and next, of all
-/// tenants.
+/// Statements about webhooks: list, get, create, update and delete, and those due now and next, of
+/// all tenants.
 pub(super) fn of_webhooks(s: &str) -> [String; 7] {
     [
         format!(
@@ -23,7 +23,7 @@ pub(super) fn of_webhooks(s: &str) -> [String; 7] {
              WHERE tenant = $1 AND id = $2 AND version = $3 - 1 RETURNING id"
         ),
         format!("DELETE FROM {s}.webhook WHERE tenant = $1 AND id = $2 RETURNING id"),
-        // Of all tenants: who sends looks after all. What it finds it takes for itself tenant by
+        // Over all tenants: one sender serves all of them. It claims what it finds tenant by
         // tenant.
         format!(
             "SELECT t.name, h.id, h.version, h.next, h.body FROM {s}.webhook h JOIN {s}.tenant t ON t.id = h.tenant \

@@ -1,4 +1,4 @@
-//! What a database remembers of the store that was opened on it first.
+//! Values that the first store of a database fixes for all later ones.
 
 use svc_core::link::ShareNames;
 use svc_store::{cursor::CursorCodec, feed::FeedCursors};
@@ -9,7 +9,8 @@ use crate::{
     pipeline::{SqlQuery, values},
 };
 
-/// The cursors of the collections and of the change feed, with the secret that the database keeps.
+/// Returns the cursors of the collections and of the change feed, with the secret that the database
+/// stores.
 pub(super) async fn cursors(
     database: &DatabaseHandle,
 ) -> Result<(CursorCodec, FeedCursors), ConnectError> {
@@ -22,7 +23,7 @@ pub(super) async fn cursors(
     Ok((CursorCodec::new(&secret), FeedCursors::new(&secret)))
 }
 
-/// Refuses other names of the share objects than those that were fixed here.
+/// Rejects other names of the share objects than those that are fixed here.
 pub(super) async fn check_share_names(database: &DatabaseHandle) -> Result<(), ConnectError> {
     let names = &database.options.share_names;
     let a = remembered(database, "network_a", names.network_a().as_bytes()).await?;
@@ -33,7 +34,7 @@ pub(super) async fn check_share_names(database: &DatabaseHandle) -> Result<(), C
     }
 }
 
-/// What is remembered under a name; the first to come says what that is.
+/// Returns the value under a name. The first process sets it.
 async fn remembered(
     database: &DatabaseHandle,
     name: &str,
@@ -55,5 +56,5 @@ async fn remembered(
         .map(|row| row.try_get(0))
         .transpose()
         .map_err(StoreError::from)?;
-    value.ok_or_else(|| ConnectError::Other("what was remembered is gone".to_owned()))
+    value.ok_or_else(|| ConnectError::Other("a stored setting is missing".to_owned()))
 }

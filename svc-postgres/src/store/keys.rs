@@ -1,4 +1,6 @@
-//! Issuing, listing, revoking and checking API keys (AUT-01 to AUT-04, UND-15).
+//! Creation, listing, revocation and verification of API keys.
+//!
+//! Requirements: AUT-01 to AUT-04, UND-15.
 
 use async_trait::async_trait;
 use svc_core::{
@@ -19,11 +21,13 @@ use crate::{
 };
 
 impl PostgresStore {
-    /// Issues a random key (UND-15).
+    /// Creates a random key.
     ///
     /// # Errors
     ///
-    /// Trouble with the database, or an unknown tenant.
+    /// Returns an error if the database fails, or the tenant is unknown.
+    ///
+    /// Requirements: UND-15.
     pub async fn create_key(
         &self,
         tenant: &Tenant,
@@ -34,12 +38,14 @@ impl PostgresStore {
         Ok(told)
     }
 
-    /// Makes a key with a token that was chosen before, unless this tenant has it already; then
-    /// that one is returned as it is (UND-15).
+    /// Creates a key with a given token. If this tenant already has a key with the token, that key
+    /// is returned unchanged.
     ///
     /// # Errors
     ///
-    /// Trouble with the database, or why this token cannot be used.
+    /// Returns an error if the database fails, or why this token cannot be used.
+    ///
+    /// Requirements: UND-15.
     pub async fn create_key_with_token(
         &self,
         tenant: &Tenant,
@@ -58,7 +64,7 @@ impl PostgresStore {
         )
     }
 
-    /// Stores a key; the one that has its token already, where there is one.
+    /// Stores a key. Returns the existing key if there is one with the same token.
     pub(super) async fn insert_key(&self, key: &StoredKey) -> Result<Option<KeyInfo>, KeyError> {
         let (info, hash) = (&key.info, &key.hash);
         let Some(tenant) = self
@@ -92,7 +98,7 @@ impl PostgresStore {
         if !added.map_err(svc_core::Error::from)?.is_empty() {
             return Ok(None);
         }
-        // There is one with this token.
+        // A key with this token exists.
         Ok(Some(
             self.key(hash)
                 .await
@@ -101,12 +107,13 @@ impl PostgresStore {
         ))
     }
 
-    /// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued
-    /// (UND-15).
+    /// Returns the keys of one tenant or of all in the order of issue, including revoked ones.
     ///
     /// # Errors
     ///
-    /// Trouble with the database.
+    /// Returns an error if the database fails.
+    ///
+    /// Requirements: UND-15.
     pub async fn list_keys(&self, tenant: Option<&Tenant>) -> Result<Vec<KeyInfo>> {
         let values = values![tenant.map(|tenant| tenant.as_str().to_owned())];
         let rows = self
@@ -116,14 +123,14 @@ impl PostgresStore {
         Ok(rows.iter().map(info).collect::<error::Result<_>>()?)
     }
 
-    /// Revokes a key and disables its webhooks, unless they are to be kept. When this has returned,
-    /// no process accepts the key, except for the time of
-    /// [`ServerArgs::key_cache`](crate::PostgresOptions::key_cache).
+    /// Revokes a key, and disables its webhooks unless `webhooks` keeps them. No process accepts
+    /// the key after this has returned, except for the time of
+    /// [`PostgresOptions::key_cache`](crate::PostgresOptions::key_cache).
     ///
     /// # Errors
     ///
-    /// Errors of the database. The key may be revoked then, and its webhooks active: repeat the
-    /// call.
+    /// Returns an error if the database fails. The key may then be revoked and its webhooks active:
+    /// repeat the call.
     ///
     /// Requirements: UND-15, HOOK-16.
     pub async fn revoke_key(&self, id: &str, webhooks: KeyWebhooks) -> Result<Revocation> {
@@ -151,7 +158,7 @@ impl PostgresStore {
         })
     }
 
-    /// The key with this hash, revoked or not.
+    /// Returns the key with this hash, including a revoked one.
     async fn key(&self, hash: &TokenHash) -> error::Result<Option<KeyInfo>> {
         let query = SqlQuery::new(&*self.database().texts.key, values![hash.prefix()]);
         for row in &self.database().query_one(None, query).await? {
@@ -163,7 +170,9 @@ impl PostgresStore {
     }
 }
 
-/// A store knows its own keys: the key of a request gives tenant and rights (AUT-01 to AUT-04).
+/// Authenticates with the keys of the store. The key of a request determines tenant and rights.
+///
+/// Requirements: AUT-01 to AUT-04.
 #[async_trait]
 impl Authenticator for PostgresStore {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {

@@ -1,5 +1,4 @@
-//! The store: a database that is open, and what it does for the interface. Its parts know nothing
-//! of it.
+//! The store: an open database, and the operations of the API. Its parts do not depend on it.
 
 mod store_impl;
 mod keys;
@@ -37,36 +36,38 @@ use crate::{
     write_queue::WriteQueue,
 };
 
-/// People, petitions and everything else in PostgreSQL. Cheap to clone; clones share the
+/// A store of all kinds of records in PostgreSQL. It is cheap to clone, and clones share the
 /// connections.
 #[derive(Clone)]
 pub struct PostgresStore {
     inner: Arc<PostgresInner>,
 }
 
-/// What the clones of a store share.
+/// The state that the clones of a store share.
 struct PostgresInner {
     database: Arc<DatabaseHandle>,
     turns: Arc<WriteQueue>,
-    /// Look for outbox entries and webhooks that are due.
+    /// Searches for due outbox entries and webhooks.
     outbox: Arc<Lookout>,
     webhooks: Lookout,
     jumps: PageJumps,
     cursors: CursorCodec,
     feed_cursors: FeedCursors,
-    /// What was read of keys not long ago: see [`PostgresOptions::key_cache_ttl`].
+    /// Cached keys: see [`PostgresOptions::key_cache_ttl`].
     keys: (KeyCache, KeyCacheEpochs),
     tenants: Mutex<HashMap<Tenant, i64>>,
 }
 
 impl PostgresStore {
-    /// Connects, makes the tables where there are none, and brings them up to date (UND-42).
-    /// Several processes may do so at once.
+    /// Connects, creates the tables if there are none, and upgrades older ones. Several processes
+    /// may do so simultaneously.
     ///
     /// # Errors
     ///
-    /// One clear line: the database cannot be reached, its tables are newer, damaged, or of other
-    /// share names.
+    /// Returns a one-line error if the database cannot be reached, or its tables are newer,
+    /// damaged, or have other share names.
+    ///
+    /// Requirements: UND-42.
     pub async fn connect(options: PostgresOptions) -> Result<Self, ConnectError> {
         migrate::migrate(&options).await?;
         let keys = (KeyCache::default(), KeyCacheEpochs::new(options.key_cache));
@@ -91,46 +92,48 @@ impl PostgresStore {
         })
     }
 
-    /// Whether the schema has tables of this crate: what [`PostgresStore::connect`] would find. Nothing is
-    /// made.
+    /// Returns whether the schema has tables of this crate, which [`PostgresStore::connect`] would
+    /// use. Nothing is created.
     ///
     /// # Errors
     ///
-    /// The database cannot be reached, or the schema has no name that can be one.
+    /// Returns an error if the database cannot be reached, or the name of the schema is invalid.
     pub async fn exists(options: &PostgresOptions) -> Result<bool, ConnectError> {
         migrate::exists(options).await
     }
 
-    /// Removes everything: the tables with all that is in them, of every tenant. Nobody may be
-    /// connected with a [`PostgresStore`].
+    /// Removes the tables with the data of every tenant. No [`PostgresStore`] may be connected.
     ///
     /// # Errors
     ///
-    /// [`ConnectError::ForeignSchema`] for a schema without tables of this crate; whatever the database
-    /// reports, and nothing is removed then.
+    /// Returns [`ConnectError::ForeignSchema`] for a schema without tables of this crate, or the error of
+    /// the database. Nothing is then removed.
     pub async fn drop_tables(options: &PostgresOptions) -> Result<(), ConnectError> {
         migrate::remove(options).await
     }
 
-    /// The statements that make the tables on a cluster of Citus, which shards by tenant; somebody
-    /// who may make tables there runs them before a store is opened.
+    /// Returns the statements that create the tables on a Citus cluster, which shards by tenant. A
+    /// user who may create tables runs them before a store is opened.
     ///
     /// # Errors
     ///
-    /// [`ConnectError::InvalidSchemaName`].
+    /// Returns [`ConnectError::InvalidSchemaName`] if the name of the schema is invalid.
     pub fn citus_schema_sql(options: &PostgresOptions) -> Result<String, ConnectError> {
         migrate::on_citus(options)
     }
 
-    /// What the two share objects are called in this database (HAL-11).
+    /// Returns the names of the two share objects in this database.
+    ///
+    /// Requirements: HAL-11.
     #[must_use]
     pub fn share_names(&self) -> &ShareNames {
         &self.database().options.share_names
     }
 
-    /// Registers every kind and all eight helpers, which run natively in one transaction each: see
-    /// [`ApiBuilder::store`]. Scheduling is one of them where somebody
-    /// [delivers](ApiBuilder::delivery).
+    /// Registers every kind and all eight helpers. Each helper runs in one transaction: see
+    /// [`ApiBuilder::store`].
+    ///
+    /// The scheduling helper is included if [`delivery`](ApiBuilder::delivery) is registered.
     ///
     /// ```no_run
     /// use svc_core::api::{Api, Vendor};
@@ -150,7 +153,7 @@ impl PostgresStore {
         api.store(&Arc::new(self.clone()))
     }
 
-    /// What the store has done and has to do. It may be called often: it asks nobody.
+    /// Returns the statistics of the store. It can be called often, because it sends no statement.
     #[must_use]
     pub fn stats(&self) -> PostgresStats {
         let database = self.database();
@@ -164,12 +167,12 @@ impl PostgresStore {
         }
     }
 
-    /// Writes a mark, or replaces it: a short text that a program keeps in the database for itself,
-    /// such as how far it got with filling it.
+    /// Writes a mark, or replaces it. A mark is a short text that a program stores in the database,
+    /// such as the progress of an import.
     ///
     /// # Errors
     ///
-    /// Trouble with the database.
+    /// Returns an error if the database fails.
     pub async fn set_metadata(&self, name: &str, value: &str) -> Result<()> {
         let values = values![mark(name), value.as_bytes().to_vec()];
         self.database()
@@ -181,13 +184,14 @@ impl PostgresStore {
         Ok(())
     }
 
-    /// Takes or renews a lease for a time: what a program must do in one process of the database at
-    /// a time, such as filling it. `false` if another process has the lease. A lease ends with
-    /// [`PostgresStore::end_lease`], or when its time is over.
+    /// Acquires or renews a lease for a time. Returns `false` if another process has the lease.
+    ///
+    /// A lease is for work that only one process of the database may do at a time, such as filling
+    /// it. It ends with [`PostgresStore::end_lease`], or when its time is over.
     ///
     /// # Errors
     ///
-    /// Errors of the database.
+    /// Returns an error if the database fails.
     pub async fn take_lease(&self, name: &str, time: Duration) -> Result<bool> {
         Ok(self
             .database()
@@ -195,20 +199,20 @@ impl PostgresStore {
             .await?)
     }
 
-    /// Ends a lease, if this process has it.
+    /// Ends a lease if this process has it.
     ///
     /// # Errors
     ///
-    /// Errors of the database.
+    /// Returns an error if the database fails.
     pub async fn end_lease(&self, name: &str) -> Result<()> {
         Ok(self.database().end_lease(&mark(name)).await?)
     }
 
-    /// Reads a mark; `None` when it was never written.
+    /// Returns a mark, or `None` if it was never written.
     ///
     /// # Errors
     ///
-    /// Trouble with the database.
+    /// Returns an error if the database fails.
     pub async fn metadata(&self, name: &str) -> Result<Option<String>> {
         let rows = self
             .database()
@@ -233,12 +237,13 @@ impl PostgresStore {
     }
 }
 
-/// Keeps a program's marks and leases apart from what the store itself remembers.
+/// Returns the stored name. It separates the marks and leases of programs from the values of the
+/// store.
 fn mark(name: &str) -> String {
     format!("mark.{name}")
 }
 
-/// The number that the tenant's ledger has: it goes up with every transaction that changes
+/// Reports the number of the tenant's ledger, which increases with every transaction that changes
 /// something, of any process.
 #[async_trait::async_trait]
 impl RevisionSource for PostgresStore {
@@ -247,13 +252,13 @@ impl RevisionSource for PostgresStore {
         let seq = SqlQuery::new(&*self.database().texts.seq, values![number]);
         let rows = self.database().query_one(Some(number), seq).await.ok()?;
         let seq = rows.first()?.try_get(0).ok()?;
-        // Whoever keeps an answer as one of this number must not get an older one from a replica.
+        // A response that is cached under this number must not be read from an older replica.
         self.database().wrote(number, seq);
         u64::try_from(seq).ok()
     }
 
-    /// With a replica the number is always asked for: the replica must have the writes of other
-    /// processes up to it.
+    /// Returns `true` unless there is a replica. With a replica the number is read before every
+    /// read, because the replica must have the writes of other processes up to it.
     fn is_remote(&self) -> bool {
         !self.database().has_replica()
     }

@@ -1,4 +1,6 @@
-//! What the store has to be sent, for whoever sends it (HAF-11, SCH-01).
+//! The outbox of the store.
+//!
+//! Requirements: HAF-11, SCH-01.
 
 use std::collections::BTreeMap;
 
@@ -20,8 +22,8 @@ use crate::{
 
 #[async_trait]
 impl Outbox for PostgresStore {
-    /// Found over all tenants without a lock, and claimed tenant by tenant: a row that another
-    /// process has claimed meanwhile is not due any more.
+    /// Finds entries over all tenants without a lock, and claims them tenant by tenant. A row that
+    /// another process has claimed in between is no longer due.
     async fn claim_due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
         let (texts, lookout) = (&self.database().texts, &self.inner.outbox);
         match lookout.may_look(self.database(), now).await? {
@@ -96,7 +98,7 @@ impl Outbox for PostgresStore {
     }
 }
 
-/// The tenant, the row, and the tenant's name.
+/// Returns the tenant, the row, and the name of the tenant.
 fn due(row: &Row) -> error::Result<(i64, i64, String)> {
     Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
 }

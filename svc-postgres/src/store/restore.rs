@@ -1,4 +1,4 @@
-//! What another store has exported, taken over as it is: no rule is asked.
+//! Import of the data that another store has exported, unchanged and without the rules.
 
 use async_trait::async_trait;
 use svc_core::{Result, Tenant, model::Kind, store::StoredRecord};
@@ -16,20 +16,20 @@ use crate::{
     transaction::restore::remembered,
 };
 
-/// The mark that says how far a copy is, with the tenant's name behind it.
+/// The prefix of the mark with the progress of a copy. The name of the tenant follows.
 const COPY: &str = "restored.";
 
 impl PostgresStore {
-    /// Writes a part of what another store has exported, all or nothing of it, with a mark that
-    /// says how far the copy is: whoever was interrupted goes on behind it. Later writes get later
-    /// dates than anything that was brought, and than its `clock`.
+    /// Writes a batch that another store has exported, completely or not at all, with a mark for
+    /// the progress of the copy. An interrupted copy continues after that mark. Later writes get
+    /// later dates than everything that was imported, and later than the `clock` of the batch.
     ///
-    /// `marks` are the one that the part before has left, and the new one. Before the first part
-    /// there is none, and the tenant is empty.
+    /// `marks` are the mark of the previous batch, and the new one. Before the first batch there is
+    /// no mark, and the tenant is empty.
     ///
     /// # Errors
     ///
-    /// Where anybody else has written for the tenant; trouble with the database.
+    /// Returns an error if another writer has written for the tenant, or if the database fails.
     pub async fn restore(
         &self,
         tenant: &Tenant,
@@ -43,12 +43,12 @@ impl PostgresStore {
             .await?)
     }
 
-    /// The mark that the last part of a copy has left, and whether nobody has written since; `None`
-    /// where there was no copy.
+    /// Returns the mark of the last batch of a copy, and whether nothing was written since. Returns
+    /// `None` if there was no copy.
     ///
     /// # Errors
     ///
-    /// Trouble with the database, or an unknown tenant.
+    /// Returns an error if the database fails, or the tenant is unknown.
     pub async fn restore_progress(&self, tenant: &Tenant) -> Result<Option<(String, bool)>> {
         let name = super::mark(&format!("{COPY}{}", tenant.as_str()));
         let (seq, known) = self
@@ -60,12 +60,12 @@ impl PostgresStore {
         Ok(Some((mark.to_owned(), remembered(seq, mark) == known)))
     }
 
-    /// Lets the database look at its tables: after much was brought at once it plans badly until it
-    /// has (a page: seconds).
+    /// Updates the statistics of the tables. After a large import, query plans are bad without it
+    /// (a page takes seconds).
     ///
     /// # Errors
     ///
-    /// Trouble with the database.
+    /// Returns an error if the database fails.
     pub async fn analyze(&self) -> Result<()> {
         for table in [
             "record",
@@ -82,13 +82,13 @@ impl PostgresStore {
         Ok(())
     }
 
-    /// Takes a key over as it is: its token opens this store, too. One that is here already is
-    /// revoked where the other one is.
+    /// Imports a key unchanged: its token is then valid for this store as well. A key that already
+    /// exists is revoked if the imported one is.
     ///
     /// # Errors
     ///
-    /// [`KeyError::TokenInUse`] where another key has the same token; trouble with the database, or
-    /// an unknown tenant.
+    /// Returns [`KeyError::TokenInUse`] if another key has the same token. Also returns an error if
+    /// the database fails, or the tenant is unknown.
     pub async fn restore_key(&self, key: &StoredKey) -> Result<(), KeyError> {
         let Some(known) = self.insert_key(key).await? else {
             return Ok(());

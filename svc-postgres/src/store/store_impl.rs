@@ -1,4 +1,4 @@
-//! The store as the library calls it: reads, and calls that have their turn.
+//! The store operations that the library calls: reads and write requests.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use crate::{
     pipeline::{SqlQuery, values},
 };
 
-/// Tenants of which stored responses are deleted in one sweep, at most.
+/// Maximum number of tenants whose stored responses one sweep deletes.
 const SWEPT: i64 = 16;
 
 #[async_trait]
@@ -118,7 +118,9 @@ impl PostgresStore {
         let mut fetch = LookupBatch::one(&self.database().texts, tenant, key.clone());
         let queries = fetch.take_queries();
         if queries.is_empty() {
-            // An id that no record here can have (UND-41).
+            // No record here can have this id.
+            //
+            // Requirements: UND-41.
             return Ok(None);
         }
         let given = self.database().read(tenant, queries).await?;
@@ -128,16 +130,16 @@ impl PostgresStore {
         }
     }
 
-    /// Loads records in this order, all of them in one transaction; containers and people stand
-    /// before what names them.
+    /// Loads records in the given order, all in one transaction. Containers and people must come
+    /// before the records that refer to them.
     ///
-    /// Nobody is matched: every person is a new one. Some thousands of records in one call go
-    /// fastest.
+    /// There is no person matching: every person is a new one. Some thousands of records in one
+    /// call are fastest.
     ///
     /// # Errors
     ///
-    /// An [invalid request](svc_core::ErrorKind::Invalid) with what a create would answer, and
-    /// trouble with the database; nothing of the call is then stored.
+    /// Returns an [invalid request](svc_core::ErrorKind::Invalid) with the problems that a create
+    /// would report, or an error of the database. Nothing of the call is then stored.
     pub async fn import_records(&self, tenant: &Tenant, rows: Vec<ImportedRecord>) -> Result<()> {
         if rows.is_empty() {
             return Ok(());

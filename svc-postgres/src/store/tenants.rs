@@ -1,4 +1,6 @@
-//! Tenants of a store (AUT-02), also those of helper calls without a key (HLP-07).
+//! Tenants of a store, including the lookup of the tenant for helper requests without a key.
+//!
+//! Requirements: AUT-02, HLP-07.
 
 use std::sync::PoisonError;
 
@@ -15,18 +17,20 @@ use crate::{
 };
 
 impl PostgresStore {
-    /// Makes a tenant unless it exists (AUT-02).
+    /// Creates a tenant unless it exists.
     ///
     /// # Errors
     ///
-    /// Trouble with the database, or a name that is empty, longer than 64 bytes, or has control
-    /// characters or spaces.
+    /// Returns an error if the database fails. Also returns an error if the name is empty, is
+    /// longer than 64 bytes, or has control characters or spaces.
+    ///
+    /// Requirements: AUT-02.
     pub async fn ensure_tenant(&self, name: &str) -> Result<Tenant> {
         let tenant = parse_tenant(name)?;
         if self.number(&tenant).await?.is_some() {
             return Ok(tenant);
         }
-        // Numbers are drawn, and hold 63 bits: no two processes have to agree on the next one.
+        // Numbers are random with 63 bits, so that processes do not have to agree on the next one.
         let drawn = i64::try_from(Uuid::new_v4().as_u128() >> 65)
             .unwrap_or(1)
             .max(1);
@@ -37,21 +41,20 @@ impl PostgresStore {
                 SqlQuery::new(&*self.database().texts.make_tenant, make),
             )
             .await?;
-        // Another process may have been faster; then the number is its.
+        // If another process was faster, its number is used.
         let number = self.stored_number(&tenant).await?;
-        let number =
-            number.ok_or_else(|| Error::unexpected("a tenant that was made is not there"))?;
+        let number = number.ok_or_else(|| Error::unexpected("a created tenant is missing"))?;
         let ledger = SqlQuery::new(&*self.database().texts.make_ledger, values![number]);
         self.database().query_one(Some(number), ledger).await?;
         self.remember(&tenant, number);
         Ok(tenant)
     }
 
-    /// Every tenant, in the order in which they were made.
+    /// Returns every tenant in the order of creation.
     ///
     /// # Errors
     ///
-    /// Trouble with the database.
+    /// Returns an error if the database fails.
     pub async fn tenants(&self) -> Result<Vec<Tenant>> {
         let rows = self
             .database()
@@ -68,7 +71,7 @@ impl PostgresStore {
         rows.iter().map(name).collect()
     }
 
-    /// The number of a tenant.
+    /// Returns the number of a tenant.
     pub(super) async fn number(&self, tenant: &Tenant) -> error::Result<Option<i64>> {
         let known = self
             .inner
@@ -83,7 +86,7 @@ impl PostgresStore {
         let Some(number) = self.stored_number(tenant).await? else {
             return Ok(None);
         };
-        // Whoever made it may have ended before its ledger was there.
+        // The process that created it may have ended before it created the ledger.
         let seq = SqlQuery::new(&*self.database().texts.seq, values![number]);
         if self.database().query_one(Some(number), seq).await?.is_empty() {
             return Ok(None);
@@ -114,10 +117,10 @@ impl PostgresStore {
             .insert(tenant.clone(), number);
     }
 
-    /// The number of the tenant that a request works on.
+    /// Returns the number of the tenant of a request.
     pub(super) async fn tenant(&self, tenant: &Tenant) -> error::Result<i64> {
         let number = self.number(tenant).await?;
-        number.ok_or_else(|| StoreError::unexpected("this database has no such tenant"))
+        number.ok_or_else(|| StoreError::unexpected("the tenant does not exist"))
     }
 }
 
@@ -136,8 +139,8 @@ impl TenantResolver for PostgresStore {
             values![id, code(container.kind)],
         );
         match self.database().query_one(None, query).await?.as_slice() {
-            // Only loaded data can give two tenants records of one id. Whose is meant cannot be
-            // told then.
+            // Only imported data can give two tenants a record with the same id. The tenant is then
+            // ambiguous.
             [row] => Ok(Some(Tenant::new(
                 row.try_get::<_, String>(0).map_err(StoreError::from)?,
             ))),

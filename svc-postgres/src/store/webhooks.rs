@@ -1,4 +1,6 @@
-//! Webhooks in the database (HOOK-01 to HOOK-16).
+//! Webhooks in the database.
+//!
+//! Requirements: HOOK-01 to HOOK-16.
 
 use async_trait::async_trait;
 use svc_core::{
@@ -18,8 +20,8 @@ use crate::{
 };
 
 impl PostgresStore {
-    /// What a statement about the webhooks of a tenant gives. No replica is asked: what was just
-    /// written counts.
+    /// Returns the result of a statement about the webhooks of a tenant. It never uses a replica,
+    /// because the latest writes are needed.
     async fn of_webhooks(
         &self,
         text: &str,
@@ -61,7 +63,7 @@ impl WebhookStore for PostgresStore {
         let id = webhook
             .id
             .as_uuid()
-            .ok_or_else(|| StoreError::unexpected("a webhook whose id is no UUID"))?;
+            .ok_or_else(|| StoreError::unexpected("the id of a webhook is not a UUID"))?;
         let values = values![
             id,
             webhook.version,
@@ -79,7 +81,7 @@ impl WebhookStore for PostgresStore {
                 WebhookWrite::Written
             });
         }
-        // The lock first: concurrent creations are counted one after the other.
+        // The lock comes first: concurrent creations are counted one after another.
         let values = std::iter::once(SqlValue::from(tenant))
             .chain(values)
             .collect();
@@ -98,7 +100,7 @@ impl WebhookStore for PostgresStore {
             return Ok(WebhookWrite::Written);
         }
         Ok(match self.get_webhook(name, &webhook.id).await? {
-            // The response to an attempt before was lost.
+            // The response to an earlier attempt was lost.
             Some(stored) if stored == *webhook => WebhookWrite::Written,
             Some(_) => WebhookWrite::Conflict,
             None => WebhookWrite::LimitReached,
@@ -154,7 +156,7 @@ impl WebhookStore for PostgresStore {
     }
 }
 
-/// What stands in a row from a column on.
+/// Reads a webhook from the columns of a row, starting at a column.
 fn webhook(row: &Row, from: usize) -> error::Result<StoredWebhook> {
     let id: Uuid = row.try_get(from)?;
     let next = row

@@ -1,5 +1,5 @@
-//! One turn: a transaction of two round trips. The first locks the tenant and fetches what its
-//! calls ask, the second writes what they change and commits.
+//! One transaction of two round trips. The first locks the tenant and executes the lookups of its
+//! requests, the second writes their changes and commits.
 
 pub(crate) mod restore;
 
@@ -31,42 +31,42 @@ use crate::{
     pool::{ConnectionPool, Lease, LeasePurpose},
 };
 
-/// How a turn ended.
+/// The result of a transaction.
 pub(crate) enum TransactionResult {
-    /// With these outcomes, one for each caller, and whether something is to be sent.
+    /// Committed, with one outcome per caller, and whether outbox entries were added.
     Committed(Vec<Result<WriteOutcome>>, bool),
     /// Nothing of it is stored.
     RolledBack(StoreError),
 }
 
-/// The longest that a turn is tried for when its calls have no deadline.
+/// Maximum time for which a transaction is retried if its requests have no deadline.
 pub(crate) const MAX_RETRY_TIME: Duration = Duration::from_secs(30);
-/// Notes of turns are kept for this many numbers of the tenant, and thrown away in steps.
+/// Notes of transactions are retained for this many numbers of the tenant, and deleted in steps.
 const NOTES: i64 = 65_536;
 const STEP: i64 = 1_024;
-/// How often a turn looks ahead: the questions of a call have no more levels.
+/// How often a transaction prefetches: the lookups of a request have no more levels.
 const LOOK_AHEAD: u8 = 4;
 
-/// What is decided inside a turn.
+/// The state of the decisions in a transaction.
 struct TransactionState<'a> {
     apply: ChangeApplier<'a>,
     overlay: PendingChanges,
     fetched: LookupCache,
     /// The number of the tenant's ledger, which the guard compares.
     seq: i64,
-    /// The moment of the last call that changed something.
+    /// The time of the last request that changed something.
     last: Timestamp,
     has_changes: bool,
     deadline: Instant,
-    /// The calls that are not decided yet, the last one first.
+    /// The requests that are not decided yet, the last one first.
     waiting: Vec<&'a WriteRequest>,
-    /// How often it may still be asked for all of them what is missing.
+    /// How often missing lookups may still be prefetched for all of them.
     look_ahead: u8,
 }
 
 impl DatabaseHandle {
-    /// Gives the calls of several callers their turn. Those of one caller are written all or not at
-    /// all.
+    /// Executes the requests of several callers in one transaction. Those of one caller are written
+    /// all or not at all.
     pub(crate) async fn run_transaction(
         &self,
         tenant: i64,
@@ -75,7 +75,7 @@ impl DatabaseHandle {
     ) -> Result<TransactionResult> {
         let home = self.home(tenant).await;
         match self.turn_at(&home, tenant, calls, deadline).await {
-            // A worker that does not know the tables: the coordinator does.
+            // A worker that does not have the tables yet: the coordinator has them.
             Ok(TransactionResult::RolledBack(error))
                 if error.is_elsewhere() && !Arc::ptr_eq(&home, &self.pool) =>
             {
@@ -107,7 +107,7 @@ impl DatabaseHandle {
             self.roll_back(lent, &error).await;
             return Ok(TransactionResult::RolledBack(error));
         };
-        // The answer to COMMIT was lost: what is stored says whether it was done.
+        // The response to COMMIT was lost. The stored note shows whether it was executed.
         drop(lent);
         let began = Instant::now();
         loop {
@@ -126,7 +126,7 @@ impl DatabaseHandle {
                     let waited = began.elapsed();
                     tracing::error!(
                         ?waited,
-                        "whether a transaction was committed could not be told; it was answered 503"
+                        "it is unknown whether a transaction was committed; the response is 503"
                     );
                     return Err(StoreError::Busy);
                 }
@@ -135,7 +135,7 @@ impl DatabaseHandle {
         }
     }
 
-    /// A connection for a transaction of a tenant.
+    /// Returns a connection for a transaction of a tenant.
     async fn lent_by(&self, home: &Arc<ConnectionPool>, tenant: i64) -> Result<Lease> {
         let mut lent = match home.get(LeasePurpose::Writes).await {
             Err(error) if self.skip_replica(tenant, home, &error) => {
@@ -147,8 +147,8 @@ impl DatabaseHandle {
         Ok(lent)
     }
 
-    /// Leaves a connection clean whose transaction failed; it is closed where the connection was at
-    /// fault.
+    /// Rolls back a failed transaction, so that the connection can be reused. The connection is
+    /// closed if it caused the failure.
     async fn roll_back(&self, mut lent: Lease, error: &StoreError) {
         if !error.is_of_the_connection()
             && lent
@@ -160,16 +160,18 @@ impl DatabaseHandle {
         }
     }
 
-    /// How long a turn waits for an answer of the server: so long that there is time left to find
-    /// out what came of it.
+    /// Returns how long a transaction waits for the server. It leaves enough time to find out
+    /// afterwards whether it was committed.
     fn statement_timeout(&self, deadline: Instant) -> Duration {
         let left = deadline.saturating_duration_since(Instant::now());
         left.div_f64(2.0).max(self.options.patience.div_f64(2.0))
     }
 
-    /// Whether a turn is stored: asked behind its lock, so that it cannot be under way any more. It
-    /// changes nothing and commits that, so that what it saw is on a synchronous standby, too, when
-    /// this returns.
+    /// Returns whether a transaction is stored. The query runs under its lock, so the transaction
+    /// cannot be in progress any longer.
+    ///
+    /// The query commits a write that changes nothing. When it returns, everything it saw is also
+    /// on a synchronous standby.
     async fn is_committed(&self, tenant: i64, seq: i64, id: Uuid) -> Result<bool> {
         let noted = SqlQuery::new(&self.texts.turn_noted, values![tenant, seq]);
         let given = self.query_after_lock(tenant, noted).await?;
@@ -181,7 +183,7 @@ impl DatabaseHandle {
         Ok(noted == Some(id))
     }
 
-    /// What the statements give of a transaction that locks a tenant and asks something.
+    /// Returns the results of a transaction that locks a tenant and executes a query.
     async fn query_after_lock(&self, tenant: i64, asked: SqlQuery<'_>) -> Result<Vec<Vec<Row>>> {
         let home = self.home(tenant).await;
         let mut lent = self.lent_by(&home, tenant).await?;
@@ -200,9 +202,10 @@ impl DatabaseHandle {
         Ok(given)
     }
 
-    /// Runs the transaction; its outcomes, and whether something is to be sent. `ends_at` is set
-    /// just before COMMIT is sent: an error behind it leaves in doubt whether it was done, unless
-    /// the error is that of a statement before.
+    /// Runs the transaction. Returns its outcomes, and whether outbox entries were added.
+    ///
+    /// `ends_at` is set immediately before COMMIT is sent. After that, it is unknown whether a
+    /// failed transaction was committed, unless an earlier statement failed.
     async fn transaction(
         &self,
         lent: &mut Lease,
@@ -252,7 +255,7 @@ impl DatabaseHandle {
                 Ok((outcomes, progress.apply.sends))
             }
             Err((place, error)) => {
-                // A statement that the server refused ends the transaction, COMMIT or not.
+                // A statement that the server rejected ends the transaction, COMMIT or not.
                 if place >= commit || error.is_of_the_connection() {
                     *ends_at = Some((seq, outcomes));
                 }
@@ -261,7 +264,7 @@ impl DatabaseHandle {
         }
     }
 
-    /// The first round trip.
+    /// Executes the first round trip.
     async fn open<'a>(
         &'a self,
         lent: &mut Lease,
@@ -288,7 +291,7 @@ impl DatabaseHandle {
             .map_err(|(_, error)| error)?;
         let rest = given.split_off(1.min(given.len()));
         let ledger = given.first().and_then(|rows| rows.first());
-        let ledger = ledger.ok_or_else(|| StoreError::unexpected("a tenant without a ledger"))?;
+        let ledger = ledger.ok_or_else(|| StoreError::unexpected("the tenant has no ledger"))?;
         let (seq, clock): (i64, i64) = (ledger.try_get(0)?, ledger.try_get(1)?);
         let mut fetched = LookupCache::default();
         fetch.store_results(&rest, &mut fetched)?;
@@ -309,7 +312,7 @@ impl DatabaseHandle {
         })
     }
 
-    /// Decides the calls of one caller; what they change is taken up when all of them are well.
+    /// Decides the requests of one caller. Their changes are added if all of them succeed.
     async fn decide(
         &self,
         lent: &mut Lease,
@@ -318,7 +321,7 @@ impl DatabaseHandle {
         progress: &mut TransactionState<'_>,
     ) -> Result<Result<WriteOutcome>> {
         let time = (self.options.now)().at_least_after(progress.last);
-        let mut outcome = Err(StoreError::unexpected("a turn without a call"));
+        let mut outcome = Err(StoreError::unexpected("a transaction without a request"));
         let is_alone = calls.len() == 1;
         for call in calls {
             progress.waiting.pop();
@@ -341,8 +344,8 @@ impl DatabaseHandle {
                     }
                     outcome = Ok(came_to);
                 }
-                // Several calls of one caller have a transaction of their own, which ends here: see
-                // `Store::import_records`.
+                // Several requests of one caller have a transaction of their own, which ends here:
+                // see `Store::import_records`.
                 Err(error) if !is_alone => {
                     return Err(StoreError::Rejected(svc_store::with_import_address(call, error)));
                 }
@@ -370,7 +373,7 @@ impl DatabaseHandle {
                     self.prefetch(time, progress, &mut more);
                     self.fetch(lent, tenant, more, progress).await?;
                 }
-                // What is collected has to be in the tables before this call can be decided.
+                // The collected changes must be in the tables before this request can be decided.
                 Err(RuleError::UnflushedChanges) => {
                     let (within, (seq, queries)) = (
                         self.statement_timeout(progress.deadline),
@@ -390,8 +393,8 @@ impl DatabaseHandle {
         }
     }
 
-    /// What the calls behind this one would miss, too, is fetched with it: a turn of a thousand
-    /// calls has few round trips.
+    /// Also fetches the lookups that the following requests will need, so that a transaction of a
+    /// thousand requests has few round trips.
     fn prefetch(
         &self,
         time: Timestamp,
@@ -439,8 +442,8 @@ impl DatabaseHandle {
         fetch.store_results(&given, &mut progress.fetched)
     }
 
-    /// The statements that write what was decided; the guard first, which fails where somebody else
-    /// has written since. And the number of the ledger from then on.
+    /// Returns the statements that write the decided changes, and the new number of the ledger. The
+    /// guard comes first. It fails if another process has written since the lock.
     fn writes(&self, tenant: i64, progress: &mut TransactionState<'_>) -> (i64, Vec<SqlQuery<'_>>) {
         let (seq, steps) = progress.apply.take();
         let guard = values![tenant, seq, progress.last.as_micros(), progress.seq];

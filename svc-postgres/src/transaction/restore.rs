@@ -1,4 +1,5 @@
-//! A turn without rules: changes that another store has decided, and how far its copy is.
+//! A transaction without rules: changes that another store has decided, and the progress of the
+//! copy.
 
 use std::time::Instant;
 
@@ -13,18 +14,18 @@ use crate::{
     transaction::MAX_RETRY_TIME,
 };
 
-/// A part of a copy; under which name it is remembered how far that is; what the part before has
-/// left there, and what this one leaves.
+/// A batch of a copy, the name under which its progress is stored, the progress after the previous
+/// batch, and the progress after this one.
 pub(crate) type RestorePart<'a> = (&'a ExportBatch, &'a str, (Option<&'a str>, &'a str));
 
-/// What is remembered: with the number that the ledger has then, so that whatever anybody else
-/// writes is seen.
+/// Returns the stored text: the mark with the number of the ledger, so that later writes of others
+/// are detected.
 pub(crate) fn remembered(seq: i64, mark: &str) -> String {
     format!("{seq} {mark}")
 }
 
 impl DatabaseHandle {
-    /// Writes a part of a copy and how far it is, in one transaction.
+    /// Writes a batch of a copy and its progress, in one transaction.
     pub(crate) async fn restore(&self, tenant: i64, part: RestorePart<'_>) -> Result<()> {
         let mut lent = self.pool.get(LeasePurpose::Writes).await?;
         lent.begins();
@@ -39,8 +40,8 @@ impl DatabaseHandle {
         restored.map(drop)
     }
 
-    /// The number of the tenant's ledger, and what is remembered under a name: read behind the
-    /// lock, so that no part of a copy is under way any more.
+    /// Returns the number of the tenant's ledger, and the text that is stored under a name. They
+    /// are read under the lock, so no batch of a copy is in progress.
     pub(crate) async fn remembered_as(
         &self,
         tenant: i64,
@@ -82,12 +83,12 @@ impl DatabaseHandle {
         let expected = before.map(|before| remembered(progress.seq, before).into_bytes());
         if known != expected || before.is_none() && progress.seq != 0 {
             return Err(Error::unexpected(
-                "the tenant has data in the database that this copy has not brought",
+                "the tenant has data in the database that is not from this copy",
             )
             .into());
         }
         progress.last = progress.last.max(batch.clock);
-        // The feed begins anew here: of what comes from elsewhere it tells that it is there.
+        // The feed restarts here: imported records are entries of created records.
         let mut telling = FeedRecorder::default();
         for change in &batch.changes {
             if let Some(told) = telling.record(change) {

@@ -1,8 +1,8 @@
-//! What the library is measured against: the same work written by hand, straight on rusqlite and
-//! straight on hyper.
+//! The baselines of the library: the same work in hand-written code, directly on rusqlite and
+//! directly on hyper.
 //!
-//! Cached statements, WAL, `synchronous=FULL`. Each bench uses its part of this file.
-#![allow(dead_code, reason = "each bench uses its part")]
+//! Cached statements, WAL, `synchronous=FULL`. Each benchmark uses a part of this file.
+#![allow(dead_code, reason = "each benchmark uses a part of it")]
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -23,7 +23,7 @@ use svc_core::value::Timestamp;
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
-/// People out of a table made for it: every column is text that only has to be copied.
+/// People in a table made for it: every column is text that only has to be copied.
 pub(crate) struct People {
     file: Connection,
     base: String,
@@ -47,7 +47,7 @@ const LINKS: [(&str, &str); 12] = [
 ];
 
 impl People {
-    /// Copies the people of the store's file at `from` into a file of its own, and opens that for
+    /// Copies the people of the store's file at `from` into a separate file, and opens that for
     /// reading.
     pub(crate) fn copied(
         from: &Path,
@@ -92,7 +92,7 @@ impl People {
 
     /// Opens such a copy.
     pub(crate) fn open(copy: &Path, base: &str, namespace: &str) -> rusqlite::Result<Self> {
-        // One thread at a time uses it: without this flag every column costs a lock.
+        // Only one thread at a time uses it: without this flag every column costs a lock.
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let file = Connection::open_with_flags(copy, flags)?;
         file.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -103,7 +103,7 @@ impl People {
         })
     }
 
-    /// A person of a tenant.
+    /// Returns a person of a tenant.
     pub(crate) fn person(&self, tenant: i64, id: &str) -> rusqlite::Result<Vec<u8>> {
         let mut statement = self.file.prepare_cached(
             "SELECT seq, id, created, modified, identifiers, body FROM person WHERE tenant = ?1 AND id = ?2",
@@ -116,7 +116,7 @@ impl People {
         })
     }
 
-    /// A page of so many people of a tenant whose rows have no gaps.
+    /// Returns a page of `size` people of a tenant whose rows have no gaps.
     pub(crate) fn page(&self, tenant: i64, number: i64, size: i64) -> rusqlite::Result<Vec<u8>> {
         self.file.prepare_cached("BEGIN")?.execute(())?;
         let total: i64 = self
@@ -203,7 +203,7 @@ impl People {
         )
     }
 
-    /// The object of a person, with these links before its own.
+    /// Writes the object of a person, with `links` before its own links.
     fn put_member(&self, out: &mut Vec<u8>, row: &Row<'_>, links: &[u8]) -> rusqlite::Result<()> {
         let (base, id) = (self.base.as_bytes(), row.get_ref(1)?.as_bytes()?);
         let (created, modified) = (row.get_ref(2)?.as_bytes()?, row.get_ref(3)?.as_bytes()?);
@@ -267,18 +267,18 @@ fn put(out: &mut Vec<u8>, parts: &[&[u8]]) {
     }
 }
 
-/// A connection with the settings of the baselines.
+/// Opens a connection with the settings of the baselines.
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let file = Connection::open(path)?;
     file.query_row("PRAGMA journal_mode = wal", (), |_| Ok(()))?;
     file.pragma_update(None, "synchronous", "full")?;
-    // Otherwise SQLite compiles a cached statement with a range anew for each value.
+    // Otherwise SQLite recompiles a cached statement with a range for each value.
     file.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(file)
 }
 
-/// Signs a petition: a new person, a signature and their totals, each request in a transaction of
-/// its own.
+/// Signs a petition: a new person, a signature and their totals. Each request is a separate
+/// transaction.
 pub(crate) struct Signs {
     file: Connection,
     petition: Uuid,
@@ -286,7 +286,7 @@ pub(crate) struct Signs {
     namespace: String,
 }
 
-/// What a request leaves in the file.
+/// The rows that a request writes to the file.
 struct Rows<'a> {
     tenant: i64,
     person: Uuid,
@@ -299,7 +299,7 @@ struct Rows<'a> {
 }
 
 impl Signs {
-    /// Over a file with the tables of the store, which nobody else writes.
+    /// Opens a file with the tables of the store, which has no other writer.
     pub(crate) fn open(
         path: &Path,
         petition: &str,
@@ -315,9 +315,9 @@ impl Signs {
         })
     }
 
-    /// One request, as somebody would serve it by hand: who asks, what the body says, the same
-    /// look-ups, rows and totals as a helper call needs, and the signature as an answer. It takes
-    /// the body as it comes: no rule is checked.
+    /// Handles one request as hand-written code would: authentication, parsing, the same lookups,
+    /// rows and totals as a helper request needs, and the signature as response. It does not
+    /// validate the body.
     pub(crate) fn answer(
         &self,
         request: &Request<Bytes>,
@@ -377,7 +377,7 @@ impl Signs {
         Ok(respond(StatusCode::OK, body.into()))
     }
 
-    /// Whose key it is.
+    /// Returns the tenant of a key.
     fn tenant(&self, key: &[u8]) -> rusqlite::Result<Option<i64>> {
         let hash: [u8; 32] = Sha256::digest(key).into();
         let prefix = hash
@@ -396,7 +396,7 @@ impl Signs {
         Ok(respond(status, Bytes::new()))
     }
 
-    /// The rows of a request; `false` when the person is known already.
+    /// Writes the rows of a request; returns `false` if the person already exists.
     fn write(&self, rows: &Rows<'_>) -> rusqlite::Result<bool> {
         let (file, tenant, now) = (&self.file, rows.tenant, rows.now);
         let (person, signature, petition) = (
@@ -440,7 +440,7 @@ impl Signs {
     }
 }
 
-/// The members of an object's text.
+/// Returns the text of an object without its braces.
 fn members(object: &str) -> &[u8] {
     object
         .get(1..object.len().saturating_sub(1))
@@ -448,8 +448,8 @@ fn members(object: &str) -> &[u8] {
         .as_bytes()
 }
 
-/// A response with the headers that the service sends, but for those by which clients compare what
-/// they have.
+/// Returns a response with the headers of the service, except the validators (entity tag and
+/// modification date).
 fn respond(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(body));
     *response.status_mut() = status;
@@ -466,8 +466,8 @@ fn respond(status: StatusCode, body: Bytes) -> Response<Full<Bytes>> {
     response
 }
 
-/// Bare hyper: finished bytes for each path and query, with the headers that the service sends but
-/// for its validators.
+/// Serves prepared bytes for each path and query with bare hyper, with the headers of the service
+/// except its validators.
 pub(crate) async fn serve(listener: TcpListener, bodies: HashMap<String, Bytes>) {
     serve_with(listener, move |asked| {
         bodies.get(asked).cloned().unwrap_or_default()
@@ -475,7 +475,7 @@ pub(crate) async fn serve(listener: TcpListener, bodies: HashMap<String, Bytes>)
     .await;
 }
 
-/// The same with what a function gives for a path and query.
+/// Serves the bytes that a function returns for a path and query.
 pub(crate) async fn serve_with(
     listener: TcpListener,
     give: impl Fn(&str) -> Bytes + Send + Sync + 'static,
@@ -493,9 +493,9 @@ pub(crate) async fn serve_with(
                 );
                 async move { Ok::<_, Infallible>(respond(StatusCode::OK, body)) }
             });
-            // Without it small answers wait for the client's acknowledgement.
+            // Otherwise small responses wait for the client's acknowledgement.
             let _ = stream.set_nodelay(true);
-            // A client that goes away ends its connection.
+            // A client that disconnects ends its connection.
             let _ = http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), answer)
                 .await;

@@ -1,4 +1,6 @@
-//! What a client that has the answer already costs, against one that gets it (ETG-05).
+//! Measures the cost of a client that already has the response, against one that receives it.
+//!
+//! Requirements: ETG-05.
 
 use std::path::Path;
 
@@ -18,8 +20,9 @@ use crate::measure::{Bound, CpuWatch, Report, interleaved};
 const ROUNDS: usize = 15;
 const READS: u32 = 1_000;
 
-/// 304 of a page of 25 people and of a person against their 200, which is read and written anew;
-/// and, for comparison, the same 200 without its tag, and from what is kept.
+/// Measures 304 for a page of 25 people and for a person against their 200, which is read and
+/// written again. For comparison, it also measures the same 200 without its tag, and from the
+/// response cache.
 pub(crate) fn conditional(report: &mut Report, runtime: &Runtime, folder: &Path) {
     let server = runtime.block_on(async {
         let server = Server::with(SqliteOptions::new(folder.join("conditional.db"))).await;
@@ -55,7 +58,7 @@ pub(crate) fn conditional(report: &mut Report, runtime: &Runtime, folder: &Path)
             ],
         );
         let detail = format!(
-            "{known:.1} us, 200 {whole:.1} us, without tag {untagged:.1} us, kept {again:.1} us"
+            "{known:.1} us, 200 {whole:.1} us, without tag {untagged:.1} us, cached {again:.1} us"
         );
         report.line(
             &format!("304 of {what} against its 200, CPU"),
@@ -69,7 +72,7 @@ pub(crate) fn conditional(report: &mut Report, runtime: &Runtime, folder: &Path)
     }
 }
 
-/// CPU time of a read, and the tag of its answer.
+/// Returns the CPU time of a read, and the tag of its response.
 fn read(
     runtime: &Runtime,
     service: &SvcService,

@@ -1,5 +1,5 @@
-//! What the benches read and write: invented people of about 2 KB on the wire, and what they did;
-//! the same every time.
+//! The data of the benchmarks: generated people of about 2 KB as JSON, and their actions. It is the
+//! same in every run.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -25,14 +25,14 @@ const LOAD: usize = 5_000;
 
 /// People of the large file: 40 000 pages of 25.
 pub(crate) const MANY: u32 = 1_000_000;
-/// Members of a small container beside it.
+/// Members of a small container in the same file.
 pub(crate) const FEW: u32 = 1_000;
-/// Changes with what [`fill`] makes, so that a file of an earlier version is made anew.
+/// Change it together with [`fill`], so that files of an earlier version are created again.
 const VERSION: &str = "2";
 
 /// A container of the large file with one million members, and one with a thousand.
 pub(crate) struct Pair {
-    /// What is counted, as the line of the bench says it.
+    /// The counted value, as the line of the benchmark names it.
     pub(crate) counted: &'static str,
     pub(crate) container: Kind,
     pub(crate) member: Kind,
@@ -40,8 +40,8 @@ pub(crate) struct Pair {
     pub(crate) few: RecordAddress,
 }
 
-/// The containers of the large file. Totals of other kinds are read by the same statement as those
-/// of signatures.
+/// Returns the containers of the large file. Totals of other kinds are read by the same statement
+/// as those of signatures.
 pub(crate) fn pairs() -> Vec<Pair> {
     let counted = [
         ("total_signatures", Kind::Petition, Kind::Signature),
@@ -69,9 +69,9 @@ pub(crate) fn pairs() -> Vec<Pair> {
     counted.map(of).into()
 }
 
-/// The id of a record of the benches.
+/// Returns the id of a record of the benchmarks.
 pub(crate) fn id(kind: Kind, number: u32) -> Id {
-    // A UUID of version 7 whose time is that of the record; the rest spreads as random ones do.
+    // A UUID of version 7 with the time of the record; the rest is distributed like random bits.
     let millis = created(number).as_micros() / 1000;
     let (one, two) = (
         mix(u64::from(number) << 8 | kind as u64),
@@ -88,7 +88,7 @@ pub(crate) fn id(kind: Kind, number: u32) -> Id {
     Id::new(&text).expect("a UUID")
 }
 
-/// When a record of the benches was made.
+/// Returns the creation time of a record of the benchmarks.
 fn created(number: u32) -> Timestamp {
     Timestamp::from_micros(BEGIN + i64::from(number) * 20_000_123)
 }
@@ -103,11 +103,11 @@ fn mix(number: u64) -> u64 {
 fn object(text: &str) -> Object {
     match Json::read(text.as_bytes(), &JsonLimits::trusted()) {
         Ok(Json::Object(object)) => object,
-        other => panic!("no object: {other:?}"),
+        other => panic!("not an object: {other:?}"),
     }
 }
 
-/// The fields of a person, as a client sends them.
+/// Returns the fields of a person, as a client sends them.
 pub(crate) fn person_text(number: u32) -> String {
     let word = |salt: u64, words: &[&'static str]| {
         let place = mix(u64::from(number) | salt << 40) % words.len() as u64;
@@ -147,7 +147,7 @@ pub(crate) fn person_text(number: u32) -> String {
         )
 }
 
-/// The body of a signature by a new person.
+/// Returns the body of a signature by a new person.
 pub(crate) fn signature_text(number: u32) -> String {
     format!(
         r#"{{"comments":"Count me in.","person":{}}}"#,
@@ -194,7 +194,7 @@ fn container(kind: Kind, number: u32) -> ImportedRecord {
     row(kind, number, &fields, Vec::new())
 }
 
-/// What a person did in a container.
+/// Returns the action of a person in a container.
 fn member(pair: &Pair, container: &RecordAddress, number: u32, person: u32) -> ImportedRecord {
     let fields = match pair.member {
         Kind::Attendance => r#"{"status":"accepted","tickets":[{"title":"Standard"}]}"#,
@@ -231,7 +231,7 @@ fn service(store: &SqliteStore, set: impl FnOnce(ApiBuilder) -> ApiBuilder) -> S
 }
 
 impl Server {
-    /// Over the data file at `path`, which is made when there is none.
+    /// Opens the data file at `path`, which is created if it does not exist.
     pub(crate) async fn open(path: &Path) -> Self {
         Self::with(SqliteOptions::new(path)).await
     }
@@ -252,7 +252,7 @@ impl Server {
         }
     }
 
-    /// Another service over the same store.
+    /// Returns another service over the same store.
     pub(crate) fn serving(&self, set: impl FnOnce(ApiBuilder) -> ApiBuilder) -> SvcService {
         service(&self.store, set)
     }
@@ -269,7 +269,7 @@ impl Server {
         }
     }
 
-    /// Over the file of one million people, made when there is none that is complete.
+    /// Opens the file of one million people, which is created if no complete one exists.
     pub(crate) async fn large() -> Self {
         let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("one-million-people.db");
         if path.exists() {
@@ -281,7 +281,7 @@ impl Server {
             svc_sqlite::remove_data_file(&path).expect("a file to remove");
         }
         println!(
-            "(loading one million people and what they did into {}: some minutes, once)",
+            "(loading one million people and their actions into {}: takes some minutes, only once)",
             path.display()
         );
         let begin = Instant::now();
@@ -293,7 +293,7 @@ impl Server {
     }
 }
 
-/// One million people; and for each pair of containers one million records and one thousand.
+/// Loads one million people, and one million and one thousand records for each pair of containers.
 async fn fill(server: &Server) {
     server.load((0..MANY).map(person)).await;
     for pair in pairs() {

@@ -1,24 +1,24 @@
-//! How the benches measure: medians of interleaved runs, CPU time of a thread, and a line for each
-//! bound.
+//! The measurements of the benchmarks: medians of interleaved runs, CPU time of a thread, and a
+//! line for each bound.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// What a ratio has to keep.
+/// The bound of a ratio.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Bound {
     AtMost(f64),
     AtLeast(f64),
 }
 
-/// The lines of one bench, and whether all bounds were kept.
+/// The lines of one benchmark, and whether any bound was missed.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     missed: bool,
 }
 
 impl Report {
-    /// Prints what was measured against its bound; `detail` says what the ratio was made of.
+    /// Prints a measured value and its bound; `detail` explains the ratio.
     pub(crate) fn line(
         &mut self,
         what: &str,
@@ -38,7 +38,7 @@ impl Report {
         );
     }
 
-    /// 1 when a bound was missed.
+    /// Returns exit code 1 if a bound was missed.
     pub(crate) fn finish(self) -> ExitCode {
         if self.missed {
             ExitCode::FAILURE
@@ -48,7 +48,8 @@ impl Report {
     }
 }
 
-/// Whether the command line asks for this part of a bench: it names parts, or none for all of them.
+/// Returns whether the command line selects this part of a benchmark. It names parts, or none for
+/// all of them.
 pub(crate) fn is_asked_for(part: &str) -> bool {
     let mut named = std::env::args()
         .skip(1)
@@ -57,7 +58,8 @@ pub(crate) fn is_asked_for(part: &str) -> bool {
     named.peek().is_none() || named.any(|name| name == part)
 }
 
-/// Runs the sides in turn, so many rounds after one to warm up, and gives the median of each.
+/// Runs the sides alternately, `rounds` times after one warm-up round, and returns the median of
+/// each.
 pub(crate) fn interleaved<const N: usize>(
     rounds: usize,
     mut sides: [&mut dyn FnMut() -> f64; N],
@@ -79,14 +81,14 @@ pub(crate) fn median(mut runs: Vec<f64>) -> f64 {
     runs.get(runs.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// CPU time of this thread in microseconds for each of `count` pieces of work.
+/// Returns the CPU time of this thread in microseconds for each of `count` units of work.
 pub(crate) fn cpu_each(count: u32, work: impl FnOnce()) -> f64 {
     let watch = CpuWatch::start();
     work();
     watch.micros() / f64::from(count)
 }
 
-/// Measures CPU time of the thread it was started on.
+/// Measures the CPU time of the thread that started it.
 #[derive(Debug)]
 pub(crate) struct CpuWatch(Duration);
 
@@ -100,7 +102,7 @@ impl CpuWatch {
     }
 }
 
-/// Pieces of work done in a second.
+/// Returns the units of work per second.
 pub(crate) fn per_second(count: u32, work: impl FnOnce()) -> f64 {
     let begin = Instant::now();
     work();
@@ -116,7 +118,7 @@ fn thread_cpu() -> Duration {
     )
 }
 
-/// Where there is no such clock, time that passes.
+/// Without such a clock, measures elapsed time.
 #[cfg(not(unix))]
 fn thread_cpu() -> Duration {
     static BEGIN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();

@@ -1,4 +1,6 @@
-//! Whether the time of an answer without a key tells who is known (HLP-07).
+//! Measures whether the response time for an anonymous caller reveals that a person is known.
+//!
+//! Requirements: HLP-07.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -16,19 +18,20 @@ use tower::Service;
 use crate::data::{self, Server};
 use crate::measure::{Bound, Report, median};
 
-/// Calls for somebody known, each beside one for somebody unknown.
+/// Number of pairs: a request for a known person and one for an unknown person.
 const PAIRS: u32 = 2_000;
-/// Pairs before those that are measured.
+/// Number of warm-up pairs before the measured ones.
 const FIRST: u32 = 200;
-/// Below this the two are told apart.
+/// Below this p-value the two are distinguishable.
 const LEAST: f64 = 0.01;
 
-/// Answers come at multiples of this.
+/// Responses are sent at multiples of this duration.
 const EVEN: Duration = Duration::from_millis(10);
 
-/// Whether they are told apart where answers come at even times; and, for comparison, without that.
+/// Measures whether the two are distinguishable with a response-time quantum and, for comparison,
+/// without one.
 pub(crate) fn strangers(report: &mut Report, runtime: &Runtime, folder: &Path) {
-    // Exact to some microseconds, where `tokio::time::sleep` takes whole milliseconds from now on.
+    // Accurate to a few microseconds, while `tokio::time::sleep` rounds to whole milliseconds.
     let exact = |time| async move {
         tokio::task::spawn_blocking(move || std::thread::sleep(time))
             .await
@@ -40,7 +43,7 @@ pub(crate) fn strangers(report: &mut Report, runtime: &Runtime, folder: &Path) {
         ("sign test", &durable.pairs),
         ("Mann-Whitney", &durable.ranks),
     ] {
-        let what = format!("p that known and unknown take alike, {test}");
+        let what = format!("p that known and unknown take equally long, {test}");
         let detail = format!(
             "P(unknown slower) {:.3}, two-sided p {:.4}; {}",
             told.share, told.p, durable.medians
@@ -53,20 +56,20 @@ pub(crate) fn strangers(report: &mut Report, runtime: &Runtime, folder: &Path) {
         |service| service,
     );
     println!(
-        "(answered at once: P(unknown slower) {:.3} by sign test, {:.3} by Mann-Whitney; {})",
+        "(without quantum: P(unknown slower) {:.3} by sign test, {:.3} by Mann-Whitney; {})",
         at_once.pairs.share, at_once.ranks.share, at_once.medians
     );
 }
 
-/// What the calls of one server tell.
+/// The results of the requests to one server.
 struct Measured {
     pairs: Told,
     ranks: Told,
     medians: String,
 }
 
-/// Signatures without a key, in pairs one after the other: of somebody who is known, and of
-/// somebody who is not.
+/// Measures signatures of anonymous callers, in consecutive pairs: one of a known person, one of an
+/// unknown person.
 fn measured(
     runtime: &Runtime,
     options: SqliteOptions,
@@ -83,7 +86,7 @@ fn measured(
     let mut service = set(server.service.clone());
     let mut times = [Vec::new(), Vec::new()];
     for number in 0..FIRST + PAIRS {
-        // Who is first alternates, so that whatever follows something has no part in it.
+        // The order alternates, so that effects of the preceding request cancel out.
         let sides = [KNOWN, UNKNOWN].map(|base| signature(&petition, base + number));
         let mut pair = [0.0; 2];
         let mut calls: Vec<_> = pair.iter_mut().zip(sides).collect();
@@ -114,7 +117,8 @@ fn measured(
     }
 }
 
-/// Numbers of people with as many digits on both sides: the known ones are loaded.
+/// The first numbers of known and unknown people, with the same number of digits. The known ones
+/// are loaded.
 const KNOWN: u32 = 100_000;
 const UNKNOWN: u32 = 200_000;
 
@@ -131,7 +135,7 @@ fn signature(petition: &Id, number: u32) -> Request<Full<Bytes>> {
     request.body(Full::new(body.into())).expect("a request")
 }
 
-/// Microseconds until the answer is there.
+/// Returns the microseconds until the response is complete.
 async fn timed(service: &mut SvcService, request: Request<Full<Bytes>>) -> f64 {
     let begin = Instant::now();
     let answer = service
@@ -147,11 +151,11 @@ async fn timed(service: &mut SvcService, request: Request<Full<Bytes>>) -> f64 {
     time
 }
 
-/// What a test tells of two samples.
+/// The result of a test of two samples.
 struct Told {
-    /// How often the second is the greater one.
+    /// The share of pairs in which the second value is greater.
     share: f64,
-    /// How probable so great a difference is where there is none, to either side.
+    /// The two-sided p-value: the probability of such a difference if there is none.
     p: f64,
 }
 
@@ -185,7 +189,7 @@ fn by_ranks(one: &[f64], other: &[f64]) -> Told {
     }
 }
 
-/// 1 where the second is greater, a half where both are alike.
+/// Returns 1 if the second value is greater, and one half if both are equal.
 fn wins(one: f64, other: f64) -> f64 {
     match other.total_cmp(&one) {
         std::cmp::Ordering::Greater => 1.0,
@@ -194,8 +198,8 @@ fn wins(one: f64, other: f64) -> f64 {
     }
 }
 
-/// How probable a value of the normal distribution is that lies so far from its middle: Abramowitz
-/// and Stegun 7.1.26, right to seven digits.
+/// Returns the two-sided p-value of a number of standard deviations: Abramowitz and Stegun 7.1.26,
+/// exact to seven digits.
 fn two_sided(deviations: f64) -> f64 {
     let x = deviations.abs() / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);

@@ -1,4 +1,4 @@
-//! What the rulebook changes, written into the file inside the writer's transaction.
+//! Applies the changes of the rules to the file, in the transaction of the writer.
 
 use std::collections::HashMap;
 
@@ -24,12 +24,12 @@ use crate::{
     tenant_deltas::store_counts,
 };
 
-/// Applies the changes of calls, and notes which rows join and leave collections.
+/// Applies the changes of write requests, and collects which rows join and leave collections.
 pub(crate) struct ChangeApplier<'a> {
     file: &'a Connection,
     tenant: i64,
     pub(crate) tally: &'a mut TenantDeltas,
-    /// Rows that this transaction's call has made, the youngest last.
+    /// Rows that this transaction has inserted, the newest last.
     made: Vec<(Id, i64)>,
     moves: Vec<MembershipChange>,
 }
@@ -45,7 +45,7 @@ impl<'a> ChangeApplier<'a> {
         }
     }
 
-    /// Which rows joined and left collections.
+    /// Returns which rows joined and left collections.
     pub(crate) fn into_moves(self) -> Vec<MembershipChange> {
         self.moves
     }
@@ -90,14 +90,14 @@ impl<'a> ChangeApplier<'a> {
         Ok(())
     }
 
-    /// The row of the record that a change is about.
+    /// Returns the row of the record that a change refers to.
     fn row(&self, at: &ChangeTarget) -> Result<i64> {
         if at.row != StoredRecord::UNSAVED_ROW {
             return Ok(at.row);
         }
         let made = self.made.iter().rev().find(|(id, _)| *id == at.id);
         made.map(|(_, row)| *row)
-            .ok_or_else(|| StoreError::unexpected("a change of a record that was not made"))
+            .ok_or_else(|| StoreError::unexpected("a change refers to an unknown record"))
     }
 
     fn insert(&mut self, insert: &InsertRecord) -> Result<()> {
@@ -192,7 +192,7 @@ impl<'a> ChangeApplier<'a> {
             .find(|(_, column)| column.name == link)
         else {
             return Err(StoreError::unexpected(
-                "a change of a link that the kind does not have",
+                "a change refers to a link that the kind does not have",
             ));
         };
         let sql = table.sql.set_column.get(place).map_or("", String::as_str);
@@ -208,10 +208,10 @@ impl<'a> ChangeApplier<'a> {
         Ok(())
     }
 
-    /// Removes records and all that finds and counts them.
+    /// Deletes records, with their index entries and totals.
     fn delete(&mut self, set: &RecordSet) -> Result<()> {
         let (table, id) = (table(set.kind()), bottom(set)?);
-        // What was counted under these records goes with them.
+        // The totals of the collections under these records are deleted with them.
         store_counts(self.file, self.tally)?;
         let gone = self.leave_collections(table, set, id)?;
         if let RecordSet::One(at, emails) = set {
@@ -227,8 +227,8 @@ impl<'a> ChangeApplier<'a> {
         Ok(())
     }
 
-    /// Notes that records leave every collection that they are in, and frees their identifiers; how
-    /// many they are.
+    /// Removes records from every collection that they are in, and releases their identifiers.
+    /// Returns how many records these are.
     fn leave_collections(&mut self, table: &SqliteTable, set: &RecordSet, id: RecordId) -> Result<i64> {
         let scopes: Vec<Kind> = table.scopes().map(|column| column.kind).collect();
         let mut statement = self.file.prepare_cached(&record_sets::select_set_sql(table, set))?;
@@ -260,7 +260,7 @@ impl<'a> ChangeApplier<'a> {
         Ok(gone)
     }
 
-    /// A row comes into a collection, or leaves it.
+    /// Adds a row to a collection, or removes it.
     fn change_membership(
         &mut self,
         members: &SqliteTable,
@@ -339,8 +339,7 @@ impl<'a> ChangeApplier<'a> {
         )
     }
 
-    /// Empties a link; where the records are listed under what it led to, they leave those
-    /// collections.
+    /// Clears a link. Records that are listed under the target of the link leave those collections.
     fn clear_link(&mut self, table: &SqliteTable, link: &str, to: &RecordSet) -> Result<()> {
         let id = bottom(to)?;
         if let Some(column) = table.scopes().find(|column| column.name == link) {
@@ -375,7 +374,7 @@ impl<'a> ChangeApplier<'a> {
     }
 }
 
-/// The id of the record that a set begins with.
+/// Returns the id of the root record of a set.
 pub(crate) fn bottom(set: &RecordSet) -> Result<RecordId> {
     match set {
         RecordSet::One(at, _) => RecordId::try_parse(&at.id),
@@ -383,8 +382,8 @@ pub(crate) fn bottom(set: &RecordSet) -> Result<RecordId> {
     }
 }
 
-/// A row that comes into the collection of all records of its kind, or of those under one, or
-/// leaves it.
+/// Returns the change of the collections when a row joins or leaves the collection of its kind, or
+/// the one under a record.
 fn moved(
     tenant: i64,
     members: &SqliteTable,

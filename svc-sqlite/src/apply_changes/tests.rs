@@ -9,7 +9,7 @@ use crate::schema::tests::file;
 const TAG: &str = "018f8d9e-0000-7000-8000-000000000001";
 const OTHER: &str = "018f8d9e-0000-7000-8000-000000000002";
 
-/// A tag with so many taggings, and another one that every tenth of these people has, too.
+/// Creates a tag with this many taggings, and a second tag that every tenth of these people has.
 fn tagged(people: usize) -> Connection {
     let file = file();
     let [tag, other] = [TAG, OTHER].map(|id| RecordId::try_parse(&Id::new(id).unwrap()).unwrap());
@@ -39,7 +39,7 @@ fn tagged(people: usize) -> Connection {
     file
 }
 
-/// Totals that are not the number of their members.
+/// Returns how many totals differ from the number of members.
 fn wrong_totals(file: &Connection) -> i64 {
     let wrong = |scope: Kind| -> i64 {
         let sql = format!(
@@ -58,8 +58,8 @@ fn number(file: &Connection, sql: &str) -> i64 {
     file.query_row(sql, (), |row| row.get(0)).unwrap()
 }
 
-/// CRU-05: a tag goes with its taggings in the same few statements, however many they are, and
-/// every total is right afterwards.
+/// CRU-05: deleting a tag with its taggings takes a fixed, small number of statements. Every total
+/// is right afterwards.
 #[test]
 fn a_tag_goes_in_few_statements() {
     let mut counts = Vec::new();

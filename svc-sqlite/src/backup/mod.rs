@@ -1,4 +1,4 @@
-//! Copies of a running store, and the emptying of its log.
+//! Copies of a store that is in use, and checkpoints of its log.
 
 use std::fs;
 use std::path::Path;
@@ -13,16 +13,16 @@ use crate::read_pool::Snapshots;
 
 /// Pages copied in one step.
 const STEP: i32 = 1_024;
-/// Between two attempts at emptying the log.
+/// Pause between two attempts to empty the log.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Copies the file at `from` to `to`, which only its owner can read.
+/// Copies the file at `from` to a new file at `to` that only its owner can read.
 pub(crate) fn backup(from: &Path, to: &Path, patience: Duration) -> Result<(), FileError> {
-    // Made first: nothing of another's is removed when it exists.
+    // Creates the target first, so that an existing file is never removed.
     drop(make(to)?);
     let copied = copy(from, to, patience);
     if copied.is_err() {
-        // The first error is the one to tell.
+        // The first error is the one to report.
         let _ = fs::remove_file(to);
     }
     copied
@@ -37,7 +37,7 @@ pub(crate) fn checkpoint(
     empty_log(&connect(path, patience)?, snapshots, patience).map_err(sqlite(path))
 }
 
-/// Writes the whole file anew, and empties the log.
+/// Rewrites the whole file and empties the log.
 pub(crate) fn compact(
     path: &Path,
     snapshots: &Snapshots,
@@ -49,7 +49,7 @@ pub(crate) fn compact(
         .map_err(sqlite(path))
 }
 
-/// A connection for one piece of maintenance, as durable as the writer's.
+/// Opens a connection for one maintenance task, as durable as that of the writer.
 fn connect(path: &Path, patience: Duration) -> Result<Connection, FileError> {
     let failed = sqlite(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -60,8 +60,8 @@ fn connect(path: &Path, patience: Duration) -> Result<Connection, FileError> {
     Ok(file)
 }
 
-/// Waits for readers as long as `patience` allows, and also, which SQLite does not do by itself,
-/// for another checkpoint.
+/// Waits for readers for up to `patience`, and also for another checkpoint, which SQLite itself
+/// does not wait for.
 fn empty_log(file: &Connection, snapshots: &Snapshots, patience: Duration) -> rusqlite::Result<()> {
     let start = Instant::now();
     let _guard = snapshots.checkpoint();
@@ -84,8 +84,8 @@ fn busy() -> rusqlite::Error {
 
 fn copy(from: &Path, to: &Path, patience: Duration) -> Result<(), FileError> {
     let source = open_reader(from, patience).map_err(sqlite(from))?;
-    // Inside one read the source does not change; without it, every write would start the copy
-    // anew.
+    // The source does not change during one read transaction. Without it, every write would restart
+    // the copy.
     source
         .execute_batch("BEGIN")
         .and_then(|()| {
@@ -102,8 +102,8 @@ fn copy(from: &Path, to: &Path, patience: Duration) -> Result<(), FileError> {
             match copy.step(STEP).map_err(&failed)? {
                 StepResult::Done => break,
                 StepResult::More => {}
-                // Nobody else has the target, and the source is held by a read: this does not pass
-                // by waiting.
+                // No other process has the target, and a read holds the source. Waiting does not
+                // help.
                 _ => return Err(failed(busy())),
             }
         }

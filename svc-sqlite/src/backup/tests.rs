@@ -20,7 +20,7 @@ async fn set_up(store: &SqliteStore, sql: &'static str) {
         .unwrap();
 }
 
-/// Backups under 16 writers open, and their totals equal their members.
+/// Backups made while 16 writers are active can be opened, and their totals equal their members.
 #[test]
 fn a_copy_shows_one_moment() {
     let folder = tempfile::tempdir().unwrap();
@@ -118,7 +118,7 @@ fn nothing_is_overwritten_and_nothing_left_behind() {
     assert_eq!(fs::read_to_string(&letter).unwrap(), "Dear all");
 }
 
-/// How often the text that marks planted values is in the store's files.
+/// Returns how often the text that marks planted values is in the files of the store.
 fn planted(folder: &Path) -> usize {
     let files = fs::read_dir(folder).unwrap();
     files
@@ -135,7 +135,8 @@ fn planted(folder: &Path) -> usize {
 const PEOPLE: &str = "CREATE TABLE person (seq INTEGER PRIMARY KEY, name TEXT, body TEXT);
                       CREATE INDEX by_name ON person (name)";
 
-/// UND-26: deleted rows are overwritten, and after a checkpoint in none of the store's files.
+/// UND-26: deleted rows are overwritten, and after a checkpoint they are in none of the store's
+/// files.
 #[test]
 fn erased_values_are_gone_after_a_checkpoint() {
     let folder = tempfile::tempdir().unwrap();
@@ -157,16 +158,15 @@ fn erased_values_are_gone_after_a_checkpoint() {
     assert_eq!(planted(folder.path()), 0);
 }
 
-/// UND-26: after compacting nothing is left either of copies that SQLite made when it moved rows
-/// between pages.
+/// UND-26: compacting also removes the copies that SQLite made when it moved rows between pages.
 #[test]
 fn copies_of_erased_values_are_gone_after_compacting() {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap();
     runtime().block_on(async {
         set_up(&store, PEOPLE).await;
-        // Names in no order and bodies of many lengths, some over several pages: rows move between
-        // pages all the time.
+        // Unsorted names, and bodies of many lengths, some of them over several pages: rows move
+        // between pages all the time.
         let mut dice = 7_u64;
         let mut roll = |sides: u64| {
             dice = dice
@@ -209,16 +209,16 @@ fn copies_of_erased_values_are_gone_after_compacting() {
         store.checkpoint().await.unwrap();
         assert!(
             planted(folder.path()) > 0,
-            "a checkpoint alone is enough by now: say so where it is documented"
+            "a checkpoint alone is now sufficient: change the documentation"
         );
         store.compact().await.unwrap();
-        // The store goes on.
+        // The store can still be used.
         set_up(&store, "INSERT INTO person (name, body) VALUES ('new', '')").await;
     });
     assert_eq!(planted(folder.path()), 0);
 }
 
-/// UND-36: a checkpoint that a long read holds up says so, and succeeds when it is over.
+/// UND-36: a checkpoint that a long read blocks returns an error, and succeeds after the read.
 #[test]
 fn a_checkpoint_waits_for_readers() {
     let folder = tempfile::tempdir().unwrap();

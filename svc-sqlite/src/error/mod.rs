@@ -1,53 +1,56 @@
-//! Why a call did not succeed, inside this crate. Outside it is a [`svc_core::Error`]: what
-//! somebody mends beside the server, as a file that is busy, full or unreadable, is 503, anything
-//! else 500 (UND-36).
+//! Errors of this crate, which callers get as a [`svc_core::Error`].
+//!
+//! A problem that the operator fixes outside the server, such as a busy, full or unreadable file,
+//! becomes 503. Anything else becomes 500.
+//!
+//! Requirements: UND-36.
 
 use std::time::Duration;
 
 use rusqlite::{ErrorCode, types::FromSqlError};
 use svc_core::{Error, ErrorKind};
 
-/// How long a client waits after a lock or a full queue: they end by themselves.
+/// How long a client waits before a retry after a lock or a full queue. Both end by themselves.
 const SOON: Duration = Duration::from_secs(1);
-/// How long a client waits after a full disk or an unreadable file: somebody must make room, or
-/// bring the file back.
+/// How long a client waits before a retry after a full disk or an unreadable file. An operator must
+/// fix both.
 const LATER: Duration = Duration::from_secs(30);
 
-/// What the functions of this crate return; see [`StoreError`].
+/// The result of the functions of this crate; see [`StoreError`].
 pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// Why a read or a write did not succeed.
+/// The reason why a read or a write failed.
 ///
-/// It is no [`std::error::Error`] on purpose: as one it would become [`ErrorKind::Unexpected`] with
-/// `?`, whatever it says. So there is one way out of this crate, the conversion below.
+/// It deliberately does not implement [`std::error::Error`]: `?` would then turn every value into
+/// [`ErrorKind::Unexpected`]. The only way out of this crate is the conversion below.
 #[derive(Debug)]
 pub(crate) enum StoreError {
-    /// What the interface answers, as it is.
+    /// An error of the API, returned unchanged.
     Rejected(Error),
-    /// What SQLite reports.
+    /// An error of SQLite.
     Sqlite(rusqlite::Error),
-    /// It passes by itself: try again after this time.
+    /// A temporary failure. Retry after this time.
     Transient(Duration),
-    /// The transaction ended with the failure of another job; the text is for the log.
+    /// The transaction ended because another job failed. The text is for the log.
     RolledBack(String),
 }
 
 impl StoreError {
-    /// The answer to a request that came too late or found no room.
+    /// The error for a request that was too late, or for which the queue was full.
     pub(crate) const UNAVAILABLE: Self = Self::Transient(SOON);
 
-    /// What cannot be, in a sentence for the log.
+    /// Returns an error that should be impossible, with a sentence for the log.
     pub(crate) fn unexpected(what: impl Into<String>) -> Self {
         Self::Rejected(Error::unexpected(what.into()))
     }
 
-    /// What it means for everybody else whose work was in the same transaction.
+    /// Returns the error for the other jobs of the same transaction.
     pub(crate) fn for_others(&self) -> Self {
         match self {
             Self::Transient(time) => Self::Transient(*time),
             Self::Sqlite(error) => match passes_after(error) {
                 Some(time) => Self::Transient(time),
-                None => Self::RolledBack(format!("the data file answers: {error}")),
+                None => Self::RolledBack(format!("SQLite reports: {error}")),
             },
             Self::RolledBack(text) => Self::RolledBack(text.clone()),
             Self::Rejected(error) => match error.kind() {
@@ -58,23 +61,24 @@ impl StoreError {
         }
     }
 
-    /// Whether the connection that reported this may hold a damaged page in its cache.
+    /// Returns whether the connection that reported this may have a damaged page in its cache.
     pub(crate) fn taints(&self) -> bool {
         matches!(self, Self::Sqlite(error) if is_unreadable(error))
     }
 }
 
-/// Whether the file is not as this process has left it.
+/// Returns whether the file differs from what this process wrote.
 fn is_unreadable(error: &rusqlite::Error) -> bool {
     use ErrorCode::{CannotOpen, DatabaseCorrupt, NotADatabase, SystemIoFailure};
     match error.sqlite_error_code() {
         Some(DatabaseCorrupt | SystemIoFailure | NotADatabase | CannotOpen) => true,
-        // Opening saw to it that all tables are there: this is an empty file, or another program's.
+        // The tables existed when the file was opened. Now it is an empty file, or that of another
+        // program.
         _ => error.to_string().starts_with("no such table"),
     }
 }
 
-/// The time after which what SQLite reports may have passed; `None` for what another try does not
+/// Returns the delay after which an error of SQLite may be over, or `None` if a retry does not
 /// help.
 fn passes_after(error: &rusqlite::Error) -> Option<Duration> {
     match error.sqlite_error_code()? {
@@ -87,7 +91,7 @@ fn passes_after(error: &rusqlite::Error) -> Option<Duration> {
     }
 }
 
-/// The way out.
+/// Converts to the error that callers outside this crate get.
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {

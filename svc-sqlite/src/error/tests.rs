@@ -1,5 +1,7 @@
-//! Storage trouble as a client meets it: the right answer, nothing stored that was refused, and all
-//! well afterwards (UND-36).
+//! Storage failures as a client sees them. The response is right, no rejected write is stored, and
+//! the store recovers.
+//!
+//! Requirements: UND-36.
 
 use std::path::Path;
 
@@ -17,8 +19,8 @@ fn failure(code: i32) -> Error {
     StoreError::from(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).into()
 }
 
-/// UND-36: busy, locked, interrupted and full pass, and a failing or corrupt file may be brought
-/// back; read-only does not.
+/// UND-36: busy, locked, interrupted and full are temporary. A failing or corrupt file may be
+/// restored. Read-only is permanent.
 #[test]
 fn passing_and_lasting_trouble_are_told_apart() {
     for code in [
@@ -45,7 +47,8 @@ fn passing_and_lasting_trouble_are_told_apart() {
     assert!(Error::from(StoreError::Rejected(Error::not_found())).is_not_found());
 }
 
-/// UND-36: whoever shared a transaction with a failure is told whether to come back.
+/// UND-36: jobs that shared a transaction with a failed one get an error that shows whether to
+/// retry.
 #[test]
 fn others_are_told_whether_it_passes() {
     let full = StoreError::from(rusqlite::Error::SqliteFailure(
@@ -86,12 +89,12 @@ fn others_are_told_whether_it_passes() {
 
 const BASE: &str = "http://localhost/";
 
-/// A store with a petition, behind the interface.
+/// A store with a petition, served by the API.
 struct Served {
     store: SqliteStore,
     api: Api,
     petition: String,
-    /// A person whose record is to be changed.
+    /// A person whose record the test tries to change.
     person: String,
     folder: TempDir,
 }
@@ -120,7 +123,7 @@ fn own(json: &Value) -> String {
     json["_links"]["self"]["href"].as_str().unwrap().to_owned()
 }
 
-/// More than fits into the free space of a file.
+/// A text that is larger than the free space of a file.
 fn large() -> String {
     "x".repeat(60_000)
 }
@@ -144,7 +147,7 @@ impl Served {
         served
     }
 
-    /// The same file in the hands of another process' life.
+    /// Closes the store, runs `meanwhile`, and opens the same file again as a new process would.
     fn reopened(self, meanwhile: impl FnOnce(&Path)) -> Self {
         let Self {
             store,
@@ -202,7 +205,7 @@ impl Served {
         );
     }
 
-    /// Everything that a write could have changed, totals and members.
+    /// Returns everything that a write could have changed: totals and members.
     fn state(&self) -> Vec<Value> {
         [
             &format!("{}/signatures", self.petition),
@@ -214,7 +217,7 @@ impl Served {
         .into()
     }
 
-    /// Each kind of write is refused in this way.
+    /// Asserts that each kind of write is rejected in this way.
     fn refuses(&self, status: u16, code: &str, retries: bool) {
         let person = json!({"family_name": large()});
         let helper = format!("{}/record_signature_helper", self.petition);
@@ -262,10 +265,10 @@ impl Served {
         }
     }
 
-    /// The service has come back: what was acknowledged is there, what was refused is not, and
-    /// writes go on.
+    /// Asserts that the service has recovered: acknowledged writes are stored, rejected ones are
+    /// not, and new writes succeed.
     fn recovered(self, before: &[Value], name: &str) -> Self {
-        assert_eq!(self.state(), before, "nothing that was refused is stored");
+        assert_eq!(self.state(), before, "no rejected write is stored");
         self.sign(name);
         let signatures = before[0]["total_records"].as_u64().unwrap() + 1;
         let served = self.reopened(|_| {});
@@ -292,7 +295,7 @@ impl Served {
             job.file
                 .pragma_update_and_check(None, name, value, |_| Ok(()))
                 .or_else(|error| match error {
-                    // Not every one answers with its value.
+                    // Some pragmas return no value.
                     rusqlite::Error::QueryReturnedNoRows => Ok(()),
                     error => Err(error),
                 })?;
@@ -302,7 +305,7 @@ impl Served {
     }
 }
 
-/// UND-36: busy, full, read-only, in turn on one file.
+/// UND-36: one file that is busy, then full, then read-only.
 #[test]
 fn und_36_busy_full_and_read_only() {
     let served = Served::start();
@@ -310,7 +313,7 @@ fn und_36_busy_full_and_read_only() {
     let stranger = Connection::open(served.store.path()).unwrap();
     stranger.execute_batch("BEGIN IMMEDIATE").unwrap();
     served.refuses(503, "UNAVAILABLE", true);
-    assert_eq!(served.state(), before, "reading goes on");
+    assert_eq!(served.state(), before, "reads continue");
     stranger.execute_batch("ROLLBACK").unwrap();
     drop(stranger);
     let served = served.recovered(&before, "kept.1");
@@ -323,21 +326,21 @@ fn und_36_busy_full_and_read_only() {
     }));
     served.pragma("max_page_count", pages.unwrap());
     served.refuses(503, "UNAVAILABLE", true);
-    assert_eq!(served.state(), before, "reading goes on");
+    assert_eq!(served.state(), before, "reads continue");
     served.pragma("max_page_count", 1_000_000);
     let served = served.recovered(&before, "kept.2");
 
     let before = served.state();
     served.pragma("query_only", 1);
     served.refuses(500, "UNEXPECTED_ERROR", false);
-    assert_eq!(served.state(), before, "reading goes on");
-    // A connection that may not write cannot even begin: it is the next one that may.
+    assert_eq!(served.state(), before, "reads continue");
+    // A connection that may not write cannot begin a transaction. The next connection may.
     let served = served.reopened(|_| {});
     served.recovered(&before, "kept.3");
 }
 
-/// UND-36: a page of the people is damaged: they are 503, others are served, and all is well when
-/// the disk is.
+/// UND-36: if a page of the people is damaged, they get 503 and other kinds are served. The store
+/// recovers with the disk.
 #[cfg(unix)]
 #[test]
 fn und_36_a_corrupt_page() {

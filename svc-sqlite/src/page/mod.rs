@@ -1,5 +1,6 @@
-//! Pages of a collection: by key, so that page 40 000 costs what page 2 costs (COL-20 to COL-31,
-//! UND-14, UND-19, UND-20).
+//! Pages of a collection, read by key: page 40 000 costs as much as page 2.
+//!
+//! Requirements: COL-20 to COL-31, UND-14, UND-19, UND-20.
 
 use bytes::BytesMut;
 use rusqlite::{Connection, OptionalExtension, ToSql};
@@ -14,15 +15,15 @@ use crate::{
     schema::{SqliteTable, table},
 };
 
-/// Bytes of a record's fields, about.
+/// Approximate size of a record's fields in bytes.
 const BODY: usize = 512;
 
-/// A collection as the statements need it.
+/// A collection, in the form that the statements need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CollectionQuery {
     pub(crate) tenant: i64,
     members: &'static SqliteTable,
-    /// The column, and the record it leads to; all records when there is none.
+    /// The column and the record that it refers to, or `None` for all records.
     under: Option<(usize, Kind, RecordId)>,
 }
 
@@ -30,12 +31,12 @@ pub(crate) struct CollectionQuery {
 #[derive(Default)]
 pub(crate) struct PageRows {
     pub(crate) records: Vec<RawRecord>,
-    /// The row of the last one, when more follow.
+    /// The row of the last record, if more follow.
     pub(crate) last: Option<i64>,
 }
 
 impl CollectionQuery {
-    /// The collection of a kind in a scope.
+    /// Returns the query for the collection of a kind in a scope.
     pub(crate) fn of(tenant: i64, kind: Kind, scope: &Scope) -> Result<Self> {
         let members = table(kind);
         let under = match scope {
@@ -56,7 +57,7 @@ impl CollectionQuery {
         })
     }
 
-    /// Names the collection.
+    /// Returns the key of the collection.
     pub(crate) fn collection(&self) -> CollectionKey {
         let owner = self
             .under
@@ -65,13 +66,13 @@ impl CollectionQuery {
         collection_key(self.tenant, self.members.kind, owner)
     }
 
-    /// How many records it has.
+    /// Returns the number of records in the collection.
     pub(crate) fn total(&self, file: &Connection) -> rusqlite::Result<u64> {
         let owner = self.under.as_ref().map(|(_, kind, id)| (table(*kind), *id));
         records(file, self.tenant, self.members, owner)
     }
 
-    /// The records after a row, and whether more follow.
+    /// Reads the records after a row, and whether more follow.
     pub(crate) fn read(&self, file: &Connection, after: i64, size: u32) -> Result<PageRows> {
         let sql = match self.under {
             None => Some(&self.members.sql.page),
@@ -103,9 +104,11 @@ impl CollectionQuery {
         })
     }
 
-    /// The row before the member with `position` members before it; `None` after the last one.
-    /// Counts through the collection: for the rare page for which the index is of another moment
-    /// than the snapshot.
+    /// Returns the row before the member with `position` members before it, or `None` after the
+    /// last one.
+    ///
+    /// It counts through the collection. This is only for the rare page for which the index and the
+    /// snapshot differ.
     pub(crate) fn after_position(&self, file: &Connection, position: u64) -> Result<Option<i64>> {
         let sql = format!("{} LIMIT 1 OFFSET :position", self.scan()?);
         let mut statement = file.prepare_cached(&sql)?;
@@ -120,7 +123,7 @@ impl CollectionQuery {
         Ok(row.map(|row| row.saturating_sub(1)))
     }
 
-    /// The statement for every row of the collection.
+    /// Returns the statement that selects every row of the collection.
     fn scan(&self) -> Result<&'static str> {
         let sql = match self.under {
             None => Some(&self.members.sql.scan),
@@ -131,7 +134,7 @@ impl CollectionQuery {
             .ok_or_else(Error::not_found)?)
     }
 
-    /// Tells every row of the collection to the index of its pages.
+    /// Loads every row of the collection into the offset index of its pages.
     pub(crate) fn load(&self, file: &Connection, mut load: IndexLoad) -> Result<Option<i64>> {
         let mut statement = file.prepare_cached(self.scan()?)?;
         let owner = self.under.map(|(.., id)| id);

@@ -21,8 +21,8 @@ fn rows(file: &Connection, kind: i64) -> Result<Vec<i64>> {
         .collect::<rusqlite::Result<_>>()?)
 }
 
-/// COL-23: a page by number agrees with its own total, also when the index of pages is ahead of the
-/// snapshot that is read.
+/// COL-23: a page by number agrees with its own total, even if the offset index is newer than the
+/// snapshot of the read.
 #[tokio::test]
 async fn a_page_agrees_with_its_total_when_the_index_does_not() {
     let folder = tempfile::tempdir().unwrap();
@@ -43,8 +43,8 @@ async fn a_page_agrees_with_its_total_when_the_index_does_not() {
         (page.records.len(), page.total, page.next == NextPage::None)
     };
     assert_eq!(page(3).await, (1, 7, true));
-    // As if another connection had deleted the first person, and recorded another one, and been
-    // followed.
+    // Simulates that another connection has deleted the first person and created another one, and
+    // that the index has followed.
     let number = store
         .readers()
         .with(|file| Ok(file.query_row("SELECT tenant FROM people", (), |row| row.get(0))?))
@@ -81,8 +81,8 @@ async fn nth(
     index.nth(&name, position, read).await.unwrap()
 }
 
-/// COL-22: jumps agree with the file while 4 threads write and a small memory forces first reads
-/// again and again.
+/// COL-22: jumps agree with the file while 4 threads write, and a small memory limit forces
+/// repeated loads of the index.
 #[test]
 fn jumps_agree_with_the_file() {
     let folder = tempfile::tempdir().unwrap();

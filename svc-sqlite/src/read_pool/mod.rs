@@ -1,8 +1,8 @@
-//! Reading connections: point reads and pages where they are called, anything longer on threads of
-//! its own.
+//! Reading connections. Lookups of single records and pages run on the calling thread, longer reads
+//! on separate threads.
 //!
-//! Beginning and ending a read costs locks that all connections of a file share, so a connection
-//! keeps its snapshot of the file until something was committed.
+//! Beginning and ending a read takes locks that all connections of a file share. A connection
+//! therefore holds its snapshot of the file until something is committed.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,19 +22,19 @@ use crate::options::SqliteOptions;
 
 /// Threads for reads that take longer than a page.
 const THREADS: usize = 2;
-/// Such reads that may wait, at most half of them of one tenant.
+/// Maximum number of such reads that wait. One tenant can have half of them.
 const QUEUE: usize = 2048;
 
-/// Snapshots that nobody used end at least so often.
+/// Interval at which unused snapshots end.
 const TIDYING: Duration = Duration::from_secs(1);
 
-/// What a checkpoint waits for reads at most.
+/// Maximum time that a checkpoint waits for reads.
 const SHORT: Duration = Duration::from_millis(20);
 
 /// A queued read without its types.
 type QueuedRead = Box<dyn FnOnce(&ConnectionPool) + Send>;
 
-/// Every read of the data file goes through one of these connections; none of them can write.
+/// The connections for all reads of the data file. None of them can write.
 pub(crate) struct ReadPool {
     pool: Arc<ConnectionPool>,
     queue: Arc<ReadQueue>,
@@ -48,33 +48,33 @@ struct ConnectionPool {
     limit: usize,
     idle: Mutex<IdleConnections>,
     returned: Condvar,
-    /// A read ended that began before a checkpoint.
+    /// Notified when a read ends that began before a checkpoint.
     ended: Condvar,
 }
 
-/// Connections that nobody uses now, the last used on top: its cache is the warmest.
+/// The idle connections. The last used one is on top, because its cache is the warmest.
 #[derive(Default)]
 struct IdleConnections {
     connections: Vec<PooledConnection>,
     open: usize,
-    /// Callers who wait for one; waking nobody would cost a call to the system for each read.
+    /// Number of callers that wait for a connection. Without it, each read would cost a system call
+    /// to wake a caller.
     waiting: usize,
-    /// Checkpoints: those under way, and how many have begun or ended so far.
+    /// Number of checkpoints in progress, and number of starts and ends of checkpoints so far.
     checkpoints: usize,
     edges: u64,
-    /// Reads under way that began before the last checkpoint.
+    /// Number of reads in progress that began before the last checkpoint.
     before: usize,
 }
 
-/// A connection, and the snapshot of the file that it keeps between reads.
+/// A connection, and the snapshot of the file that it holds between reads.
 struct PooledConnection {
     connection: Connection,
-    /// The commits that were counted before its open transaction began, so that it sees all of
-    /// them.
+    /// The commits that were counted before its open transaction began. It sees all of them.
     snapshot: Option<u64>,
 }
 
-/// What the reading connections do at a moment.
+/// The current work of the reading connections.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadPoolStats {
     pub(crate) open: usize,
@@ -87,7 +87,7 @@ struct ReadQueue {
     filled: Condvar,
 }
 
-/// What a reading thread does next.
+/// The next task of a reading thread.
 enum NextTask {
     Read(QueuedRead),
     Nothing,
@@ -100,7 +100,7 @@ struct ReadQueueState {
 }
 
 impl ReadPool {
-    /// Starts the reading threads; connections are opened when they are first needed.
+    /// Starts the reading threads. Connections are opened when they are first needed.
     pub(crate) fn start(
         options: &SqliteOptions,
         data_version: Arc<CommitCounter>,
@@ -137,7 +137,7 @@ impl ReadPool {
         Ok(readers)
     }
 
-    /// What the connections do now.
+    /// Returns the current work of the connections.
     pub(crate) fn load(&self) -> ReadPoolStats {
         let idle = self.pool.lock_idle();
         ReadPoolStats {
@@ -147,13 +147,13 @@ impl ReadPool {
         }
     }
 
-    /// Runs a short read on the calling thread; all its statements see the same moment, which is
-    /// not before this call. Reads must not be nested.
+    /// Runs a short read on the calling thread. All its statements see one snapshot, which is not
+    /// older than this call. Reads must not be nested.
     pub(crate) fn with<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         self.with_since(Instant::now(), read)
     }
 
-    /// The same; the moment is not before this one.
+    /// Does the same, with a snapshot that is not older than `since`.
     pub(crate) fn with_since<T>(
         &self,
         since: Instant,
@@ -162,15 +162,15 @@ impl ReadPool {
         self.pool.with(since, read)
     }
 
-    /// The snapshots that idle connections keep.
+    /// Returns the snapshots that idle connections hold.
     pub(crate) fn snapshots(&self) -> Snapshots {
         Snapshots(Arc::downgrade(&self.pool))
     }
 
-    /// Runs a read of a tenant that may take long on a thread of its own; all its statements see
-    /// the same moment. Tenants whose reads wait are served in turn.
+    /// Runs a read of a tenant that may take long on a separate thread. All its statements see one
+    /// snapshot. Tenants with waiting reads are served in turn.
     ///
-    /// When the caller goes away before it has begun, it is not begun.
+    /// If the caller no longer waits before the read starts, it is not started.
     pub(crate) fn spawn<T, F>(
         &self,
         tenant: i64,
@@ -187,7 +187,7 @@ impl ReadPool {
                 if !answer.is_canceled() {
                     let result = catch_unwind(AssertUnwindSafe(|| pool.with(Instant::now(), read)))
                         .unwrap_or_else(|_| Err(StoreError::unexpected("a read panicked")));
-                    // The caller may have gone away meanwhile.
+                    // The caller may no longer wait.
                     let _ = answer.send(result);
                 }
             });
@@ -204,9 +204,9 @@ impl Drop for ReadPool {
         self.queue.lock().open = false;
         self.queue.filled.notify_all();
         for thread in self.threads.drain(..) {
-            // The last handle of a store may go inside a read, on the thread itself.
+            // The last handle of a store may be dropped inside a read, on the thread itself.
             if thread.thread().id() != thread::current().id() {
-                // A panic of the thread has been reported by its own hook.
+                // The panic hook has already reported a panic of the thread.
                 let _ = thread.join();
             }
         }
@@ -273,26 +273,26 @@ impl ConnectionPool {
 }
 
 impl PooledConnection {
-    /// Leaves no transaction open; `false` when it cannot be ended.
+    /// Ends an open transaction. Returns `false` if it cannot be ended.
     fn let_go(&mut self) -> bool {
         self.snapshot = None;
         self.connection.is_autocommit() || self.connection.execute_batch("ROLLBACK").is_ok()
     }
 }
 
-/// The snapshots that the connections of a pool keep while nobody uses them.
+/// The snapshots that the idle connections of a pool hold.
 pub(crate) struct Snapshots(Weak<ConnectionPool>);
 
 impl Snapshots {
-    /// The writer has committed, and nobody was answered yet.
+    /// Records that the writer has committed. It is called before any response is sent.
     pub(crate) fn committed(&self) {
         if let Some(pool) = self.0.upgrade() {
             pool.data_version.committed();
         }
     }
 
-    /// Ends them, and lets none be kept until the guard goes: the log can be copied into the file
-    /// whole, and begun anew. Waits for short reads that are under way.
+    /// Ends them, and lets no connection hold one until the guard is dropped. The whole log can
+    /// then be copied into the file, and restarts. Waits for short reads that are in progress.
     pub(crate) fn checkpoint(&self) -> CheckpointGuard {
         let pool = self.0.upgrade();
         if let Some(pool) = &pool {
@@ -301,7 +301,7 @@ impl Snapshots {
             idle.edges = idle.edges.wrapping_add(1);
             idle.let_go();
             idle.before = idle.open.saturating_sub(idle.connections.len());
-            // Whatever has waited in vain goes on: a part of the log cannot be copied then.
+            // After the timeout the checkpoint continues, and cannot copy a part of the log.
             drop(
                 pool.ended
                     .wait_timeout_while(idle, SHORT, |idle| idle.before > 0),
@@ -311,7 +311,7 @@ impl Snapshots {
     }
 }
 
-/// While it lasts, every read ends its snapshot.
+/// While it exists, every read ends its snapshot.
 pub(crate) struct CheckpointGuard(Option<Arc<ConnectionPool>>);
 
 impl Drop for CheckpointGuard {
@@ -325,7 +325,7 @@ impl Drop for CheckpointGuard {
 }
 
 impl IdleConnections {
-    /// Ends the snapshots of the connections that nobody uses.
+    /// Ends the snapshots of the idle connections.
     fn let_go(&mut self) {
         let open = self.connections.len();
         self.connections.retain_mut(PooledConnection::let_go);
@@ -334,24 +334,25 @@ impl IdleConnections {
     }
 }
 
-/// A connection out of the pool; it goes back when this goes.
+/// A connection of the pool, which returns to the pool when this is dropped.
 struct ReadLease<'a> {
     pool: &'a ConnectionPool,
     pooled: Option<PooledConnection>,
-    /// Whether the connection may go back with its snapshot, and the checkpoints before it was
-    /// taken: a snapshot from before or within a checkpoint is not kept.
+    /// Whether the connection may return with its snapshot, and the number of checkpoint starts and
+    /// ends when it was taken. A snapshot from before or during a checkpoint is ended.
     keeps: bool,
     edges: u64,
 }
 
 impl ReadLease<'_> {
-    /// The connection, inside a transaction that sees every commit before this moment.
+    /// Returns the connection, in a transaction that sees every commit before `since`.
     fn snapshot(&mut self, since: Instant) -> Result<&Connection> {
         let pooled = self
             .pooled
             .as_mut()
             .ok_or_else(|| StoreError::unexpected("a reading connection is not open"))?;
-        // Counted before the transaction begins: it may see more than that, never less.
+        // Counted before the transaction begins, which may see more commits than counted but never
+        // fewer.
         let now = self.pool.data_version.count_since(since)?;
         if pooled.snapshot != Some(now) {
             if pooled.snapshot.take().is_some() {
@@ -363,8 +364,8 @@ impl ReadLease<'_> {
         Ok(&pooled.connection)
     }
 
-    /// Keeps the snapshot after a success, and gives up a connection that may remember a damaged
-    /// page.
+    /// Retains the snapshot after a success, and discards a connection that may have a damaged page
+    /// in its cache.
     fn release<T>(&mut self, result: Result<T>) -> Result<T> {
         self.keeps = result.is_ok();
         if result.as_ref().is_err_and(StoreError::taints) {
@@ -379,8 +380,8 @@ impl Drop for ReadLease<'_> {
         let mut idle = self.pool.lock_idle();
         let is_from_before = idle.edges != self.edges;
         let keeps = self.keeps && idle.checkpoints == 0 && !is_from_before;
-        // After an error or a panic, statements may be unfinished. What cannot end its transaction
-        // is not used again.
+        // After an error or a panic, statements may be unfinished. A connection that cannot end its
+        // transaction is not reused.
         let pooled = self
             .pooled
             .take()
@@ -418,13 +419,13 @@ impl ReadQueue {
         Ok(())
     }
 
-    /// One reading thread: until the queue is closed and empty. One of them ends the snapshots that
-    /// nobody used for a while: they would keep other processes from emptying the log.
+    /// Runs one reading thread until the queue is closed and empty. One of the threads also ends
+    /// unused snapshots, which would otherwise prevent other processes from emptying the log.
     fn serve(&self, pool: &ConnectionPool, tidies: bool) {
         loop {
             match self.next() {
                 NextTask::Read(read) => read(pool),
-                // While anybody asks, a snapshot that is kept makes every look at the file cheap:
+                // While there are requests, a held snapshot makes every probe of the file cheap:
                 // they share its lock.
                 NextTask::Nothing if tidies && pool.data_version.take_idle() => {
                     pool.lock_idle().let_go();

@@ -84,15 +84,15 @@ fn a_failed_or_panicking_read_leaves_no_transaction() {
         }));
         assert!(matches!(panicked, Err(StoreError::Rejected(error)) if error.is_unexpected()));
     }
-    // Whatever was left open would still see nobody.
+    // A transaction that was left open would not see this tenant.
     add_tenant(&store, "one");
     for _ in 0..4 {
         assert_eq!(store.readers().with(tenants).unwrap(), 1);
     }
 }
 
-/// UND-36, UND-15: a snapshot that is kept shows neither less than was answered nor what another
-/// process has changed since.
+/// UND-36, UND-15: a held snapshot includes everything that was acknowledged, and every change of
+/// another process.
 #[test]
 fn a_snapshot_lasts_until_anybody_commits() {
     let (store, folder) = open(|options| options.max_readers(1));
@@ -112,8 +112,7 @@ fn a_snapshot_lasts_until_anybody_commits() {
     assert_eq!(store.readers().with(tenants).unwrap(), 6);
 }
 
-/// UND-36: snapshots that idle connections keep do not let the log grow, and do not stand in the
-/// way of emptying it.
+/// UND-36: snapshots of idle connections do not let the log grow, and do not prevent emptying it.
 #[test]
 fn idle_snapshots_let_the_log_be_emptied() {
     let (store, folder) = open(|options| options.max_readers(4).busy_timeout(Duration::from_secs(60)));
@@ -130,7 +129,7 @@ fn idle_snapshots_let_the_log_be_emptied() {
     assert_eq!(store.readers().with(tenants).unwrap(), 1);
 }
 
-/// UND-26, UND-36: the log is emptied while others read without a pause.
+/// UND-36, UND-26: the log is emptied while other threads read without a pause.
 #[test]
 fn the_log_is_emptied_under_readers() {
     let (store, folder) = open(|options| options.max_readers(4).busy_timeout(Duration::from_secs(60)));
@@ -163,7 +162,7 @@ fn the_log_is_emptied_under_readers() {
     );
 }
 
-/// UND-36: a server that nobody asks anything lets other programs empty the log.
+/// UND-36: an idle server lets other programs empty the log.
 #[test]
 fn snapshots_that_nobody_uses_end() {
     let (store, folder) = open(|options| options);
@@ -185,7 +184,7 @@ fn snapshots_that_nobody_uses_end() {
     }
 }
 
-/// What a future gives that waits for nothing.
+/// Returns the value of a future that does not wait.
 fn now<T>(future: impl Future<Output = T>) -> T {
     match std::pin::pin!(future).poll(&mut std::task::Context::from_waker(std::task::Waker::noop()))
     {
@@ -194,7 +193,7 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// COL-22: a page that was found between a commit and its hooks is not kept as one that was found
+/// COL-22: a page that was found between a commit and its hooks is not cached as one that was found
 /// after them.
 #[test]
 fn changes_count_what_follows_a_commit() {
@@ -228,9 +227,9 @@ fn changes_count_what_follows_a_commit() {
     );
 }
 
-/// COL-22: a request looks at the file once, and sees what this process has committed since, be it
-/// for a request that began before. What another process commits is seen by whoever begins after
-/// it.
+/// COL-22: a request probes the file once. It also sees later commits of this process, even for a
+/// request that began before. Requests that begin after a commit of another process see that
+/// commit.
 #[test]
 fn one_look_serves_a_request_and_hides_no_commit() {
     let (store, folder) = open(|options| options);

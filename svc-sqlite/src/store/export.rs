@@ -1,4 +1,4 @@
-//! Everything of the store, for another one.
+//! Export of the whole store, for another store.
 
 use async_trait::async_trait;
 use svc_core::{Result, Tenant, model::Kind, store::StoredRecord};
@@ -12,12 +12,14 @@ use super::SqliteStore;
 use crate::{export, keys, metadata, rows};
 
 impl SqliteStore {
-    /// A part of everything that a tenant has, as changes that another store applies: beginning at
-    /// a position, with so many records at most, all of one moment. Parts whose
-    /// [`clock`](ExportBatch::clock) is the same are of one moment together.
+    /// Returns a batch of a tenant's data as changes that another store applies.
+    ///
+    /// It starts at a position and has up to a number of records, all of one snapshot. Batches with
+    /// the same [`clock`](ExportBatch::clock) are of the same snapshot.
     ///
     /// # Errors
-    /// Storage trouble, or an unknown tenant.
+    ///
+    /// Returns an error if the storage fails, or the tenant is unknown.
     pub fn export(
         &self,
         tenant: &Tenant,
@@ -30,28 +32,32 @@ impl SqliteStore {
             .with(|file| export::batch(file, tenant, from, most))?)
     }
 
-    /// How many records a tenant has, of all kinds.
+    /// Returns the number of records of a tenant, over all kinds.
     ///
     /// # Errors
-    /// Storage trouble, or an unknown tenant.
+    ///
+    /// Returns an error if the storage fails, or the tenant is unknown.
     pub fn count_records(&self, tenant: &Tenant) -> Result<u64> {
         let tenant = self.tenant(tenant)?;
         Ok(self.readers().with(|file| export::records(file, tenant))?)
     }
 
-    /// Every key with its hash, revoked ones too, in the order in which they were issued: the same
-    /// tokens open another store that takes them over.
+    /// Returns every key with its hash in the order of issue, including revoked ones.
+    ///
+    /// A store that imports them accepts the same tokens.
     ///
     /// # Errors
-    /// Storage trouble.
+    ///
+    /// Returns an error if the storage fails.
     pub fn export_keys(&self) -> Result<Vec<StoredKey>> {
         Ok(self.readers().with(keys::issued)?)
     }
 
-    /// Every mark with its name: see [`SqliteStore::set_metadata`].
+    /// Returns every mark with its name: see [`SqliteStore::set_metadata`].
     ///
     /// # Errors
-    /// Storage trouble.
+    ///
+    /// Returns an error if the storage fails.
     pub fn metadata_entries(&self) -> Result<Vec<(String, String)>> {
         Ok(self.readers().with(|file| Ok(metadata::marks(file)?))?)
     }

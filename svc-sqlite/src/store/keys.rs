@@ -1,4 +1,6 @@
-//! Issuing, listing, revoking and checking API keys (AUT-01 to AUT-04, UND-15).
+//! Creation, listing, revocation and verification of API keys.
+//!
+//! Requirements: AUT-01 to AUT-04, UND-15.
 
 use async_trait::async_trait;
 use svc_core::{
@@ -15,10 +17,13 @@ use super::SqliteStore;
 use crate::keys;
 
 impl SqliteStore {
-    /// Issues a random key (UND-15).
+    /// Creates a random key.
     ///
     /// # Errors
-    /// Storage trouble, or an unknown tenant.
+    ///
+    /// Returns an error if the storage fails, or the tenant is unknown.
+    ///
+    /// Requirements: UND-15.
     pub async fn create_key(
         &self,
         tenant: &Tenant,
@@ -29,11 +34,14 @@ impl SqliteStore {
         Ok(told)
     }
 
-    /// Makes a key with a token that was chosen before, unless this tenant has it already; then
-    /// that one is returned as it is (UND-15).
+    /// Creates a key with a given token. If this tenant already has a key with the token, that key
+    /// is returned unchanged.
     ///
     /// # Errors
-    /// Storage trouble, or why this token cannot be used.
+    ///
+    /// Returns an error if the storage fails, or why this token cannot be used.
+    ///
+    /// Requirements: UND-15.
     pub async fn create_key_with_token(
         &self,
         tenant: &Tenant,
@@ -51,22 +59,24 @@ impl SqliteStore {
             .map_err(Error::from)?
     }
 
-    /// Every key, revoked ones too, of one tenant or of all, in the order in which they were issued
-    /// (UND-15).
+    /// Returns the keys of one tenant or of all in the order of issue, including revoked ones.
     ///
     /// # Errors
-    /// Storage trouble.
+    ///
+    /// Returns an error if the storage fails.
+    ///
+    /// Requirements: UND-15.
     pub fn list_keys(&self, tenant: Option<&Tenant>) -> Result<Vec<KeyInfo>> {
         Ok(self.readers().with(|file| keys::list(file, tenant))?)
     }
 
-    /// Revokes a key and disables its webhooks, unless they are to be kept. When this has returned,
-    /// no process accepts the key.
+    /// Revokes a key, and disables its webhooks unless `webhooks` keeps them. No process accepts
+    /// the key after this has returned.
     ///
     /// # Errors
     ///
-    /// Errors of the storage. The key may be revoked then, and its webhooks active: repeat the
-    /// call.
+    /// Returns an error if the storage fails. The key may then be revoked and its webhooks active:
+    /// repeat the call.
     ///
     /// Requirements: UND-15, HOOK-16.
     pub async fn revoke_key(&self, id: &str, webhooks: KeyWebhooks) -> Result<Revocation> {
@@ -89,7 +99,9 @@ impl SqliteStore {
     }
 }
 
-/// A store knows its own keys: the key of a request gives tenant and rights (AUT-01 to AUT-04).
+/// Authenticates with the keys of the store. The key of a request determines tenant and rights.
+///
+/// Requirements: AUT-01 to AUT-04.
 #[async_trait]
 impl Authenticator for SqliteStore {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {

@@ -1,5 +1,5 @@
-//! Maintenance of a store that runs: copies, the emptying of its log, marks of programs, and what
-//! it does.
+//! Maintenance of a running store: copies, checkpoints of its log, marks of programs, and
+//! statistics.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -14,30 +14,32 @@ use crate::metadata;
 use crate::stats::SqliteStats;
 
 impl SqliteStore {
-    /// Copies the store into a new file that only its owner can read, while others read and write.
+    /// Copies the store into a new file that only its owner can read. Reads and writes continue.
     ///
-    /// The copy shows one moment, is durable when this returns, and opens like any data file.
-    /// Writers do not wait for it; the log grows until it is done. When the caller goes away, it is
-    /// completed all the same.
+    /// The copy is one snapshot, is durable when this returns, and opens like any data file.
+    /// Writers do not wait for it, and the log grows until it is finished. If the caller no longer
+    /// waits, the copy is still completed.
     ///
     /// # Errors
-    /// [`FileError::Exists`] when `to` exists; what the file system says otherwise, and nothing is
-    /// left at `to` then.
+    ///
+    /// Returns [`FileError::Exists`] if `to` exists. Any other error is one of SQLite or the file
+    /// system, and no file remains at `to`.
     pub async fn backup(&self, to: impl Into<PathBuf>) -> Result<(), FileError> {
         let (to, patience) = (to.into(), self.inner.patience);
         self.run_on_thread(to.clone(), move |from| backup(from, &to, patience))
             .await
     }
 
-    /// Copies the log into the file and empties it: what was deleted or replaced is overwritten in
-    /// both.
+    /// Copies the log into the file and empties it. Deleted and replaced data is then overwritten
+    /// in both.
     ///
-    /// Copies that SQLite left in the free space of a page when it moved rows between pages may
-    /// outlast this; [`SqliteStore::compact`] removes those too.
+    /// Copies in the free space of a page, which SQLite leaves when it moves rows between pages,
+    /// may remain. [`SqliteStore::compact`] also removes those.
     ///
     /// # Errors
-    /// [`FileError::Sqlite`] with "database is locked" when long reads or writes are under way
-    /// beyond the busy timeout.
+    ///
+    /// Returns [`FileError::Sqlite`] with "database is locked" if long reads or writes last longer
+    /// than the busy timeout.
     pub async fn checkpoint(&self) -> Result<(), FileError> {
         let (patience, snapshots) = (self.inner.patience, self.readers().snapshots());
         self.run_on_thread(self.path().to_owned(), move |path| {
@@ -46,14 +48,17 @@ impl SqliteStore {
         .await
     }
 
-    /// Writes the whole file anew, without free space, and empties the log: afterwards no byte of
-    /// anything that was ever erased is in them (UND-26).
+    /// Rewrites the whole file without free space, and empties the log. Afterwards neither contains
+    /// any erased data.
     ///
-    /// Maintenance for a quiet hour: it takes time and room in proportion to the file, and writes
-    /// are refused as unavailable meanwhile; reads go on.
+    /// Use it when there is little load: it takes time and disk space in proportion to the file.
+    /// During this, writes are rejected as unavailable, and reads continue.
     ///
     /// # Errors
-    /// As [`SqliteStore::checkpoint`]; a full disk.
+    ///
+    /// Returns the errors of [`SqliteStore::checkpoint`], or an error if the disk is full.
+    ///
+    /// Requirements: UND-26.
     pub async fn compact(&self) -> Result<(), FileError> {
         let (patience, snapshots) = (self.inner.patience, self.readers().snapshots());
         self.run_on_thread(self.path().to_owned(), move |path| {
@@ -62,33 +67,34 @@ impl SqliteStore {
         .await
     }
 
-    /// Runs long work on a thread of its own; `about` is the file that its failure to start is told
-    /// of.
+    /// Runs long work on a thread of its own. `about` is the file that the error names if the
+    /// thread cannot be started.
     async fn run_on_thread(
         &self,
         about: PathBuf,
         work: impl FnOnce(&Path) -> Result<(), FileError> + Send + 'static,
     ) -> Result<(), FileError> {
         let (answer, arrives) = oneshot::channel();
-        // The store stays open as long as the work lasts.
+        // The store remains open until the work is finished.
         let store = self.clone();
         let spawned = thread::Builder::new()
             .name("svc-sqlite-aside".to_owned())
             .spawn(move || {
-                // The caller may have gone away meanwhile.
+                // The caller may no longer wait.
                 let _ = answer.send(work(store.path()));
             });
         spawned.map_err(io(&about))?;
         arrives.await.unwrap_or_else(|oneshot::Canceled| {
-            Err(io(&about)(std::io::Error::other("the work was cut short")))
+            Err(io(&about)(std::io::Error::other("the work was aborted")))
         })
     }
 
-    /// Writes a mark, or replaces it: a short text that a program keeps in the file for itself,
-    /// such as how far it got with filling it.
+    /// Writes a mark, or replaces it. A mark is a short text that a program stores in the file,
+    /// such as the progress of an import.
     ///
     /// # Errors
-    /// Storage trouble.
+    ///
+    /// Returns an error if the storage fails.
     pub async fn set_metadata(&self, name: &str, value: &str) -> Result<()> {
         let (name, value) = (name.to_owned(), value.to_owned());
         Ok(self
@@ -99,17 +105,19 @@ impl SqliteStore {
             .await?)
     }
 
-    /// Reads a mark; `None` when it was never written.
+    /// Returns a mark, or `None` if it was never written.
     ///
     /// # Errors
-    /// Storage trouble.
+    ///
+    /// Returns an error if the storage fails.
     pub fn metadata(&self, name: &str) -> Result<Option<String>> {
         Ok(self
             .readers()
             .with(|file| Ok(metadata::mark(file, name)?))?)
     }
 
-    /// What the store has done and has to do. It may be called often: it waits for nobody's work.
+    /// Returns the statistics of the store. It can be called often, because it does not wait for
+    /// other work.
     #[must_use]
     pub fn stats(&self) -> SqliteStats {
         let readers = self.readers().load();

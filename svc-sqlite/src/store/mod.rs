@@ -1,5 +1,4 @@
-//! The store: a data file that is open, and what it does for the interface. Its parts know nothing
-//! of it.
+//! The store: an open data file, and the operations of the API. Its parts do not depend on it.
 
 mod store_impl;
 mod export;
@@ -33,14 +32,14 @@ use crate::read_pool::ReadPool;
 use crate::tenants::TenantNumbers;
 use crate::writer::Writer;
 
-/// An open data file; cheap to clone, closed with its last clone.
+/// An open data file. It is cheap to clone, and closed when the last clone is dropped.
 #[derive(Clone)]
 pub struct SqliteStore {
     inner: Arc<SqliteInner>,
 }
 
-/// What the clones of a store share. Fields close in this order: the writer last, which empties the
-/// log.
+/// The state that the clones of a store share. Fields are dropped in this order: the writer is
+/// last, and empties the log.
 struct SqliteInner {
     readers: ReadPool,
     data_version: Arc<CommitCounter>,
@@ -51,12 +50,12 @@ struct SqliteInner {
     cursors: CursorCodec,
     feed_cursors: FeedCursors,
     bells: Arc<Notifier<i64>>,
-    /// Rings when something is to be sent, whoever's it is.
+    /// Notifies that the outbox has new entries, of any tenant.
     outgoing: Arc<Notifier<()>>,
     path: PathBuf,
     share_names: ShareNames,
     matching: Arc<dyn PersonMatching>,
-    /// How long changes stay in the feed.
+    /// How long entries stay in the change feed.
     keep_changes: Option<Duration>,
     patience: Duration,
     now: ClockFn,
@@ -64,11 +63,14 @@ struct SqliteInner {
 }
 
 impl SqliteStore {
-    /// Opens the data file, makes it when there is none, and brings it up to date (UND-42).
+    /// Opens the data file. Creates it if it does not exist, and upgrades it if it is older.
     ///
     /// # Errors
-    /// One clear line: the file is in use, newer, damaged, of another program, or cannot be read or
-    /// written.
+    ///
+    /// Returns a one-line error if the file is in use, newer, damaged, of another program, or
+    /// cannot be read or written.
+    ///
+    /// Requirements: UND-42.
     pub fn open(mut options: SqliteOptions) -> Result<Self, FileError> {
         let (mut connection, lock) = open_writer(&mut options)?;
         migrate(
@@ -79,8 +81,8 @@ impl SqliteStore {
             (options.now)(),
         )?;
         let share_names = metadata::share_names(&mut connection, &options)?;
-        // From here on a write that finds the file held by another process decides itself whether
-        // to wait.
+        // Afterwards the writer decides whether a write waits for a file that another process
+        // locks.
         connection
             .busy_timeout(Duration::ZERO)
             .map_err(sqlite(&options.path))?;
@@ -112,22 +114,25 @@ impl SqliteStore {
         })
     }
 
-    /// Where the data file is: its absolute path, without links.
+    /// Returns the absolute path of the data file, with links resolved.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.inner.path
     }
 
-    /// What the two share objects are called in this file (HAL-11).
+    /// Returns the names of the two share objects in this file.
+    ///
+    /// Requirements: HAL-11.
     #[must_use]
     pub fn share_names(&self) -> &ShareNames {
         &self.inner.share_names
     }
 
-    /// Registers every kind and all eight helpers, which run natively in one transaction each; full
-    /// events and ticket levels are declared as enforced (LIM-04, LIM-05), and the store's own
-    /// matching method is published (HLP-05). Scheduling is one of them where somebody
-    /// [delivers](ApiBuilder::delivery).
+    /// Registers every kind and all eight helpers. Each helper runs in one transaction.
+    ///
+    /// Full events and ticket levels are declared as enforced, and the store's matching method is
+    /// published. The scheduling helper is included if [`delivery`](ApiBuilder::delivery) is
+    /// registered.
     ///
     /// ```no_run
     /// use svc_core::api::{Api, Vendor};
@@ -139,6 +144,8 @@ impl SqliteStore {
     ///     .build()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// Requirements: LIM-04, LIM-05, HLP-05.
     #[must_use]
     pub fn register_all(&self, api: ApiBuilder) -> ApiBuilder {
         api.store(&Arc::new(self.clone()))
@@ -157,14 +164,14 @@ impl SqliteStore {
         &self.inner.offset_index
     }
 
-    /// Now, as the options tell it.
+    /// Returns the current time of the configured clock.
     fn now(&self) -> Timestamp {
         (self.inner.now)()
     }
 }
 
-/// Counts the commits of all tenants, also those of other processes; `None` while the file cannot
-/// be looked at.
+/// Counts the commits of all tenants, including those of other processes. Returns `None` while the
+/// file cannot be read.
 ///
 /// ```no_run
 /// use svc_core::api::{Api, Vendor};
@@ -179,7 +186,7 @@ impl SqliteStore {
 #[async_trait::async_trait]
 impl RevisionSource for SqliteStore {
     async fn revision(&self, _: &Tenant, since: Instant) -> Option<u64> {
-        // Neither number ever falls, so their sum is the same only when both are.
+        // Neither number decreases, so their sum is equal only if both are.
         let committed = self.inner.data_version.count_since(since).ok()?;
         Some(committed.wrapping_add(self.inner.offset_index.generation()))
     }

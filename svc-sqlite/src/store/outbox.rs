@@ -1,4 +1,6 @@
-//! What the store has to be sent, for whoever sends it (HAF-11, SCH-01).
+//! The outbox of the store.
+//!
+//! Requirements: HAF-11, SCH-01.
 
 use svc_core::{
     Result,
@@ -13,7 +15,7 @@ use crate::outbox;
 #[async_trait::async_trait]
 impl Outbox for SqliteStore {
     async fn claim_due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
-        // Nothing is written, and no turn taken, where nothing is due.
+        // If nothing is due, nothing is written and no transaction is needed.
         let next = self.readers().with(outbox::next)?;
         if next.is_none_or(|next| next > now) {
             return Ok(ClaimedEntries::new(Vec::new(), next));

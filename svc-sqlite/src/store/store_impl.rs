@@ -1,5 +1,5 @@
-//! The store as the library calls it: reads, and calls that have their turn in the writer's
-//! transaction.
+//! The store operations that the library calls: reads, and write requests in the transaction of the
+//! writer.
 
 use std::{slice, sync::Arc};
 
@@ -50,8 +50,7 @@ impl store::Store for SqliteStore {
         let collection = place.collection();
         if let Some(plan) = request.query_plan()? {
             let tenant = place.tenant;
-            // A page of a range that no continuation leads to counts it, which takes longer than a
-            // page.
+            // A page of a range without a cursor counts the range, which takes longer than a page.
             if matches!(plan, QueryPlan::DateRange(_)) && page.cursor.is_none() {
                 let (cursors, request) = (cursors.clone(), request.clone());
                 let read = move |file: &rusqlite::Connection| {
@@ -110,8 +109,8 @@ impl store::Store for SqliteStore {
             }
             let found = read(file, after)?;
             match start {
-                // The index has followed a commit that is not in this snapshot, or the other way
-                // round.
+                // The index has followed a commit that is not in this snapshot, or has not yet
+                // followed one that is.
                 PageStart::Offset(position) if !start.agrees(page, &found) => {
                     read(file, place.after_position(file, position)?)
                 }
@@ -142,8 +141,9 @@ impl store::Store for SqliteStore {
         let turn = move |job: &mut WriteTransaction<'_>| {
             store.run_transaction(job, tenant, slice::from_ref(&call), |_, error| error)
         };
-        // Of many calls at once, none is done before the others are there: they share a transaction
-        // (BAT-03).
+        // The entries of a batch share a transaction, so none is executed before the others arrive.
+        //
+        // Requirements: BAT-03.
         Ok(self
             .writer()
             .run_for(tenant, cx.deadline, turn, !cx.in_batch)
@@ -197,8 +197,8 @@ impl ChangeFeed for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Gives calls their turn, one after the other, in the transaction of a job: all of them or
-    /// none. The outcome is that of the last. `blame` says whose fault an error is.
+    /// Executes write requests one after another in the transaction of a job: all of them or none.
+    /// Returns the outcome of the last. `blame` attributes an error to its request.
     fn run_transaction(
         &self,
         job: &mut WriteTransaction<'_>,
@@ -235,7 +235,7 @@ impl SqliteStore {
             last = Some(decision.outcome);
         }
         let moves = apply.into_moves();
-        // A turn that changes nothing gives nobody a date, and costs no sync.
+        // Without changes, the clock of the tenant does not advance, and there is no sync.
         if changed {
             if let Some(keep) = self.inner.keep_changes {
                 feed::expire(file, tenant, time.saturating_sub(keep))?;
@@ -252,18 +252,19 @@ impl SqliteStore {
             let offset_index = Arc::clone(&self.inner.offset_index);
             job.after_commit(move || offset_index.apply(&moves));
         }
-        last.ok_or_else(|| StoreError::unexpected("a turn without a call"))
+        last.ok_or_else(|| StoreError::unexpected("a transaction without a write request"))
     }
 
-    /// Loads records in this order, all of them in one transaction; containers and people stand
-    /// before what names them.
+    /// Loads records in the given order, all in one transaction. Containers and people must come
+    /// before the records that refer to them.
     ///
-    /// Nobody is matched: every person is a new one. Some thousands of records in one call go
-    /// fastest.
+    /// There is no person matching: every person is a new one. Some thousands of records in one
+    /// call are fastest.
     ///
     /// # Errors
-    /// An [invalid request](svc_core::ErrorKind::Invalid) with what a create would answer, and
-    /// storage trouble; nothing of the call is then stored.
+    ///
+    /// Returns an [invalid request](svc_core::ErrorKind::Invalid) with the problems that a create
+    /// would report, or an error of the storage. Nothing of the call is then stored.
     pub async fn import_records(&self, tenant: &Tenant, rows: Vec<ImportedRecord>) -> Result<()> {
         if rows.is_empty() {
             return Ok(());

@@ -1,4 +1,6 @@
-//! Tenants of a store (AUT-02), also those of helper calls without a key (HLP-07).
+//! Tenants of a store, including the lookup of the tenant for helper requests without a key.
+//!
+//! Requirements: AUT-02, HLP-07.
 
 use async_trait::async_trait;
 use svc_core::{Error, Result, Tenant, auth::TenantResolver, link::RecordAddress};
@@ -8,11 +10,14 @@ use super::SqliteStore;
 use crate::tenants;
 
 impl SqliteStore {
-    /// Makes a tenant unless it exists (AUT-02).
+    /// Creates a tenant unless it exists.
     ///
     /// # Errors
-    /// Storage trouble, or a name that is empty, longer than 64 bytes, or has control characters or
-    /// spaces.
+    ///
+    /// Returns an error if the storage fails. Also returns an error if the name is empty, is longer
+    /// than 64 bytes, or has control characters or spaces.
+    ///
+    /// Requirements: AUT-02.
     pub async fn ensure_tenant(&self, name: &str) -> Result<Tenant> {
         let tenant = parse_tenant(name)?;
         if self
@@ -29,18 +34,19 @@ impl SqliteStore {
         Ok(tenant)
     }
 
-    /// Every tenant, in the order in which they were made.
+    /// Returns every tenant in the order of creation.
     ///
     /// # Errors
-    /// Storage trouble.
+    ///
+    /// Returns an error if the storage fails.
     pub fn tenants(&self) -> Result<Vec<Tenant>> {
         Ok(self.readers().with(|file| Ok(tenants::list(file)?))?)
     }
 
-    /// The number of the tenant that a request works on.
+    /// Returns the number of the tenant of a request.
     pub(super) fn tenant(&self, tenant: &Tenant) -> Result<i64> {
         let number = self.inner.tenants.number(self.readers(), tenant)?;
-        number.ok_or_else(|| Error::unexpected("this file has no such tenant"))
+        number.ok_or_else(|| Error::unexpected("the tenant does not exist in this file"))
     }
 }
 

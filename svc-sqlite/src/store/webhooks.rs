@@ -1,4 +1,6 @@
-//! Webhooks in the file (HOOK-01 to HOOK-16).
+//! Webhooks in the file.
+//!
+//! Requirements: HOOK-01 to HOOK-16.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use svc_core::{
@@ -65,7 +67,7 @@ impl WebhookStore for SqliteStore {
         most: u32,
     ) -> Result<Vec<(Tenant, StoredWebhook)>> {
         let after = after.map(RecordId::try_parse).transpose()?;
-        // Of all tenants: who sends looks after all.
+        // Over all tenants: one sender serves all of them.
         let sql = "SELECT t.name, h.id, h.version, h.next, h.body FROM webhook h JOIN tenant t ON t.id = h.tenant
                    WHERE h.next <= ?1 AND (?2 IS NULL OR h.id > ?2) ORDER BY h.id LIMIT ?3";
         let found = |row: &Row<'_>| Ok((Tenant::new(row.get::<_, String>(0)?), webhook(row, 1)?));
@@ -103,7 +105,7 @@ fn write(
     })
 }
 
-/// Whether a tenant has as many webhooks as it may have.
+/// Returns whether a tenant has reached the limit of webhooks.
 fn is_full(file: &Connection, tenant: i64) -> rusqlite::Result<bool> {
     let limit = i64::try_from(MAX_WEBHOOKS).unwrap_or(i64::MAX);
     let sql = "SELECT count(*) >= ?2 FROM webhook WHERE tenant = ?1";
@@ -111,7 +113,7 @@ fn is_full(file: &Connection, tenant: i64) -> rusqlite::Result<bool> {
         .query_row((tenant, limit), |row| row.get(0))
 }
 
-/// What stands in a row from a column on.
+/// Reads a webhook from the columns of a row, starting at a column.
 fn webhook(row: &Row<'_>, from: usize) -> rusqlite::Result<StoredWebhook> {
     let id: RecordId = row.get(from)?;
     let next = row

@@ -1,5 +1,7 @@
-//! Group commit: one connection writes, many requests share one sync, and nothing is answered
-//! before it is durable (UND-36).
+//! Group commit: one connection writes, many requests share one sync, and no response is sent
+//! before its write is durable.
+//!
+//! Requirements: UND-36.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,41 +21,41 @@ use crate::file::{FileError, io, sqlite};
 use crate::options::SqliteOptions;
 use crate::read_pool::Snapshots;
 
-/// Writes that share a transaction at most while several tenants write, unless more tenants wait: a
-/// write waits for the transaction in progress.
+/// Maximum number of writes that share a transaction while several tenants write, unless more
+/// tenants wait. It limits how long a write waits for the transaction in progress.
 const SHARED_BATCH: usize = 16;
-/// Transactions of this size after the last one in which several tenants waited.
+/// Number of transactions of this size after the last one in which several tenants waited.
 const SHARED_TRANSACTIONS: u32 = 64;
-/// The tenant of writes that belong to none.
+/// The tenant number of writes that belong to no tenant.
 const NO_TENANT: i64 = 0;
 
-/// The one way to change the data file.
+/// The only way to change the data file.
 pub(crate) struct Writer {
     shared: Arc<WriterInner>,
     thread: Option<JoinHandle<()>>,
 }
 
 struct WriterInner {
-    /// Held by the writer thread, or by one caller that found it idle.
+    /// Locked by the writer thread, or by one caller that found it idle.
     engine: Mutex<WriteConnection>,
     queue: Mutex<WriteQueue>,
     filled: Condvar,
     capacity: usize,
-    /// Writes that share one transaction at most.
+    /// Maximum number of writes that share one transaction.
     batch: usize,
     inline: bool,
-    /// Size of the last transactions, fading by a quarter each: as long as writes meet, callers
-    /// leave them to the thread, where they share a sync; a caller who is alone saves the way to it
-    /// and back.
+    /// Size of the recent transactions, which decreases by a quarter each time. While writes
+    /// coincide, callers leave them to the thread, where they share a sync. A lone caller commits
+    /// itself and saves the thread switches.
     recent_group_size: AtomicUsize,
     commits: Arc<CommitCounters>,
 }
 
 struct WriteQueue {
     waiting: FairQueue<i64, Box<dyn QueuedWrite>>,
-    /// Transactions that are still kept small because several tenants wrote.
+    /// Number of further transactions that remain small because several tenants wrote.
     shared: u32,
-    /// An inline commit left a long log to the thread.
+    /// Whether an inline commit left a long log for the thread.
     long_log: bool,
     open: bool,
 }
@@ -94,22 +96,22 @@ impl Writer {
         })
     }
 
-    /// What was committed so far.
+    /// Returns the counters of commits.
     pub(crate) fn commits(&self) -> &CommitCounters {
         &self.shared.commits
     }
 
-    /// Writes that wait.
+    /// Returns the number of waiting writes.
     pub(crate) fn waiting(&self) -> usize {
         self.shared.queue().waiting.len()
     }
 
-    /// Runs `work` in a transaction and answers when it is durable.
+    /// Runs `work` in a transaction and returns its result when it is durable.
     ///
-    /// What `work` wrote is undone, alone, when it returns an error or panics. It may share its
-    /// transaction with other work before and after it, and sees what that wrote. It is done again
-    /// when other work of its transaction has to be undone. When `deadline` passes or the caller
-    /// goes away before it has begun, it is not begun; once begun it completes.
+    /// If `work` returns an error or panics, only its own changes are undone. It may share the
+    /// transaction with other work before and after it, and sees the changes of earlier work. It
+    /// runs again if other work of its transaction has to be undone. If `deadline` passes or the
+    /// caller stops waiting before it has started, it is not started. Once started, it completes.
     pub(crate) fn run<T, F>(
         &self,
         deadline: Option<Instant>,
@@ -122,8 +124,9 @@ impl Writer {
         self.run_for(NO_TENANT, deadline, work, true)
     }
 
-    /// The same for a tenant: tenants whose writes wait are served in turn. Work that is not alone
-    /// has others beside it, which would each have a sync of its own on the caller's thread.
+    /// Does the same for a tenant. Tenants with waiting writes are served in turn. `is_alone` is
+    /// false for the entries of a batch, which would each need a sync of their own on the caller's
+    /// thread.
     pub(crate) fn run_for<T, F>(
         &self,
         tenant: i64,
@@ -143,7 +146,7 @@ impl Writer {
             }
             let answer = work.answer_later();
             shared.enqueue(tenant, Box::new(work))?;
-            // Dropped without an answer: it came too late, or the store was closed.
+            // Dropped without a result: it was too late, or the store was closed.
             answer.await.map_or_else(
                 |oneshot::Canceled| Err(StoreError::UNAVAILABLE),
                 |(result, _job)| result,
@@ -156,13 +159,13 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.shared.queue().open = false;
         self.shared.filled.notify_all();
-        // The last handle of a store may go inside a job, on the thread itself.
+        // The last handle of a store may be dropped inside a job, on the thread itself.
         if let Some(thread) = self
             .thread
             .take()
             .filter(|thread| thread.thread().id() != thread::current().id())
         {
-            // A panic of the thread has been reported by its own hook.
+            // The panic hook has already reported a panic of the thread.
             let _ = thread.join();
         }
     }
@@ -181,7 +184,8 @@ impl WriterInner {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Commits on the calling thread when nobody else writes; `false` leaves the work untouched.
+    /// Commits on the calling thread if no other write is in progress. Returns `false` if it did
+    /// not touch the work.
     fn run_inline(&self, work: &mut dyn QueuedWrite) -> bool {
         if !self.inline || self.recent_group_size.load(Ordering::Relaxed) > 1 {
             return false;
@@ -202,7 +206,7 @@ impl WriterInner {
         }
         match engine.begin() {
             Ok(()) => engine.carry_out(&mut [work]),
-            // Another process writes: waiting for it is for the thread, not for a caller.
+            // Another process writes. The thread waits for it, not the caller.
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
                 return false;
             }
@@ -230,11 +234,11 @@ impl WriterInner {
         Ok(())
     }
 
-    /// The writer thread: until the queue is closed and empty.
+    /// Runs the writer thread until the queue is closed and empty.
     fn serve(&self) {
         while self.wait() {
             let mut engine = self.engine();
-            // Taken only now: whatever came while an inline commit held the engine shares this
+            // Taken only now: writes that arrived while an inline commit held the engine share this
             // transaction.
             let mut batch = self.take();
             let crowd = self.recent_group_size.load(Ordering::Relaxed);
@@ -251,8 +255,8 @@ impl WriterInner {
             if long_log {
                 self.engine().shorten_log();
             }
-            // Also when somebody else's commit was the one that found it long. A flag lost here
-            // comes with the next commit.
+            // Also if the commit of another caller found it long. A flag that is lost here is set
+            // again by the next commit.
             self.queue().long_log = false;
         }
     }
@@ -261,7 +265,7 @@ impl WriterInner {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there is something to do.
+    /// Waits for work. Returns whether to continue.
     fn wait(&self) -> bool {
         let idle =
             |queue: &mut WriteQueue| queue.open && !queue.long_log && queue.waiting.is_empty();
@@ -272,8 +276,8 @@ impl WriterInner {
         queue.open || !queue.waiting.is_empty()
     }
 
-    /// The next batch, without the work that nobody waits for any more. It is smaller while several
-    /// tenants write.
+    /// Returns the next batch, without work whose caller no longer waits. It is smaller while
+    /// several tenants write.
     fn take(&self) -> Vec<Box<dyn QueuedWrite>> {
         let mut queue = self.queue();
         let without_tenant = usize::from(queue.waiting.len_of(&NO_TENANT) > 0);
@@ -283,14 +287,14 @@ impl WriterInner {
         } else {
             queue.shared.saturating_sub(1)
         };
-        // Each waiting tenant has a share, so that many tenants with one write each share a sync.
+        // Each waiting tenant gets a slot, so that many tenants with one write each share a sync.
         let limit = if queue.shared > 0 {
             self.batch.min(SHARED_BATCH.max(tenants))
         } else {
             self.batch
         };
         let mut batch = Vec::with_capacity(queue.waiting.len().min(limit));
-        // Dropped only when the queue is free: what a job holds may reach back to the store.
+        // Dropped only after the queue is unlocked: the data of a job may use the store.
         let mut dropped = Vec::new();
         while batch.len() < limit
             && let Some(task) = queue.waiting.pop()

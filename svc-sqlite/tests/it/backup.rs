@@ -1,4 +1,5 @@
-//! A copy of a store in use opens, and its totals are those of its members ("It must show" 10).
+//! A copy of a store in use can be opened, and its totals equal the number of its members ("It must
+//! show" 10).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +13,7 @@ use tokio::task::JoinSet;
 const WRITERS: usize = 16;
 
 /// UND-36, COL-23, RES-petition-10, RES-fundraising_page-10: copies under sixteen writers, each of
-/// one moment.
+/// one snapshot.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn totals_of_a_copy_are_those_of_its_members() {
     let server = Arc::new(Server::start().await);
@@ -47,7 +48,7 @@ async fn totals_of_a_copy_are_those_of_its_members() {
     let folder = server.store.path().parent().unwrap().to_owned();
     let mut copies = Vec::new();
     for number in 1..=4 {
-        // The writers are under way before each copy, and go on during it.
+        // Before each copy the writers are active, and they continue during it.
         while written.load(Ordering::Relaxed) < number * 100 {
             tokio::task::yield_now().await;
         }
@@ -70,7 +71,7 @@ async fn totals_of_a_copy_are_those_of_its_members() {
             .len();
         assert!(
             signatures > 0 && donations > 0 && signatures + donations > before,
-            "a later copy has more"
+            "a later copy has more records"
         );
         before = signatures + donations;
         assert_eq!(

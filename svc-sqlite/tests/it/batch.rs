@@ -1,5 +1,4 @@
-//! Many calls in one request are answered, and leave behind, what they would one after the other
-//! (BAT).
+//! A batch has the same results and the same effects as its requests one after another (BAT).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +16,7 @@ use svc_sqlite::{SqliteOptions, SqliteStore};
 
 const SIGN_UP: &str = "people/person_signup";
 
-/// When every request is received.
+/// The time at which every request is received.
 fn received() -> Timestamp {
     Timestamp::parse("2026-05-01T00:00:00Z").unwrap()
 }
@@ -80,7 +79,8 @@ fn statuses(batch: &Value) -> Vec<u64> {
         .collect()
 }
 
-/// BAT-09: what succeeded is told in short to who prefers that, and what failed is told whole.
+/// BAT-09: with `Prefer: return=minimal`, results of successful entries are short, and failures are
+/// reported completely.
 #[tokio::test]
 async fn bat_09_a_client_says_how_much_it_is_told() {
     let server = server().await;
@@ -97,8 +97,8 @@ async fn bat_09_a_client_says_how_much_it_is_told() {
     assert!(done["results"][1]["body"]["svc:error"].is_object());
 }
 
-/// BAT-11: the response to an array is limited: from the first body that does not fit on, the
-/// results have none.
+/// BAT-11: the response to an array is limited. From the first body that does not fit, results have
+/// no body.
 #[tokio::test]
 async fn bat_11_the_response_has_no_more_bodies_than_fit() {
     let entries: Vec<Value> = (0..600)
@@ -112,7 +112,7 @@ async fn bat_11_the_response_has_no_more_bodies_than_fit() {
         .collect();
     let whole = batch(&server().await, SIGN_UP, &entries, &[]).await;
     let body = |place: usize| whole["results"][place]["body"].to_string().len();
-    // Room for three bodies, and for a part of the fourth.
+    // Room for three bodies and a part of the fourth.
     let most = body(0) + body(1) + body(2) + body(3) / 2;
     let sizes = svc_core::api::ApiLimits::default().batch_response(most);
     let server = Server::with(|options| options, move |api| api.batches().limits(sizes)).await;
@@ -131,10 +131,11 @@ async fn bat_11_the_response_has_no_more_bodies_than_fit() {
         );
         assert_eq!(result.get("code"), code, "{result}");
     }
-    assert_eq!(server.total("people").await, 300, "every entry is done");
+    assert_eq!(server.total("people").await, 300, "every entry is executed");
 }
 
-/// BAT-05: what is no array, or has too many entries, is refused as a whole, and says how to go on.
+/// BAT-05: a body that is not an array, or has too many entries, is rejected as a whole, with a
+/// hint.
 #[tokio::test]
 async fn bat_05_a_body_that_is_no_batch_is_refused() {
     let server = server().await;
@@ -166,7 +167,7 @@ async fn bat_05_a_body_that_is_no_batch_is_refused() {
     }
     let (reply, json) = ask(&server, &address, "[]".to_owned(), &[]).await;
     assert_eq!((reply.status.as_u16(), &json["total"]), (200, &json!(0)));
-    assert_eq!(server.total("people").await, 0, "nothing of it was done");
+    assert_eq!(server.total("people").await, 0, "no entry was executed");
     let (reply, _) = ask(
         &server,
         &format!("{BASE}petitions/none/record_signature_helper/batch"),
@@ -174,12 +175,14 @@ async fn bat_05_a_body_that_is_no_batch_is_refused() {
         &[],
     )
     .await;
-    assert_eq!(reply.status, 404, "the whole of it");
+    assert_eq!(reply.status, 404, "the whole batch is rejected");
     let (reply, _) = ask(&server, &address, many(1), &[("idempotency-key", "")]).await;
     assert_eq!(reply.status, 400);
 }
 
-/// BAT-10: a server that does not declare batches answers 500 (ERR-07) at their address.
+/// BAT-10: a server that does not declare batches returns 500 for their addresses.
+///
+/// Requirements: ERR-07.
 #[tokio::test]
 async fn bat_10_batches_that_are_not_declared_are_not_offered() {
     let without = Server::start().await;
@@ -197,8 +200,8 @@ async fn bat_10_batches_that_are_not_declared_are_not_offered() {
     );
 }
 
-/// BAT-03: a thousand entries that make and match the same people, each of which has to see the one
-/// before.
+/// BAT-03: a thousand entries that create and match the same people. Each must see the results of
+/// the previous ones.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bat_03_entries_are_done_in_their_order() {
     let commits = Arc::new(AtomicUsize::new(0));
@@ -209,8 +212,8 @@ async fn bat_03_entries_are_done_in_their_order() {
         svc_core::ApiBuilder::batches,
     )
     .await;
-    // Of each two, the first makes somebody and the second one matches; every tenth is about the
-    // first of all.
+    // In each pair, the first entry creates a person and the second one matches it. Every tenth
+    // pair refers to the first person.
     let name = |place: usize| {
         if place % 10 < 2 {
             "first".to_owned()
@@ -234,20 +237,20 @@ async fn bat_03_entries_are_done_in_their_order() {
         assert_eq!(
             result["body"]["given_name"],
             format!("{place}"),
-            "each answer is that of its entry"
+            "each result is that of its entry"
         );
         if place % 2 == 1 {
             assert_eq!(
                 result["href"],
                 results[place - 1]["href"],
-                "entry {place} knows what the one before made"
+                "entry {place} matches the person of the entry before"
             );
         }
     }
     assert_eq!(
         server.get(results[0]["href"].as_str().unwrap()).await.json["given_name"],
         "991",
-        "the last word"
+        "the last entry wins"
     );
     assert_eq!(server.total("people").await, 401);
     assert!(
@@ -256,8 +259,8 @@ async fn bat_03_entries_are_done_in_their_order() {
     );
 }
 
-/// BAT-06: with `Idempotency-Key` it may come again, whole or more of it: what was done is answered
-/// as before.
+/// BAT-06: a batch with `Idempotency-Key` can be repeated, unchanged or with more entries. Executed
+/// entries get the stored result.
 #[tokio::test]
 async fn bat_06_a_batch_that_comes_again_does_the_rest() {
     let server = server().await;
@@ -272,21 +275,21 @@ async fn bat_06_a_batch_that_comes_again_does_the_rest() {
     assert_eq!(
         server.total("people").await,
         299,
-        "BAT-06: nothing is doubled"
+        "BAT-06: no entry is executed twice"
     );
     assert_eq!(
         whole["results"].as_array().unwrap()[..170],
         begun["results"].as_array().unwrap()[..],
-        "BAT-06: as before"
+        "BAT-06: the stored result"
     );
     assert_eq!(batch(&server, SIGN_UP, &entries, &key).await, whole);
-    // Another entry in the place of one that was done is a mistake of the client's.
+    // Another entry at the position of an executed one is an error of the client.
     entries.swap(0, 1);
     assert_eq!(
         statuses(&batch(&server, SIGN_UP, &entries[..3], &key).await),
         [422, 422, 200]
     );
-    // Neither is a request of one call with such a name taken for an entry.
+    // The key of a single request with the same name as that of an entry is a different key.
     let (reply, _) = ask(
         &server,
         SIGN_UP,
@@ -300,7 +303,7 @@ async fn bat_06_a_batch_that_comes_again_does_the_rest() {
     );
 }
 
-/// A store that has the same time as its twin.
+/// Returns a store with the same clock as its twin.
 async fn twin() -> (Server, String, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(
@@ -322,7 +325,8 @@ async fn twin() -> (Server, String, tempfile::TempDir) {
     (server, event, folder)
 }
 
-/// An answer without what is chosen at random: each id is the number of its first appearance.
+/// Returns a response without random values: each id is replaced by the number of its first
+/// occurrence.
 fn shown(status: u64, body: &Value, ids: &mut Vec<String>) -> String {
     let text = format!("{status} {body}");
     let mut shown = String::new();
@@ -345,7 +349,7 @@ fn shown(status: u64, body: &Value, ids: &mut Vec<String>) -> String {
     shown
 }
 
-/// The body of a call, valid, with faults at any depth, or with anything at all.
+/// Returns the body of a request: valid, with errors at any depth, or random JSON.
 fn entry(seed: u64, container: bool) -> String {
     let mut dice = Dice::new(seed);
     let object = |object| Json::Object(object).to_string();
@@ -380,7 +384,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// BAT-01: whatever is sent, status and body of each entry are those of the single call on a
+    /// BAT-01: for any body, status and body of each entry equal those of the single request on a
     /// twin.
     #[test]
     fn bat_01_an_entry_is_answered_as_the_single_call(seeds in proptest::collection::vec(any::<u64>(), 1..200), container: bool) {

@@ -1,5 +1,6 @@
-//! Batches that come line by line are answered so, while they come, and nothing of them is kept
-//! (BAT-06, BAT-08).
+//! Batches of lines get one response line per entry while they arrive, and are not held in memory.
+//!
+//! Requirements: BAT-06, BAT-08.
 
 use std::{
     io,
@@ -73,7 +74,7 @@ impl Served {
         response
     }
 
-    /// The lines about a body that is there at once.
+    /// Returns the response lines for a complete body.
     async fn lines(&self, idempotency: Option<&str>, body: String) -> Vec<Value> {
         let response = self
             .send(NDJSON, idempotency, Full::<Bytes>::from(body))
@@ -102,7 +103,7 @@ fn totals(succeeded: usize, failed: usize) -> Value {
     json!({"total": succeeded + failed, "succeeded": succeeded, "failed": failed})
 }
 
-/// A body whose parts a test gives when it likes to; it counts those that were read.
+/// A body whose parts the test sends when it wants to. It counts the parts that were read.
 struct Given(
     mpsc::UnboundedReceiver<Result<String, io::Error>>,
     Arc<AtomicUsize>,
@@ -138,8 +139,8 @@ async fn part(body: &mut ResponseBody) -> Vec<Value> {
     lines(&frame.into_data().unwrap())
 }
 
-/// BAT-08: a line for each entry, in order, each with its place, its status and where its record
-/// is, and the totals behind.
+/// BAT-08: each entry gets a line, in order, with its position, status and address. The totals
+/// follow.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bat_08_there_is_a_line_for_each_line() {
     let served = Served::start().await;
@@ -181,8 +182,8 @@ async fn bat_08_there_is_a_line_for_each_line() {
     assert_eq!(served.lines(None, "\n\n".to_owned()).await, [totals(0, 0)]);
 }
 
-/// BAT-08: what came is answered before more comes, and a client that does not read is not read
-/// from.
+/// BAT-08: entries get results before more arrives, and the server does not read from a client that
+/// does not read.
 #[tokio::test]
 async fn bat_08_a_stream_goes_both_ways() {
     let served = Served::start().await;
@@ -198,9 +199,9 @@ async fn bat_08_a_stream_goes_both_ways() {
     assert_eq!(
         part(&mut answer).await[0]["index"],
         2,
-        "a line may come in parts"
+        "a line may arrive in parts"
     );
-    // Ten thousand more, of which nobody takes the answers.
+    // Ten thousand more, whose results no one reads.
     let before = read.load(Ordering::SeqCst);
     for place in 3..10_003 {
         give.send(Ok(entry(place))).unwrap();
@@ -210,10 +211,10 @@ async fn bat_08_a_stream_goes_both_ways() {
     while many == 0 {
         many = part(&mut answer).await.len();
     }
-    // Nothing of it waits for a client that sleeps: parts are made when they are asked for.
+    // The server waits for a client that does not read: further parts are not requested.
     assert!(
         read.load(Ordering::SeqCst) - before <= 256,
-        "{} of 10 000 lines were read",
+        "the server has read {} of 10 000 lines",
         read.load(Ordering::SeqCst)
     );
     assert!(served.server.total("people").await <= 256);
@@ -222,8 +223,8 @@ async fn bat_08_a_stream_goes_both_ways() {
     assert_eq!(rest.len() + many, 10_001);
 }
 
-/// BAT-06, BAT-08: a stream that breaks off says so and has no totals; with `Idempotency-Key` it
-/// comes again, and nothing is doubled.
+/// BAT-06, BAT-08: an interrupted stream reports this and has no totals. With `Idempotency-Key` it
+/// can be repeated, and no entry is executed twice.
 #[tokio::test]
 async fn bat_06_a_stream_that_broke_off_comes_again() {
     let served = Served::start().await;
@@ -257,13 +258,13 @@ async fn bat_06_a_stream_that_broke_off_comes_again() {
     assert_eq!(served.server.total("people").await, 200);
     let again = served.lines(key, (0..300).map(entry).collect()).await;
     assert_eq!(again.last(), Some(&totals(300, 0)));
-    assert_eq!(again[..200], broken[..200], "BAT-06: as before");
+    assert_eq!(again[..200], broken[..200], "BAT-06: the stored result");
     assert_eq!(
         served.server.total("people").await,
         300,
-        "BAT-06: nothing is doubled"
+        "BAT-06: no entry is executed twice"
     );
-    // A client that is gone while it is answered.
+    // The client disconnects during the response.
     let (give, body, _) = given();
     give.send(Ok((300..600).map(entry).collect())).unwrap();
     let mut answer = served
@@ -273,7 +274,10 @@ async fn bat_06_a_stream_that_broke_off_comes_again() {
     part(&mut answer).await;
     drop(answer);
     let done = served.server.total("people").await - 300;
-    assert!((1..300).contains(&done), "some of them are done: {done}");
+    assert!(
+        (1..300).contains(&done),
+        "some entries are executed: {done}"
+    );
     assert_eq!(
         served
             .lines(Some("import-2"), (300..600).map(entry).collect())
@@ -284,11 +288,11 @@ async fn bat_06_a_stream_that_broke_off_comes_again() {
     assert_eq!(
         served.server.total("people").await,
         600,
-        "BAT-06: nothing is doubled"
+        "BAT-06: no entry is executed twice"
     );
 }
 
-/// BAT-10: who may not call the helper is refused before anything is read.
+/// BAT-10: a caller without the right to call the helper is rejected before the body is read.
 #[tokio::test]
 async fn bat_10_nothing_is_read_of_a_stranger() {
     let mut served = Served::start().await;
@@ -301,5 +305,9 @@ async fn bat_10_nothing_is_read_of_a_stranger() {
         StatusCode::UNAUTHORIZED
     );
     assert_eq!(served.server.total("people").await, 0);
-    assert_eq!(read.load(Ordering::SeqCst), 1, "what it sent is dropped");
+    assert_eq!(
+        read.load(Ordering::SeqCst),
+        1,
+        "the rest of the body is dropped"
+    );
 }

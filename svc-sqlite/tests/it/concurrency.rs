@@ -1,4 +1,4 @@
-//! Many callers at once ("It must show" 4).
+//! Many simultaneous callers ("It must show" 4).
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use svc_core::value::Amount;
 use tokio::task::JoinSet;
 
-/// HLP-04: 64 equal sign-ups make one person, 100 rounds.
+/// HLP-04: 64 equal sign-ups create one person, in 100 rounds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn equal_sign_ups_make_one_person() {
     let server = Arc::new(Server::start().await);
@@ -58,8 +58,7 @@ async fn totals_after_mixed_writes() {
             for step in 0..200_u32 {
                 let person =
                     json!({"email_addresses": [{"address": format!("p{}@example.org", (caller * 7 + step) % 40)}]});
-                // Every step writes: where nothing is left to change or delete, it records
-                // something.
+                // Every step writes: if nothing is left to change or delete, it records an action.
                 let what = match (caller + step) % 8 {
                     what @ 5.. if made.is_empty() => what - 5,
                     what => what,
@@ -148,7 +147,7 @@ async fn totals_after_mixed_writes() {
     );
 }
 
-/// RES-event-15, RES-event-27: the last ticket and the last place are sold once.
+/// RES-event-15, RES-event-27: the last ticket and the last seat are sold once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_last_ticket_is_sold_once() {
     let server = Arc::new(Server::start().await);
@@ -192,7 +191,8 @@ async fn the_last_ticket_is_sold_once() {
     }
 }
 
-/// COL-24, UND-20: paging visits each record once while others write, forward and by jumps.
+/// COL-24, UND-20: paging visits each record once while others write, both with `next` and with
+/// jumps.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn paging_while_others_write() {
     let server = Arc::new(Server::start().await);
@@ -232,7 +232,7 @@ async fn paging_while_others_write() {
         );
     }
     writers.join_all().await;
-    // Jumps find the same places as following `next`.
+    // Jumps find the same positions as `next`.
     let all: Vec<Value> = server.walk("tags").await;
     for number in [1, 2, 9, 17, 30] {
         let page = server
@@ -246,7 +246,7 @@ async fn paging_while_others_write() {
             "UND-19: page {number}"
         );
     }
-    // After the members are in memory they follow writes.
+    // After the members are loaded into memory, they follow writes.
     assert_eq!(server.delete(&standing[0]).await.status, 204);
     server.make("tags", json!({})).await;
     let page = server.get("tags?per_page=8&page=2").await.json;

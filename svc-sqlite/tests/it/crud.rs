@@ -1,10 +1,12 @@
-//! Create, read, update and delete of every kind (UND-12, UND-13, UND-38).
+//! Create, read, update and delete of every kind.
+//!
+//! Requirements: UND-12, UND-13, UND-38.
 
 use crate::server::Server;
 use serde_json::{Value, json};
 use svc_sqlite::{SqliteOptions, SqliteStore};
 
-/// Collections that take a plain create at the top.
+/// Collections at the top level that accept a plain create.
 const CONTAINERS: [&str; 11] = [
     "people",
     "petitions",
@@ -31,7 +33,7 @@ fn minimal(collection: &str) -> Value {
     }
 }
 
-/// CRU-13, CRU-22, CRU-03, ERR-16: the life of a record of each kind at the top.
+/// CRU-13, CRU-22, CRU-03, ERR-16: the life cycle of a record of each kind at the top level.
 #[tokio::test]
 async fn containers_live_and_go() {
     let server = Server::start().await;
@@ -122,8 +124,8 @@ async fn containers_live_and_go() {
     }
 }
 
-/// UND-12, UND-38, COL-04 to COL-18, RES-petition-10 and its like: the life of each kind that lives
-/// under another.
+/// UND-12, UND-38, COL-04 to COL-18, RES-petition-10 and similar: the life cycle of each kind that
+/// is under another.
 #[tokio::test]
 async fn actions_live_and_go() {
     let server = Server::start().await;
@@ -144,7 +146,7 @@ async fn actions_live_and_go() {
         let of_person = server.get(&person).await.link(&format!("svc:{members}"));
         assert_eq!(server.total(&below).await, 0, "COL-30: {members}");
 
-        // An answer has something to say.
+        // An answer requires a value.
         let least = if members == "answers" {
             json!({"value": "v"})
         } else {
@@ -190,7 +192,7 @@ async fn actions_live_and_go() {
             assert_eq!(server.get(&owner).await.json[total], 1, "{total}");
             assert_eq!(server.get(&other).await.json[total], 0, "{total}");
         }
-        // A wrong parent in the path (COL-19); donations live at the top.
+        // A wrong parent in the path (COL-19). Donations are at the top level.
         let id = made.self_link();
         let id = id.rsplit('/').next().unwrap();
         assert_eq!(
@@ -247,7 +249,7 @@ async fn actions_live_and_go() {
     }
 }
 
-/// UND-26: a tag or a list takes its taggings or items along, and totals follow.
+/// UND-26: deleting a tag or a list deletes its taggings or items, and totals follow.
 #[tokio::test]
 async fn a_tag_takes_its_taggings_along() {
     let server = Server::start().await;
@@ -270,8 +272,8 @@ async fn a_tag_takes_its_taggings_along() {
     }
 }
 
-/// UND-02, UND-03: names of tags and lists are unique, on create and on update, and only among
-/// themselves.
+/// UND-02, UND-03: names of tags and lists are unique, on create and on update. A tag and a list
+/// can have the same name.
 #[tokio::test]
 async fn names_are_unique() {
     let server = Server::start().await;
@@ -311,7 +313,7 @@ async fn names_are_unique() {
     }
 }
 
-/// ERR-39: everything that only the store knows is reported together.
+/// ERR-39: all problems that only the store can detect are reported together.
 #[tokio::test]
 async fn all_faults_at_once() {
     let server = Server::start().await;
@@ -350,7 +352,7 @@ async fn creators_and_organizers() {
     assert_eq!(put.link("svc:creator"), person, "RES-petition-17");
     assert!(
         put.json["_links"].get("svc:modified_by").is_none(),
-        "RES-petition-18: an unbound key changed it"
+        "RES-petition-18: changed with an unbound key"
     );
     let sent =
         json!({"_links": {"svc:creator": {"href": other}, "svc:organizer": {"href": other}}});
@@ -381,7 +383,7 @@ async fn creators_and_organizers() {
         cleared.json,
         "CRU-16"
     );
-    // A key whose person was deleted still writes, in nobody's name (UND-26).
+    // A key whose person was deleted can still write, and its writes name no person (UND-26).
     assert_eq!(server.delete(&person).await.status, 204);
     let made = server.call_as(&cx, "POST", "petitions", json!({})).await;
     assert_eq!(made.status, 201, "{}", made.json);
@@ -390,8 +392,8 @@ async fn creators_and_organizers() {
     }
 }
 
-/// ERR-35, CRU-20: rules between fields look at the stored record, too, and a refused update
-/// changes nothing.
+/// ERR-35, CRU-20: rules between fields also use the stored record, and a rejected update changes
+/// nothing.
 #[tokio::test]
 async fn rules_on_update() {
     let server = Server::start().await;
@@ -427,7 +429,7 @@ async fn rules_on_update() {
     );
 }
 
-/// SCH-01 to SCH-08: a message is scheduled, scheduled anew and cancelled.
+/// SCH-01 to SCH-08: a message is scheduled, rescheduled and cancelled.
 #[tokio::test]
 async fn messages_are_scheduled() {
     let server = Server::start().await;
@@ -502,8 +504,7 @@ async fn messages_are_scheduled() {
     assert_eq!(gone.status, 404, "SCH-06");
 }
 
-/// UND-14, COL-22: a continuation under another page number or size than it was made for is
-/// ignored: the number decides.
+/// UND-14, COL-22: a cursor of another page number or size is ignored, and the number is used.
 #[tokio::test]
 async fn a_continuation_leads_to_its_own_page_only() {
     let server = Server::start().await;
@@ -539,8 +540,8 @@ async fn a_continuation_leads_to_its_own_page_only() {
     );
 }
 
-/// HAF-09, RES-question-07, UND-12: what a question does not take is no answer to it, whoever
-/// records it and however.
+/// HAF-09, RES-question-07, UND-12: a value that a question does not allow is rejected in every
+/// kind of request.
 #[tokio::test]
 async fn answers_fit_their_question() {
     let server = Server::start().await;
@@ -596,7 +597,7 @@ async fn answers_fit_their_question() {
             .await;
         let answers = format!("{question}/answers");
         let made = server.post(&answers, answer(sent.clone())).await;
-        // It names the other one first, so that what is sent is a change.
+        // It sends the other value first, so that the update is a change.
         let stored = server.make(&answers, answer(json!(["b"]))).await;
         let changed = server.put(&stored, json!({ "responses": sent })).await;
         for (reply, done) in [(made, 201), (changed, 200)] {
@@ -652,8 +653,8 @@ async fn answers_fit_their_question() {
         200,
         "HAF-10"
     );
-    // An answer that was right stays as it is when its question changes, and can be sent back
-    // whole.
+    // A valid answer is unchanged when its question changes, and a client can send it back as it
+    // was read.
     let question = server
         .make(
             "questions",
@@ -690,8 +691,8 @@ async fn answers_fit_their_question() {
     );
 }
 
-/// RES-submission-07, UND-01: what was submitted is created below its submission, by whoever
-/// submitted it.
+/// RES-submission-07, UND-01: the answers of a submission are created below it, for the person of
+/// the submission.
 #[tokio::test]
 async fn answers_of_a_submission() {
     let server = Server::start().await;
@@ -763,7 +764,7 @@ async fn answers_of_a_submission() {
         .collect();
     assert_eq!(
         lost.status, 400,
-        "ERR-39: the container of the answer is a link of the body"
+        "ERR-39: the body links the container of the answer"
     );
     assert_eq!(
         properties,
@@ -787,14 +788,14 @@ async fn answers_of_a_submission() {
         "COL-19"
     );
     assert_eq!(server.total(&answers).await, 2, "CRU-21");
-    // Whose submitter is gone needs a person.
+    // A submission whose person was deleted needs a person in the request.
     server.delete(&ada).await;
     let nobody = server.post(&answers, answer(json!({}))).await;
     assert_eq!(nobody.codes(), ["PERSON_NOT_FOUND"], "UND-29");
 }
 
-/// COL-23: what is kept because it was asked for again is not given after a write, of this server
-/// or of another one over the file.
+/// COL-23: a cached response is not used after a write, of this server or of another one on the
+/// file.
 #[tokio::test]
 async fn col_23_what_is_kept_ends_with_a_write() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What the check of a data file finds.
+//! The damage that the check of a data file finds.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn found(path: &Path) -> Vec<Damage> {
     found
 }
 
-/// Records of some kinds, one of them changed and one deleted.
+/// Creates records of some kinds, changes one of them and deletes one.
 async fn fill(store: &SqliteStore) -> (String, String) {
     let server = Server::on(store.clone()).await;
     let person = server.make("people", json!({"given_name": "Ada"})).await;
@@ -56,7 +56,7 @@ async fn each_damage_is_found_and_named() {
     drop(store);
     let sound = fs::read(&path).unwrap();
     assert_eq!(found(&path), []);
-    assert_eq!(fs::read(&path).unwrap(), sound, "nothing is changed");
+    assert_eq!(fs::read(&path).unwrap(), sound, "the check changes nothing");
 
     let damaged = |sql: &str| {
         fs::write(&path, &sound).unwrap();
@@ -129,8 +129,8 @@ async fn each_damage_is_found_and_named() {
     );
 }
 
-/// One flipped bit in the log takes back all later commits. That is reported by the check, and
-/// logged when the file is opened.
+/// One flipped bit in the log loses all later commits. The check reports this, and opening the file
+/// logs it.
 #[tokio::test]
 async fn lost_frames_of_the_log_are_reported() {
     crate::log::listen();
@@ -152,11 +152,7 @@ async fn lost_frames_of_the_log_are_reported() {
         "{:?}",
         found(&copy)
     );
-    assert_eq!(
-        fs::read(log(&copy)).unwrap(),
-        bytes,
-        "the log is left as it is"
-    );
+    assert_eq!(fs::read(log(&copy)).unwrap(), bytes, "the log is unchanged");
     let before = crate::log::lines();
     drop(SqliteStore::open(SqliteOptions::new(&copy)).unwrap());
     assert!(crate::log::lines() > before, "opening warns");

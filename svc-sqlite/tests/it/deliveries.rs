@@ -1,5 +1,7 @@
-//! What helper calls trigger and what is scheduled, sent from a real file by a clock that the test
-//! sets (HAF-11, SCH-01).
+//! Deliveries of server responses and scheduled messages, from a real file, with a clock that the
+//! test sets.
+//!
+//! Requirements: HAF-11, SCH-01.
 
 use std::{
     path::Path,
@@ -26,7 +28,7 @@ use tower::ServiceExt;
 
 const BASE: &str = "http://localhost/";
 
-/// A clock that stands still until it is set.
+/// A clock that changes only when the test sets it.
 #[derive(Clone)]
 struct Clock(Arc<AtomicI64>);
 
@@ -52,7 +54,7 @@ impl Clock {
 
 type Answers = dyn Fn(usize) -> Result<DeliveryOutcome> + Send + Sync;
 
-/// Notes what is handed over, and answers by the number of the attempt.
+/// Records deliveries, and returns results by the number of the attempt.
 #[derive(Clone)]
 struct Noted {
     sent: Arc<Mutex<Vec<OutboxEntry>>>,
@@ -71,7 +73,7 @@ impl Noted {
         Self::new(|_| Ok(DeliveryOutcome::Sent))
     }
 
-    /// What was handed over since the last time.
+    /// Returns the entries that were delivered since the last call.
     fn take(&self) -> Vec<OutboxEntry> {
         std::mem::take(&mut *self.sent.lock().unwrap())
     }
@@ -133,7 +135,7 @@ impl Served {
         }
     }
 
-    /// Over a file that goes when the test ends.
+    /// Creates a server on a file that is deleted when the test ends.
     async fn new(noted: Noted) -> (tempfile::TempDir, Self) {
         let folder = tempfile::tempdir().unwrap();
         let deliver = noted.clone();
@@ -183,7 +185,7 @@ impl Served {
         json["_links"]["self"]["href"].as_str().unwrap().to_owned()
     }
 
-    /// A person signs up, with these triggers.
+    /// Signs up a person, with these triggers.
     async fn sign_up(&self, more: Value) -> (u16, Value) {
         let mut body = json!({"person": {"email_addresses": [{"address": "ada@example.org"}]}});
         body.as_object_mut()
@@ -192,14 +194,14 @@ impl Served {
         self.call(Method::POST, "people/person_signup", &body).await
     }
 
-    /// Sends what is due now, and tells when something is due next.
+    /// Delivers what is due now, and returns when the next entry is due.
     async fn send(&self) -> Option<Timestamp> {
         self.deliveries.as_ref().unwrap().run_due().await.unwrap()
     }
 }
 
-/// HAF-11 to HAF-13: each response that is wanted is handed over once its call is committed, with
-/// what was asked for.
+/// HAF-11 to HAF-13: each requested response is delivered once after the commit, with the data of
+/// the request.
 #[tokio::test]
 async fn haf_11_what_is_triggered_is_sent_once() {
     let (_folder, served) = Served::new(Noted::well()).await;
@@ -210,7 +212,7 @@ async fn haf_11_what_is_triggered_is_sent_once() {
     }});
     let (status, json) = served.sign_up(triggers).await;
     assert_eq!(status, 200, "{json}");
-    assert_eq!(served.send().await, None, "nothing is left");
+    assert_eq!(served.send().await, None, "no entry is left");
     let mut sent = served.noted.take();
     sent.sort_by_key(OutboxEntry::log_label);
     let texts = |dispatch: &OutboxEntry| match &dispatch.payload {
@@ -250,10 +252,10 @@ async fn haf_11_what_is_triggered_is_sent_once() {
     );
     assert_ne!(sent[0].id, sent[1].id);
     served.send().await;
-    assert_eq!(served.noted.names(), [""; 0], "it is sent once");
+    assert_eq!(served.noted.names(), [""; 0], "it is delivered once");
 }
 
-/// HAF-11, ERR-34: what is triggered by a call that is undone is never sent.
+/// HAF-11, ERR-34: responses that a rolled-back request triggers are never delivered.
 #[tokio::test]
 async fn haf_11_what_a_call_asks_for_that_is_undone_is_not_sent() {
     let (_folder, served) = Served::new(Noted::well()).await;
@@ -268,7 +270,7 @@ async fn haf_11_what_a_call_asks_for_that_is_undone_is_not_sent() {
     assert_eq!(served.noted.names(), ["autoresponse"]);
 }
 
-/// UND-26: nothing is sent to a person who was deleted meanwhile.
+/// UND-26: nothing is delivered to a person who was deleted in between.
 #[tokio::test]
 async fn und_26_nothing_is_sent_to_who_is_gone() {
     let (_folder, served) = Served::new(Noted::well()).await;
@@ -287,13 +289,13 @@ async fn und_26_nothing_is_sent_to_who_is_gone() {
     assert_eq!(served.noted.names(), [""; 0]);
 }
 
-/// HAF-11: what a process had begun when it ended comes again under the same id, to whoever opens
-/// the file, and not before the other one's time is over.
+/// HAF-11: if a process ends during a delivery, the next process delivers the entry again with the
+/// same id. It does so after the claim has expired.
 #[tokio::test]
 async fn haf_11_what_was_begun_comes_again_under_its_id() {
     let (folder, clock) = (tempfile::tempdir().unwrap(), Clock::new());
     let file = folder.path().join("data.db");
-    // It never comes to an end: as where the process was killed between sending and noting it.
+    // The delivery never ends, as if the process had been killed between sending and recording it.
     let first = Noted::well();
     let hangs = first.clone();
     let hanging = Hanging(hangs);
@@ -307,9 +309,9 @@ async fn haf_11_what_was_begun_comes_again_under_its_id() {
     );
     let mut running = Box::pin(served.deliveries.clone().unwrap().run());
     let begun = loop {
-        // As long as it takes until it is handed over.
+        // Until the entry is handed over.
         tokio::select! {
-            () = &mut running => unreachable!("it goes on for ever"),
+            () = &mut running => unreachable!("the delivery never ends"),
             () = tokio::task::yield_now() => {}
         }
         if let Some(begun) = first.take().pop() {
@@ -317,7 +319,7 @@ async fn haf_11_what_was_begun_comes_again_under_its_id() {
         }
     };
     drop((running, served));
-    // The runtime drops what was cut off, and with it the file.
+    // The runtime drops the cancelled tasks, and with them the file.
     tokio::task::yield_now().await;
 
     let second = Noted::well();
@@ -326,14 +328,14 @@ async fn haf_11_what_was_begun_comes_again_under_its_id() {
     let next = served
         .send()
         .await
-        .expect("it waits for the end of the other's time");
+        .expect("it waits until the claim of the other process ends");
     assert!(second.take().is_empty() && next > clock.now());
     clock.set(next);
     assert_eq!(served.send().await, None);
     assert_eq!(second.take(), [begun]);
 }
 
-/// Notes what is handed over, and never ends.
+/// Records deliveries, and never ends.
 struct Hanging(Noted);
 
 #[async_trait::async_trait]
@@ -344,12 +346,13 @@ impl Deliver for Hanging {
     }
 }
 
-/// HAF-11: a panic ends one attempt, not what drives it; what fails comes again under its id.
+/// HAF-11: a panic ends one attempt, not the delivery worker. A failed delivery is repeated with
+/// the same id.
 #[tokio::test]
 async fn haf_11_a_panic_ends_one_attempt() {
     let noted = Noted::new(|attempt| {
         if attempt == 1 {
-            panic!("the mail program is gone")
+            panic!("the mail program has crashed")
         } else {
             Ok(DeliveryOutcome::Sent)
         }
@@ -358,7 +361,7 @@ async fn haf_11_a_panic_ends_one_attempt() {
     served
         .sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}}))
         .await;
-    let next = served.send().await.expect("it is tried again");
+    let next = served.send().await.expect("the delivery is repeated");
     served.clock.set(next);
     assert_eq!(served.send().await, None);
     let sent = served.noted.take();
@@ -366,7 +369,7 @@ async fn haf_11_a_panic_ends_one_attempt() {
     assert_eq!(sent[0], sent[1]);
 }
 
-/// HAF-11: what fails is tried ten times, by the schedule, and then given up.
+/// HAF-11: a failing delivery is attempted ten times, on the schedule, and then abandoned.
 #[tokio::test]
 async fn haf_11_what_always_fails_is_given_up() {
     let (_folder, served) = Served::new(Noted::new(|_| {
@@ -386,7 +389,7 @@ async fn haf_11_what_always_fails_is_given_up() {
     for (pause, least) in pauses.iter().zip(least) {
         assert!(
             (least..least * 6 / 5).contains(pause),
-            "{pause} seconds where {least} are meant"
+            "{pause} seconds, expected at least {least}"
         );
     }
     assert_eq!(served.noted.take().len(), 10);
@@ -394,12 +397,12 @@ async fn haf_11_what_always_fails_is_given_up() {
     assert_eq!((counts.sent, counts.retried, counts.abandoned), (0, 9, 1));
 }
 
-/// What a vendor puts off is tried when that time is over, and what it gives up never again.
+/// A delivery that a vendor defers is repeated after that time, and one that it abandons never.
 #[tokio::test]
 async fn haf_11_a_vendor_may_put_off_and_give_up() {
     let noted = Noted::new(|attempt| match attempt {
         1 => Ok(DeliveryOutcome::RetryAfter(Duration::from_secs(60 * 60))),
-        _ => Ok(DeliveryOutcome::Abandoned("the address is gone")),
+        _ => Ok(DeliveryOutcome::Abandoned("the address no longer exists")),
     });
     let (_folder, served) = Served::new(noted).await;
     served
@@ -412,8 +415,8 @@ async fn haf_11_a_vendor_may_put_off_and_give_up() {
     assert_eq!(served.deliveries.as_ref().unwrap().stats().abandoned, 1);
 }
 
-/// SCH-01, SCH-04: a message is handed over once when its start has come; not before, and not when
-/// its schedule is replaced, cancelled, or the message is gone.
+/// SCH-01, SCH-04: a message is delivered once, at its start. It is not delivered earlier, or when
+/// its schedule was replaced or cancelled, or it was deleted.
 #[tokio::test]
 async fn sch_01_a_message_is_sent_when_its_start_has_come() {
     let (_folder, served) = Served::new(Noted::well()).await;
@@ -475,7 +478,7 @@ async fn sch_01_a_message_is_sent_when_its_start_has_come() {
         );
     }
     assert_eq!(sent, [(kept.clone(), at(1)), (replaced.clone(), at(2))]);
-    // Its dates stay until somebody cancels them (SCH-01, SCH-04).
+    // Its dates remain until a client cancels them (SCH-01, SCH-04).
     let (_, message) = served.call(Method::GET, kept, &Value::Null).await;
     assert_eq!(message["scheduled_start_date"], json!(at(1).to_string()));
     assert_eq!(
@@ -487,8 +490,8 @@ async fn sch_01_a_message_is_sent_when_its_start_has_come() {
     );
 }
 
-/// SCH-01: a start that has passed is due at once, and a message whose sending has stopped is sent
-/// no more.
+/// SCH-01: a message with a past start is due immediately. A message whose stop date has passed is
+/// not delivered.
 #[tokio::test]
 async fn sch_01_what_is_late_is_sent_at_once_or_never() {
     let (_folder, served) = Served::new(Noted::well()).await;
@@ -520,7 +523,8 @@ async fn sch_01_what_is_late_is_sent_at_once_or_never() {
     assert_eq!(served.deliveries.as_ref().unwrap().stats().abandoned, 1);
 }
 
-/// HAF-11, HLP-22, CAP-04: where nobody sends, neither is declared nor done.
+/// HAF-11, HLP-22, CAP-04: without deliveries, server responses and scheduling are neither declared
+/// nor executed.
 #[tokio::test]
 async fn cap_04_what_nobody_sends_is_not_offered() {
     let folder = tempfile::tempdir().unwrap();
@@ -553,7 +557,7 @@ async fn cap_04_what_nobody_sends_is_not_offered() {
     assert!(answer.to_string().contains("NOT_SUPPORTED"), "{answer}");
 }
 
-/// A server that takes anonymous calls under this policy, and two of its petitions.
+/// Starts a server that accepts anonymous requests under this policy, with two petitions.
 async fn signed_without_key(
     strangers: AnonymousPolicy,
 ) -> (tempfile::TempDir, Served, [String; 2]) {
@@ -577,7 +581,8 @@ fn signature(person: &Value, trigger: &str) -> Value {
     json!({"person": person, "triggers": {trigger: {"enabled": true}}})
 }
 
-/// HAF-14: without a key nothing is triggered, unless the vendor allows it, whoever is known.
+/// HAF-14: a request without a key triggers nothing unless the vendor allows it, whether the person
+/// exists or not.
 #[tokio::test]
 async fn haf_14_an_anonymous_call_triggers_nothing() {
     let (_folder, served, [helper, _]) = signed_without_key(AnonymousPolicy::new()).await;
@@ -615,8 +620,8 @@ async fn haf_14_an_anonymous_call_triggers_nothing() {
     assert_eq!(served.noted.names(), ["autoresponse"], "with a key");
 }
 
-/// HAF-14: where it is allowed, a response is sent once in 24 hours for a person, a trigger and a
-/// container; the answer is the same.
+/// HAF-14: if allowed, a response is delivered once in 24 hours for each person, trigger and
+/// container. The HTTP response is the same.
 #[tokio::test]
 async fn haf_14_an_anonymous_call_triggers_a_response_once_a_day() {
     let (_folder, served, [one, other]) =
@@ -642,7 +647,7 @@ async fn haf_14_an_anonymous_call_triggers_a_response_once_a_day() {
             ada.clone(),
             "autoresponse",
             true,
-            "a known person",
+            "an existing person",
         ),
         (
             minute,
@@ -650,7 +655,7 @@ async fn haf_14_an_anonymous_call_triggers_a_response_once_a_day() {
             ada.clone(),
             "autoresponse",
             false,
-            "the same again",
+            "the same request again",
         ),
         (
             minute,
@@ -706,7 +711,7 @@ async fn haf_14_an_anonymous_call_triggers_a_response_once_a_day() {
             number("15550100"),
             "sms_response",
             true,
-            "a number, by which nobody is found",
+            "a number, by which no person is matched",
         ),
         (
             minute,
@@ -714,7 +719,7 @@ async fn haf_14_an_anonymous_call_triggers_a_response_once_a_day() {
             number("15550100"),
             "sms_response",
             false,
-            "the same number of somebody new",
+            "the same number of a new person",
         ),
         (
             minute,

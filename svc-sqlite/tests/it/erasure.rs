@@ -1,12 +1,14 @@
-//! A deleted person is gone: from every record, every look-up, and the file (UND-26).
+//! A deleted person is erased from every record, every lookup, and the file.
+//!
+//! Requirements: UND-26.
 
 use crate::server::Server;
 use serde_json::{Value, json};
 
-/// Stands in every personal value of the test.
+/// Part of every personal value of the test.
 const PLANTED: &str = "PLANTEDVALUE";
 
-/// How often the planted text stands in the files of a store.
+/// Returns how often the planted text is in the files of a store.
 fn planted(server: &Server) -> usize {
     let folder = server.store.path().parent().unwrap();
     let files = std::fs::read_dir(folder)
@@ -28,8 +30,8 @@ fn ada() -> Value {
         "phone_numbers": [{"number": "15550100001"}]})
 }
 
-/// UND-26, "It must show" 13: what is erased, what stays, and that nothing planted is left in the
-/// file.
+/// UND-26, "It must show" 13: what is erased, what remains, and that no planted value remains in
+/// the file.
 #[tokio::test]
 async fn a_person_is_erased() {
     let server = Server::start().await;
@@ -103,14 +105,14 @@ async fn a_person_is_erased() {
         .await;
     let swapped = json!({"tickets": [bought.json["tickets"][1], bought.json["tickets"][0]]});
     assert_eq!(server.put(&bought.self_link(), swapped).await.status, 200);
-    // A person that changed leaves nothing of what it was.
+    // A change of a person leaves no trace of the old values.
     server
         .put(
             &person,
             json!({"source": format!("{PLANTED} source"), "custom_fields": {"note": "short"}}),
         )
         .await;
-    // Rows that grow move between pages; the neighbours make the pages split.
+    // Rows that grow move between pages, and their neighbours make the pages split.
     for round in 0..40 {
         let grown = json!({"custom_fields": {"grows": PLANTED.repeat(round * 5)}});
         assert_eq!(server.put(&person, grown).await.status, 200);
@@ -182,7 +184,7 @@ async fn a_person_is_erased() {
             "UND-37"
         );
     }
-    // What found it finds it no more.
+    // Lookups that found the person no longer do.
     let again = server
         .post("people/person_signup", json!({"person": ada()}))
         .await;
@@ -195,11 +197,11 @@ async fn a_person_is_erased() {
         server.store.compact().await.unwrap();
     }
     assert_eq!(planted(&server), 0, "UND-26");
-    assert_eq!(left, 0, "UND-26: a checkpoint is enough for these rows");
+    assert_eq!(left, 0, "UND-26: a checkpoint is sufficient for these rows");
 }
 
-/// UND-26, RES-attendance-14: a holder whom an update wrote into a ticket is erased with the
-/// person, too, however it was named there.
+/// UND-26, RES-attendance-14: a holder that an update wrote into a ticket is erased with the
+/// person, whatever identified the holder.
 #[tokio::test]
 async fn a_holder_that_an_update_wrote_is_erased() {
     let server = Server::start().await;
@@ -230,11 +232,11 @@ async fn a_holder_that_an_update_wrote_is_erased() {
     assert_eq!(
         identifiers(0),
         json!([own]),
-        "RES-attendance-14: the way to the person"
+        "RES-attendance-14: the identifier of the person"
     );
     assert_eq!(identifiers(1), json!([own, "crm:1"]), "RES-attendance-14");
     assert_eq!(identifiers(3), json!(["crm:2"]), "RES-attendance-14");
-    // What was read is nothing new when it comes back, in another order either.
+    // Tickets that are sent back as they were read, also in another order, change nothing.
     let turned: Vec<&Value> = kept.as_array().unwrap().iter().rev().collect();
     assert_eq!(
         server.put(&attendance, json!({"tickets": kept})).await.json["tickets"],
@@ -248,7 +250,7 @@ async fn a_holder_that_an_update_wrote_is_erased() {
             .json["tickets"],
         json!(turned)
     );
-    // By then the person has other addresses and identifiers.
+    // The person now has other addresses and identifiers.
     let other = json!({"identifiers": [], "email_addresses": [{"address": "new@example.org"}]});
     assert_eq!(server.put(&ada, other).await.status, 200);
     assert_eq!(server.delete(&ada).await.status, 204);
@@ -259,8 +261,8 @@ async fn a_holder_that_an_update_wrote_is_erased() {
     assert_eq!(planted(&server), 0, "UND-26");
 }
 
-/// UND-26: whoever is erased takes nobody along who is called the same, also after the attendance
-/// came back as it was read.
+/// UND-26: erasing a person does not erase a namesake, even after the attendance was sent back as
+/// it was read.
 #[tokio::test]
 async fn an_erased_holder_takes_no_namesake_along() {
     let server = Server::start().await;
@@ -314,7 +316,7 @@ async fn an_erased_holder_takes_no_namesake_along() {
         "UND-26"
     );
     assert_eq!(left[1].get("person"), None, "UND-26");
-    // Who is nobody here, or two people at once, is told.
+    // A holder that is unknown, or ambiguous, is reported.
     let two = [
         of(0),
         of(2),

@@ -1,5 +1,6 @@
-//! Places and tickets of events (RES-event-15 to RES-event-20, RES-event-27, RES-attendance-05,
-//! RES-attendance-08).
+//! Seats and tickets of events.
+//!
+//! Requirements: RES-event-15 to RES-event-20, RES-event-27, RES-attendance-05, RES-attendance-08.
 
 use crate::server::Server;
 use serde_json::{Value, json};
@@ -24,8 +25,8 @@ async fn ticketed(server: &Server, more: Value) -> (String, String) {
     (event, helper)
 }
 
-/// RES-event-15 to RES-event-20: what is sold is counted, priced and bounded, and comes back with a
-/// change or a delete.
+/// RES-event-15 to RES-event-20: sold tickets are counted, priced and limited. A change or a
+/// deletion returns them.
 #[tokio::test]
 async fn tickets_are_sold_and_given_back() {
     let server = Server::start().await;
@@ -179,7 +180,7 @@ async fn capacity() {
             .await
             .status,
         200,
-        "nothing more is taken"
+        "further attendances are rejected"
     );
     assert_eq!(
         server.put(&event, json!({"capacity": 1})).await.status,
@@ -218,7 +219,7 @@ async fn capacity() {
     );
 }
 
-/// RES-attendance-14: a ticket holder is stored inline and is a person, too; a PUT does not match
+/// RES-attendance-14: a ticket holder is stored inline and is also a person. A PUT does not match
 /// again.
 #[tokio::test]
 async fn ticket_holders() {
@@ -238,14 +239,14 @@ async fn ticket_holders() {
     assert_eq!(server.total("people").await, 2, "RES-attendance-14");
 }
 
-/// clients.md 12: an attendance goes back as it was read, also when the event has changed
-/// meanwhile.
+/// clients.md 12: a client can send back an attendance as it was read, even if the event has
+/// changed in between.
 #[tokio::test]
 async fn tickets_that_come_back_as_they_were_are_not_checked_again() {
     let server = Server::start().await;
     let (event, helper) = ticketed(&server, json!({})).await;
     let attendance = server.post(&helper, tickets(&["Hall"])).await.self_link();
-    // A holder, and what the server has completed, stand elsewhere than a client would write them.
+    // A holder and the members that the server has added are not in the order of a client.
     let with_holder = json!({"tickets": [{"title": "Hall", "person": {"given_name": "Guest"}}]});
     let held = server.post(&helper, with_holder).await.self_link();
     for change in [
@@ -274,8 +275,8 @@ async fn tickets_that_come_back_as_they_were_are_not_checked_again() {
     }
 }
 
-/// RES-attendance-14, TYP-13, HLP-04: the holder of a ticket has identifiers as every posted person
-/// has.
+/// RES-attendance-14, TYP-13, HLP-04: the holder of a ticket has identifiers, as every posted
+/// person.
 #[tokio::test]
 async fn holders_of_tickets_are_known_by_their_identifiers() {
     let server = Server::start().await;
@@ -303,7 +304,7 @@ async fn holders_of_tickets_are_known_by_their_identifiers() {
     assert_eq!(
         shown(0),
         json!([ada, "crm:1", "crm:2"]),
-        "TYP-13: its own identifier leads to the person"
+        "TYP-13: its own identifier identifies the person"
     );
     assert_eq!(shown(1), json!([own_identifier, "crm:3"]), "TYP-13");
     assert_eq!(
@@ -319,17 +320,17 @@ async fn holders_of_tickets_are_known_by_their_identifiers() {
     assert_eq!(
         of(&known).await["identifiers"].as_array().unwrap().len(),
         3,
-        "HLP-04: crm:2 is known now"
+        "HLP-04: crm:2 now identifies the person"
     );
     assert_eq!(
         of(&own).await["family_name"],
         "H",
-        "UND-24: its own identifier is that very person"
+        "UND-24: its own identifier is that person's"
     );
     assert_eq!(
         server.total("people").await,
         3,
-        "RES-attendance-14: one is new"
+        "RES-attendance-14: one person is new"
     );
     let taken = server
         .post("people", json!({"identifiers": ["crm:4"]}))
@@ -360,8 +361,8 @@ fn own_identifier_of_nobody(person: &Value) -> String {
     format!("{namespace}:01980000-0000-7000-8000-000000000000")
 }
 
-/// RES-attendance-14, HLP-04: a ticket finds a person by the address that the same call has just
-/// given to it.
+/// RES-attendance-14, HLP-04: a ticket matches a person by an address that the same request has
+/// added.
 #[tokio::test]
 async fn a_holder_is_known_by_an_address_of_the_same_call() {
     let server = Server::start().await;
@@ -382,7 +383,7 @@ async fn a_holder_is_known_by_an_address_of_the_same_call() {
     assert_eq!(
         server.total("people").await,
         1,
-        "HLP-04: nobody is made twice"
+        "HLP-04: no duplicate person"
     );
     assert_eq!(
         server.get(&known).await.json["family_name"],
@@ -391,7 +392,7 @@ async fn a_holder_is_known_by_an_address_of_the_same_call() {
     );
 }
 
-/// RES-event-21: nobody is expected at an event that is cancelled, nor expected more than before.
+/// RES-event-21: a cancelled event accepts no attendances, and no additional tickets.
 #[tokio::test]
 async fn a_cancelled_event_takes_nobody() {
     let server = Server::start().await;
@@ -438,12 +439,12 @@ async fn a_cancelled_event_takes_nobody() {
             .await
             .status,
         200,
-        "a refusal is no attendance"
+        "a rejected request creates no attendance"
     );
     assert_eq!(
         server.put(&coming, json!({"comment": "c"})).await.status,
         200,
-        "what is recorded stays"
+        "recorded attendances remain"
     );
     assert_eq!(
         server
@@ -469,11 +470,11 @@ async fn a_cancelled_event_takes_nobody() {
     assert_eq!(
         more.codes(),
         ["EVENT_CANCELLED"],
-        "RES-event-21: nor more tickets"
+        "RES-event-21: no additional tickets"
     );
     assert_eq!(
         server.put(&bought, tickets(&[])).await.status,
         200,
-        "RES-event-21: they can be given back"
+        "RES-event-21: tickets can be returned"
     );
 }

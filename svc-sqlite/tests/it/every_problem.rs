@@ -1,5 +1,7 @@
-//! One answer tells everything that is wrong with a request: what its body shows and what only the
-//! store knows (ERR-39).
+//! One response has every problem of a request: those of its body, and those that only the store
+//! can detect.
+//!
+//! Requirements: ERR-39.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +14,7 @@ use svc_core::{
     schema::{LinkTarget, LinkWrite, ValueType},
 };
 
-/// One thing that is wrong: how it gets into a body, and the properties that name it.
+/// One problem: how it gets into a body, and the properties that identify it.
 #[derive(Clone)]
 struct Fault {
     family: &'static str,
@@ -28,7 +30,7 @@ fn fault(family: &'static str, body: Value, names: impl Into<String>) -> Fault {
     }
 }
 
-/// Joins bodies member by member.
+/// Merges bodies member by member.
 fn merge(into: &mut Value, other: &Value) {
     match (into, other) {
         (Value::Object(into), Value::Object(other)) => {
@@ -40,7 +42,7 @@ fn merge(into: &mut Value, other: &Value) {
     }
 }
 
-/// A body without fault.
+/// Returns a body without problems.
 fn valid(kind: Kind, person: &str) -> Value {
     let mut body = match kind {
         Kind::Question => json!({"question_type": "Paragraph"}),
@@ -67,7 +69,7 @@ fn valid(kind: Kind, person: &str) -> Value {
     body
 }
 
-/// A fault of each family in the fields, the links and the identifiers of a kind.
+/// Returns a problem of each family in the fields, links and identifiers of a kind.
 fn of_kind(kind: Kind) -> Vec<Fault> {
     let schema = kind.schema();
     let named = |wanted: fn(&ValueType) -> bool, but: &str| {
@@ -108,7 +110,7 @@ fn of_kind(kind: Kind) -> Vec<Fault> {
     faults
 }
 
-/// A fault of each family in what a helper asks for besides its action.
+/// Returns a problem of each family in the parts of a helper request other than its action.
 fn of_helper(helper: HelperName, question: &str) -> Vec<Fault> {
     let mut faults = vec![
         fault("tag", json!({"add_tags": ["none"]}), "add_tags"),
@@ -144,7 +146,7 @@ fn of_helper(helper: HelperName, question: &str) -> Vec<Fault> {
     faults
 }
 
-/// What a refusal names, each so many times.
+/// Returns the properties that a rejection names, with their number.
 fn named(answer: &Answer) -> BTreeMap<String, usize> {
     let mut names = BTreeMap::new();
     for description in answer.descriptions() {
@@ -159,7 +161,7 @@ fn named(answer: &Answer) -> BTreeMap<String, usize> {
     names
 }
 
-/// Everything that there is, as its totals tell.
+/// Returns the totals of everything that is stored.
 async fn totals(server: &Server) -> Vec<u64> {
     let mut totals = Vec::new();
     for kind in Kind::ALL
@@ -171,7 +173,7 @@ async fn totals(server: &Server) -> Vec<u64> {
     totals
 }
 
-/// Sends each set of faults, one of a family at most, and compares what is named.
+/// Sends each set of problems, at most one of a family, and compares the reported properties.
 async fn all_sets(
     server: &Server,
     method: &str,
@@ -210,8 +212,8 @@ async fn all_sets(
     tried
 }
 
-/// ERR-39, ERR-26: k faults of any of the families are k problems with the right paths in one
-/// answer, for every kind, created and changed.
+/// ERR-39, ERR-26: k problems of any families are k problems with the right paths in one response,
+/// for every kind, on create and update.
 #[tokio::test]
 async fn err_39_every_kind() {
     let server = Server::start().await;
@@ -271,7 +273,7 @@ async fn err_39_every_kind() {
     assert!(tried > 200, "{tried} requests");
 }
 
-/// The faults of an update: a link that only a create takes is none.
+/// Returns the problems of an update. A link that only a create accepts is not a problem.
 fn sent(kind: Kind) -> Vec<Fault> {
     let updates = |name: &str| {
         let link = kind
@@ -295,8 +297,8 @@ fn sent(kind: Kind) -> Vec<Fault> {
         .collect()
 }
 
-/// ERR-39: the same for every helper, whose person, tags, lists and answers are looked up beside
-/// the faults of its body.
+/// ERR-39: the same for every helper, whose person, tags, lists and answers are looked up in
+/// addition to the check of its body.
 #[tokio::test]
 async fn err_39_every_helper() {
     let server = Server::start().await;
@@ -316,7 +318,8 @@ async fn err_39_every_helper() {
                 let [owner, elsewhere] =
                     [(), ()].map(|()| server.make(container.plural(), valid(container, &person)));
                 let (owner, elsewhere) = (owner.await, elsewhere.await);
-                // What another container's action is called, an action of this one cannot be.
+                // An identifier of another container's action cannot be used for an action of this
+                // one.
                 let mut call = valid(kind, &person);
                 call["identifiers"] = json!([format!("{}:1", kind.singular())]);
                 let call = if kind == Kind::Canvass {
@@ -335,8 +338,8 @@ async fn err_39_every_helper() {
                 (format!("{owner}/{}", helper.relation()), faults)
             }
         };
-        // One fault of its type is in each body anyhow; the link to a person gives way to the
-        // person that is posted.
+        // One problem of the family "type" is in each body anyway. The posted person replaces the
+        // link to a person.
         faults.retain(|fault: &Fault| fault.family != "type");
         faults.retain(|fault| !helper.accepts_person() || !fault.names.ends_with("svc:person"));
         faults.extend(of_helper(helper, &question));
@@ -358,8 +361,8 @@ async fn err_39_every_helper() {
                 }
             },
         );
-        // A call whose tags alone are wrong succeeds but for them (ERR-29): one fault of the body
-        // is in each.
+        // A request with only wrong tags is executed in part (ERR-29), so each one has a problem of
+        // its body.
         let of_body = if helper == HelperName::PersonSignup {
             fault(
                 "first",
@@ -390,7 +393,7 @@ async fn err_39_every_helper() {
             let number = families.len();
             families.sort_unstable();
             families.dedup();
-            // Half of the sets with many faults are enough.
+            // Half of the sets with many problems are sufficient.
             if families.len() < number || (number > 4 && set % 16 != 1) || expected.len() < number {
                 continue;
             }
@@ -408,7 +411,9 @@ async fn err_39_every_helper() {
     assert!(tried > 1_000, "{tried} requests");
 }
 
-/// The fields of a canvass stand in a part of their own (HLP-16).
+/// Returns a problem in the part of the body that has the fields. For a canvass this is a member.
+///
+/// Requirements: HLP-16.
 fn within(kind: Kind, fault: Fault) -> Fault {
     if kind != Kind::Canvass {
         return fault;

@@ -1,5 +1,5 @@
-//! Everything of a file as changes: another store that applies them has the same, says the same,
-//! and does the same from then on.
+//! Export of a whole file as changes. Another store that applies them has equal data, equal
+//! responses, and equal results of later writes.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -25,8 +25,7 @@ use svc_store::{
     transfer::{ExportBatch, ExportPosition},
 };
 
-/// A store in memory, whose records can be read one after the other: those that came, as long as
-/// they are there.
+/// A store in memory whose records can be read one by one: the imported ones that still exist.
 #[derive(Default)]
 struct Memory {
     store: MemoryStore,
@@ -99,7 +98,7 @@ fn open(folder: &tempfile::TempDir) -> SqliteStore {
     SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap()
 }
 
-/// A file with the tenants of some random histories: all kinds, tickets with holders, parts,
+/// Returns a file with tenants of random histories: all kinds, tickets with holders, parts,
 /// schedules, deleted people.
 async fn filled(folder: &tempfile::TempDir) -> SqliteStore {
     let (store, made) = (open(folder), AtomicU32::new(0));
@@ -119,7 +118,7 @@ async fn filled(folder: &tempfile::TempDir) -> SqliteStore {
     store
 }
 
-/// Moves a tenant over in parts of so many records.
+/// Moves a tenant in batches of up to `most` records.
 fn moved(from: &SqliteStore, to: &mut Memory, tenant: &Tenant, most: usize) -> (u64, Vec<Change>) {
     let (mut next, mut records, mut all) = (Some(ExportPosition::start()), 0, Vec::new());
     while let Some(position) = next {
@@ -144,7 +143,7 @@ async fn same(one: &SqliteStore, other: &Memory, tenant: &Tenant) -> StoreDigest
     compared.unwrap_or_else(|difference| panic!("{}: {difference}", tenant.as_str()))
 }
 
-/// Every page that a store has of a tenant, the small ones below every record too, as text.
+/// Returns every page of a tenant's data as text, including the small ones below every record.
 async fn pages(store: &impl svc_core::store::Store, tenant: &Tenant) -> Result<Vec<String>> {
     let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
     let mut wanted: Vec<(Kind, Scope)> = Vec::new();
@@ -191,7 +190,7 @@ async fn what_another_store_applies_is_the_same_and_stays_the_same() {
     let (file, mut all, mut kinds) = (filled(&folder).await, 0, [0; 5]);
     for (number, tenant) in file.tenants().unwrap().iter().enumerate() {
         let mut memory = Memory::default();
-        // Small parts and large ones.
+        // Small and large batches.
         let (records, changes) = moved(&file, &mut memory, tenant, [3, 17, 1000][number % 3]);
         assert_eq!(records, file.count_records(tenant).unwrap());
         assert_eq!(same(&file, &memory, tenant).await.records, records);
@@ -222,12 +221,12 @@ async fn what_another_store_applies_is_the_same_and_stays_the_same() {
     }
     assert!(
         all > 500 && kinds.iter().all(|count| *count > 0),
-        "too little was seen: {all} {kinds:?}"
+        "too little data was exported: {all} {kinds:?}"
     );
 }
 
-/// Deletes everything, one by one: what goes and stays with each follows from holders, sums, parts
-/// and e-mail addresses, and none of it gets a date.
+/// Deletes all records one by one. The effects of each deletion depend on holders, sums, parts and
+/// e-mail addresses, and do not change any date.
 async fn goes_on_alike(file: &SqliteStore, memory: &Memory, tenant: &Tenant) {
     let cx = Context::new(tenant.clone(), Caller::anonymous(), Timestamp::MAX);
     for kind in [
@@ -251,7 +250,7 @@ async fn goes_on_alike(file: &SqliteStore, memory: &Memory, tenant: &Tenant) {
     }
 }
 
-/// What a copy was begun from is told apart from what it is after a write.
+/// A write after the start of a copy is detected by the clock.
 #[tokio::test]
 async fn a_write_is_seen_by_the_clock() {
     let folder = tempfile::tempdir().unwrap();
@@ -275,7 +274,7 @@ async fn a_write_is_seen_by_the_clock() {
     assert!(clock(&open(&folder)) > before);
 }
 
-/// UND-15: keys go with their hashes, revoked ones, too; marks go with their names.
+/// UND-15: keys are exported with their hashes, including revoked ones, and marks with their names.
 #[tokio::test]
 async fn keys_and_marks_are_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -309,7 +308,7 @@ async fn keys_and_marks_are_told() {
     );
 }
 
-/// UND-42: a difference names the record, and nothing that is in it.
+/// UND-42: a difference names the record, and nothing of its contents.
 #[tokio::test]
 async fn differences_are_seen_and_name_no_person() {
     let folder = tempfile::tempdir().unwrap();
@@ -322,7 +321,7 @@ async fn differences_are_seen_and_name_no_person() {
             .enumerate()
             .filter(|(place, _)| place % 5 == 0)
         {
-            // Everything but one change.
+            // All changes except one.
             let (mut memory, mut left) = (Memory::default(), changes.clone());
             left.remove(place);
             memory.commit(&tenant, &left);

@@ -1,4 +1,4 @@
-//! Who may open a data file, and who may read it.
+//! Who can open a data file, and who can read it.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use svc_sqlite::{
     FileError, SqliteOptions, SqliteStore, is_data_file, is_served, remove_data_file,
 };
 
-/// UND-42: one server at a time; key management may open the file beside it.
+/// UND-42: one server at a time. Key management can open the file next to it.
 #[test]
 fn a_second_server_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -37,7 +37,7 @@ fn a_second_server_is_refused() {
     SqliteStore::open(SqliteOptions::new(&path)).unwrap();
 }
 
-/// UND-42: only the owner may read the file and its log, also when it came with a wider mode.
+/// UND-42: only the owner can read the file and its log, even if the file had a wider mode before.
 #[cfg(unix)]
 #[test]
 fn files_are_their_owners() {
@@ -92,7 +92,7 @@ fn files_of_other_programs_are_refused_and_kept() {
     }
 }
 
-/// UND-42: a link to the file leads to the same lock and the same log.
+/// UND-42: a link to the file uses the same lock and the same log.
 #[cfg(unix)]
 #[test]
 fn links_lead_to_one_file() {
@@ -119,7 +119,7 @@ fn a_data_file_is_known_by_its_mark_and_removed_with_its_log() {
     let path = folder.path().join("data.db");
     assert!(!is_data_file(&path).unwrap());
     assert!(!remove_data_file(&path).unwrap());
-    // An empty file, as other programs reserve a name, is as good as none.
+    // An empty file, with which other programs reserve a name, is treated as no file.
     std::fs::write(&path, "").unwrap();
     drop(SqliteStore::open(SqliteOptions::new(&path)).unwrap());
     assert!(is_data_file(&path).unwrap());
@@ -127,7 +127,7 @@ fn a_data_file_is_known_by_its_mark_and_removed_with_its_log() {
     assert!(!path.exists());
 }
 
-/// HAL-11: the names of the share objects are fixed when the file is made.
+/// HAL-11: the names of the share objects are fixed when the file is created.
 #[test]
 fn share_names_are_fixed_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
@@ -148,12 +148,12 @@ fn share_names_are_fixed_in_the_file() {
         let sentence = "the share names of this file are a and b; use these names, or another file";
         assert!(error.to_string().ends_with(sentence), "{error}");
     }
-    // Key management and backups do not care.
+    // Key management and backups ignore the names.
     let beside = SqliteStore::open(SqliteOptions::new(&path).shared()).unwrap();
     assert_eq!(beside.share_names(), &names("a", "b"));
 }
 
-/// A newer file and one with a damaged checksum are refused, and nothing in them is changed.
+/// A newer file and one with a damaged checksum are rejected, and not changed.
 #[test]
 fn newer_and_damaged_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();

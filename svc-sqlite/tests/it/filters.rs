@@ -1,5 +1,4 @@
-//! Filters and orders of collections: what they show, what their links say, and what is refused
-//! (area FLT).
+//! Filters and orders of collections: results, links, and rejected expressions (area FLT).
 
 use crate::server::Server;
 use serde_json::{Value, json};
@@ -9,8 +8,8 @@ use svc_store::{
     memory::MemoryStore,
 };
 
-/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11: 5 000 filters and orders show what an evaluation
-/// of each record shows.
+/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11: 5 000 filters and orders return what an
+/// evaluation of each record returns.
 #[tokio::test]
 async fn flt_01_filters_show_what_each_record_says() -> Result<(), ContractViolation> {
     let server = Server::start().await;
@@ -18,8 +17,8 @@ async fn flt_01_filters_show_what_each_record_says() -> Result<(), ContractViola
     store_testkit::check_filters(&server.store, [server.tenant.clone(), other], 5_000).await
 }
 
-/// FLT-12, SYN-04, SYN-12: 8 writers, one call in ten rolled back, and pollers by `modified_date`,
-/// by cursor and by events. `SVC_FEED_CALLS=100000` for many.
+/// FLT-12, SYN-04, SYN-12: 8 writers, one request in ten rolled back, and pollers by
+/// `modified_date`, by cursor and by events. Set `SVC_FEED_CALLS=100000` for more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn flt_12_pollers_miss_nothing() {
     let server = Server::start().await;
@@ -31,13 +30,13 @@ async fn flt_12_pollers_miss_nothing() {
     .await;
 }
 
-/// The same of the store in memory.
+/// The same for the store in memory.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn flt_12_pollers_miss_nothing_in_memory() {
     crate::polling::misses_nothing(&[MemoryStore::new()], &Tenant::new("one"), 1_000).await;
 }
 
-/// SYN-11: prints how much requests that wait slow the reads of another tenant.
+/// SYN-11: prints how much waiting requests slow down the reads of another tenant.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "prints a measurement: cargo test -p svc-sqlite --test it filters::syn_11 -- --ignored --nocapture"]
 async fn syn_11_reads_of_others_among_waiters() {
@@ -64,7 +63,7 @@ fn names(page: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// FLT-06, FLT-07, FLT-10: look-ups, as clients in the field write them: spaces as `+` or `%20`.
+/// FLT-06, FLT-07, FLT-10: lookups as clients write them, with spaces as `+` or `%20`.
 #[tokio::test]
 async fn flt_06_look_ups() {
     let server = Server::start().await;
@@ -113,8 +112,8 @@ async fn flt_06_look_ups() {
     );
 }
 
-/// FLT-08: every link of a page keeps filter, order and size, and a continuation of another filter
-/// is ignored.
+/// FLT-08: every link of a page contains filter, order and size. A cursor of another filter is
+/// ignored.
 #[tokio::test]
 async fn flt_08_links_keep_the_filter() {
     let server = Server::start().await;
@@ -143,11 +142,7 @@ async fn flt_08_links_keep_the_filter() {
         ["P0", "P1", "P2"]
     );
     let jumped = server.get(&format!("people?page=3&{kept}")).await;
-    assert_eq!(
-        names(&jumped.json),
-        ["P6"],
-        "FLT-08: a page that is jumped to"
-    );
+    assert_eq!(names(&jumped.json), ["P6"], "FLT-08: a page by number");
     assert_eq!(
         server.get(&format!("people?page=4&{kept}")).await.json["total_records"],
         7,
@@ -157,7 +152,7 @@ async fn flt_08_links_keep_the_filter() {
     assert_eq!(
         names(&server.get(&elsewhere).await.json),
         ["P3", "P4", "P5"],
-        "UND-14: the number decides"
+        "UND-14: the number is used"
     );
     let empty = server
         .get("people?filter=modified_date%20lt%20'2001-01-01'")
@@ -168,8 +163,7 @@ async fn flt_08_links_keep_the_filter() {
     );
 }
 
-/// FLT-09: a record that was changed stands last by `modified_date`, and where it was by
-/// `created_date`.
+/// FLT-09: a changed record is last by `modified_date`, and at its old position by `created_date`.
 #[tokio::test]
 async fn flt_09_orders() {
     let server = Server::start().await;
@@ -196,7 +190,8 @@ async fn flt_09_orders() {
     assert_eq!(names(&found.json), ["P2", "P0"]);
 }
 
-/// FLT-03, FLT-04: what is refused, with its place; nothing of the text is repeated.
+/// FLT-03, FLT-04: rejected filters, with the position of the error. The response repeats nothing
+/// of their text.
 #[tokio::test]
 async fn flt_03_what_is_refused() {
     let server = Server::start().await;
@@ -216,7 +211,7 @@ async fn flt_03_what_is_refused() {
         (
             "people?filter=email_address%20ne%20'secret@x'",
             "filter",
-            "every record",
+            "No index supports",
         ),
         (
             "people?filter=identifiers%20eq%20'a:1'&filter=identifiers%20eq%20'a:2'",
@@ -260,7 +255,7 @@ async fn flt_03_what_is_refused() {
     }
 }
 
-/// FLT-06: an address that more people have than one filter may lead to is refused, not cut.
+/// FLT-06: an address that more people have than one filter may return is rejected, not truncated.
 #[tokio::test]
 async fn flt_06_too_many_at_one_address() {
     let server = Server::start().await;

@@ -1,5 +1,5 @@
-//! The helpers, native: one plan, one transaction, one outcome for each resource (HLP, HAF, ERR-29
-//! to ERR-34).
+//! The helpers of the store: one request, one transaction, one outcome for each resource (HLP, HAF,
+//! ERR-29 to ERR-34).
 
 use crate::server::Server;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ fn ada() -> Value {
     json!({"given_name": "Ada", "email_addresses": [{"address": "ada@example.org"}]})
 }
 
-/// HLP-11 to HLP-15: each record helper makes the action, its person and the totals.
+/// HLP-11 to HLP-15: each record helper creates the action and its person, and changes the totals.
 #[tokio::test]
 async fn every_record_helper() {
     let server = Server::start().await;
@@ -78,7 +78,8 @@ async fn every_record_helper() {
             needs.json
         );
 
-        // UND-24: the same call again is the same action; another container's action is another's.
+        // UND-24: a repeated request refers to the same action. The identifier of another
+        // container's action is rejected.
         let again = json!({"identifiers": ["x:1", "x:2"], "origin_system": "o", "person": ada()});
         let again = server.post(&helper, again).await;
         assert_eq!(again.self_link(), done.self_link(), "UND-24");
@@ -107,7 +108,7 @@ async fn every_record_helper() {
             "HLP-10"
         );
         assert_eq!(server.get(&other).await.json[total], 0, "UND-24");
-        // Without a key the stored action stays as it is.
+        // Without a key, the stored action is unchanged.
         let before = server.get(&done.self_link()).await.json;
         let stranger = json!({"identifiers": ["x:1"], "origin_system": "stranger"});
         let answer = server
@@ -129,8 +130,9 @@ async fn every_record_helper() {
     assert_eq!(server.total("people").await, 1, "HLP-23");
 }
 
-/// UND-39, HLP-23: a missing container is 404, whatever the call asks for and even where it asks
-/// for too much (ERR-38).
+/// UND-39, HLP-23: a missing container is 404, even if the request has other problems.
+///
+/// Requirements: ERR-38.
 #[tokio::test]
 async fn a_missing_container_comes_before_the_rules_on_the_call() {
     for atomic in [false, true] {
@@ -199,7 +201,7 @@ async fn sign_up_and_match() {
         merged["email_addresses"][0]["status"], "subscribed",
         "HLP-04"
     );
-    // By identifier first, though the address is another person's.
+    // By identifier first, although another person has the address.
     let bob = server
         .make(
             "people",
@@ -229,7 +231,7 @@ async fn sign_up_and_match() {
         json!({"person": {"email_addresses": [{"address": "bob@example.org"}]}}),
     );
     assert_eq!(left.await.self_link(), bob, "clients.md 19");
-    // The oldest of those whom several addresses name, whichever is the primary one.
+    // The oldest of the people that several addresses match, whichever address is primary.
     server
         .make(
             "people",
@@ -243,7 +245,7 @@ async fn sign_up_and_match() {
         bob,
         "HLP-04"
     );
-    // By its own identifier; one that is nobody's is refused.
+    // By an identifier of this server. One that belongs to no person is rejected.
     let own = json!({"person": {"identifiers": [format!("here:{id}")], "source": "s"}});
     assert_eq!(
         server.post("people/person_signup", own).await.json["source"],
@@ -256,7 +258,7 @@ async fn sign_up_and_match() {
         ["IDENTIFIER_IN_USE"],
         "UND-24"
     );
-    // An identifier of another person stays with that one.
+    // An identifier of another person is not moved.
     server.put(&bob, json!({"identifiers": ["crm:2"]})).await;
     let stolen = json!({"person": {"identifiers": ["crm:1", "crm:2"]}});
     assert_eq!(
@@ -267,8 +269,8 @@ async fn sign_up_and_match() {
     assert_eq!(server.total("people").await, 3);
 }
 
-/// HLP-04, HLP-07, "It must show" 13: a stranger changes nothing of who is known, and learns
-/// nothing.
+/// HLP-04, HLP-07, "It must show" 13: an anonymous caller changes nothing of an existing person,
+/// and learns nothing.
 #[tokio::test]
 async fn strangers() {
     let server = Server::start().await;
@@ -325,9 +327,10 @@ async fn strangers() {
     assert_eq!(
         server.get(&known).await.json["modified_date"],
         before,
-        "nothing new came"
+        "no record was created"
     );
-    // An identity would set the gender by a rule: a stranger's does not where a gender is known.
+    // A gender identity would set the gender by a rule. With an anonymous request it does not if a
+    // gender is stored.
     server.put(&known, json!({"gender": "Female"})).await;
     let identity = json!({"person": {"gender_identity": "Male", "email_addresses": [{"address": "ada@example.org"}]}});
     server.call_as(&cx, "POST", &helper, identity).await;
@@ -337,7 +340,7 @@ async fn strangers() {
         (&json!("Female"), None),
         "HLP-04"
     );
-    // A partly failed call reads the same for the known and the unknown.
+    // A partly failed request has the same response for existing and new people.
     let fail = |address: &str| {
         let mut body = sign(address);
         body["add_tags"] = json!(["nope"]);
@@ -350,7 +353,8 @@ async fn strangers() {
         .call_as(&cx, "POST", &helper, fail("newer@example.org"))
         .await;
     assert_eq!(of_known.json, of_unknown.json, "HLP-07");
-    // A stranger's identifier of somebody else is not told apart either.
+    // An identifier of another person in an anonymous request cannot be recognised in the response
+    // either.
     server.put(&known, json!({"identifiers": ["crm:1"]})).await;
     let tie = json!({"person": {"identifiers": ["crm:9", "crm:1"], "email_addresses": [{"address": "new@example.org"}]}});
     assert_eq!(
@@ -360,7 +364,8 @@ async fn strangers() {
     );
 }
 
-/// HAF-02 to HAF-10, ERR-29 to ERR-33: what fails fails alone, in its place of the report.
+/// HAF-02 to HAF-10, ERR-29 to ERR-33: each failing part fails alone, at its position in the
+/// report.
 #[tokio::test]
 async fn functions() {
     let server = Server::start().await;
@@ -451,7 +456,7 @@ async fn functions() {
     );
 }
 
-/// ERR-34: where helpers are atomic, one failing part leaves nothing behind.
+/// ERR-34: with atomic helpers, one failing part undoes the whole request.
 #[tokio::test]
 async fn atomic_helpers() {
     let server = Server::with(
@@ -483,8 +488,8 @@ async fn atomic_helpers() {
     );
 }
 
-/// UND-01, COL-10, RES-canvass-08 to RES-canvass-12: what a submission and a canvass recorded
-/// themselves.
+/// UND-01, COL-10, RES-canvass-08 to RES-canvass-12: which answers a submission and a canvass have
+/// recorded.
 #[tokio::test]
 async fn submissions_and_canvasses_remember() {
     let server = Server::start().await;
@@ -537,7 +542,7 @@ async fn submissions_and_canvasses_remember() {
         1,
         "UND-38"
     );
-    // UND-01: deleting them keeps the answers.
+    // UND-01: deleting them does not delete the answers.
     assert_eq!(server.delete(&submitted.self_link()).await.status, 204);
     assert_eq!(server.get(&answers).await.status, 404, "UND-37");
     assert_eq!(server.delete(&canvass.self_link()).await.status, 204);
@@ -554,7 +559,7 @@ async fn submissions_and_canvasses_remember() {
     );
 }
 
-/// UND-24: a retry of a whole call records nothing twice.
+/// UND-24: a repeated request creates no duplicates.
 #[tokio::test]
 async fn a_retry_is_safe() {
     let server = Server::start().await;
@@ -582,7 +587,8 @@ async fn a_retry_is_safe() {
     }
 }
 
-/// RES-donation-22: a donation is tied to an attendance or a submission, and the link goes with it.
+/// RES-donation-22: a donation links an attendance or a submission, and the link is removed with
+/// its target.
 #[tokio::test]
 async fn donation_links() {
     let server = Server::start().await;
@@ -633,12 +639,12 @@ async fn donation_links() {
     );
 }
 
-/// UND-17: a body within the limits costs what its length suggests. Work by the square of it would
-/// not end here.
+/// UND-17: the work for a body within the limits is linear in its length. With quadratic work this
+/// test would not end.
 #[tokio::test]
 async fn long_lists_are_no_more_work_than_their_length() {
     const MANY: usize = 4_000;
-    // A server that lets a record hold very much.
+    // A server with very large limits for a record.
     let caps = ContentLimits::default()
         .entries(MANY)
         .identifiers(MANY)
@@ -690,9 +696,9 @@ async fn long_lists_are_no_more_work_than_their_length() {
     );
 }
 
-/// UND-17: fifty calls at every cap, with a key and without, do not grow a person beyond what a
-/// record holds: what is stored and what a page shows stay as small as they may be, and a small
-/// call is taken as before.
+/// UND-17: fifty requests at every limit, with a key and without, do not grow a person beyond the
+/// limits of a record. The stored record and a page of it stay within bounds, and a small request
+/// is still accepted.
 #[tokio::test]
 async fn fifty_calls_at_every_cap_grow_nobody() {
     let server = Server::start().await;
@@ -731,7 +737,7 @@ async fn fifty_calls_at_every_cap_grow_nobody() {
             .await
             .status;
         assert!(matches!(taken, 200 | 400), "UND-17: {taken}");
-        // What comes in one call fits; what comes on top of it is refused as a whole.
+        // Values in one request are within the limit. Additional values are rejected as a whole.
         assert_eq!(taken == 200, round == 0, "UND-17: {round}");
         let before = server.get(&known).await.json;
         let body = json!({"person": person(round, ContentLimits::ANONYMOUS)});

@@ -1,4 +1,6 @@
-//! API keys: issuing, rights, expiry, revocation (AUT-01 to AUT-08, UND-15).
+//! API keys: creation, rights, expiry, revocation.
+//!
+//! Requirements: AUT-01 to AUT-08, UND-15.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -29,7 +31,7 @@ async fn whose(store: &SqliteStore, token: &str) -> Option<(Tenant, Caller)> {
     whose_at(store, token, Timestamp::now()).await
 }
 
-/// AUT-02, AUT-03: a key opens its own tenant; anything else opens nothing.
+/// AUT-02, AUT-03: a key gives access to its own tenant. Any other text gives access to nothing.
 #[tokio::test]
 async fn a_key_opens_its_tenant() {
     let (store, _folder) = open();
@@ -64,7 +66,7 @@ async fn a_key_opens_its_tenant() {
     assert!(matches!(missing, Err(KeyError::UnknownTenant(_))));
 }
 
-/// UND-15: the file has hashes only, and no debug output has a token.
+/// UND-15: the file has only hashes, and no debug output has a token.
 #[tokio::test]
 async fn tokens_are_not_stored() {
     let (store, folder) = open();
@@ -88,7 +90,7 @@ async fn tokens_are_not_stored() {
     assert!(!has(&key.token) && !has(&key.token[5..]));
 }
 
-/// AUT-04: kinds x operations and helpers: a key with one right has that one and no other.
+/// AUT-04: kinds x operations and helpers: a key with one right can use that right and no other.
 #[tokio::test]
 async fn rights_are_a_matrix() {
     let (store, _folder) = open();
@@ -127,7 +129,7 @@ async fn rights_are_a_matrix() {
     }
 }
 
-/// UND-15: a key may be bound to a person, and is listed with everything but its token.
+/// UND-15: a key may be bound to a person, and a list has everything of it except its token.
 #[tokio::test]
 async fn keys_are_listed() {
     let (store, _folder) = open();
@@ -176,8 +178,8 @@ async fn keys_are_listed() {
     );
 }
 
-/// UND-15: a token chosen before is made once, belongs to one tenant, and does not come back after
-/// its revocation.
+/// UND-15: a given token creates one key, belongs to one tenant, and cannot be used again after its
+/// revocation.
 #[tokio::test]
 async fn chosen_tokens() {
     const DEMO: &str = "chosen-by-a-person-for-a-demo";
@@ -236,7 +238,7 @@ async fn chosen_tokens() {
     assert_eq!(whose(&store, DEMO).await, None);
 }
 
-/// AUT-03: a key is in force until its end, by the clock of the request.
+/// AUT-03: a key is valid until its end, by the clock of the request.
 #[tokio::test]
 async fn keys_expire() {
     let folder = tempfile::tempdir().unwrap();
@@ -273,7 +275,7 @@ async fn keys_expire() {
     );
 }
 
-/// AUT-03: the whole service refuses a key from its end on, as its own clock tells.
+/// AUT-03: the whole service rejects a key from its end on, by its own clock.
 #[tokio::test]
 async fn keys_expire_in_the_service() {
     let (store, _folder) = open();
@@ -315,7 +317,8 @@ async fn keys_expire_in_the_service() {
     }
 }
 
-/// UND-15: revocation acts at once, while other writes go on and the key is in memory.
+/// UND-15: revocation is effective immediately, while other writes are in progress and the key is
+/// cached.
 #[tokio::test]
 async fn revocation_acts_at_once() {
     let (store, _folder) = open();
@@ -341,8 +344,8 @@ async fn revocation_acts_at_once() {
     assert_eq!(store.metadata("nothing").unwrap(), None);
 }
 
-/// UND-15: neither writes nor checks that go on at the same time keep a key in force, whichever
-/// store revokes it.
+/// UND-15: concurrent writes and checks do not delay the revocation of a key, whichever store
+/// revokes it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn revocation_acts_at_once_under_load() {
     let folder = tempfile::tempdir().unwrap();
@@ -398,7 +401,7 @@ async fn revocation_acts_at_once_under_load() {
 
 const TO_REVOKE: &str = "SVC_SQLITE_TEST_REVOKE";
 
-/// UND-15: when another process has revoked a key beside the server, its next check refuses it.
+/// UND-15: after another process has revoked a key, the next check rejects it.
 #[tokio::test]
 async fn revocation_from_a_second_process() {
     let (store, _folder) = open();
@@ -430,7 +433,8 @@ async fn revocation_from_a_second_process() {
     assert!(whose(&store, &stays.token).await.is_some());
 }
 
-/// What [`revocation_from_a_second_process`] runs in the second process; nothing without its order.
+/// What [`revocation_from_a_second_process`] runs in the second process. Without its environment
+/// variable it does nothing.
 #[tokio::test]
 async fn the_second_process() {
     let Ok(order) = std::env::var(TO_REVOKE) else {

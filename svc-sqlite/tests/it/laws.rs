@@ -1,4 +1,4 @@
-//! The laws of a store, over a real file.
+//! The tests of the store testkit, on a real file.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
@@ -55,8 +55,8 @@ async fn the_store_keeps_the_laws() -> Result<(), ContractViolation> {
     check(async || file.next().await).await
 }
 
-/// HAF-11, SCH-01, SCH-04, UND-26: what is to be sent is what the calls that stand ask for, and one
-/// has it at a time.
+/// HAF-11, SCH-01, SCH-04, UND-26: the outbox has exactly the entries of the committed requests,
+/// and each has one claim at a time.
 #[tokio::test]
 async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), ContractViolation> {
     let file = File::new();
@@ -64,14 +64,14 @@ async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), ContractViolat
     check_outgoing(&std::sync::Arc::new(store), tenants, 3_000).await
 }
 
-/// SYN-02, SYN-04: who follows the feed has what is there.
+/// SYN-02, SYN-04: a reader of the feed knows exactly what is stored.
 #[tokio::test]
 async fn syn_02_the_feed_is_complete() -> Result<(), ContractViolation> {
     let file = File::new();
     check_feed(async || file.next().await).await
 }
 
-/// SYN-08: what is older than an hour goes where changes are kept for an hour.
+/// SYN-08: entries older than an hour are deleted if changes are retained for an hour.
 #[tokio::test]
 async fn syn_08_old_changes_expire() -> Result<(), ContractViolation> {
     let (folder, clock) = (tempfile::tempdir().unwrap(), Arc::new(AtomicI64::new(0)));
@@ -88,8 +88,8 @@ async fn syn_08_old_changes_expire() -> Result<(), ContractViolation> {
     .await
 }
 
-/// SYN-02, SYN-04: nothing is missed of what writers do at the same time; `SVC_FEED_CALLS=100000`
-/// for many.
+/// SYN-02, SYN-04: a poller misses none of the changes of concurrent writers. Set
+/// `SVC_FEED_CALLS=100000` for more.
 #[tokio::test]
 async fn syn_04_a_poller_among_writers_misses_nothing() -> Result<(), ContractViolation> {
     let file = File::new();
@@ -100,7 +100,7 @@ async fn syn_04_a_poller_among_writers_misses_nothing() -> Result<(), ContractVi
     check_feed_among_writers(&[store], &tenant, calls.unwrap_or(1_000)).await
 }
 
-/// HOOK-12, HOOK-14: webhooks are kept as they must be.
+/// HOOK-12, HOOK-14: the store of webhooks satisfies its contract.
 #[tokio::test]
 async fn hook_14_webhooks_are_kept() -> Result<(), ContractViolation> {
     let file = File::new();
@@ -108,7 +108,7 @@ async fn hook_14_webhooks_are_kept() -> Result<(), ContractViolation> {
     check_webhooks(&store, tenants).await
 }
 
-/// COL-23, COL-28: a page by number agrees with its own total, whatever is written meanwhile.
+/// COL-23, COL-28: a page by number agrees with its own total during concurrent writes.
 async fn pages_agree(pages: usize) -> Result<(), ContractViolation> {
     let file = File::new();
     let (store, [tenant, _]) = file.next().await;

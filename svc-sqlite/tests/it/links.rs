@@ -1,5 +1,7 @@
-//! Read your writes: every link that a write returned leads somewhere, at once, and totals count it
-//! (CRU-22, COL-31).
+//! Read your writes: every link of a write's response can be followed immediately, and totals
+//! include the write.
+//!
+//! Requirements: CRU-22, COL-31.
 
 use crate::server::{Answer, Server};
 use proptest::prelude::*;
@@ -62,7 +64,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// CRU-22: random writes, each followed along all of its links.
+    /// CRU-22: random writes, each of whose links is followed.
     #[test]
     fn every_link_of_a_write(steps in proptest::collection::vec((0..8_u8, 0..5_usize, 0..6_u32, any::<bool>()), 1..25)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -118,7 +120,7 @@ proptest! {
                 follow(&server, &answer).await;
                 last = Some(answer.self_link()).filter(|address| *address != key_person);
             }
-            // In the end each collection has as many members as it says.
+            // In the end each collection has as many members as its total.
             for (collection, ..) in containers() {
                 assert_eq!(server.total(collection).await, server.walk(collection).await.len() as u64, "COL-23");
             }

@@ -1,5 +1,7 @@
-//! What the service logs while the tests of this program run (UND-42). Each line is checked when it
-//! is logged; only lines with a secret or a planted value are stored.
+//! What the service logs during the tests of this program. Each line is checked when it is logged.
+//! Only lines with a secret or a planted value are stored.
+//!
+//! Requirements: UND-42.
 
 use std::cell::Cell;
 use std::fmt::{Debug, Write as _};

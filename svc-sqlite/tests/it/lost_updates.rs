@@ -1,4 +1,6 @@
-//! Changes with `If-Match` by many writers: none is lost (ETG-07, ETG-10).
+//! Updates with `If-Match` by many writers: none is lost.
+//!
+//! Requirements: ETG-07, ETG-10.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,8 +44,8 @@ fn count(reply: &Response) -> u64 {
     body["given_name"].as_str().unwrap().parse().unwrap()
 }
 
-/// Each writer reads a record and counts on from what it read: the last number of a record is how
-/// many were told that they had counted.
+/// Each writer reads a record and increments its number. The final number of a record equals the
+/// number of successful updates.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn etg_10_no_change_is_lost() {
     let server = Arc::new(
@@ -124,7 +126,7 @@ async fn etg_10_no_change_is_lost() {
     );
 }
 
-/// ETG-04: two processes on one file, and one after a restart, give what they read the same tags.
+/// ETG-04: two processes on one file, and one after a restart, return equal tags for equal records.
 #[tokio::test]
 async fn etg_04_tags_outlive_the_process() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! The conformance suite against the store in memory, with the settings of the suite against this
-//! one: the specification of a store and the store of the reference server conform alike.
+//! The conformance suite on the store in memory, with the same settings as on this store: both
+//! conform alike.
 
 use async_trait::async_trait;
 use svc_conformance::{InProcess, Keys, RequirementOutcome, Suite};
@@ -16,7 +16,8 @@ use svc_tower::SvcService;
 
 const HOLDER: &str = "0198f000-0000-7000-8000-000000000001";
 
-/// Keys: the first is bound to a person (LK rows on `creator` and `modified_by`).
+/// Keys of the suite. The first is bound to a person, for requirements about `creator` and
+/// `modified_by`.
 struct OfTheSuite;
 
 #[async_trait]
@@ -83,8 +84,8 @@ fn the_store_in_memory_conforms() {
     svc_conformance::harness::run(suite).unwrap();
 }
 
-/// HOOK-03: the suite finds a key that reaches webhooks of a kind which it may not read, and
-/// accuses no other.
+/// HOOK-03: the suite detects a key that reads webhooks of a kind without the right to read it, and
+/// reports no other key.
 #[tokio::test]
 async fn the_suite_sees_who_reaches_the_webhooks_of_a_kind() {
     for (key, expected) in [

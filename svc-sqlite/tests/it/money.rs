@@ -1,4 +1,6 @@
-//! Sums of donations in exact decimals (RES-fundraising_page-09, RES-fundraising_page-10).
+//! Sums of donations as exact decimals.
+//!
+//! Requirements: RES-fundraising_page-09, RES-fundraising_page-10.
 
 use crate::server::Server;
 use http::Method;
@@ -18,7 +20,7 @@ async fn sum_of(server: &Server, page: &str) -> (u64, String) {
     (donations, shown_sum(server, page).await)
 }
 
-/// The digits as they are sent: a JSON tree of the test's own would pass them through a binary
+/// Returns the digits as they are sent. A JSON value in the test would convert them to a binary
 /// float.
 async fn shown_sum(server: &Server, container: &str) -> String {
     let read = Request::new(
@@ -27,13 +29,13 @@ async fn shown_sum(server: &Server, container: &str) -> String {
     );
     let reply = server.api.handle(server.identity(), read).await;
     let text = String::from_utf8(reply.body.to_vec()).unwrap();
-    // That of the record stands behind those of its parts.
+    // The sum of the record follows those of its parts.
     let (_, rest) = text.rsplit_once("\"total_amount\":").unwrap();
     rest.split(',').next().unwrap().to_owned()
 }
 
 /// RES-fundraising_page-10, RES-donation-16: voided donations and other currencies do not count,
-/// changes are followed.
+/// and changes are followed.
 #[tokio::test]
 async fn what_counts() {
     let server = Server::start().await;
@@ -94,7 +96,7 @@ async fn what_counts() {
     );
     assert_eq!(
         put.json["total_donations"], 4,
-        "RES-fundraising_page-09: count and sum are of the same donations"
+        "RES-fundraising_page-09: count and sum include the same donations"
     );
     server.put(&page, json!({"currency": null})).await;
     assert_eq!(
@@ -112,8 +114,8 @@ async fn what_counts() {
     assert_eq!(server.post(&donations, give(huge)).await.status, 201);
 }
 
-/// TYP-03: money has at most 16 digits before the point and 6 behind it, and is not negative; what
-/// is refused leaves nothing.
+/// TYP-03: amounts have up to 16 digits before the point and 6 after it, and are not negative. A
+/// rejected amount changes nothing.
 #[tokio::test]
 async fn what_money_is() {
     let server = Server::start().await;
@@ -195,8 +197,10 @@ async fn what_money_is() {
     );
 }
 
-/// Ten thousand donations and tickets in any order, with voids and deletions: none is refused, and
-/// the sums are those of a library for decimals (RES-fundraising_page-10, RES-event-20).
+/// Ten thousand donations and tickets in random order, with voids and deletions. None is rejected,
+/// and the sums equal those of a decimal library.
+///
+/// Requirements: RES-fundraising_page-10, RES-event-20.
 #[tokio::test]
 async fn ten_thousand_amounts() {
     let server = Server::start().await;
@@ -289,7 +293,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// RES-fundraising_page-09, -10: whatever happens, count and sum are those of the same
+    /// RES-fundraising_page-09, -10: after any sequence of writes, count and sum include the same
     /// donations.
     #[test]
     fn the_sum_is_that_of_the_members(steps in proptest::collection::vec(

@@ -1,20 +1,22 @@
-//! Whatever is written between two pages, a walk meets each record that stays exactly once, in
-//! order (COL-24, UND-20).
+//! Whatever is written between two pages, a walk visits each remaining record exactly once, in
+//! order.
+//!
+//! Requirements: COL-24, UND-20.
 
 use crate::server::Server;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// What happens between two pages of a walk.
+/// An event between two pages of a walk.
 #[derive(Debug, Clone)]
 enum Between {
     Nothing,
     Make,
-    /// Deletes one of the records that need not stay.
+    /// Deletes one of the records that may be deleted.
     Delete(usize),
-    /// Changes a record that stays.
+    /// Changes a record that remains.
     Change(usize),
-    /// Walks on along the link `next` of a second walk with another page size.
+    /// Reads the next page of a second walk with another page size.
     OtherWalk,
 }
 
@@ -29,7 +31,7 @@ fn between() -> impl Strategy<Value = Vec<Between>> {
     proptest::collection::vec(one, 1..60)
 }
 
-/// A walk along `next`.
+/// A walk with `next`.
 struct Walk {
     next: Option<String>,
     met: Vec<String>,
@@ -43,7 +45,7 @@ impl Walk {
         }
     }
 
-    /// Takes the next page; `false` at the end.
+    /// Reads the next page. Returns `false` at the end.
     async fn go_on(&mut self, server: &Server) -> bool {
         let Some(address) = self.next.take() else {
             return false;
@@ -66,13 +68,13 @@ impl Walk {
         true
     }
 
-    /// Each once, those that stay all of them and in their order.
+    /// Asserts that each record was visited once, and all remaining ones in their order.
     fn check(&self, staying: &[String]) {
         let once: std::collections::BTreeSet<&String> = self.met.iter().collect();
         assert_eq!(
             once.len(),
             self.met.len(),
-            "COL-24: met twice in {:?}",
+            "COL-24: visited twice in {:?}",
             self.met
         );
         let kept: Vec<&String> = self

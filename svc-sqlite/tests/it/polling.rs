@@ -1,5 +1,7 @@
-//! Somebody who reads what was changed since the last look, while others write: nothing may be
-//! missed (FLT-12, SYN-04, SYN-12). The tests of svc-postgres use it, too.
+//! Pollers that read changes since their last poll, while others write, must miss nothing. The
+//! tests of svc-postgres also use this module.
+//!
+//! Requirements: FLT-12, SYN-04, SYN-12.
 
 use std::{
     collections::HashSet,
@@ -27,10 +29,10 @@ use svc_core::{
 };
 use tokio::task::JoinSet;
 
-/// Of the calls of each one in ten is refused and rolled back.
+/// One in ten of the requests of each writer is rejected and rolled back.
 const WRITERS: usize = 8;
 
-/// The calls of all writers: 1 000, or `SVC_FEED_CALLS`.
+/// The number of requests of all writers: 1 000, or `SVC_FEED_CALLS`.
 pub(crate) fn calls() -> usize {
     std::env::var("SVC_FEED_CALLS")
         .ok()
@@ -45,8 +47,7 @@ fn draft(identifier: &str) -> RawDraft {
     draft
 }
 
-/// How often pollers have looked: however fast writers are, they have not written all before
-/// somebody has looked twice.
+/// Counts polls. Writers, however fast, wait for at least two polls before they have finished.
 #[derive(Default)]
 struct Watched {
     looks: AtomicUsize,
@@ -54,7 +55,7 @@ struct Watched {
 }
 
 impl Watched {
-    /// Waits for two looks, and for a stream that was read to its end.
+    /// Waits for two polls, and for a stream that was read to its end.
     async fn wait(&self) {
         while self.looks.load(Ordering::Acquire) < 2 || self.streams.load(Ordering::Acquire) < 1 {
             tokio::task::yield_now().await;
@@ -62,7 +63,7 @@ impl Watched {
     }
 }
 
-/// Creates and changes people; what the last change of each was.
+/// Creates and changes people. Returns the last change of each.
 async fn write<S: Store>(
     store: &S,
     cx: &Context,
@@ -85,7 +86,7 @@ async fn write<S: Store>(
                     RawPatch::new(Kind::Person, fields),
                 )
             }
-            // An identifier that is taken: nothing of the call stays.
+            // The identifier is in use: the request changes nothing.
             _ => WriteOperation::Create(draft(if is_refused { "taken:1" } else { &own })),
         };
         match store.write(cx, WriteRequest::new(cx, work)).await {
@@ -102,7 +103,7 @@ async fn write<S: Store>(
     made
 }
 
-/// What was changed since a moment, and the moment to go on from.
+/// Reads the changes since a time. Returns the time to continue from.
 async fn look<S: Store>(
     store: &S,
     cx: &Context,
@@ -119,7 +120,7 @@ async fn look<S: Store>(
             let meta = record.meta();
             assert!(
                 meta.modified > last,
-                "FLT-09: {} is behind {last}",
+                "FLT-09: {} is not after {last}",
                 meta.modified
             );
             last = meta.modified;
@@ -132,7 +133,7 @@ async fn look<S: Store>(
     }
 }
 
-/// What was changed behind a cursor, and the cursor to go on from.
+/// Reads the changes after a cursor. Returns the cursor to continue from.
 async fn follow<S: ChangeFeed>(
     store: &S,
     cx: &Context,
@@ -142,7 +143,7 @@ async fn follow<S: ChangeFeed>(
     loop {
         let request = FeedRequest::new(after, vec![Kind::Person], 7);
         let FeedResponse::Page(page) = store.read(cx, &request).await.unwrap() else {
-            panic!("no page behind {request:?}")
+            panic!("no page for {request:?}")
         };
         seen.extend(
             page.entries
@@ -156,7 +157,7 @@ async fn follow<S: ChangeFeed>(
     }
 }
 
-/// Streams of events of the whole interface, one after the other.
+/// Event streams of the whole API, one after another.
 struct Events {
     api: Api,
     tenant: Tenant,
@@ -235,9 +236,9 @@ impl Timer for Tokio {
     }
 }
 
-/// FLT-12, SYN-04, SYN-12: pollers by `modified_date`, by cursor and by events against writers of
-/// these stores, of whose calls one in ten is rolled back, miss no change. The stores are of one
-/// database, such as those of two processes.
+/// FLT-12, SYN-04, SYN-12: pollers by `modified_date`, by cursor and by events miss no change of
+/// writers on these stores. One request in ten is rolled back. The stores share a database, such as
+/// those of two processes.
 pub(crate) async fn misses_nothing<S: Store + ChangeFeed + Clone>(
     stores: &[S],
     tenant: &Tenant,
@@ -293,7 +294,7 @@ pub(crate) async fn misses_nothing<S: Store + ChangeFeed + Clone>(
         tokio::task::yield_now().await;
     }
     are_done.store(true, Ordering::Release);
-    // A store without continuations shows one page at a look.
+    // A store without cursors returns one page per poll.
     while let next = look(here, &cx(), since, &mut by_date).await
         && next > since
     {
@@ -304,10 +305,10 @@ pub(crate) async fn misses_nothing<S: Store + ChangeFeed + Clone>(
     let looks = watched.looks.load(Ordering::Acquire);
     assert!(
         looks > 1 && written.len() > WRITERS * calls / 2,
-        "{looks} looks at {} records",
+        "{looks} polls of {} records",
         written.len()
     );
-    assert!(events.streams > 1, "streams end, and are taken up again");
+    assert!(events.streams > 1, "streams end, and are continued");
     for (how, seen) in [
         ("FLT-12, by date", by_date),
         ("SYN-04, by cursor", by_cursor),
@@ -326,8 +327,8 @@ pub(crate) async fn misses_nothing<S: Store + ChangeFeed + Clone>(
     }
 }
 
-/// The median time of a read of the second tenant, while the first one writes and so many requests
-/// wait for its changes.
+/// Returns the median time of a read of the second tenant, while the first one writes and this many
+/// requests wait for its changes.
 pub(crate) async fn median_read_among_waiters<S: Store + ChangeFeed + Clone>(
     store: &S,
     [busy, other]: [&Tenant; 2],
@@ -393,8 +394,8 @@ pub(crate) async fn median_read_among_waiters<S: Store + ChangeFeed + Clone>(
     times[times.len() / 2]
 }
 
-/// Prints how much 800 requests of one tenant that wait slow the reads of another tenant. The goal
-/// is a factor of at most 2.
+/// Prints how much 800 waiting requests of one tenant slow down the reads of another tenant. The
+/// goal is a factor of at most 2.
 pub(crate) async fn compare_among_waiters<S: Store + ChangeFeed + Clone>(
     store: &S,
     tenants: [&Tenant; 2],
@@ -409,14 +410,14 @@ pub(crate) async fn compare_among_waiters<S: Store + ChangeFeed + Clone>(
     }
 }
 
-/// The same look at changes that are dated when they are received and seen when they are committed
-/// finds that some are missed: a look that cannot miss anything would prove nothing.
+/// The same poll misses changes that have the date of their receipt instead of their commit. A poll
+/// that could not miss anything would prove nothing.
 #[test]
 fn dates_of_receipt_miss_changes() {
     let (mut committed, mut seen, mut since) = (Vec::new(), Vec::new(), 0);
     let mut held: Vec<(usize, usize)> = Vec::new();
     for received in 1..=100 {
-        // Each third transaction is held until five more have come.
+        // Each third transaction is delayed until five more have arrived.
         let until = if received % 3 == 0 {
             received + 5
         } else {

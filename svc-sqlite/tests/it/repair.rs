@@ -1,5 +1,5 @@
-//! A file of an older version is brought to the rules of today when it is opened, once, and what is
-//! rounded is listed.
+//! A file of an older version is upgraded to the current rules once, when it is opened. Rounded
+//! amounts are listed.
 
 use std::path::Path;
 
@@ -12,7 +12,8 @@ async fn open(path: &Path) -> Server {
     Server::on(SqliteStore::open(SqliteOptions::new(path)).unwrap()).await
 }
 
-/// Writes into the file what older versions would have: the bodies of `table` with `new` for `old`.
+/// Writes what an older version would have stored into the file: the bodies of `table` with `new`
+/// for `old`.
 fn write(file: &Connection, table: &str, old: &str, new: &str) {
     let sql = format!("SELECT seq, body FROM {table}");
     let rows: Vec<(i64, Vec<u8>)> = file
@@ -35,7 +36,7 @@ fn write(file: &Connection, table: &str, old: &str, new: &str) {
     assert!(times > 0, "{table}: {old}");
 }
 
-/// Filters came later.
+/// Removes the indexes for filters, which a later version added.
 fn drop_newer_indexes(file: &Connection) {
     let sql = "SELECT name FROM sqlite_schema WHERE name LIKE '%\\_by\\_created' ESCAPE '\\' \
                OR name LIKE '%\\_by\\_modified' ESCAPE '\\'";
@@ -140,7 +141,7 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
         r#""amount":6"#,
         r#""amount":6.0000005"#,
     );
-    // The sums of then counted every donation.
+    // The sums of that version included every donation.
     file.execute_batch(
         "UPDATE total SET amount = '123.0000000000001', tickets = 0 WHERE amount <> '0';
          UPDATE part SET amount = '123.0000000000001', name = 'eur' WHERE name = 'EUR';
@@ -153,7 +154,7 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
     )
     .unwrap();
     drop_newer_indexes(&file);
-    // Look-ups of then folded the letters of every language.
+    // Lookups of that version ignored case in all languages.
     file.close().unwrap();
 
     let server = open(&path).await;
@@ -170,7 +171,7 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
     );
     let known = |answer: &Answer| {
         let mut json = answer.json.clone();
-        // What is sold is summed up with what was rounded.
+        // The total is summed again, from rounded amounts.
         json["ticket_levels"][0]["total_amount"] = json!(null);
         json["total_amount"] = json!(null);
         json
@@ -178,7 +179,7 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
     assert_eq!(
         known(&server.get(&event).await),
         known(&before[1]),
-        "nothing else changes, the limits stay"
+        "the limits and everything else are unchanged"
     );
     assert_eq!(
         server.get(&event).await.json["ticket_levels"][0]["total_amount"],
@@ -192,7 +193,7 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
     );
     assert_eq!(
         person.json["modified_date"], before[0].json["modified_date"],
-        "nobody has changed it"
+        "the upgrade does not count as a change"
     );
     let currencies = server.get(&donations).await.json;
     let currencies: Vec<_> = currencies["_embedded"]["svc:donations"]
@@ -206,7 +207,8 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
             .all(|donation| donation["currency"] == "EUR"),
         "RES-donation-06: {currencies:?}"
     );
-    // What was read can be sent back; a JSON tree of the test's own would round the largest amount.
+    // Records can be sent back as they were read. A JSON value in the test would round the largest
+    // amount.
     for donation in currencies
         .into_iter()
         .filter(|it| it["amount"].as_f64() < Some(1e16))
@@ -230,11 +232,11 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
     assert_ne!(
         signup("kelvin@example.org").await,
         ada,
-        "HLP-04: a letter that looks alike is another one"
+        "HLP-04: a similar letter is not the same letter"
     );
     assert_eq!(signup("\u{212a}elvin@example.org").await, ada);
     assert_eq!(signup("mi\u{212a}e@example.org").await, mike, "HLP-04");
-    // Whom older versions did not note in a ticket is erased from it.
+    // People whom older versions did not record in a ticket are erased from it.
     assert_eq!(server.delete(&ada).await.status, 204);
     let tickets = server.get(&held).await.json["tickets"].clone();
     assert_eq!(

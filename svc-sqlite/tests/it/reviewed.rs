@@ -1,4 +1,4 @@
-//! What reviews of this library have shown, and no other test sends.
+//! Requests from reviews of this library that no other test sends.
 
 use crate::server::Server;
 use serde_json::{Value, json};
@@ -8,8 +8,8 @@ use svc_core::{
     value::Identifier,
 };
 
-/// UND-17: a call has so many tickets, with a key and without, and nothing of one with more is
-/// stored.
+/// UND-17: a request has a limited number of tickets, with a key and without. One with more stores
+/// nothing.
 #[tokio::test]
 async fn a_call_has_so_many_tickets() {
     let server = Server::start().await;
@@ -52,7 +52,7 @@ async fn a_call_has_so_many_tickets() {
     }
 }
 
-/// HAF-09, HAF-10: an answer in a canvass needs an answer, as anywhere else.
+/// HAF-09, HAF-10: an answer in a canvass needs a value, as everywhere else.
 #[tokio::test]
 async fn an_answer_in_a_canvass_has_an_answer() {
     let server = Server::start().await;
@@ -144,7 +144,7 @@ async fn a_question_of_choices_can_be_answered() {
     }
 }
 
-/// A method that looks at one system of identifiers only, as the guide on person matching has it.
+/// A method that uses one system of identifiers only, as in the guide on person matching.
 #[derive(Debug)]
 struct ByMemberNumber;
 
@@ -161,7 +161,7 @@ impl PersonMatching for ByMemberNumber {
     }
 }
 
-/// HLP-07: under a method of one's own, too, a stranger does not learn whether somebody has an
+/// HLP-07: also with a custom method, an anonymous caller does not learn whether a person has an
 /// identifier.
 #[tokio::test]
 async fn no_identifier_of_a_stranger_tells_who_is_known() {

@@ -1,4 +1,6 @@
-//! No answer shows a record that its key may not read (AUT-04, ERR-32, UND-31).
+//! No response shows a record that its key may not read.
+//!
+//! Requirements: AUT-04, ERR-32, UND-31.
 
 use crate::server::{Answer, Server};
 use std::{collections::BTreeMap, sync::Arc};
@@ -14,14 +16,14 @@ use svc_core::{
     value::Timestamp,
 };
 
-/// Who is known, by an address that the requests name.
+/// An existing person, with an address that the requests contain.
 const KNOWN: &str = "known@example.org";
 
 fn planted(kind: Kind) -> String {
     format!("planted-{}", kind.plural())
 }
 
-/// A body with the planted value of its kind in every text that takes any.
+/// Returns a body with the planted value of its kind in every text field that accepts it.
 fn body(kind: Kind) -> Value {
     let mut body = json!({});
     for field in kind
@@ -49,7 +51,7 @@ fn body(kind: Kind) -> Value {
     body
 }
 
-/// A record of every kind, each with its planted value, and where it is.
+/// Creates a record of every kind with its planted value, and returns the addresses.
 async fn plant(server: &Server) -> Vec<(Kind, String)> {
     let mut records = Vec::new();
     let person = server.make("people", body(Kind::Person)).await;
@@ -59,7 +61,7 @@ async fn plant(server: &Server) -> Vec<(Kind, String)> {
         .copied()
         .filter(|kind| kind.schema().parent.is_none() && *kind != Kind::Person)
     {
-        // Queries are not created by a client.
+        // A client cannot create queries.
         if kind != Kind::Query {
             records.push((kind, server.make(kind.plural(), body(kind)).await));
         }
@@ -95,7 +97,8 @@ async fn plant(server: &Server) -> Vec<(Kind, String)> {
     records
 }
 
-/// UND-22: a document that was read is no mistake, whatever of it only the server sets.
+/// UND-22: a document that was read can be sent back without a warning, although only the server
+/// sets some of its members.
 #[tokio::test]
 async fn und_22_what_was_read_is_sent_back_without_a_warning() {
     let server = Server::start().await;
@@ -113,7 +116,7 @@ async fn und_22_what_was_read_is_sent_back_without_a_warning() {
     }
 }
 
-/// Everything that may be asked of these records, with the answers to it.
+/// Sends every possible request about these records, and returns the responses.
 async fn ask(server: &Server, cx: &Context, records: &[(Kind, String)]) -> Vec<(String, Answer)> {
     let person = json!({"email_addresses": [{"address": KNOWN}], "given_name": "Changed"});
     let (_, known) = &records[0];
@@ -194,7 +197,7 @@ async fn ask(server: &Server, cx: &Context, records: &[(Kind, String)]) -> Vec<(
     answers
 }
 
-/// Each key has one right; what it was answered has no planted value but those of what it may read.
+/// With one right, a key gets only planted values that it may read.
 #[tokio::test]
 async fn aut_04_a_key_sees_what_it_may_read() {
     let server = Server::start().await;
@@ -223,8 +226,8 @@ async fn aut_04_a_key_sees_what_it_may_read() {
             idle.push(right.to_string());
         }
     }
-    // Nothing is deleted here, no client makes queries, a helper alone makes canvasses, memberships
-    // do not change, and there are no webhooks.
+    // No record is deleted here, clients cannot create queries, only a helper creates canvasses,
+    // memberships do not change, and there are no webhooks.
     let others = [
         "queries.",
         ".delete",
@@ -237,9 +240,9 @@ async fn aut_04_a_key_sees_what_it_may_read() {
     assert_eq!(
         (idle, shown > 50),
         (Vec::<String>::new(), true),
-        "rights with which nothing was done"
+        "rights that were not used"
     );
-    // Nobody was changed by a key that may not (UND-31).
+    // A key without the right has changed no person (UND-31).
     let (_, person) = &records[0];
     assert_eq!(
         server.get(person).await.json["given_name"],
@@ -271,11 +274,11 @@ async fn aut_04_a_key_sees_what_it_may_read() {
     assert_eq!(
         server.get(person).await.json["given_name"],
         "Changed",
-        "UND-31: with the right it is"
+        "UND-31: with the right it is changed"
     );
 }
 
-/// The requests of a key, sent with headers and answered as bytes.
+/// The requests of a key, sent with headers, with responses as bytes.
 struct Key<'s> {
     server: &'s Server,
     name: &'static str,
@@ -324,7 +327,7 @@ impl Key<'_> {
     }
 }
 
-/// The fields of a record that a client writes.
+/// Returns the fields of a record that a client can write.
 fn written(kind: Kind, record: &Value) -> Value {
     let fields = kind
         .schema()
@@ -337,7 +340,8 @@ fn written(kind: Kind, record: &Value) -> Value {
         .collect()
 }
 
-/// What the tenant has: the planted records as they were written, and the webhooks, by address.
+/// Returns the data of the tenant by address: the planted records as they were written, and the
+/// webhooks.
 async fn contents(
     server: &Server,
     records: &[(Kind, String)],
@@ -368,7 +372,7 @@ async fn contents(
     all
 }
 
-/// A webhook for each kind, whose receiver has the planted value of the kind.
+/// Creates a webhook for each kind, whose receiver has the planted value of the kind.
 async fn plant_webhooks(server: &Server) -> Vec<String> {
     let mut webhooks = Vec::new();
     for kind in Kind::ALL {
@@ -381,13 +385,13 @@ async fn plant_webhooks(server: &Server) -> Vec<String> {
     webhooks
 }
 
-/// A person of a keyed request.
+/// Returns a person for requests with an idempotency key.
 fn imported() -> Value {
     json!({"given_name": planted(Kind::Person)})
 }
 
-/// What the exchange features can be asked about the planted records: method, address, headers and
-/// body.
+/// The requests about the planted records that the exchange features allow: method, address,
+/// headers and body.
 type Asked = (&'static str, String, Vec<(&'static str, String)>, Value);
 
 async fn exchange(server: &Server, records: &[(Kind, String)], webhooks: &[String]) -> Vec<Asked> {
@@ -404,7 +408,7 @@ async fn exchange(server: &Server, records: &[(Kind, String)], webhooks: &[Strin
             vec![],
             json!({"url": "https://hooks.example.org/new"}),
         ),
-        // The keyed request of another key of the tenant, repeated.
+        // The request of another key of the tenant, repeated with the same idempotency key.
         (
             "POST",
             "people".to_owned(),
@@ -489,7 +493,7 @@ async fn exchange(server: &Server, records: &[(Kind, String)], webhooks: &[Strin
             .as_object()
             .unwrap()
             .clone();
-        // A message is scheduled alone.
+        // The schedule helper is tested separately.
         let helpers = links
             .iter()
             .filter(|(name, _)| name.ends_with("_helper") && *name != "svc:schedule_helper");
@@ -535,7 +539,7 @@ impl Key<'_> {
     }
 }
 
-/// Each right alone, and that to webhooks with each right to read.
+/// Returns each right alone, and the right to webhooks with each right to read.
 fn cases() -> impl Iterator<Item = Vec<Right>> {
     let reads = Kind::ALL
         .iter()
@@ -543,8 +547,8 @@ fn cases() -> impl Iterator<Item = Vec<Right>> {
     Right::all().map(|right| vec![right]).chain(reads)
 }
 
-/// Feed, webhooks, batches, stored responses, filters and conditional requests give a key nothing
-/// of a kind that it may not read, and change nothing that its rights do not allow.
+/// Feed, webhooks, batches, stored responses, filters and conditional requests respect rights. They
+/// show no kind that the key may not read, and change only what its rights allow.
 #[tokio::test]
 async fn aut_04_exchange_gives_a_key_what_it_may_read() {
     let mut server = Server::start().await;
@@ -599,7 +603,7 @@ async fn aut_04_exchange_gives_a_key_what_it_may_read() {
                     "PUT" => (has(Operation::Update, *kind), Operation::Update),
                     _ => (has(Operation::Delete, *kind), Operation::Delete),
                 };
-                // A condition is judged after the right.
+                // A condition is evaluated after the right.
                 assert!(
                     may || !kind.schema().has_operation(operation) || status == 403,
                     "{request}"
@@ -610,7 +614,7 @@ async fn aut_04_exchange_gives_a_key_what_it_may_read() {
                 .zip(Kind::ALL)
                 .find(|(webhook, _)| address.starts_with(webhook.as_str()));
             if let Some((webhook, kind)) = webhook {
-                // A key with both rights has deleted it before.
+                // A key with both rights has already deleted it.
                 let refused = if before.contains_key(webhook) {
                     403
                 } else {
@@ -639,7 +643,7 @@ async fn aut_04_exchange_gives_a_key_what_it_may_read() {
             .iter()
             .filter(|(address, _)| !before.contains_key(*address))
         {
-            assert!(may_manage(kinds), "{rights:?} made {address}: {webhook}");
+            assert!(may_manage(kinds), "{rights:?} created {address}: {webhook}");
         }
     }
     assert!(

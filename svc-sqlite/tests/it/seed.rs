@@ -1,4 +1,4 @@
-//! Loading many records at once, and share objects under other names.
+//! Loading many records together, and share objects with other names.
 
 use crate::server::Server;
 use serde_json::json;
@@ -37,8 +37,7 @@ fn row(kind: Kind, number: u32, text: &str, links: &[(&'static str, Kind, u32)])
     )
 }
 
-/// What was loaded is what a create would have made: with its ids and dates, found, counted and
-/// linked.
+/// Loaded records equal created ones, with their ids and dates: they are found, counted and linked.
 #[tokio::test]
 async fn a_load() {
     let server = Server::start().await;
@@ -111,7 +110,7 @@ async fn a_load() {
     assert_eq!(
         server.total("people").await,
         1,
-        "nobody is made of a ticket's holder"
+        "the holder of a ticket does not become a person"
     );
     let query = server.get(&format!("queries/{}", id(2))).await;
     assert_eq!(
@@ -151,7 +150,7 @@ async fn a_load() {
         person.self_link(),
         "HLP-04"
     );
-    // The known holder is erased with the person.
+    // A known holder is erased with the person.
     assert_eq!(server.delete(&person.self_link()).await.status, 204);
     let tickets = server
         .get(&format!("events/{}/attendances/{}", id(8), id(9)))
@@ -164,7 +163,7 @@ async fn a_load() {
     );
 }
 
-/// A load that breaks a rule says which record, and stores nothing.
+/// A load that breaks a rule reports the record, and stores nothing.
 #[tokio::test]
 async fn a_load_that_is_refused() {
     let server = Server::start().await;

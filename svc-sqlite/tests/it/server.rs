@@ -1,4 +1,4 @@
-//! A store in a temporary file, spoken to through the whole API, without HTTP.
+//! A store in a temporary file, tested through the whole API without HTTP.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use svc_core::{
 };
 use svc_sqlite::{SqliteOptions, SqliteStore};
 
-/// The base of every address.
+/// The base URL.
 pub(crate) const BASE: &str = "http://localhost/";
 
 pub(crate) struct Server {
@@ -21,7 +21,7 @@ pub(crate) struct Server {
     _folder: Option<Arc<tempfile::TempDir>>,
 }
 
-/// Whatever a test did, the log has no key and nothing personal of it.
+/// Asserts that the log has no key and no personal data of the test.
 impl Drop for Server {
     fn drop(&mut self) {
         if !std::thread::panicking() {
@@ -30,12 +30,14 @@ impl Drop for Server {
     }
 }
 
-/// An answer, its body read.
+/// A response with its parsed body.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) json: serde_json::Value,
-    /// What of the body was not taken (UND-22); `json` is without it.
+    /// The warnings about ignored members. `json` does not contain them.
+    ///
+    /// Requirements: UND-22.
     pub(crate) warnings: serde_json::Value,
     pub(crate) location: Option<String>,
 }
@@ -51,7 +53,7 @@ impl Server {
     ) -> Self {
         crate::log::listen();
         let folder = tempfile::tempdir().unwrap();
-        // What is busy on a machine under load is not refused.
+        // A long timeout, so that a machine under load does not cause rejections.
         let default =
             SqliteOptions::new(folder.path().join("data.db")).busy_timeout(Duration::from_secs(60));
         let store = SqliteStore::open(options(default)).unwrap();
@@ -65,7 +67,7 @@ impl Server {
         }
     }
 
-    /// On a store that somebody else keeps the file of.
+    /// Creates a server on a store whose file the caller owns.
     pub(crate) async fn on(store: SqliteStore) -> Self {
         crate::log::listen();
         let tenant = store.ensure_tenant("demo").await.unwrap();
@@ -90,7 +92,7 @@ impl Server {
         )
     }
 
-    /// A caller whose key is bound to a person.
+    /// Returns the context of a caller whose key is bound to a person.
     pub(crate) fn bound(&self, person: &str) -> Context {
         let person = Id::new(person.rsplit('/').next().unwrap());
         Context::new(
@@ -124,7 +126,7 @@ impl Server {
         let (path, query) = path
             .split_once('?')
             .map_or((path, None), |(path, query)| (path, Some(query)));
-        assert!(self.api.route(path).is_some(), "{path} is no address");
+        assert!(self.api.route(path).is_some(), "{path} is not an address");
         let method: http::Method = method.parse().unwrap();
         let body = if body.is_null() {
             Vec::new()
@@ -173,21 +175,21 @@ impl Server {
         self.call("DELETE", address, serde_json::Value::Null).await
     }
 
-    /// Creates a record and gives its address.
+    /// Creates a record and returns its address.
     pub(crate) async fn make(&self, collection: &str, body: serde_json::Value) -> String {
         let answer = self.post(collection, body).await;
         assert_eq!(answer.status, 201, "{collection}: {}", answer.json);
         answer.self_link()
     }
 
-    /// How many records a collection has, as it says itself.
+    /// Returns the total of a collection.
     pub(crate) async fn total(&self, collection: &str) -> u64 {
         self.get(collection).await.json["total_records"]
             .as_u64()
             .unwrap()
     }
 
-    /// Every member of a collection, by following `next`.
+    /// Returns every member of a collection by following `next`.
     pub(crate) async fn walk(&self, collection: &str) -> Vec<serde_json::Value> {
         let mut members = Vec::new();
         let mut address = collection.to_owned();
@@ -239,7 +241,7 @@ impl Answer {
             .to_owned()
     }
 
-    /// Codes of an atomic or non-atomic error, in order.
+    /// Returns the error codes of an atomic or non-atomic error, in order.
     pub(crate) fn codes(&self) -> Vec<String> {
         self.descriptions()
             .iter()
@@ -259,7 +261,7 @@ impl Answer {
             .collect()
     }
 
-    /// Entries of the report: resource and status.
+    /// Returns the entries of the report: resource and status.
     pub(crate) fn entries(&self) -> Vec<(String, u64)> {
         let entries = self.json["svc:error"]["resource_status"]
             .as_array()
@@ -275,7 +277,7 @@ impl Answer {
     }
 }
 
-/// Takes the warnings and their curie out of an answer, so that it can be compared with a read.
+/// Removes the warnings and their curie from a response, so that it can be compared with a read.
 pub(crate) fn without_warnings(json: &mut serde_json::Value) -> serde_json::Value {
     let warnings = json
         .as_object_mut()

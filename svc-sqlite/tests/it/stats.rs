@@ -1,4 +1,6 @@
-//! What a store says of its own work (UND-36).
+//! Statistics of a store.
+//!
+//! Requirements: UND-36.
 
 use svc_core::auth::{Caller, Rights};
 use svc_core::model::Tag;
@@ -10,7 +12,7 @@ use svc_sqlite::{SqliteOptions, SqliteStore};
 #[tokio::test]
 async fn writes_share_transactions_and_are_counted() {
     let folder = tempfile::tempdir().expect("a folder");
-    // Without inline commits every write goes through the queue.
+    // Without inline commits, every write goes through the queue.
     let store =
         SqliteStore::open(SqliteOptions::new(folder.path().join("stats.db")).inline_commit(false))
             .expect("a store");

@@ -36,7 +36,7 @@ async fn short_histories_are_those_of_the_store_in_memory() -> Result<(), Contra
     histories(1_000, 8, 1_000_000).await
 }
 
-/// The same, and nine thousand more.
+/// The same, with nine thousand more histories.
 #[tokio::test]
 #[ignore = "takes a minute: .ci/full histories"]
 async fn ten_thousand_histories_are_those_of_the_store_in_memory() -> Result<(), ContractViolation>
@@ -44,7 +44,7 @@ async fn ten_thousand_histories_are_those_of_the_store_in_memory() -> Result<(),
     histories(10_000, 8, 1_000_000).await
 }
 
-/// Few long ones, which fill events and collections.
+/// A few long histories, which fill events and collections.
 #[tokio::test]
 async fn long_histories_are_those_of_the_store_in_memory() -> Result<(), ContractViolation> {
     histories(20, 300, 2_000_000).await

@@ -1,27 +1,28 @@
-//! A call without a key against a file with known people: they keep every byte, and the answer
-//! tells nothing of them (HLP-04, HLP-07, UND-24, UND-29).
+//! Requests without a key on a file with existing people. They do not change these people, and
+//! responses do not reveal them.
+//!
+//! Requirements: HLP-04, HLP-07, UND-24, UND-29.
 
 use crate::generate::Dice;
 use crate::server::{Answer, Server};
 use serde_json::{Value, json};
 use svc_core::{helper::HelperName, model::Kind, read::Json};
 
-/// Bodies for each helper.
+/// Number of bodies for each helper.
 const BODIES: u64 = 200;
-/// Who is known, and who is not, with addresses of one length: an error may tell how long a value
-/// is.
+/// Existing people, by addresses of one length: an error may reveal the length of a value.
 const KNOWN: [&str; 3] = [
     "ada-1@example.org",
     "bob-2@example.org",
     "eve-3@example.org",
 ];
 
-/// People of whom much or little is known, what they did, and the containers of all helpers.
+/// People with many or few fields, their actions, and the containers of all helpers.
 struct File {
     server: Server,
-    /// Addresses of records that no stranger may change.
+    /// Addresses of records that no anonymous caller may change.
     kept: Vec<String>,
-    /// Identifiers that are taken: of people and of actions, the server's own among them.
+    /// Identifiers in use, of people and of actions, including those of this server.
     taken: Vec<Value>,
     dice: Dice,
     fresh: u64,
@@ -65,7 +66,7 @@ impl File {
         self.kept.push(address);
     }
 
-    /// A container of a helper, with an action of somebody known in it.
+    /// Creates a container of a helper, with an action of an existing person in it.
     async fn container(&mut self, helper: HelperName) -> String {
         let container = helper.container_kind().unwrap();
         let address = match container {
@@ -97,7 +98,7 @@ impl File {
         serde_json::from_str(&body).unwrap()
     }
 
-    /// Identifiers that are taken, or that nobody has.
+    /// Returns identifiers that are in use or free.
     fn identifiers(&mut self) -> Vec<Value> {
         (0..self.dice.below(3))
             .map(|_| match self.dice.below(2) {
@@ -107,7 +108,7 @@ impl File {
             .collect()
     }
 
-    /// A call of a helper that names somebody by this address.
+    /// Returns the body of a helper request with a person of this address.
     fn body(&mut self, helper: HelperName) -> Value {
         let mut person = if self.dice.once_in(2) {
             self.generated(Kind::Person)
@@ -196,7 +197,7 @@ async fn hlp_04_and_07_strangers_change_and_learn_nothing() {
             let known = file
                 .asked(&url, &body, KNOWN[usize::try_from(number % 3).unwrap()])
                 .await;
-            // Each time somebody whom nobody knows.
+            // A new person each time.
             file.fresh += 1;
             let unknown = file
                 .asked(&url, &body, &format!("{:06}@example.org", file.fresh)[..17])
@@ -227,10 +228,10 @@ async fn hlp_04_and_07_strangers_change_and_learn_nothing() {
         }
         assert!(
             done >= 50 && failed >= 10,
-            "{helper:?}: {done} were done, {failed} failed"
+            "{helper:?}: {done} succeeded, {failed} failed"
         );
     }
-    // What the strangers sent leads to nobody who was known.
+    // Data from anonymous callers does not match an existing person.
     let found = json!({"person": {"email_addresses": [{"address": "attacker@evil.example"}]}});
     let found = file
         .server

@@ -1,4 +1,6 @@
-//! Stored responses are deleted after 24 hours, whichever tenant sends the next request (IDM-06).
+//! Stored responses are deleted after 24 hours, whichever tenant sends the next request.
+//!
+//! Requirements: IDM-06.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -47,7 +49,8 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
         file.query_row("SELECT count(*) FROM kept", (), |row| row.get::<_, i64>(0))
             .unwrap()
     };
-    // A row for each response and one for its person: more than one sweep deletes.
+    // Each response has a row, and another one for its person. These are more than one sweep
+    // deletes.
     let people: Vec<Value> = (0..300)
         .map(|_| json!({"person": {"given_name": "Ada"}}))
         .collect();
@@ -75,7 +78,7 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
     };
     clock.fetch_add(23 * HOUR, Ordering::Relaxed);
     read().await;
-    assert_eq!(rows(), 600, "they are not old yet");
+    assert_eq!(rows(), 600, "they have not expired yet");
     clock.fetch_add(2 * HOUR, Ordering::Relaxed);
     for left in [344, 88, 0, 0] {
         read().await;

@@ -1,4 +1,6 @@
-//! Two tenants in one file see nothing of each other (COL-02, UND-37).
+//! Two tenants in one file cannot see each other's data.
+//!
+//! Requirements: COL-02, UND-37.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,7 +14,7 @@ use svc_core::{
     value::Timestamp,
 };
 
-/// "It must show" 6: every address of one is 404 for the other, and links, tags, lists and
+/// "It must show" 6: every address of one tenant is 404 for the other, and links, tags, lists and
 /// questions are unknown.
 #[tokio::test]
 async fn nothing_is_shared() {
@@ -94,8 +96,8 @@ async fn nothing_is_shared() {
     records.push(canvass.self_link());
 
     for address in &records {
-        // What an address could do is told to everybody (UND-28); else there is nothing, as where
-        // nobody has anything.
+        // Every caller learns which methods an address supports (UND-28). Otherwise the response
+        // equals that for an id that does not exist.
         let nowhere = address.replacen("01", "00", 1);
         for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] {
             let body = if matches!(method, "POST" | "PUT" | "PATCH") {
@@ -162,7 +164,7 @@ async fn nothing_is_shared() {
     assert_eq!(
         report.entries()[0],
         ("svc:person".to_owned(), 201),
-        "UND-37: nobody of another tenant is matched"
+        "UND-37: no person of another tenant is matched"
     );
     for collection in [
         "petitions",
@@ -183,7 +185,7 @@ async fn nothing_is_shared() {
             "COL-02"
         );
     }
-    // A continuation of one tenant is nothing to another (UND-14).
+    // A cursor of one tenant has no effect for another (UND-14).
     for _ in 0..3 {
         server.make("tags", json!({})).await;
         server.call_as(&them, "POST", "tags", json!({})).await;
@@ -199,11 +201,11 @@ async fn nothing_is_shared() {
     assert_eq!(answer.json["total_records"], 3, "COL-02");
 }
 
-/// A body with a link to an address.
+/// Returns a body with a link to an address.
 type Body<'b> = &'b dyn Fn(&str) -> Value;
 
-/// CRU-02, UND-37: a link in a body to a record of another tenant is told as one to a record that
-/// nobody has.
+/// CRU-02, UND-37: a link to a record of another tenant gets the same error as one to a record that
+/// does not exist.
 #[tokio::test]
 async fn links_in_bodies() {
     let server = Server::start().await;
@@ -260,7 +262,7 @@ async fn links_in_bodies() {
     ];
     for (method, path, mine, body) in cases {
         let answer = server.call_as(&them, method, path, body(mine)).await;
-        // No id ends in twelve of these.
+        // No id ends with twelve of these.
         let nowhere = format!("{}ffffffffffff", mine.get(..mine.len() - 12).unwrap());
         let nobody = server.call_as(&them, method, path, body(&nowhere)).await;
         assert_eq!(
@@ -286,7 +288,7 @@ fn to(name: &str, href: &str) -> Value {
     json!({"_links": {format!("svc:{name}"): {"href": href}}})
 }
 
-/// HLP-07: whose a container is, is found by its address alone, and only for containers of
+/// HLP-07: only the address of a container determines its tenant, and only for containers of
 /// anonymous helpers.
 #[tokio::test]
 async fn containers_of_strangers() {
@@ -323,7 +325,7 @@ async fn containers_of_strangers() {
     assert_eq!(server.store.tenant_of(&address(&tag)).await.unwrap(), None);
 }
 
-/// The median time of a write of a tenant, which writes one after the other.
+/// Returns the median time of a write of a tenant that writes sequentially.
 async fn median_write(server: &Server, cx: &Context, writes: usize) -> Duration {
     let mut times = Vec::new();
     for _ in 0..writes {
@@ -341,8 +343,8 @@ async fn median_write(server: &Server, cx: &Context, writes: usize) -> Duration 
     times[writes / 2]
 }
 
-/// UND-45: 16 endless batches of one tenant make the median write of another one at most five times
-/// as long as without them.
+/// UND-45: with 16 endless batches of one tenant, the median write of another one takes at most
+/// five times as long.
 #[test]
 #[ignore = "measures: cargo test -p svc-sqlite --test it -- --ignored tenants::batches"]
 fn batches_of_one_tenant_leave_another_its_turn() {
@@ -370,12 +372,13 @@ fn batches_of_one_tenant_leave_another_its_turn() {
         while server.store.stats().queued_writes < 4_000 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        // In the order of arrival, as all writes were once: those of the busy tenant itself.
+        // The writes of the busy tenant itself are executed in the order of arrival, as earlier all
+        // writes were.
         let (first_come, in_turn) = (median_write(&server, &busy, 9).await, median_write(&server, &quiet, 51).await);
         batches.abort_all();
         let ratio = |time: Duration| time.as_secs_f64() / idle.as_secs_f64();
         println!(
-            "median write of the other tenant: {idle:.2?} idle; beside 16 batches {first_come:.2?} ({:.0}x) in the order of arrival, \
+            "median write of the other tenant: {idle:.2?} idle; with 16 batches {first_come:.2?} ({:.0}x) in the order of arrival, \
              {in_turn:.2?} ({:.1}x) in turn, bound 5x",
             ratio(first_come),
             ratio(in_turn)

@@ -1,5 +1,6 @@
-//! Writes that share a transaction are answered, and leave behind, what they would one after the
-//! other (UND-36).
+//! Writes that share a transaction have the same responses and effects as one after another.
+//!
+//! Requirements: UND-36.
 
 use std::path::Path;
 use std::pin::Pin;
@@ -19,7 +20,7 @@ use svc_core::auth::{Caller, Rights};
 use svc_core::value::Timestamp;
 use svc_sqlite::{SqliteOptions, SqliteStore};
 
-/// What there is before: a name, the collection, the body.
+/// Returns the initial data: a name, the collection, the body.
 fn beginning() -> Vec<(&'static str, &'static str, Value)> {
     let levels = json!([{"title": "A", "amount": 5, "currency": "EUR", "capacity": 2}]);
     let person = |name| json!({"given_name": name, "email_addresses": [{"address": format!("{name}@example.org")}]});
@@ -67,7 +68,7 @@ const READS: &[&str] = &[
     "tags",
 ];
 
-/// A request; `<name>` in it stands for the address of what there was before.
+/// A request. `<name>` in it represents the address of an initial record.
 #[derive(Debug, Clone)]
 struct Op {
     method: &'static str,
@@ -99,7 +100,7 @@ fn person() -> impl Strategy<Value = Value> {
     )
 }
 
-/// The call of a helper: new or known, with functions that can be done or not.
+/// Returns helper requests: with a new or existing person, and functions that succeed or fail.
 fn call() -> impl Strategy<Value = Value> {
     let functions = [
         json!({}),
@@ -154,8 +155,8 @@ fn operation() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Holds the writer before COMMIT while it is closed. It must go before the store does: closing
-/// that waits for the writer.
+/// Holds the writer before COMMIT while it is closed. It must be dropped before the store, because
+/// closing the store waits for the writer.
 struct Gate {
     waits: Receiver<()>,
     leave: Sender<()>,
@@ -170,7 +171,7 @@ fn gate() -> (Gate, impl Fn() + Send + Sync + 'static) {
     let is_closed = Arc::clone(&closed);
     let hold = move || {
         if is_closed.load(Ordering::SeqCst) {
-            // A test that has failed is not there any more.
+            // A failed test no longer receives this.
             let _ = says.send(());
             let _ = may.lock().unwrap().recv();
         }
@@ -185,7 +186,7 @@ fn gate() -> (Gate, impl Fn() + Send + Sync + 'static) {
     )
 }
 
-/// A server of its own with what there was before.
+/// A server of its own with the initial data.
 struct World {
     gate: Gate,
     server: Server,
@@ -273,7 +274,7 @@ impl World {
         }
     }
 
-    /// All of them share the transaction behind one that the gate holds.
+    /// Runs all of them in one shared transaction, after the one that the gate holds.
     async fn together(&mut self, now: Timestamp, ops: &[Op]) {
         let mut answers = Vec::new();
         {
@@ -291,7 +292,7 @@ impl World {
             assert_eq!(
                 self.server.store.stats().queued_writes,
                 queued,
-                "they wait for one transaction"
+                "the writes wait for one transaction"
             );
             self.gate.closed.store(false, Ordering::SeqCst);
             self.gate.leave.send(()).unwrap();
@@ -306,7 +307,7 @@ impl World {
         self.answers.extend(answers);
     }
 
-    /// Closes the file, and says what SQLite finds wrong with it.
+    /// Closes the file, and returns the result of SQLite's integrity check.
     fn into_integrity(self) -> (Vec<String>, String) {
         let Self {
             gate,
@@ -322,7 +323,7 @@ impl World {
     }
 }
 
-/// Polls a request once; its answer when it has one already.
+/// Polls a request once. Returns its response if it is ready.
 fn begun<T>(future: &mut Pin<Box<dyn Future<Output = T> + '_>>) -> Option<T> {
     match future
         .as_mut()
@@ -339,7 +340,7 @@ fn integrity(path: &Path) -> String {
         .unwrap()
 }
 
-/// An answer without what is chosen at random.
+/// Returns a response without random values.
 fn shown(mut answer: Answer) -> String {
     fn clean(json: &mut Value) {
         match json {
@@ -357,7 +358,7 @@ fn shown(mut answer: Answer) -> String {
     format!("{} {}", answer.status, answer.json)
 }
 
-/// The same with each id replaced by the number of its first appearance.
+/// Returns the same with each id replaced by the number of its first occurrence.
 fn numbered(answers: &[String]) -> Vec<String> {
     let mut seen: Vec<&str> = Vec::new();
     let is_id = |word: &str| {

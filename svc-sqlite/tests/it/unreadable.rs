@@ -1,5 +1,7 @@
-//! A data file that is spoiled under a running server: 503 for whatever needs it, the key of a
-//! request too (UND-36).
+//! A data file that is damaged while a server runs. Every request that needs it gets 503, including
+//! the check of its key.
+//!
+//! Requirements: UND-36.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -11,7 +13,7 @@ use svc_tower::SvcService;
 use tempfile::TempDir;
 use tower::ServiceExt;
 
-/// A service on a file of its own, with a person and a petition in it.
+/// A service on a file of its own, with a person and a petition.
 struct Server {
     service: SvcService,
     /// A key that was used before, and one that was not.
@@ -61,7 +63,7 @@ impl Server {
             .strip_prefix("http://localhost")
             .unwrap()
             .to_owned();
-        // Everything is in the file itself, and nothing of it in the log.
+        // All data is in the file itself, and none in the log.
         store.checkpoint().await.unwrap();
         server
     }
@@ -91,7 +93,7 @@ impl Server {
 }
 
 impl Server {
-    /// The status and the body of a read.
+    /// Returns the status and the body of a read.
     async fn read(&self, key: &str, path: &str) -> (u16, String) {
         let request = Request::builder()
             .uri(path)
@@ -108,7 +110,7 @@ impl Server {
     }
 }
 
-/// A way in which a file comes to harm: its name, and what does it.
+/// A way to damage a file: its name, and a function that does it.
 type Harm = (&'static str, fn(&Path));
 
 const HARMS: [Harm; 6] = [
@@ -125,12 +127,12 @@ const HARMS: [Harm; 6] = [
     ("filled with zeros", |path| {
         fs::write(path, vec![0; 1 << 20]).unwrap();
     }),
-    ("taken by another program", |path| {
+    ("replaced by another program", |path| {
         fs::write(path, foreign(path)).unwrap();
     }),
 ];
 
-/// A database that is not of this library.
+/// Returns a database that does not belong to this library.
 fn foreign(path: &Path) -> Vec<u8> {
     let other = path.with_file_name("other.db");
     rusqlite::Connection::open(&other)
@@ -180,8 +182,7 @@ async fn und_36_a_file_that_cannot_be_read_is_503_wherever_it_is_needed() {
                 );
             }
         }
-        // Somebody brings the file back: no restart is needed, and nothing that was refused is in
-        // it.
+        // The file is restored. No restart is needed, and no rejected write is in it.
         fs::write(&server.path, sound).unwrap();
         for key in &server.keys {
             for path in ["/", "/people", "/tags", person] {
@@ -204,8 +205,8 @@ async fn und_36_a_file_that_cannot_be_read_is_503_wherever_it_is_needed() {
     }
 }
 
-/// A record whose stored body is not JSON is 500 with a reference code, and a `PUT` of it repairs
-/// it.
+/// A record whose stored body is not JSON is 500 with a reference code. A `PUT` of the record
+/// repairs it.
 #[tokio::test]
 async fn a_damaged_body_is_an_error_until_it_is_replaced() {
     let server = Server::start().await;
@@ -224,7 +225,7 @@ async fn a_damaged_body_is_an_error_until_it_is_replaced() {
     assert_eq!(
         server.read(key, "/tags").await.0,
         200,
-        "other records are read"
+        "other records can be read"
     );
     assert_eq!(
         server

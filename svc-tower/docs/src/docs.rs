@@ -1,4 +1,4 @@
-//! The documentation as a service answers with it.
+//! The documentation as a service serves it.
 
 use std::fmt::Write as _;
 
@@ -16,14 +16,14 @@ use crate::{
     pages::{self, MAP, SEARCH_INDEX},
 };
 
-/// The documentation for a service: [`with_docs`](svc_tower::SvcService::with_docs) takes it.
+/// The documentation of an API, for [`with_docs`](svc_tower::SvcService::with_docs).
 ///
-/// It answers at the capability document and below `docs/` with the [`documents`], with HTML pages
-/// for people and HAL documents for machines, and with the explorer. A browser gets HTML pages also
-/// at the entry point, and at addresses that lead to nothing.
+/// It serves the capability document and, under `docs/`, the [`documents`], HTML pages for people,
+/// HAL documents for programs, and the explorer. A browser also gets HTML pages at the entry point
+/// and at unknown addresses.
 ///
-/// It makes a document when a client first asks for it, and keeps up to 16 MiB of documents. Use
-/// one value for each API.
+/// A document is created when a client first requests it, and up to 16 MiB of documents are cached.
+/// Use one value for each API.
 ///
 /// Requirements: ENT-22, UND-40.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ pub struct Docs {
 }
 
 impl Docs {
-    /// Returns documentation that has made no document yet.
+    /// Returns documentation with an empty cache.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -67,7 +67,7 @@ impl Docs {
     }
 }
 
-/// A request, and the documents that were made before.
+/// A request, with the cache of documents.
 #[derive(Debug, Clone, Copy)]
 struct Asked<'a> {
     kept: &'a DocumentCache,
@@ -75,7 +75,8 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// Returns the answer to a target that is a document, or `None` if there is no such document.
+    /// Returns the response for a target that is a document, or `None` if there is no such
+    /// document.
     fn document(self, target: &Target) -> Option<DocsAnswer> {
         let DocsRequest { api, base, .. } = self.request;
         match target {
@@ -90,7 +91,7 @@ impl<'a> Asked<'a> {
             }),
             Target::Docs => self.page(target, || Some(self.pages().start())),
             Target::DocsPage(name) => {
-                // With and without the prefix it is one page.
+                // The name with the prefix and the name without it are the same page.
                 let plain = api.dialect().strip_prefix(name).unwrap_or(name);
                 self.page(&Target::DocsPage(plain.to_owned().into()), || {
                     self.pages().page(plain)
@@ -120,14 +121,14 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// A page in the form that the client asks for.
+    /// Returns the response with a page, in the form that the client requests.
     fn page(self, target: &Target, page: impl FnOnce() -> Option<DocPage>) -> Option<DocsAnswer> {
         let mut answer = if pages::wants_machine_form(self.request.headers) {
             self.once(target, MediaType::Hal, || {
                 Some(self.pages().machine_form(&page()?).to_string())
             })
         } else {
-            // It is kept next to the document of the same address.
+            // The two forms have the same address and are cached separately.
             let make = || Some(self.html(&page()?));
             self.kept.answer(
                 self.place_of_html(target),
@@ -140,8 +141,8 @@ impl<'a> Asked<'a> {
         Some(answer)
     }
 
-    /// The page of the entry point. It is the same for all callers, and conditions of the request
-    /// are about the page.
+    /// Returns the page of the entry point. It is the same for all callers, and the conditions of
+    /// the request apply to the page.
     async fn entry_page(self) -> DocsAnswer {
         let DocsRequest {
             api, base, headers, ..
@@ -163,7 +164,8 @@ impl<'a> Asked<'a> {
         answer
     }
 
-    /// A document that is the same for all who call the server by this address.
+    /// Returns the response with a document that is the same for all clients that use this base
+    /// URL.
     fn once(
         self,
         target: &Target,
@@ -174,7 +176,7 @@ impl<'a> Asked<'a> {
             .answer(self.place(target), media, self.request.headers, make)
     }
 
-    /// The name under which a document is kept: its address, and the settings that it may show.
+    /// Returns the cache key of a document: its address, and the settings that it may contain.
     fn place(self, target: &Target) -> String {
         let DocsRequest {
             api,
@@ -209,7 +211,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// A document of names, texts and flags has nothing that cannot be written.
+/// Returns a document as text. A document of names, texts and flags can always be serialized.
 fn text(document: &impl serde::Serialize) -> Option<String> {
     serde_json::to_string(document).ok()
 }

@@ -1,5 +1,7 @@
-//! Documents that are the same for everybody, made and compressed once for each address of the
-//! entry point (UND-40).
+//! A cache of documents that are the same for every client. Each is created and compressed once for
+//! each base URL.
+//!
+//! Requirements: UND-40.
 
 use std::{
     collections::HashMap,
@@ -16,11 +18,11 @@ use svc_tower::DocsAnswer;
 
 use crate::{gzip, media::MediaType};
 
-/// Bytes that are kept at most: those of a server with all its pages are less than half of it for
-/// each name that proxies call it by.
+/// The maximum number of cached bytes. A server with all its pages needs less than half of it for
+/// each host name that proxies use for the server.
 const MOST: usize = 16 << 20;
 
-/// The documents that were made so far.
+/// The documents that have been created.
 #[derive(Debug, Default)]
 pub(crate) struct DocumentCache(Mutex<CacheEntries>);
 
@@ -34,11 +36,11 @@ struct CacheEntries {
 #[derive(Debug, Clone)]
 struct CachedDocument {
     plain: EncodedDocument,
-    /// The same in fewer bytes, for those who take it so (RFC 9110, 12.5.3).
+    /// The compressed form, for clients that accept it (RFC 9110, 12.5.3).
     gzip: Option<EncodedDocument>,
 }
 
-/// Bytes as they are sent, and their entity tag: each form has one of its own.
+/// The bytes of a form, and their entity tag. Each form has its own tag.
 #[derive(Debug, Clone)]
 struct EncodedDocument {
     body: Bytes,
@@ -47,7 +49,7 @@ struct EncodedDocument {
 
 impl From<Bytes> for EncodedDocument {
     fn from(body: Bytes) -> Self {
-        // Hexadecimal digits in quotes are a header's value.
+        // Quoted hexadecimal digits are always a valid header value.
         let tag = EntityTag::from_bytes(&body)
             .to_header()
             .unwrap_or_else(|| HeaderValue::from_static("\"\""));
@@ -63,13 +65,14 @@ impl CachedDocument {
         }
     }
 
-    /// The bytes of all its forms.
+    /// Returns the number of bytes of all forms.
     fn len(&self) -> usize {
         let more = self.gzip.as_ref().map_or(0, |form| form.body.len());
         self.plain.body.len().saturating_add(more)
     }
 
-    /// The answer with the form that the client asks for; 304 for who has it.
+    /// Returns the response with the form that the client requests; 304 if the client already has
+    /// it.
     fn answer(self, media: MediaType, asked: &HeaderMap) -> DocsAnswer {
         let mut answer = match self.gzip.filter(|_| gzip::accepts_gzip(asked)) {
             Some(form) => gzip::marked(form.answer(media, asked)),
@@ -97,8 +100,9 @@ impl EncodedDocument {
 }
 
 impl DocumentCache {
-    /// The answer with the document of a place, such as its address, which is made if this is the
-    /// first time; 304 for who has it. `None` where there is no such document.
+    /// Returns the response with the document under a cache key, such as its address. The document
+    /// is created on first use. The response is 304 if the client already has the document, and
+    /// `None` if there is no such document.
     pub(crate) fn answer(
         &self,
         place: String,
@@ -112,7 +116,7 @@ impl DocumentCache {
         }
     }
 
-    /// The answer with the document of a place that was made before.
+    /// Returns the response with a cached document.
     pub(crate) fn cached_response(
         &self,
         place: &str,
@@ -122,7 +126,7 @@ impl DocumentCache {
         Some(self.get(place)?.answer(media, asked))
     }
 
-    /// The answer with a document that is kept from now on.
+    /// Creates and caches a document, and returns the response with it.
     pub(crate) fn make(
         &self,
         place: String,
@@ -146,7 +150,7 @@ impl DocumentCache {
     fn insert(&self, place: String, document: CachedDocument) -> CachedDocument {
         let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = made.bytes.saturating_add(document.len());
-        // Names that somebody made up do not keep the server's own out for good.
+        // Host names that clients invent must not fill the cache for good.
         if bytes > MOST {
             *made = CacheEntries::default();
         }
@@ -158,8 +162,8 @@ impl DocumentCache {
     }
 }
 
-/// Whether a request names this tag, or any, as one that its client has; weak or strong is no
-/// matter (RFC 9110, 13.1.2).
+/// Returns whether the request lists this tag, or any tag, as one that the client has. Weak and
+/// strong tags match alike (RFC 9110, 13.1.2).
 fn has(asked: &HeaderMap, tag: &HeaderValue) -> bool {
     EntityTagCondition::from_headers(asked, &IF_NONE_MATCH)
         .is_some_and(|named| named.matches_weak(tag.as_bytes()))
@@ -209,7 +213,7 @@ mod tests {
         assert_eq!(
             other.status,
             StatusCode::OK,
-            "another address has another document"
+            "each address has its own document"
         );
         assert_eq!(times, 2);
         assert!(

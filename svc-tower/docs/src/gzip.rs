@@ -1,5 +1,5 @@
-//! Compressed copies of documents that are the same for everybody. What people's data are in is
-//! never compressed: what somebody else can put into it would tell of the rest by its length.
+//! Compressed copies of documents that are the same for every client. Responses with personal data
+//! are never compressed: an attacker who can add text to them could infer the rest from the length.
 
 use std::io::Write as _;
 
@@ -13,7 +13,7 @@ use svc_tower::DocsAnswer;
 
 use crate::quality::qualities;
 
-/// The document in fewer bytes; `None` where that would save none.
+/// Returns the compressed document; `None` if it is not smaller.
 pub(crate) fn compressed(body: &[u8]) -> Option<Bytes> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(body).ok()?;
@@ -21,7 +21,7 @@ pub(crate) fn compressed(body: &[u8]) -> Option<Bytes> {
     (gzip.len() < body.len()).then(|| gzip.into())
 }
 
-/// Whether a client takes the compressed form, and the plain one not rather.
+/// Returns whether a client accepts the compressed form and does not prefer the plain one.
 pub(crate) fn accepts_gzip(asked: &HeaderMap) -> bool {
     let (mut gzip, mut any, mut plain) = (None, None, None);
     for (coding, quality) in qualities(asked, &ACCEPT_ENCODING) {
@@ -36,9 +36,9 @@ pub(crate) fn accepts_gzip(asked: &HeaderMap) -> bool {
     gzip > 0 && gzip >= plain.unwrap_or(0)
 }
 
-/// The answer, which says that it is compressed.
+/// Returns the response with the headers for compressed content.
 pub(crate) fn marked(mut answer: DocsAnswer) -> DocsAnswer {
-    // Of what is not sent there is no coding.
+    // A response without a body has no content coding.
     if !answer.body.is_empty() {
         answer
             .headers
@@ -95,7 +95,7 @@ mod tests {
         fn point_9_the_compressed_form_has_the_same_content(text in "[a-c]{0,400}|.{0,40}") {
             if let Some(gzip) = compressed(text.as_bytes()) {
                 prop_assert!(gzip.len() < text.len());
-                prop_assert_eq!(&gzip, &compressed(text.as_bytes()).unwrap(), "its bytes do not depend on the time");
+                prop_assert_eq!(&gzip, &compressed(text.as_bytes()).unwrap(), "the bytes must not depend on the time");
                 let mut plain = String::new();
                 GzDecoder::new(&gzip[..]).read_to_string(&mut plain).unwrap();
                 prop_assert_eq!(plain, text);

@@ -1,7 +1,7 @@
 //! The documentation of a server of the Activist Data Exchange API: the `OpenAPI` document, JSON
 //! Schemas, HTML pages, the same pages as HAL, and the explorer.
 //!
-//! [`Docs`] adds it to a service. Everything is made from what the
+//! [`Docs`] adds it to a service. All documents are generated from what the
 //! [`Api`](svc_core::api::Api) registers.
 //!
 //! ```
@@ -13,9 +13,9 @@
 //! # }
 //! ```
 //!
-//! A program that publishes the documents elsewhere makes them with [`documents`].
+//! A program that publishes the documents elsewhere creates them with [`documents`].
 //!
-//! Types of other crates in this API: `svc_core` (an API is what is documented), `svc_tower` (the
+//! Types of other crates in this API: `svc_core` (the API that is documented), `svc_tower` (the
 //! trait [`Documentation`](svc_tower::Documentation)), and `serde_json::Value` (documents).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

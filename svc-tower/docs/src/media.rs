@@ -1,4 +1,4 @@
-//! The media types of documents, and the headers that belong to them.
+//! The media types of documents, and their headers.
 
 use bytes::Bytes;
 use http::{
@@ -13,7 +13,7 @@ pub(crate) enum MediaType {
     Hal,
     Json,
     Html,
-    /// A page that its scripts fill, and that stands in no frame.
+    /// A page that scripts fill, and that must not be embedded in a frame.
     App,
     Css,
     Script,
@@ -32,7 +32,9 @@ impl MediaType {
         }
     }
 
-    /// What a browser may load and run for a page (ENT-22): of other servers nothing.
+    /// Returns the content security policy: a page loads and runs nothing from other servers.
+    ///
+    /// Requirements: ENT-22.
     const fn policy(self) -> Option<&'static str> {
         match self {
             Self::Html => Some(
@@ -45,13 +47,15 @@ impl MediaType {
         }
     }
 
-    /// A page of the documentation, or what belongs to one (ENT-22).
+    /// Returns the response with a page of the documentation, or a file that a page uses.
+    ///
+    /// Requirements: ENT-22.
     pub(crate) fn answer(self, body: impl Into<Bytes>) -> DocsAnswer {
         let mut answer = DocsAnswer::new(HeaderValue::from_static(self.as_str()), body);
         if let Some(policy) = self.policy() {
             let headers = &mut answer.headers;
             headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
-            // Addresses have ids in them, which is nothing for the sites that a page leads to.
+            // Addresses contain ids, which linked sites must not see.
             headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
         }
         answer

@@ -1,8 +1,8 @@
-//! Headers in which clients say what they would rather have (RFC 9110, 12.4.2).
+//! Headers with quality values, such as `Accept` (RFC 9110, 12.4.2).
 
 use http::{HeaderMap, HeaderName};
 
-/// What a header names, in small letters, each with its quality in thousandths.
+/// Returns the values of a header in lower case, each with its quality in thousandths.
 pub(crate) fn qualities<'h>(
     headers: &'h HeaderMap,
     name: &HeaderName,
@@ -20,7 +20,7 @@ pub(crate) fn qualities<'h>(
     })
 }
 
-/// A quality such as `0.5` in thousandths; what is no number counts as 1.
+/// Returns a quality such as `0.5` in thousandths. A value that is not a number counts as 1.
 fn thousandths(quality: &str) -> u16 {
     let (whole, fraction) = quality.split_once('.').unwrap_or((quality, ""));
     if whole != "0" {

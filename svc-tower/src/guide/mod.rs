@@ -1,4 +1,4 @@
-//! Guides: from a program that is there already to one that serves the interface.
+//! Guides for developers who add the API to an existing program.
 //!
 //! 1. [Add the endpoints to your service](add_the_endpoints)
 //! 2. [Map your tables](map_your_tables)
@@ -7,17 +7,17 @@
 //! 5. [Errors your users will see](errors)
 //! 6. [From demo to production](production)
 //! 7. [Keeping two systems in step](keep_in_step)
-//! 8. [Being told of changes](webhooks)
+//! 8. [Webhooks](webhooks)
 //! 9. [What is supported, and the limits](supported)
 //!
-//! Every example in them is compiled, and run where it can be, by `cargo test`, with the feature
-//! `server`.
+//! `cargo test` with the feature `server` compiles every example in them, and runs it where
+//! possible.
 
 #![cfg_attr(
     not(feature = "server"),
     allow(
         rustdoc::broken_intra_doc_links,
-        reason = "they lead to the server, too"
+        reason = "the guides also link to the server"
     )
 )]
 

@@ -17,11 +17,10 @@ use super::{
     monitor::ConnectionMonitor,
 };
 
-/// For how long the server does not accept after accepting failed, for example for want of file
-/// descriptors.
+/// Pause after accepting a connection has failed, for example because no file descriptor is free.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// What a client receives whose address has too many connections. Its request is not read.
+/// The response to a client whose address has too many connections. Its request is not read.
 const REFUSAL: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
@@ -54,7 +53,7 @@ impl Acceptor {
         }
     }
 
-    /// The next connection that has a slot. No connection is lost when the future is dropped.
+    /// Returns the next connection that has a slot. Dropping the future loses no connection.
     pub(super) async fn next(&mut self) -> AcceptedConnection {
         loop {
             let (stream, peer) = match self.waiting.take() {
@@ -75,14 +74,14 @@ impl Acceptor {
                     self.slots.changed().await;
                 }
                 Admission::Refused => {
-                    // A proxy that is not named looks like one client. One line is enough: clients
-                    // decide how many more there were.
+                    // An unregistered proxy looks like one client. Only the first rejection is
+                    // logged, because clients decide how many follow.
                     if !std::mem::replace(&mut self.has_warned_of_refusal, true) {
                         tracing::warn!(
-                            "a peer address has reached the limit of its connections; if it is a proxy, name it as a trusted proxy"
+                            "a peer address has reached the limit of its connections; if it is a proxy, add it to the trusted proxies"
                         );
                     }
-                    // A new socket has room for it, so that nothing waits.
+                    // The buffer of a new socket has room for it, so this does not wait.
                     let _ = stream
                         .into_std()
                         .and_then(|mut stream| stream.write_all(REFUSAL));
@@ -92,7 +91,7 @@ impl Acceptor {
     }
 }
 
-/// The next connection.
+/// Accepts the next connection.
 async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
@@ -106,7 +105,8 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     }
 }
 
-/// Whether accepting failed because the client went away, which is no trouble of the server.
+/// Returns whether accepting failed because the client disconnected, which is not a failure of the
+/// server.
 fn is_about_one_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use crate::server::ServerLimits;
 
-    /// UND-44: a stop drops the future that waits for a slot, and the connection is still there
+    /// UND-44: a stop drops the future that waits for a slot, and the connection is still available
     /// afterwards.
     #[tokio::test]
     async fn und_44_a_connection_that_waits_for_a_slot_is_not_lost() {
@@ -134,7 +134,7 @@ mod tests {
         let _one = TcpStream::connect(address).await.unwrap();
         let first = acceptor.next().await;
         let two = TcpStream::connect(address).await.unwrap();
-        // However far it gets.
+        // At any point of its execution.
         assert!(
             tokio::time::timeout(Duration::from_millis(20), acceptor.next())
                 .await

@@ -1,4 +1,6 @@
-//! The body of a request with a time limit: all of it has to arrive in time (UND-17).
+//! The body of a request with a time limit, in which all of it must arrive.
+//!
+//! Requirements: UND-17.
 
 use std::{
     error::Error,
@@ -18,21 +20,25 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use super::monitor::ConnectionMonitor;
 use crate::body::BodyProgress;
 
-/// What a body that cannot be read to its end ends with.
+/// Error of a body that cannot be read to its end.
 #[derive(Debug)]
 pub struct BodyError(BodyErrorCause);
 
 #[derive(Debug)]
 enum BodyErrorCause {
-    /// Its source is what the service knows it by.
+    /// The service recognises it by its source.
     TooSlow(io::Error),
     Broken(hyper::Error),
 }
 
 impl BodyError {
-    /// Whether it came too slowly: 408 `REQUEST_TIMEOUT` (UND-17). Its [`source`](Error::source)
-    /// then is an [`io::Error`] of the kind [`TimedOut`](io::ErrorKind::TimedOut). Else the
-    /// connection broke, or the body is not what its headers announced.
+    /// Returns whether the body arrived too slowly: 408 `REQUEST_TIMEOUT`. Its
+    /// [`source`](Error::source) is then an [`io::Error`] of the kind
+    /// [`TimedOut`](io::ErrorKind::TimedOut).
+    ///
+    /// Otherwise the connection failed, or the body does not match its headers.
+    ///
+    /// Requirements: UND-17.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         matches!(self.0, BodyErrorCause::TooSlow(_))
@@ -42,8 +48,8 @@ impl BodyError {
 impl fmt::Display for BodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            BodyErrorCause::TooSlow(_) => "the body came too slowly",
-            BodyErrorCause::Broken(_) => "the body broke off or is malformed",
+            BodyErrorCause::TooSlow(_) => "the body arrived too slowly",
+            BodyErrorCause::Broken(_) => "the body ended early or is malformed",
         })
     }
 }
@@ -57,12 +63,12 @@ impl Error for BodyError {
     }
 }
 
-/// The body of a request, which ends with a [`BodyError`] when it is not complete in time,
+/// The body of a request. It ends with a [`BodyError`] if it is not complete in time, see
 /// [`ServerLimits::body_timeout`](super::ServerLimits::body).
 pub struct RequestBody {
     inner: Incoming,
     deadline: Instant,
-    /// The wait that the time limit holds for, where the body is read in parts.
+    /// The wait that the time limit applies to, if the body is read in parts.
     wait: u64,
     streamed: BodyProgress,
     alarm: Option<Pin<Box<Sleep>>>,
@@ -71,7 +77,7 @@ pub struct RequestBody {
 }
 
 impl RequestBody {
-    /// The body, which has to be complete at `deadline`.
+    /// Wraps the body, which must be complete at `deadline`.
     pub(super) fn new(
         inner: Incoming,
         deadline: Instant,

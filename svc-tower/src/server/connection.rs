@@ -1,4 +1,4 @@
-//! One connection: its requests, its limits, its end.
+//! Serves one connection: its requests, its limits and its end.
 
 use std::{
     convert::Infallible,
@@ -32,7 +32,7 @@ use crate::{
     body::{BodyProgress, BoxError},
 };
 
-/// Serves one connection until it ends, breaks its limits, or the server stops.
+/// Serves one connection until it ends, exceeds its limits, or the server stops.
 pub(super) async fn serve<S, B>(
     accepted: AcceptedConnection,
     service: S,
@@ -54,14 +54,15 @@ pub(super) async fn serve<S, B>(
         watch,
         slot,
     } = accepted;
-    // Without it small answers wait for the client's acknowledgement. A socket that refuses it
-    // works all the same.
+    // Without it, small responses wait for an acknowledgement of the client. The connection also
+    // works if the socket rejects the option.
     let _ = stream.set_nodelay(true);
     let io = TokioIo::new(MonitoredStream::new(stream, slot, Arc::clone(&watch)));
     let own_watch = Arc::clone(&watch);
     let requests =
         service_fn(move |request| answer(request, peer, service.clone(), Arc::clone(&own_watch)));
-    // The limits on heads and idle connections are kept here: hyper has only one limit for both.
+    // This code enforces the limits on heads and idle connections, because hyper has only one limit
+    // for both.
     let mut server = http1::Builder::new();
     server
         .header_read_timeout(None)
@@ -74,7 +75,7 @@ pub(super) async fn serve<S, B>(
     let mut closing = pin!(watch.closing());
     let mut is_ordered_to_close = false;
     poll_fn(|cx| {
-        // Before anything is read: a request that is read is answered.
+        // Checked before reading, because a request that was read gets a response.
         is_ordered_to_close = is_ordered_to_close || closing.as_mut().poll(cx).is_ready();
         if is_ordered_to_close && watch.closes_now() {
             return Poll::Ready(());
@@ -86,7 +87,7 @@ pub(super) async fn serve<S, B>(
         if stop_at.is_none()
             && let Poll::Ready(order) = stop_order.as_mut().poll(cx)
         {
-            // A server that is gone without an order has stopped, too.
+            // If the server was dropped without an order to stop, it has also stopped.
             stop_at = Some(order.ok().and_then(|at| *at).unwrap_or_else(Instant::now));
         }
         if stop_at.is_some() && !last_request && watch.in_service() {
@@ -110,7 +111,7 @@ pub(super) async fn serve<S, B>(
     .await;
 }
 
-/// Answers one request.
+/// Executes one request.
 async fn answer<S, B>(
     mut request: Request<Incoming>,
     peer: SocketAddr,

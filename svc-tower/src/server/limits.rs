@@ -1,83 +1,85 @@
-//! How long and how much the server waits and takes (UND-17, UND-42).
+//! The limits of the server on time and size.
+//!
+//! Requirements: UND-17, UND-42.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The longest time that is waited for anything, which is for ever.
+/// The longest timeout, which in practice is unlimited.
 const LONGEST: Duration = Duration::from_secs(24 * 365 * 60 * 60);
 
-/// The least room that hyper needs for a head.
+/// The smallest buffer that hyper needs for a head.
 const LEAST_HEAD: usize = 8 * 1024;
 
-/// The limits of a [`Server`](super::Server). [`Duration::MAX`] is no limit.
+/// The limits of a [`Server`](super::Server). [`Duration::MAX`] means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerLimits {
-    /// Time for the head of a request to arrive, from its first byte; for the first one, from the
-    /// connection. 10 s unless set.
+    /// Timeout for the head of a request, from its first byte; for the first request, from the
+    /// start of the connection. Default: 10 s.
     pub header_timeout: Duration,
-    /// Bytes of the head of a request, 8 KiB at least; 64 KiB unless set.
+    /// Maximum size of the head of a request in bytes, at least 8 KiB. Default: 64 KiB.
     pub max_header_bytes: usize,
-    /// Time for the body of a request to arrive, from the end of its head; of one that is read line
-    /// by line, for the next of them to arrive. 30 s unless set.
+    /// Timeout for the body of a request, from the end of its head. For a body that is read line by
+    /// line, it is the timeout for the next line. Default: 30 s.
     pub body_timeout: Duration,
-    /// Time for which a connection may lie idle, or a client may not read its answer. 75 s unless
-    /// set.
+    /// Timeout for an idle connection, and for a client that does not read its response. Default:
+    /// 75 s.
     pub idle_timeout: Duration,
-    /// Time for which a connection that closes before it has read a whole request still reads and
-    /// drops what the client sends, so that the client can read the response. 2 s unless set.
+    /// Time for which a connection that closes before a whole request was read still reads and
+    /// drops input. The client can then read the response. Default: 2 s.
     pub linger: Duration,
-    /// Connections at a time, one at least. When another one arrives, the connection that has been
-    /// idle longest is closed; if none is idle, it waits. 900 unless set, for the usual 1024 file
-    /// descriptors of a process.
+    /// Maximum number of connections, at least one. When another one arrives, the connection that
+    /// has been idle longest is closed. If none is idle, the new one waits. The default is 900, for
+    /// the usual 1024 file descriptors of a process.
     pub max_connections: u32,
-    /// Connections of one peer address at a time, one at least; an IPv6 address counts by its first
-    /// 64 bits. When another one arrives, the connection of that address that has been idle longest
-    /// is closed; if none is idle, it is answered 503 and closed. 256 unless set. [Trusted
-    /// proxies](super::Server::trusted_proxies) have no such limit.
+    /// Maximum number of connections of one peer address, at least one; an IPv6 address counts by
+    /// its first 64 bits. When another one arrives, the connection of this address that has been
+    /// idle longest is closed. If none is idle, the new one gets 503 and is closed. Default: 256.
+    /// [Trusted proxies](super::Server::trusted_proxies) do not have this limit.
     pub connections_per_address: u32,
-    /// After the order to stop: for how long requests that were already on their way are still
-    /// taken. 100 ms unless set.
+    /// Time after the order to stop for which requests that are already in transit are accepted.
+    /// Default: 100 ms.
     pub shutdown_grace: Duration,
-    /// After the order to stop: for how long accepted requests may go on. 45 s unless set.
+    /// Time after the order to stop for which accepted requests can continue. Default: 45 s.
     pub shutdown_timeout: Duration,
 }
 
 impl ServerLimits {
-    /// Time for the head of a request to arrive, from its first byte; for the first one, from the
-    /// connection.
+    /// Sets the timeout for the head of a request, from its first byte; for the first request, from
+    /// the start of the connection.
     #[must_use]
     pub fn header_timeout(self, head: Duration) -> Self {
         Self { header_timeout: head, ..self }
     }
 
-    /// Bytes of the head of a request, 8 KiB at least.
+    /// Sets the maximum size of the head of a request in bytes, at least 8 KiB.
     #[must_use]
     pub fn max_header_bytes(self, head_bytes: usize) -> Self {
         Self { max_header_bytes: head_bytes, ..self }
     }
 
-    /// Time for the body of a request to arrive, from the end of its head.
+    /// Sets the timeout for the body of a request, from the end of its head.
     #[must_use]
     pub fn body_timeout(self, body: Duration) -> Self {
         Self { body_timeout: body, ..self }
     }
 
-    /// Time for which a connection may lie idle, or a client may not read its answer.
+    /// Sets the timeout for an idle connection, and for a client that does not read its response.
     #[must_use]
     pub fn idle_timeout(self, idle: Duration) -> Self {
         Self { idle_timeout: idle, ..self }
     }
 
-    /// Time for which a connection that closes before it has read a whole request still reads and
-    /// drops what the client sends.
+    /// Sets the time for which a connection that closes before a whole request was read still reads
+    /// and drops input.
     #[must_use]
     pub fn linger(self, linger: Duration) -> Self {
         Self { linger, ..self }
     }
 
-    /// Connections at a time, one at least.
+    /// Sets the maximum number of connections, at least one.
     #[must_use]
     pub fn max_connections(self, connections: u32) -> Self {
         Self {
@@ -86,7 +88,7 @@ impl ServerLimits {
         }
     }
 
-    /// Connections of one peer address at a time, one at least.
+    /// Sets the maximum number of connections of one peer address, at least one.
     #[must_use]
     pub fn connections_per_address(self, connections_per_address: u32) -> Self {
         Self {
@@ -95,32 +97,32 @@ impl ServerLimits {
         }
     }
 
-    /// After the order to stop: for how long requests that were already on their way are still
-    /// taken.
+    /// Sets the time after the order to stop for which requests that are already in transit are
+    /// accepted.
     #[must_use]
     pub fn shutdown_grace(self, stop_grace: Duration) -> Self {
         Self { shutdown_grace: stop_grace, ..self }
     }
 
-    /// After the order to stop: for how long accepted requests may go on.
+    /// Sets the time after the order to stop for which accepted requests can continue.
     #[must_use]
     pub fn shutdown_timeout(self, stop: Duration) -> Self {
         Self { shutdown_timeout: stop, ..self }
     }
 
-    /// The most connections.
+    /// Returns the maximum number of connections.
     pub(super) fn slots(&self) -> usize {
         usize::try_from(self.max_connections)
             .unwrap_or(usize::MAX)
             .max(1)
     }
 
-    /// The most connections of one address.
+    /// Returns the maximum number of connections of one address.
     pub(super) fn address_slots(&self) -> u32 {
         self.connections_per_address.max(1)
     }
 
-    /// The most bytes of a head, as hyper takes them.
+    /// Returns the maximum size of a head for hyper, in bytes.
     pub(super) fn head_room(&self) -> usize {
         self.max_header_bytes.max(LEAST_HEAD)
     }
@@ -142,7 +144,7 @@ impl Default for ServerLimits {
     }
 }
 
-/// The instant after a time, however long that is.
+/// Returns the instant after a duration of any length.
 pub(super) fn later(from: Instant, time: Duration) -> Instant {
     from.checked_add(time.min(LONGEST)).unwrap_or(from)
 }
@@ -151,7 +153,7 @@ pub(super) fn later(from: Instant, time: Duration) -> Instant {
 mod tests {
     use super::*;
 
-    /// UND-42: no limit that can be set makes the server fail.
+    /// UND-42: no value of a limit makes the server fail.
     #[test]
     fn und_42_limits_beyond_all_measure_are_taken() {
         let least = ServerLimits::default()
@@ -166,7 +168,7 @@ mod tests {
         assert!(later(now, Duration::MAX) > now);
     }
 
-    /// UND-42: what is waited for at most, unless said otherwise.
+    /// UND-42: the default limits.
     #[test]
     fn und_42_the_server_waits_ten_thirty_and_seventy_five_seconds() {
         let limits = ServerLimits::default();

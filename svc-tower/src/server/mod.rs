@@ -1,9 +1,9 @@
-//! A server to go with the service: HTTP/1.1 with limits on slow and hostile clients, and a stop
-//! that loses no request (UND-17, UND-42). With the feature `server`.
+//! An HTTP/1.1 server with limits on slow and hostile clients and a graceful shutdown that loses no
+//! request (feature `server`).
 //!
-//! It serves any tower service whose error is `Infallible`: a [`SvcService`](crate::SvcService), or
-//! a program's whole axum `Router` with the service in it, which `axum::serve` would serve without
-//! a limit.
+//! It serves any tower service with the error type `Infallible`: a
+//! [`SvcService`](crate::SvcService), or a whole axum `Router` that contains the service.
+//! `axum::serve` has no limits.
 //!
 //! ```no_run
 //! # let api = svc_core::Api::builder(svc_core::Vendor::new("Acme", "CRM")).authenticator(svc_core::auth::FixedKeys::new());
@@ -25,31 +25,30 @@
 //!
 //! # Slow and hostile clients
 //!
-//! | Who | What becomes of it |
+//! | Client | Result |
 //! |---|---|
-//! | sends no head, or a head slowly | the connection ends after [`ServerLimits::header_timeout`] |
+//! | sends no head, or sends it slowly | the connection ends after [`ServerLimits::header_timeout`] |
 //! | sends a head of more than [`ServerLimits::max_header_bytes`], or of more than 100 fields | 431, and the connection closes |
-//! | sends a body slowly | its body ends with a [`BodyError`] after [`ServerLimits::body_timeout`]: 408 by the service, and the connection closes |
-//! | sends a body that the service does not want | receives the response; the server then reads and drops further input for [`ServerLimits::linger`] or up to 8 MiB |
-//! | sends nothing after an answer, or does not read it | the connection ends after [`ServerLimits::idle_timeout`] |
-//! | opens connections without end | above [`ServerLimits::connections_per_address`] the longest idle one of its address is closed; if none is idle, 503 |
-//! | is one of many who do so | above [`ServerLimits::max_connections`] the longest idle one of all is closed; if none is idle, it waits until one ends |
+//! | sends a body slowly | its body ends with a [`BodyError`] after [`ServerLimits::body_timeout`]; the service sends 408, and the connection closes |
+//! | sends a body that the service does not need | receives the response; the server then reads and drops further input for [`ServerLimits::linger`] or up to 8 MiB |
+//! | sends nothing after a response, or does not read it | the connection ends after [`ServerLimits::idle_timeout`] |
+//! | opens an unlimited number of connections | above [`ServerLimits::connections_per_address`], the longest idle one of its address is closed; if none is idle, 503 |
+//! | is one of many such clients | above [`ServerLimits::max_connections`], the longest idle one of all is closed; if none is idle, the new one waits until one ends |
 //!
-//! How long a service may take for an answer is its own affair:
-//! [`SvcService::request_timeout`](crate::SvcService::request_timeout). How many requests one
-//! address may send is for the proxy in front, which sees the addresses; name it to
-//! [`Server::trusted_proxies`], since all connections come from its address. It ends TLS, too: this
-//! server has none.
+//! [`SvcService::request_timeout`](crate::SvcService::request_timeout) limits how long a service
+//! takes for a response. The proxy in front limits the requests of an address, because it sees the
+//! addresses of clients. Add the proxy to [`Server::trusted_proxies`], since all connections come
+//! from its address. The proxy also terminates TLS, which this server does not support.
 //!
-//! A listener that fails, for want of file descriptors, say, is asked again after 50 ms, with a
-//! `tracing` warning.
+//! If accepting connections fails, for example because no file descriptor is free, the server
+//! retries after 50 ms and logs a `tracing` warning.
 //!
 //! # Peer addresses
 //!
-//! Each request has the address of the other end of its connection in its extensions, as
-//! [`PeerAddr`](crate::PeerAddr), by which the service trusts proxies, and with its port as
-//! [`std::net::SocketAddr`]. axum's handlers take `Extension<PeerAddr>`; for those that want
-//! `ConnectInfo`, a layer adds it:
+//! The extensions of each request contain the address of the peer of its connection.
+//! [`PeerAddr`](crate::PeerAddr) is the address by which the service trusts proxies, and
+//! [`std::net::SocketAddr`] also has the port. Handlers of axum can use `Extension<PeerAddr>`. For
+//! handlers that use `ConnectInfo`, a layer adds it:
 //!
 //! ```
 //! use std::net::SocketAddr;
@@ -74,9 +73,11 @@
 //! # Stopping
 //!
 //! [`Server::serve`] stops at SIGINT (Ctrl-C) and SIGTERM, [`Server::serve_until`] when a future is
-//! ready. Requests that were on their way are answered, also those that lie unread in a socket, for
-//! [`ServerLimits::shutdown_grace`]; then the port is closed, and who waits for an answer gets it within
-//! [`ServerLimits::shutdown_timeout`]. What is left then is cut off.
+//! ready. For [`ServerLimits::shutdown_grace`], the server still accepts requests that are in transit
+//! or unread in a socket. Then it closes the port, and finishes accepted requests within
+//! [`ServerLimits::shutdown_timeout`]. After that it closes the remaining connections.
+//!
+//! Requirements: UND-17, UND-42.
 
 mod accept;
 mod tracked_body;
@@ -118,7 +119,7 @@ use slots::Slots;
 
 use crate::body::BoxError;
 
-/// For how long a stop waits for connections to notice that their time is over.
+/// Maximum time that a shutdown waits for connections to end after their deadline.
 const CUT_OFF: Duration = Duration::from_secs(1);
 
 /// An HTTP/1.1 server: see the [module](self).
@@ -130,7 +131,7 @@ pub struct Server<S> {
 }
 
 impl<S> Server<S> {
-    /// A server of this service, with the [`ServerLimits`] that are their default.
+    /// Creates a server for this service with the default [`ServerLimits`].
     #[must_use]
     pub fn new(service: S) -> Self {
         Self {
@@ -143,8 +144,8 @@ impl<S> Server<S> {
     /// Sets the proxies whose connections [`ServerLimits::connections_per_address`] does not limit.
     /// Default: none.
     ///
-    /// The service has [a list of its own](crate::SvcService::trusted_proxies), which decides whose
-    /// headers it follows.
+    /// The service has [its own list](crate::SvcService::trusted_proxies), which decides whose
+    /// headers it evaluates.
     #[must_use]
     pub fn trusted_proxies(self, proxies: impl IntoIterator<Item = IpAddr>) -> Self {
         let trusted_proxies = proxies
@@ -157,18 +158,18 @@ impl<S> Server<S> {
         }
     }
 
-    /// With other limits.
+    /// Sets the limits.
     #[must_use]
     pub fn limits(self, limits: ServerLimits) -> Self {
         Self { limits, ..self }
     }
 
-    /// Serves on `listener` until SIGINT or SIGTERM comes (on Windows Ctrl-C), then stops as
-    /// [`run_until`](Self::run_until) does. A second signal ends it at once.
+    /// Serves on `listener` until SIGINT or SIGTERM (on Windows Ctrl-C), then stops like
+    /// [`run_until`](Self::run_until). A second signal stops it immediately.
     ///
     /// # Errors
     ///
-    /// The process cannot listen to signals.
+    /// Returns an error if the process cannot handle signals.
     pub async fn serve<B>(self, listener: TcpListener) -> io::Result<()>
     where
         S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>
@@ -185,7 +186,7 @@ impl<S> Server<S> {
             two.recv().await;
             two.recv().await;
         });
-        // What a second signal leaves undone ends with the runtime.
+        // The runtime ends the work that a second signal leaves unfinished.
         before(
             second,
             self.serve_until(listener, async move { one.recv().await }),
@@ -194,10 +195,11 @@ impl<S> Server<S> {
         Ok(())
     }
 
-    /// Serves on `listener` until `stop` is ready, then answers what was accepted, and returns.
+    /// Serves on `listener` until `stop` is ready, then completes the accepted requests and
+    /// returns.
     ///
-    /// Requests that lay unread in a socket when the order to stop came are still answered. After
-    /// [`ServerLimits::shutdown_timeout`] whatever is left is cut off.
+    /// Requests that are unread in a socket at the order to stop are still accepted. After
+    /// [`ServerLimits::shutdown_timeout`], the remaining connections are closed.
     pub async fn serve_until<B>(self, listener: TcpListener, stop: impl Future<Output = ()>)
     where
         S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>
@@ -236,7 +238,7 @@ impl<S> Server<S> {
             ));
         }
         drop(acceptor);
-        // Each connection holds a receiver, and drops it when it ends.
+        // Each connection has a receiver, and drops it when it ends.
         let _ = timeout_at(
             later(now, limits.shutdown_timeout.saturating_add(CUT_OFF)),
             stopping.closed(),
@@ -245,7 +247,7 @@ impl<S> Server<S> {
     }
 }
 
-/// What `work` gives; `None` where `stop` is ready first.
+/// Returns the output of `work`, or `None` if `stop` is ready first.
 async fn before<T>(
     mut stop: Pin<&mut impl Future<Output = ()>>,
     work: impl Future<Output = T>,

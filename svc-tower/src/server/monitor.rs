@@ -1,4 +1,6 @@
-//! What one connection is doing, and until when it may go on doing it (UND-42).
+//! The state of one connection, and its deadlines.
+//!
+//! Requirements: UND-42.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,15 +8,14 @@ use tokio::{sync::Notify, time::Instant};
 
 use super::limits::{ServerLimits, later};
 
-/// What one connection is doing. Shared by its socket, its requests' bodies and the task that
-/// drives it.
+/// The state of one connection. Its socket, the bodies of its requests and its task share it.
 #[derive(Debug)]
 pub(super) struct ConnectionMonitor {
     limits: ServerLimits,
     state: Mutex<ConnectionState>,
-    /// Told when the connection becomes idle.
+    /// Notified when the connection becomes idle.
     changed: Arc<Notify>,
-    /// Told when the connection has to make room for another one.
+    /// Notified when the connection must make room for another one.
     closing: Notify,
 }
 
@@ -25,22 +26,24 @@ pub(super) struct ConnectionMonitor {
 )]
 struct ConnectionState {
     phase: ConnectionPhase,
-    /// When a byte last went through.
+    /// Time of the last transferred byte.
     last: Instant,
-    /// Whether an answer waits for a client that does not read.
+    /// Whether a response waits for a client that does not read.
     write_blocked: bool,
     /// Whether the body of the last request was not read to its end.
     unread: bool,
-    /// Whether a body came too slowly.
+    /// Whether a body arrived too slowly.
     too_slow: bool,
-    /// Whether the connection has to make room for another one (UND-44).
+    /// Whether the connection must make room for another one.
+    ///
+    /// Requirements: UND-44.
     is_closing: bool,
-    /// When the connection closed its own half and began to linger.
+    /// When the server closed its half of the connection and started to linger.
     lingers_since: Option<Instant>,
 }
 
 impl ConnectionState {
-    /// Whether the last request was answered, and all of the answer was written.
+    /// Returns whether the response to the last request is written completely.
     fn is_idle(&self) -> bool {
         self.phase == ConnectionPhase::Idle && !self.write_blocked
     }
@@ -48,28 +51,28 @@ impl ConnectionState {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ConnectionPhase {
-    /// Nothing came yet since the connection was made.
+    /// No byte has arrived since the connection was accepted.
     Fresh(Instant),
-    /// The head of a request is coming, since this instant.
+    /// The head of a request is arriving, since this instant.
     Head(Instant),
-    /// The service works on a request.
+    /// The service executes a request.
     Service,
-    /// The answer is being made while it is written.
+    /// The response is written while it is made.
     Answer,
-    /// The last request was answered, or the end of its answer is being written.
+    /// The response to the last request is complete, or its end is being written.
     Idle,
-    /// The connection is not the server's any more: it speaks another protocol now.
+    /// The connection was upgraded to another protocol, and the server no longer uses it.
     Upgraded,
 }
 
-/// How a connection closes its own half.
+/// How the server closes its half of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CloseMode {
-    /// Nothing more is expected from the client.
+    /// No more input is expected from the client.
     Immediate,
-    /// The client may still be sending: from now on that is taken and dropped.
+    /// The client may still send: from now on its input is read and dropped.
     StartLingering,
-    /// This goes on.
+    /// Lingering continues.
     KeepLingering,
 }
 
@@ -97,8 +100,8 @@ impl ConnectionMonitor {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A request's head is complete and goes to the service; its body has to be complete at the
-    /// instant returned.
+    /// Records that the head of a request is complete. Returns the instant at which its body must
+    /// be complete.
     pub(super) fn request_begins(&self) -> Instant {
         let mut state = self.state();
         state.phase = ConnectionPhase::Service;
@@ -106,17 +109,17 @@ impl ConnectionMonitor {
         self.body_deadline()
     }
 
-    /// When a body, or the part of it that is waited for, has to be there.
+    /// Returns when the body, or the awaited part of it, must have arrived.
     pub(super) fn body_deadline(&self) -> Instant {
         later(Instant::now(), self.limits.body_timeout)
     }
 
-    /// The service has answered, and makes the body of its answer.
+    /// Records that the service has returned a response, whose body is made now.
     pub(super) fn answer_begins(&self) {
         self.state().phase = ConnectionPhase::Answer;
     }
 
-    /// The body of the answer has ended.
+    /// Records that the body of the response has ended.
     pub(super) fn answer_ends(&self) {
         let mut state = self.state();
         if state.phase == ConnectionPhase::Answer {
@@ -127,13 +130,13 @@ impl ConnectionMonitor {
         }
     }
 
-    /// Since when the connection has been idle between two requests, if it is.
+    /// Returns since when the connection has been idle between two requests, if it is.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let state = self.state();
         state.is_idle().then_some(state.last)
     }
 
-    /// Orders the connection to close if it is idle between two requests. Whether it is.
+    /// Closes the connection if it is idle between two requests. Returns whether it is.
     pub(super) fn close_if_idle(&self) -> bool {
         let mut state = self.state();
         let is_idle = state.is_idle();
@@ -144,31 +147,32 @@ impl ConnectionMonitor {
         is_idle
     }
 
-    /// Waits until the connection has to make room for another one.
+    /// Waits until the connection must make room for another one.
     pub(super) async fn closing(&self) {
         self.closing.notified().await;
     }
 
-    /// Whether the connection has to make room for another one, and nothing is under way on it.
+    /// Returns whether the connection must make room for another one and has no request in
+    /// progress.
     pub(super) fn closes_now(&self) -> bool {
         let state = self.state();
         state.is_closing && state.is_idle()
     }
 
-    /// Whether the connection has to make room for another one once its request is answered.
+    /// Returns whether the connection must make room for another one after its current request.
     pub(super) fn is_closing(&self) -> bool {
         self.state().is_closing
     }
 
-    /// The server has no more to do with the connection.
+    /// Records that the server no longer uses the connection.
     pub(super) fn upgrades(&self) {
         self.state().phase = ConnectionPhase::Upgraded;
     }
 
-    /// The connection closes its own half.
+    /// Records that the server closes its half of the connection.
     ///
-    /// Where a part of a request is still to come, a socket that is closed at once resets the
-    /// connection, and the answer (431, 413, 408) could be lost.
+    /// If a part of a request is still unread, closing the socket immediately resets the
+    /// connection, and the response (431, 413, 408) could be lost.
     pub(super) fn closes(&self) -> CloseMode {
         let mut state = self.state();
         let is_unread = state.unread || matches!(state.phase, ConnectionPhase::Head(_));
@@ -190,17 +194,18 @@ impl ConnectionMonitor {
         self.state().unread = true;
     }
 
-    /// Whether a body of this connection came too slowly, so that nothing more is expected of it.
+    /// Returns whether a body of this connection arrived too slowly, so that no more input is
+    /// expected.
     pub(super) fn was_too_slow(&self) -> bool {
         self.state().too_slow
     }
 
-    /// Whether the service works on a request of this connection.
+    /// Returns whether the service executes a request of this connection.
     pub(super) fn in_service(&self) -> bool {
         self.state().phase == ConnectionPhase::Service
     }
 
-    /// Whether bytes that arrive now belong to the body of a request.
+    /// Returns whether arriving bytes belong to the body of a request.
     pub(super) fn reads_body(&self) -> bool {
         matches!(
             self.state().phase,
@@ -208,8 +213,8 @@ impl ConnectionMonitor {
         )
     }
 
-    /// When the connection is to be closed if nothing more happens; `stop` is when the server began
-    /// to stop.
+    /// Returns when the connection is closed if nothing happens before. `stop` is the time of the
+    /// order to stop.
     pub(super) fn deadline(&self, stop: Option<Instant>) -> Option<Instant> {
         let state = self.state();
         let (own, is_quiet) = match state.phase {
@@ -248,7 +253,7 @@ impl ConnectionMonitor {
         own.into_iter().chain(end).min()
     }
 
-    /// Bytes came from the client.
+    /// Records that bytes arrived from the client.
     pub(super) fn on_read(&self) {
         let mut state = self.state();
         let now = Instant::now();
@@ -263,7 +268,7 @@ impl ConnectionMonitor {
         };
     }
 
-    /// Bytes went to the client, or it does not take them.
+    /// Records that bytes were sent to the client, or that it does not read.
     pub(super) fn on_write(&self, blocked: bool) {
         let mut state = self.state();
         state.write_blocked = blocked;
@@ -280,7 +285,7 @@ mod tests {
     use super::*;
 
     /// UND-42: the time that a server takes to accept a connection does not count against the grace
-    /// of that connection.
+    /// period of that connection.
     #[test]
     fn und_42_a_connection_that_is_accepted_late_has_the_whole_grace() {
         const MINUTE: Duration = Duration::from_secs(60);
@@ -299,7 +304,7 @@ mod tests {
         assert_eq!(
             deadline(MINUTE),
             Some(accepted),
-            "no grace is longer than the stop"
+            "no grace period is longer than the stop timeout"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! A client's socket that tells what happens on it.
+//! The socket of a client, which reports its activity.
 
 use std::{
     io,
@@ -17,21 +17,21 @@ use super::{
     monitor::{CloseMode, ConnectionMonitor},
 };
 
-/// How many bytes a connection that closes early still takes.
+/// Maximum number of bytes that a connection that closes early still reads.
 const LINGER_BYTES: usize = 8 * 1024 * 1024;
 
-/// How many bytes of a body one read returns at most. hyper doubles its buffer when a read returns
-/// as many bytes as it asked for, and keeps it as large for as long as the connection lives: one
-/// byte less leaves it at 16 KiB.
+/// Maximum number of bytes of a body that one read returns. hyper doubles its buffer when a read
+/// fills it, and does not shrink it during the connection. With one byte less, the buffer stays at
+/// 16 KiB.
 const BODY_READ: usize = 16 * 1024 - 1;
 
-/// A client's socket that tells its [`ConnectionMonitor`] what happens.
+/// The socket of a client, which reports its activity to its [`ConnectionMonitor`].
 #[derive(Debug)]
 pub(super) struct MonitoredStream {
     stream: TcpStream,
     watch: Arc<ConnectionMonitor>,
     dropped: usize,
-    /// Its place among all connections, which it holds for as long as it lives, upgraded or not.
+    /// The slot of the connection, for its whole lifetime, upgraded or not.
     _slot: Slot,
 }
 
@@ -45,7 +45,9 @@ impl MonitoredStream {
         }
     }
 
-    /// Reads a part of a body, so that the buffers of many connections stay small (UND-43).
+    /// Reads a part of a body, so that the buffers of many connections stay small.
+    ///
+    /// Requirements: UND-43.
     fn poll_read_part(
         &mut self,
         cx: &mut Context<'_>,
@@ -60,7 +62,7 @@ impl MonitoredStream {
         Poll::Ready(Ok(()))
     }
 
-    /// Takes and drops what the client still sends, until it stops or has sent too much.
+    /// Reads and drops further input of the client, until it stops or the limit is reached.
     fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut room = [0_u8; 16 * 1024];
         loop {

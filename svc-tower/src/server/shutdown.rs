@@ -2,23 +2,23 @@
 
 use std::io;
 
-/// Listens to the orders to stop: SIGINT (Ctrl-C) and SIGTERM; on Windows Ctrl-C.
+/// Receives the orders to stop: SIGINT (Ctrl-C) and SIGTERM; on Windows Ctrl-C.
 ///
-/// From the first one that listens on, such a signal does not end the process by itself any more.
+/// As soon as one value of this type exists, such a signal no longer ends the process by itself.
 #[derive(Debug)]
 pub struct ShutdownSignal(Orders);
 
 impl ShutdownSignal {
-    /// Listens from now on.
+    /// Starts to receive signals.
     ///
     /// # Errors
     ///
-    /// The process cannot listen to signals.
+    /// Returns an error if the process cannot handle signals.
     pub fn install() -> io::Result<Self> {
         Orders::new().map(Self)
     }
 
-    /// Waits for the next order.
+    /// Waits for the next order to stop.
     pub async fn recv(&mut self) {
         self.0.next().await;
     }

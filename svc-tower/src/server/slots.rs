@@ -1,5 +1,7 @@
-//! The open connections, how many of them one peer address has, and which of them makes room for
-//! another one (UND-44).
+//! The open connections, their number for each peer address, and the choice of an idle one to close
+//! for a new one.
+//!
+//! Requirements: UND-44.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,10 +17,10 @@ use super::{limits::ServerLimits, monitor::ConnectionMonitor};
 #[derive(Debug)]
 pub(super) struct Slots {
     limits: ServerLimits,
-    /// Addresses without a limit of their own, in canonical form.
+    /// Addresses without a limit, in canonical form.
     trusted_proxies: Vec<IpAddr>,
     state: Mutex<State>,
-    /// A connection has ended or become idle.
+    /// Notified when a connection has ended or become idle.
     changed: Arc<Notify>,
 }
 
@@ -26,7 +28,7 @@ pub(super) struct Slots {
 struct State {
     next_id: u64,
     open: BTreeMap<u64, Open>,
-    /// Connections of each network that has any.
+    /// Number of connections of each network that has any.
     counts: HashMap<IpAddr, u32>,
 }
 
@@ -37,17 +39,17 @@ struct Open {
     watch: Arc<ConnectionMonitor>,
 }
 
-/// What becomes of a new connection.
+/// The decision about a new connection.
 #[derive(Debug)]
 pub(super) enum Admission {
     Admitted(Arc<ConnectionMonitor>, Slot),
-    /// All connections are in use; one of them has to end or become idle first.
+    /// All connections are in use; one of them must end or become idle first.
     Full,
-    /// Its peer address has as many connections as it may have, and all of them are in use.
+    /// Its peer address has the maximum number of connections, and all of them are in use.
     Refused,
 }
 
-/// The place of one connection among all, until it is dropped.
+/// The slot of one connection, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Slot {
     slots: Arc<Slots>,
@@ -68,8 +70,8 @@ impl Slots {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a new connection of this peer a slot, if need be that of the connection that has been
-    /// idle longest.
+    /// Assigns a slot to a new connection of this peer, if necessary that of the connection that
+    /// has been idle longest.
     pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Admission {
         let peer = peer.to_canonical();
         let network = (!self.trusted_proxies.contains(&peer)).then(|| network(peer));
@@ -114,8 +116,8 @@ impl Slots {
 }
 
 impl State {
-    /// Orders the connection to close that has been idle longest, of one network or of all. It
-    /// counts no more from now on. Whether there was one.
+    /// Closes the connection that has been idle longest, of one network or of all. It is no longer
+    /// counted. Returns whether there was one.
     fn close_longest_idle(&mut self, network: Option<IpAddr>) -> bool {
         loop {
             let open = self
@@ -126,7 +128,7 @@ impl State {
             let Some((_, id)) = idle.min() else {
                 return false;
             };
-            // It may have received a request since.
+            // It may have received a request in between.
             if self
                 .open
                 .get(&id)
@@ -162,8 +164,8 @@ impl Drop for Slot {
     }
 }
 
-/// What counts as one peer address: an IPv4 address, or the first 64 bits of an IPv6 address, which
-/// one subscriber has to itself.
+/// Returns what counts as one peer address: an IPv4 address, or the first 64 bits of an IPv6
+/// address, which belong to one subscriber.
 fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -190,7 +192,7 @@ mod tests {
         )
     }
 
-    /// What becomes of connections of these peers, all of which stay in use.
+    /// Returns the decisions about connections of these peers, all of which stay in use.
     fn admitted(slots: &Arc<Slots>, peers: &[&str]) -> (String, Vec<Slot>) {
         let mut held = Vec::new();
         let letter = |peer: &&str| match slots.admit(peer.parse().unwrap()) {
@@ -217,7 +219,7 @@ mod tests {
         assert_eq!(
             admitted(&slots, &["10.0.0.1", "10.0.0.1"]).0,
             "AA",
-            "ended connections count no more"
+            "ended connections are not counted"
         );
         assert!(slots.state().counts.is_empty() && slots.state().open.is_empty());
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The body of an answer, which tells when it has ended.
+//! The body of a response, which reports its end.
 
 use std::{
     pin::Pin,
@@ -12,7 +12,7 @@ use pin_project_lite::pin_project;
 use super::monitor::ConnectionMonitor;
 
 pin_project! {
-    /// The body of an answer that is being written.
+    /// The body of a response that is being written.
     pub(super) struct TrackedBody<B> {
         #[pin]
         inner: B,
@@ -20,8 +20,8 @@ pin_project! {
     }
 }
 
-/// Tells of the end of an answer when it is dropped, as hyper does with a body that has ended, or
-/// that nobody wants (HEAD).
+/// Reports the end of a response when it is dropped. hyper drops a body that has ended, or that is
+/// not sent (HEAD).
 struct ResponseEnd(Arc<ConnectionMonitor>);
 
 impl Drop for ResponseEnd {
@@ -31,7 +31,7 @@ impl Drop for ResponseEnd {
 }
 
 impl<B> TrackedBody<B> {
-    /// The body of an answer that begins.
+    /// Wraps the body of a response that starts.
     pub(super) fn new(inner: B, watch: Arc<ConnectionMonitor>) -> Self {
         watch.answer_begins();
         Self {

@@ -1,5 +1,4 @@
-//! One message on its way: the name is resolved, each address is looked at, and the one that was
-//! looked at is called.
+//! Sends one message: resolves the name, checks each address, and connects to a checked address.
 
 use std::{
     net::SocketAddr,
@@ -31,10 +30,10 @@ use tokio_rustls::{
 
 use super::ResolveFn;
 
-/// Bytes of an answer that are read; nobody looks at them.
+/// Maximum number of bytes that are read from a response. They are not used.
 const MOST_READ: usize = 4 * 1_024;
 
-/// A message as it is sent.
+/// A signed message.
 pub(super) struct SignedMessage {
     pub(super) url: String,
     pub(super) id: String,
@@ -43,7 +42,7 @@ pub(super) struct SignedMessage {
     pub(super) body: Vec<u8>,
 }
 
-/// Sends messages.
+/// The HTTP client for messages.
 pub(super) struct WebhookClient {
     resolve: ResolveFn,
     reach: ReceiverPolicy,
@@ -51,7 +50,7 @@ pub(super) struct WebhookClient {
     tls: OnceLock<Option<TlsConnector>>,
 }
 
-/// Why there is no answer, in words that the webhook shows.
+/// Reason why there is no response. The webhook shows it.
 type NoResponseReason = &'static str;
 
 impl WebhookClient {
@@ -64,20 +63,20 @@ impl WebhookClient {
         }
     }
 
-    /// Sends a message and waits for the answer.
+    /// Sends a message and waits for the response.
     pub(super) async fn post(&self, letter: SignedMessage) -> AttemptResult {
         let at = letter.at;
         let sent = async {
             let receiver = Receiver::parse(&letter.url, self.reach)
-                .map_err(|_| "its URL is one that is not called")?;
+                .map_err(|_| "messages are not sent to its URL")?;
             let stream = self.connect(&receiver).await?;
-            let request = request(&receiver, letter).ok_or("its URL is one that is not called")?;
+            let request = request(&receiver, letter).ok_or("messages are not sent to its URL")?;
             if !receiver.is_encrypted {
                 return answer(stream, request, at).await;
             }
             let tls = self
                 .tls()
-                .ok_or("this server knows no certificates to trust")?;
+                .ok_or("this server has no trusted certificates")?;
             let name = match &receiver.host {
                 Host::Address(address) => ServerName::from(*address),
                 Host::Name(name) => ServerName::try_from(name.clone()).map_err(|_| NO_TLS)?,
@@ -93,12 +92,12 @@ impl WebhookClient {
         match timeout(self.timeout, sent).await {
             Ok(Ok(answered)) => answered,
             Ok(Err(why)) => AttemptResult::Failed(why),
-            Err(_) => AttemptResult::Failed("the receiver has not answered in time"),
+            Err(_) => AttemptResult::Failed("the receiver did not respond in time"),
         }
     }
 
-    /// A connection to an address that messages may go to. If one of several is not such, none is
-    /// called: the name is at the disposal of whoever put it there.
+    /// Connects to an address that messages may be sent to. If one of several addresses is not
+    /// allowed, none is used: the owner of the name controls all of them.
     async fn connect(&self, receiver: &Receiver) -> Result<TcpStream, NoResponseReason> {
         let found: Vec<SocketAddr> = match &receiver.host {
             Host::Address(address) => vec![SocketAddr::new(*address, receiver.port)],
@@ -108,14 +107,16 @@ impl WebhookClient {
             _ => Vec::new(),
         };
         if found.is_empty() {
-            return Err("the receiver's name leads to no address");
+            return Err("the name of the receiver has no address");
         }
         if !found.iter().all(|address| self.reach.allows(address.ip())) {
-            return Err("the receiver's name leads to this server's own machine or network");
+            return Err(
+                "the name of the receiver resolves to this server's own machine or network",
+            );
         }
         for address in found {
             if let Ok(stream) = TcpStream::connect(address).await {
-                // A socket that refuses it works all the same.
+                // The connection also works if the socket rejects the option.
                 _ = stream.set_nodelay(true);
                 return Ok(stream);
             }
@@ -138,7 +139,7 @@ impl WebhookClient {
 }
 
 const NO_TLS: NoResponseReason = "there is no trusted TLS connection to the receiver";
-const NO_HTTP: NoResponseReason = "the receiver does not answer in HTTP";
+const NO_HTTP: NoResponseReason = "the response of the receiver is not HTTP";
 
 fn request(receiver: &Receiver, letter: SignedMessage) -> Option<Request<Full<Bytes>>> {
     Request::post(receiver.path.as_str())
@@ -159,7 +160,8 @@ fn request(receiver: &Receiver, letter: SignedMessage) -> Option<Request<Full<By
         .ok()
 }
 
-/// Sends a request over a connection and reads what matters of its answer. No redirect is followed.
+/// Sends a request over a connection and reads the relevant part of the response. Redirects are not
+/// followed.
 async fn answer<S>(
     stream: S,
     request: Request<Full<Bytes>>,
@@ -185,14 +187,14 @@ where
         read_some(response.into_body()).await;
         Ok(answered)
     };
-    // The connection ends with the exchange, whatever else would come.
+    // The connection ends with the exchange; further input is ignored.
     tokio::select! {
         answered = exchange => answered,
         ended = async { _ = connection.await; std::future::pending().await } => ended,
     }
 }
 
-/// Reads the beginning of a body, so that the receiver comes to the end of a short one.
+/// Reads the start of a body, so that the receiver can finish sending a short one.
 async fn read_some(mut body: Incoming) {
     let mut read = 0_usize;
     while let Some(Ok(frame)) = body.frame().await {

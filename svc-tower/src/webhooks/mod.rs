@@ -1,4 +1,4 @@
-//! Sends the messages of webhooks, with the feature `webhooks` (HOOK-07 to HOOK-13).
+//! Sends the messages of webhooks (feature `webhooks`).
 //!
 //! ```no_run
 //! # use std::sync::Arc;
@@ -24,13 +24,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | What happens | What becomes of it |
+//! | Situation | Behaviour |
 //! |---|---|
-//! | the program is killed | messages that were on their way are sent again, with the same `webhook-id` |
-//! | several programs send for one store | each webhook is one program's at a time; what a killed one had is free after half a minute |
-//! | a receiver hangs | it has 15 seconds, one message at a time, and connections apart from those of receivers that answer |
-//! | a tenant has many slow receivers | after a second their requests use slots of their own, and tenants get free slots in turn |
-//! | a name leads to a private address | nothing is connected: each address is looked at after it was resolved, at each attempt |
+//! | the program is killed | unfinished messages are sent again, with the same `webhook-id` |
+//! | several programs send for one store | each webhook is leased to one program at a time; the lease of a killed program ends after half a minute |
+//! | a receiver does not respond | it has 15 seconds for each message and gets one message at a time; its connections are separate from those of receivers that respond |
+//! | a tenant has many slow receivers | after a second, their requests use separate slots, and tenants get free slots in turn |
+//! | a name resolves to a private address | no connection is opened: each address is checked after each resolution, at each attempt |
+//!
+//! Requirements: HOOK-07 to HOOK-13.
 
 mod client;
 mod slots;
@@ -64,24 +66,23 @@ use tokio::{
 
 use self::{client::WebhookClient, slots::Slots, worker::WorkerContext};
 
-/// How many webhooks are read at once of those that may have something to do.
+/// Number of due webhooks that are read in one query.
 const PART: u32 = 500;
-/// How long it is at rest when nothing rings.
+/// Interval of polling without a notification.
 const IDLE: Duration = Duration::from_secs(1);
-/// How long commits are gathered before it is looked what they were.
+/// Time for which commits are collected before the feed is read.
 const GATHER: Duration = Duration::from_millis(20);
-/// Slow requests for each receiver that is sent to at the same time: they wait, and take nothing
-/// but a socket.
+/// Slow requests for each simultaneous receiver. They only wait, and need only a socket.
 const OVERTIME: usize = 4;
-/// How long messages that are on their way may take when it stops.
+/// Time that unfinished messages have when the sender stops.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Addresses of a name, when they are there.
+/// Future of the addresses of a name.
 type ResolveFuture = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
-/// Finds the addresses of a name with a port.
+/// Function that resolves a name with a port.
 type ResolveFn = Arc<dyn Fn(String, u16) -> ResolveFuture + Send + Sync>;
 
-/// Sends what webhooks are to be told, until it is stopped.
+/// Sends the messages of webhooks until it is stopped.
 pub struct WebhookSender {
     api: Api,
     parts: WebhookSources,
@@ -103,8 +104,8 @@ impl fmt::Debug for WebhookSender {
 }
 
 impl WebhookSender {
-    /// A sender for an API; `None` where that offers no webhooks. Links in messages begin with the
-    /// API's base URL.
+    /// Creates a sender for an API. Returns `None` if the API has no webhooks. Links in messages
+    /// start with the base URL of the API.
     #[must_use]
     pub fn new(api: &Api) -> Option<Self> {
         Some(Self {
@@ -122,8 +123,8 @@ impl WebhookSender {
         })
     }
 
-    /// How many messages one receiver is sent at the same time: 4 unless set. One that fails gets
-    /// one.
+    /// Sets the maximum number of simultaneous messages to one receiver. Default: 4. A failing
+    /// receiver gets one message at a time.
     #[must_use]
     pub fn max_messages_per_receiver(self, messages: usize) -> Self {
         Self {
@@ -132,8 +133,9 @@ impl WebhookSender {
         }
     }
 
-    /// Receivers that it sends to at the same time: 64 unless set, and a quarter as many that fail
-    /// or are slow. Tenants that wait for a free one are served in turn.
+    /// Sets the maximum number of simultaneous receivers. Default: 64. A quarter as many more
+    /// are available for receivers that fail or are slow. Tenants that wait for a free slot get it in
+    /// turn.
     #[must_use]
     pub fn max_receivers(self, receivers: usize) -> Self {
         Self {
@@ -142,7 +144,7 @@ impl WebhookSender {
         }
     }
 
-    /// How long a receiver has for its answer: 15 seconds unless set, and no longer than that.
+    /// Sets the timeout of a response of a receiver. Default and maximum: 15 seconds.
     #[must_use]
     pub fn timeout(self, time: Duration) -> Self {
         Self {
@@ -151,9 +153,9 @@ impl WebhookSender {
         }
     }
 
-    /// Time after which a receiver is slow, whatever it answers: 2 seconds unless set. Slow
-    /// receivers share slots of their own, and a request leaves its slot to others after half of
-    /// that time.
+    /// Sets the time after which a receiver is slow, whatever its response is. Default: 2 seconds.
+    /// Slow receivers share separate slots. A request releases its slot to others after half of
+    /// this time.
     #[must_use]
     pub fn slow_after(self, time: Duration) -> Self {
         Self {
@@ -162,14 +164,14 @@ impl WebhookSender {
         }
     }
 
-    /// Says that no other program sends for this store: what one has left that was killed is taken
-    /// over at once.
+    /// Declares that no other program sends for this store. Leases of a killed program are then
+    /// taken over immediately.
     #[must_use]
     pub fn exclusive(self, is_alone: bool) -> Self {
         Self { is_alone, ..self }
     }
 
-    /// Tells the time from `now` instead of the system.
+    /// Sets the clock. Default: the clock of the system.
     #[must_use]
     pub fn clock(self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self {
@@ -178,8 +180,8 @@ impl WebhookSender {
         }
     }
 
-    /// Resolves names by `resolve` instead of the system. What it finds is looked at like
-    /// everything else.
+    /// Sets the resolver of names. Default: the system. The returned addresses are checked in the
+    /// same way.
     #[must_use]
     pub fn resolver<F>(self, resolve: impl Fn(String, u16) -> F + Send + Sync + 'static) -> Self
     where
@@ -191,8 +193,8 @@ impl WebhookSender {
         }
     }
 
-    /// Sends until `stop` is ready. Messages that are on their way then have five seconds; what has
-    /// no answer by then is sent again by whoever comes next.
+    /// Sends until `stop` is ready. Unfinished messages then have five seconds. The next sender
+    /// repeats those that have no response by then.
     pub async fn run_until(self, stop: impl Future<Output = ()>) {
         let (stopping, stopped) = watch::channel(false);
         let mut running = SenderState {
@@ -220,7 +222,7 @@ impl WebhookSender {
             () = &mut stop => {}
             () = running.run_loop() => {}
         }
-        // It fails only where nobody listens.
+        // It fails only if there is no receiver.
         _ = stopping.send(true);
         let rest = async { while running.tasks.join_next().await.is_some() {} };
         _ = timeout(GRACE, rest).await;
@@ -228,26 +230,26 @@ impl WebhookSender {
     }
 }
 
-/// A sender that runs.
+/// A running sender.
 struct SenderState {
     work: Arc<WorkerContext>,
-    /// The webhooks that are looked after at this moment, each by a task.
+    /// The webhooks that have a task now.
     busy: HashSet<Id>,
     of_task: HashMap<task::Id, Id>,
     tasks: JoinSet<()>,
-    /// The tenants whose commits are listened for.
+    /// The tenants with a subscription to commits.
     tenants: BTreeSet<Tenant>,
-    /// Whether what others have for themselves is taken over.
+    /// Whether leases of other programs are taken over.
     takes_over: bool,
 }
 
 impl SenderState {
     async fn run_loop(&mut self) {
         loop {
-            // Before it looks: what is committed meanwhile is heard.
+            // Subscribe before reading, so that no commit in between is missed.
             let bells = self.bells().await;
             if let Err(error) = self.start_due().await {
-                tracing::warn!(error = %format_args!("{error:#}"), "webhooks cannot be looked after");
+                tracing::warn!(error = %format_args!("{error:#}"), "the webhooks cannot be processed");
             }
             let mut rest = pin!(async {
                 tokio::select! {
@@ -276,13 +278,13 @@ impl SenderState {
         let mut bells = Vec::new();
         for tenant in &self.tenants {
             let cx = Context::new(tenant.clone(), Caller::anonymous(), (self.work.now)());
-            // Whoever cannot listen looks after a second.
+            // Without a subscription, the sender polls every second.
             bells.extend(self.work.parts.changes.subscribe(&cx).await.ok());
         }
         bells
     }
 
-    /// Gives each webhook that may have something to do to a task.
+    /// Starts a task for each webhook that may have messages to send.
     async fn start_due(&mut self) -> Result<()> {
         let now = (self.work.now)();
         let until = if self.takes_over {
@@ -315,7 +317,7 @@ impl SenderState {
                 break;
             }
         }
-        // Those that are in progress are leased, and therefore not due.
+        // Webhooks in progress are leased, and therefore not due.
         webhooks.extend(self.busy.iter().cloned());
         self.work.retain_slow(&webhooks);
         (self.tenants, self.takes_over) = (tenants, false);
@@ -323,7 +325,7 @@ impl SenderState {
     }
 }
 
-/// Is ready when one of these is.
+/// Waits until one of the subscriptions is notified.
 async fn any(mut bells: Vec<Subscription>) {
     poll_fn(|cx| {
         let rung = bells

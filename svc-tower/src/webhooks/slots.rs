@@ -1,4 +1,4 @@
-//! Slots for receivers, which the tenants get in turn.
+//! Slots for receivers, which tenants get in turn.
 
 use std::{
     fmt,
@@ -8,8 +8,8 @@ use std::{
 use svc_core::{Tenant, fair_queue::FairQueue};
 use tokio::sync::oneshot;
 
-/// A limited number of slots. Tenants that wait for one get them in turn, whatever the number of
-/// their receivers.
+/// A limited number of slots. Tenants that wait for a slot get it in turn, independent of the
+/// number of their receivers.
 #[derive(Clone)]
 pub(super) struct Slots(Arc<Mutex<State>>);
 
@@ -18,7 +18,7 @@ struct State {
     waiting: FairQueue<Tenant, oneshot::Sender<Slot>>,
 }
 
-/// A slot. It is free again when this is dropped.
+/// A slot. Dropping it releases the slot.
 pub(super) struct Slot(Option<Slots>);
 
 impl fmt::Debug for Slot {
@@ -36,18 +36,18 @@ impl Slots {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it is locked.
+        // No code panics while it is locked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A slot if one is free. Slots are free only while no tenant waits.
+    /// Returns a slot if one is free. Slots are free only if no tenant waits.
     pub(super) fn try_acquire(&self) -> Option<Slot> {
         let mut state = self.state();
         state.free = state.free.checked_sub(1)?;
         Some(Slot(Some(self.clone())))
     }
 
-    /// Waits for a slot of this tenant.
+    /// Waits for a slot for this tenant.
     pub(super) async fn acquire(&self, tenant: &Tenant) -> Option<Slot> {
         let receiver = {
             let mut state = self.state();
@@ -78,7 +78,7 @@ impl Slots {
             };
             match next.send(slot) {
                 Ok(()) => return,
-                // Its task has ended meanwhile.
+                // Its task has ended in between.
                 Err(unclaimed) => slot = unclaimed,
             }
         }
@@ -111,8 +111,8 @@ mod tests {
             .poll(&mut Context::from_waker(Waker::noop()))
     }
 
-    /// The next free slot is that of the tenant that has waited without one, not that of the
-    /// longest queue.
+    /// Waiting tenants get free slots in turn, so that a tenant with a long queue does not get all
+    /// of them.
     #[tokio::test]
     async fn tenants_get_slots_in_turn() {
         let slots = Slots::new(1);
@@ -140,7 +140,7 @@ mod tests {
         assert!(poll(&mut third).is_ready());
     }
 
-    /// A slot is not lost with a task that ends while it waits, or before it takes the slot.
+    /// No slot is lost if a task ends while it waits, or before it takes the slot.
     #[tokio::test]
     async fn an_abandoned_slot_is_passed_on() {
         let slots = Slots::new(1);
@@ -151,7 +151,7 @@ mod tests {
         assert!(poll(&mut gone).is_pending() && poll(&mut late).is_pending());
         drop(gone);
         drop(first);
-        // The slot is on its way to this one, which never takes it.
+        // The slot is assigned to this task, which never takes it.
         drop(late);
         assert!(slots.try_acquire().is_some());
     }

@@ -1,4 +1,4 @@
-//! What one webhook is told: read behind its cursor, sent, and noted.
+//! Processes one webhook: reads the feed after its cursor, sends messages, and stores the results.
 
 use std::{
     collections::HashSet,
@@ -22,30 +22,30 @@ use super::{
     slots::{Slot, Slots},
 };
 
-/// How often an outcome is noted again that somebody was faster than.
+/// Maximum number of attempts to store results after concurrent changes of the webhook.
 const TRIES: usize = 16;
 
-/// How long outcomes are gathered before they are written: what was sent since is sent again, with
-/// the same ids, where the program is killed.
+/// Time for which results are collected before they are stored. If the program is killed, messages
+/// since then are sent again with the same ids.
 const GATHER: Duration = Duration::from_millis(100);
-/// How long a webhook is to be had for itself when sending begins: a message may take 15 seconds.
+/// Minimum remaining lease when sending starts: a message can take 15 seconds.
 const LEAST: Duration = Duration::from_secs(20);
-/// Outcomes that are gathered at most.
+/// Maximum number of collected results.
 const MOST_GATHERED: usize = 256;
 
-/// All that is needed to look after a webhook.
+/// Everything that is needed to process a webhook.
 pub(super) struct WorkerContext {
     pub(super) api: Api,
     pub(super) parts: WebhookSources,
     pub(super) client: WebhookClient,
     pub(super) now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     pub(super) at_once: usize,
-    /// Slots for receivers that answer in time.
+    /// Slots for receivers that respond in time.
     pub(super) prompt: Slots,
-    /// Slots for receivers that fail, and for those whose last response was slow: they take nothing
-    /// from the others.
+    /// Slots for receivers that fail or whose last response was slow, so that they do not delay the
+    /// others.
     pub(super) slow: Slots,
-    /// Slots for requests that were begun in a prompt slot and have turned out to be slow.
+    /// Slots for requests that started in a prompt slot and turned out to be slow.
     pub(super) overtime: Slots,
     /// Time after which a response is slow.
     pub(super) slow_after: Duration,
@@ -54,29 +54,29 @@ pub(super) struct WorkerContext {
     pub(super) stopped: watch::Receiver<bool>,
 }
 
-/// A webhook that a task has in its hands.
+/// A webhook that a task processes.
 struct LeasedWebhook {
     tenant: Tenant,
     version: i64,
     webhook: Webhook,
-    /// Until when nobody else takes it.
+    /// Until when it is leased.
     leased: Option<Timestamp>,
-    /// When it is looked after next, as it was written last: what is later was written by somebody
-    /// else who has it now.
+    /// When it is due next, as this task stored it. A later value was stored by another program
+    /// that now has the lease.
     next: Option<Timestamp>,
 }
 
-/// What is sent at the same time.
+/// Messages that are sent at the same time.
 #[derive(Default)]
 struct MessageBatch {
     events: Vec<WebhookEvent>,
-    /// Where the cursor is then.
+    /// The cursor after these messages.
     next: Option<String>,
-    /// Whether what was behind the cursor is not kept any more.
+    /// Whether the entries after the cursor have expired.
     is_lost: bool,
 }
 
-/// What became of messages and is not written yet.
+/// Results of messages that are not stored yet.
 #[derive(Default)]
 struct UnsavedResults {
     parts: Vec<(MessageBatch, u32, Vec<AttemptResult>)>,
@@ -85,7 +85,7 @@ struct UnsavedResults {
 }
 
 impl UnsavedResults {
-    /// The turn is that of the webhook when the part was read.
+    /// `turn` is that of the webhook when the batch was read.
     fn add(&mut self, part: MessageBatch, turn: u32, answers: Vec<AttemptResult>, now: Timestamp) {
         self.messages = self.messages.saturating_add(answers.len());
         self.since.get_or_insert(now);
@@ -96,7 +96,7 @@ impl UnsavedResults {
         !self.parts.is_empty()
     }
 
-    /// Whether they are to be written now.
+    /// Returns whether the results must be stored now.
     fn are_due(&self, webhook: &Webhook, now: Timestamp) -> bool {
         let is_old = self.since.is_some_and(|since| since.saturating_add(GATHER) <= now);
         let is_special =
@@ -105,8 +105,7 @@ impl UnsavedResults {
     }
 }
 
-/// Notes what became of the messages of a part, of a webhook that was at this turn when they were
-/// sent.
+/// Records the results of a batch. `turn` is that of the webhook when the messages were sent.
 fn note(
     webhook: &mut Webhook,
     turn: u32,
@@ -125,10 +124,10 @@ fn note(
 }
 
 impl WorkerContext {
-    /// Sends everything that a webhook has to be told by now.
+    /// Sends all messages of a webhook that are due.
     pub(super) async fn process(self: Arc<Self>, tenant: Tenant, stored: StoredWebhook) {
         if let Err(error) = self.send_all(tenant, &stored).await {
-            tracing::warn!(webhook = %stored.id, error = %format_args!("{error:#}"), "a webhook cannot be looked after");
+            tracing::warn!(webhook = %stored.id, error = %format_args!("{error:#}"), "a webhook cannot be processed");
         }
     }
 
@@ -148,8 +147,8 @@ impl WorkerContext {
         ended.map(drop)
     }
 
-    /// Sends until nothing is left; `false` where the webhook is somebody else's by then, or
-    /// deleted.
+    /// Sends until no message is left. Returns `false` if another program has the lease by then, or
+    /// the webhook was deleted.
     async fn send_batches(
         self: &Arc<Self>,
         held: &mut LeasedWebhook,
@@ -176,14 +175,14 @@ impl WorkerContext {
                 let slot = if let Some(slot) = slots.try_acquire() {
                     slot
                 } else {
-                    // What is known already does not wait with it.
+                    // Store known results first, because acquiring a slot may take time.
                     if outcomes.is_pending() {
                         version = version.saturating_add(1);
                         if !self.write_leased(held, outcomes).await? {
                             return Ok(false);
                         }
                     }
-                    // The queue of slots never goes away before its tasks.
+                    // The queue of slots lives longer than its tasks.
                     let Some(slot) = slots.acquire(&held.tenant).await else {
                         return Ok(true);
                     };
@@ -197,8 +196,8 @@ impl WorkerContext {
                     }
                 }
                 if held.version != version {
-                    // Somebody has changed it since the part was read: it may be paused, or to be
-                    // sent anew.
+                    // The webhook has changed since the batch was read: it may be paused, or its
+                    // messages must be sent again.
                     continue;
                 }
                 let sending = answers(self.send(&held.webhook, &part), part.events.len());
@@ -224,18 +223,18 @@ impl WorkerContext {
     }
 
     fn slow_webhooks(&self) -> MutexGuard<'_, HashSet<Id>> {
-        // Nothing panics while it is locked.
+        // No code panics while it is locked.
         self.slow_webhooks
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets which receivers were slow, except those of these webhooks.
+    /// Removes the slow receivers, except those of these webhooks.
     pub(super) fn retain_slow(&self, webhooks: &HashSet<Id>) {
         self.slow_webhooks().retain(|id| webhooks.contains(id));
     }
 
-    /// Waits for responses with a slot, and notes whether the receiver is slow.
+    /// Waits for responses with a slot, and records whether the receiver is slow.
     async fn in_slot<T>(
         &self,
         (slot, is_slow): (Slot, bool),
@@ -262,7 +261,7 @@ impl WorkerContext {
         responses
     }
 
-    /// Exchanges a prompt slot for one of the slow requests, when half of the time has passed after
+    /// Exchanges a prompt slot for one of the slots of slow requests, after half of the time after
     /// which a response is slow.
     async fn overtime(&self, slot: Slot, tenant: &Tenant) -> Option<Slot> {
         sleep(self.slow_after / 2).await;
@@ -271,7 +270,7 @@ impl WorkerContext {
         overtime
     }
 
-    /// Writes a webhook, so that nobody else sends for it.
+    /// Stores a webhook with a lease, so that no other program sends for it.
     async fn write_leased(
         &self,
         held: &mut LeasedWebhook,
@@ -281,7 +280,7 @@ impl WorkerContext {
         self.write(held, outcomes, Some(leased)).await
     }
 
-    /// Writes a webhook, leased on where it is leased.
+    /// Stores a webhook. Renews its lease if it has one.
     async fn save(
         &self,
         held: &mut LeasedWebhook,
@@ -291,7 +290,7 @@ impl WorkerContext {
         self.write(held, outcomes, leased).await
     }
 
-    /// What comes next: messages that are due again, then what is behind the cursor.
+    /// Returns the next batch: messages that are due for a retry, then entries after the cursor.
     async fn part(&self, held: &LeasedWebhook, now: Timestamp) -> Result<MessageBatch> {
         let webhook = &held.webhook;
         let at_once = if webhook.failing_since.is_some() {
@@ -356,7 +355,7 @@ impl WorkerContext {
             .await
     }
 
-    /// Sends messages at the same time.
+    /// Sends messages simultaneously.
     fn send(
         self: &Arc<Self>,
         webhook: &Webhook,
@@ -380,8 +379,8 @@ impl WorkerContext {
         sending
     }
 
-    /// Writes a webhook with what became of its messages, leased until a moment or free. `false`
-    /// where somebody else has it or it was deleted.
+    /// Stores a webhook with the results of its messages, leased until a time or without a lease.
+    /// Returns `false` if another program has the lease, or the webhook was deleted.
     async fn write(
         &self,
         held: &mut LeasedWebhook,
@@ -402,7 +401,7 @@ impl WorkerContext {
             if held.leased.is_none() {
                 return Ok(false);
             }
-            // Somebody has changed it meanwhile: what became of the messages is noted in that.
+            // The webhook has changed in between: record the results in its current state.
             let Some(stored) = self
                 .parts
                 .webhooks
@@ -419,12 +418,12 @@ impl WorkerContext {
                 note(&mut held.webhook, *turn, part, answers, now);
             }
         }
-        // Whoever comes next sends it again.
+        // The next sender repeats the messages.
         Ok(false)
     }
 }
 
-/// What came back of messages, when it is there for all of them.
+/// Returns the responses to all messages.
 async fn answers(
     mut sending: JoinSet<(usize, AttemptResult)>,
     messages: usize,

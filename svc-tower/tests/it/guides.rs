@@ -1,12 +1,12 @@
-//! What the guides say of themselves.
+//! Checks the code in the guides.
 
-/// A fenced block of a guide.
+/// Returns a fenced block of a guide.
 fn block<'t>(guide: &'t str, fence: &str) -> &'t str {
     let (_, rest) = guide.split_once(&format!("```{fence}\n")).unwrap();
     rest.split_once("\n```").unwrap().0
 }
 
-/// The change that the first guide shows results in the program that the guide compiles.
+/// The diff in the first guide results in the program that the guide compiles.
 #[test]
 fn the_diff_leads_to_the_program_that_is_compiled() {
     let guide = include_str!("../../src/guide/add_the_endpoints.md");

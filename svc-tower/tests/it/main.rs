@@ -1,4 +1,4 @@
-//! The integration tests of `svc-tower`: one program, so that it is linked once.
+//! The integration tests of `svc-tower`, as one program that is linked once:
 //! `cargo test -p svc-tower --test it MODULE`.
 
 mod guides;

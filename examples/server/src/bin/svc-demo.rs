@@ -1,12 +1,12 @@
-//! The demo server. All of it stands in the library, which compiles it once for this program and
-//! for the tests.
+//! The demo server. The code is in the library, which is compiled once for this program and for the
+//! tests.
 
 use std::process::ExitCode;
 
 use mimalloc::MiMalloc;
 
-/// What a request holds is allocated on one thread and freed on another, which the system's
-/// allocator is slow at.
+/// The memory of a request is allocated on one thread and freed on another, which is slow with the
+/// allocator of the system.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

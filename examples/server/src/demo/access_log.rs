@@ -1,8 +1,10 @@
-//! One aligned line per request: method, status, time, the key's last four characters, path without
-//! query (UND-42).
+//! The access log. Each request is one aligned line: method, status, time, the last four characters
+//! of the key, and the path without the query.
 //!
-//! Never a body, a query or a whole key. A thread writes the lines, so that nothing waits for the
-//! terminal.
+//! A line never contains a body, a query or a whole key. A separate thread writes the lines, so
+//! that no request waits for the terminal.
+//!
+//! Requirements: UND-42.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -18,20 +20,20 @@ use http::{HeaderName, Method, Request, Response, StatusCode};
 use svc_declaration::visible;
 use tower_service::Service;
 
-/// Lines that may wait for the writing thread; a line more is left out and counted.
+/// Maximum number of lines that wait for the thread. Further lines are dropped and counted.
 const WAITING_LINES: usize = 8192;
 
-/// The longest path that is shown whole.
+/// Maximum length of a path that is shown completely.
 const PATH_SHOWN: usize = 160;
 
-/// How much is written at a time.
+/// Maximum number of bytes in one write.
 const CHUNK: usize = 16 * 1024;
 
-/// For how long lines gather after some were written: to wake the thread for each costs a request
-/// more than its line.
+/// Time for which lines are collected after a write. Waking the thread for each line would cost
+/// more than the line itself.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Where the lines of requests go. Cheap to clone.
+/// The access log. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct AccessLog {
     shared: Arc<AccessLogInner>,
@@ -44,22 +46,22 @@ struct AccessLogInner {
     key_header: HeaderName,
 }
 
-/// The thread that writes; [`LogWriter::finish`] waits until every line is out.
+/// The thread that writes the log; [`LogWriter::finish`] waits until every line is written.
 #[derive(Debug)]
 pub struct LogWriter {
     thread: JoinHandle<()>,
 }
 
 impl LogWriter {
-    /// Waits until every line is written. All clones of the log have to be gone.
+    /// Waits until every line is written. All clones of the log must be dropped before.
     pub fn finish(self) {
-        // A panic of the writing thread loses lines of the log, nothing else.
+        // A panic of the thread loses only lines of the log.
         let _ = self.thread.join();
     }
 }
 
 impl AccessLog {
-    /// A log that writes to `out`; `key_header` is the header that carries the key.
+    /// Creates a log that writes to `out`. `key_header` is the header that contains the key.
     pub fn to(out: impl Write + Send + 'static, key_header: HeaderName) -> (Self, LogWriter) {
         let (lines, waiting) = mpsc::sync_channel(WAITING_LINES);
         let left_out = Arc::new(AtomicU64::new(0));
@@ -77,20 +79,20 @@ impl AccessLog {
         )
     }
 
-    /// For whoever else has something to tell beside the requests.
+    /// Returns a handle for lines that are not about requests.
     #[must_use]
     pub fn teller(&self) -> LogHandle {
         LogHandle(Arc::downgrade(&self.shared))
     }
 
-    /// A service whose requests are logged.
+    /// Wraps a service and logs its requests.
     #[must_use]
     pub fn before<S>(self, service: S) -> LoggedService<S> {
         LoggedService { log: self, service }
     }
 
-    /// Begins the line of a request; it is written when the request ends, or when its client went
-    /// away.
+    /// Starts the line of a request. It is written when the request ends, or when its client
+    /// disconnects.
     fn begin<B>(&self, request: &Request<B>) -> LogLine {
         let head = head(request, &self.shared.key_header);
         LogLine {
@@ -104,7 +106,7 @@ impl AccessLog {
 }
 
 impl AccessLogInner {
-    /// Writes a line, or counts it where too many wait.
+    /// Queues a line, or counts it as dropped if too many lines wait.
     fn write(&self, line: String) {
         if let Err(TrySendError::Full(_)) = self.lines.try_send(line) {
             self.left_out.fetch_add(1, Ordering::Relaxed);
@@ -112,12 +114,12 @@ impl AccessLogInner {
     }
 }
 
-/// Tells lines beside those of requests, as long as there is a log; without one they are dropped.
+/// Writes lines that are not about requests. Without a log they are dropped.
 #[derive(Debug, Clone, Default)]
 pub struct LogHandle(Weak<AccessLogInner>);
 
 impl LogHandle {
-    /// Tells a line; nobody waits for it.
+    /// Queues a line. Does not wait.
     pub fn tell(&self, line: &str) {
         if let Some(shared) = self.0.upgrade() {
             shared.write(format!("{line}\n"));
@@ -125,7 +127,7 @@ impl LogHandle {
     }
 }
 
-/// A service behind an [`AccessLog`].
+/// A service with an [`AccessLog`].
 #[derive(Debug, Clone)]
 pub struct LoggedService<S> {
     log: AccessLog,
@@ -153,7 +155,7 @@ where
     }
 }
 
-/// A request that is being answered, and its line.
+/// A request that is being executed, and its line.
 #[derive(Debug)]
 pub struct LoggedFuture<F> {
     line: LogLine,
@@ -175,7 +177,7 @@ where
     }
 }
 
-/// The line of a request that is being answered.
+/// The line of a request that is being executed.
 #[derive(Debug)]
 struct LogLine {
     open: Option<OpenLog>,
@@ -189,7 +191,8 @@ struct OpenLog {
 }
 
 impl LogLine {
-    /// The request was answered with this status, or not at all.
+    /// Writes the line with the status of the response, or without a status if there is no
+    /// response.
     fn write(&mut self, status: Option<StatusCode>) {
         let Some(OpenLog {
             shared,
@@ -209,7 +212,7 @@ impl Drop for LogLine {
     }
 }
 
-/// What the line shows of the request.
+/// The properties of the request that the line shows.
 #[derive(Debug)]
 struct LogRequestHead {
     method: Method,
@@ -232,7 +235,7 @@ fn head<B>(request: &Request<B>, key_header: &HeaderName) -> LogRequestHead {
     }
 }
 
-/// The last four characters of a key; a short key shows nothing of itself.
+/// Returns the last four characters of a key. Of a short key, no character is shown.
 fn tail(key: &[u8]) -> [u8; 4] {
     let last = key.last_chunk().filter(|_| key.len() >= 8);
     last.map_or(*b"....", |last: &[u8; 4]| {
@@ -245,7 +248,7 @@ fn line(head: &LogRequestHead, status: Option<StatusCode>, time: Duration) -> St
     let tenths = (time.as_micros() + 50) / 100;
     let (whole, tenth, key) = (tenths / 10, tenths % 10, String::from_utf8_lossy(&head.key));
     let mut line = String::with_capacity(64 + head.path.len());
-    // The path comes last: it is the one part without a usual length.
+    // The path is last, because only its length varies.
     _ = writeln!(
         line,
         "{:<7.16} {status} {whole:>6}.{tenth} ms  {key}  {}",
@@ -255,7 +258,7 @@ fn line(head: &LogRequestHead, status: Option<StatusCode>, time: Duration) -> St
     line
 }
 
-/// Writes lines as they come, several at a time when they come fast.
+/// Writes queued lines, several in one write if they are available.
 fn write_lines(waiting: &Receiver<String>, mut out: impl Write, left_out: &AtomicU64) {
     let mut chunk = String::with_capacity(CHUNK);
     while let Ok(first) = waiting.recv() {
@@ -272,7 +275,7 @@ fn write_lines(waiting: &Receiver<String>, mut out: impl Write, left_out: &Atomi
                 "({missed} log lines were dropped because the output was too slow)"
             );
         }
-        // A closed terminal is no reason to stop serving.
+        // The server continues if the terminal was closed.
         let _ = out.write_all(chunk.as_bytes()).and_then(|()| out.flush());
         let were_all = chunk.len() < CHUNK;
         chunk.clear();

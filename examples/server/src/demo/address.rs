@@ -1,4 +1,4 @@
-//! Where the demo listens, and what its links begin with.
+//! The listening address of the demo, and the base URL of its links.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
@@ -8,34 +8,37 @@ use tokio::net::TcpListener;
 use super::settings::ServerSettings;
 use super::startup_error::StartupError;
 
-/// The port of a demo that was not told one.
+/// The port if no other port is set.
 const USUAL_PORT: u16 = 8080;
 
-/// Where the interface is mounted unless `--base-url` says otherwise (VER-02).
+/// The mount path if `--base-url` is not set.
+///
+/// Requirements: VER-02.
 const MOUNT: &str = "/api/v1/";
 
-/// How many ports after the usual one are tried before any free one is taken.
+/// Number of ports after the usual one to try, before any free port is used.
 const NEXT_PORTS: u16 = 20;
 
-/// A listening socket and the address of the entry point.
+/// A listening socket and the URL of the entry point.
 #[derive(Debug)]
 pub struct ListenAddress {
     /// The socket.
     pub listener: TcpListener,
-    /// What links begin with; ends with a slash.
+    /// The base URL of links, with a slash at the end.
     pub base_url: String,
-    /// What to tell the user about where it listens, when that is not the usual port or not where
-    /// links lead.
+    /// Notes for the user if the port is not the usual one, or if the listening address differs
+    /// from the URL of links.
     pub notes: Vec<String>,
 }
 
 impl ListenAddress {
-    /// Listens as asked: on the port given; without one on 8080, or the next free one if that is
-    /// taken.
+    /// Listens on the port of the settings. Without one, it listens on port 8080, or on the next
+    /// free port if 8080 is in use.
     ///
     /// # Errors
     ///
-    /// The port given is taken, or the address is not one of this machine.
+    /// Returns an error if the port of the settings is in use, or the address is not one of this
+    /// machine.
     pub async fn open(settings: &ServerSettings) -> Result<Self, StartupError> {
         let (listener, note) = match settings.port {
             Some(port) => (bind(settings.listen, port).await?, None),

@@ -1,4 +1,4 @@
-//! What the demo says when it starts.
+//! The text that the demo prints when it starts.
 
 use std::fmt::{self, Display};
 use std::path::Path;
@@ -6,23 +6,23 @@ use std::path::Path;
 use super::paths::ShownKey;
 use super::settings::{CorsSetting, FixedKey, ServerSettings};
 
-/// What the demo says when it starts: addresses, keys, and a command to paste.
+/// The text that the demo prints when it starts: addresses, keys, and a command to copy.
 #[derive(Debug)]
 pub struct Banner<'a> {
-    /// The address of the entry point.
+    /// The URL of the entry point.
     pub base_url: &'a str,
-    /// The header that carries the key.
+    /// The header that contains the key.
     pub key_header: &'a str,
-    /// Where the data is.
+    /// The location of the data.
     pub data: &'a str,
-    /// The file that keeps the keys.
+    /// The file that stores the keys.
     pub keys_file: &'a Path,
-    /// The keys that the demo has made.
+    /// The keys that the demo created.
     pub keys: &'a [ShownKey],
-    /// What was asked for: the keys that were given, which are not shown, and which sites may call
-    /// the helpers.
+    /// The settings: the keys that were given, whose tokens are not shown, and the sites that may
+    /// call the helpers.
     pub settings: &'a ServerSettings,
-    /// What else is to be said, a line each.
+    /// Further notes, one line each.
     pub notes: &'a [String],
 }
 
@@ -75,7 +75,9 @@ impl Display for Banner<'_> {
     }
 }
 
-/// Whether pages of other sites may call the helpers, and how to let them (HLP-08).
+/// Returns whether pages of other sites may call the helpers, and how to allow it.
+///
+/// Requirements: HLP-08.
 fn other_sites(settings: &ServerSettings) -> String {
     match &settings.cors {
         _ if !settings.anonymous_helpers => {
@@ -92,7 +94,7 @@ fn other_sites(settings: &ServerSettings) -> String {
     }
 }
 
-/// A word for a POSIX shell.
+/// Quotes a word for a POSIX shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

@@ -12,7 +12,8 @@ use super::startup_error::StartupError;
 ///
 /// # Errors
 ///
-/// The file is damaged, a server has it open, it does not exist, or the data is in a database.
+/// Returns an error if the file is damaged, does not exist or is in use by a server, or if the data
+/// is in a database.
 pub(super) fn run(location: &DataLocation) -> Result<(), StartupError> {
     let path = match location {
         DataLocation::File(path) => path,

@@ -1,5 +1,6 @@
-//! The demo's command line. Every option of the server also reads the environment: `SVC_DEMO_` and
-//! the option in capitals. Former names of options, commands and variables are hidden aliases.
+//! The command line of the demo. Every option of the server can also be set with an environment
+//! variable: `SVC_DEMO_` and the option in capitals. Former names of options, commands and
+//! variables are hidden aliases.
 
 #![expect(
     clippy::doc_markdown,
@@ -32,7 +33,7 @@ name in capitals, such as SVC_DEMO_BASE_URL. The command line takes precedence."
 #[derive(Debug, Clone, Parser)]
 #[command(name = "svc-demo", version, max_term_width = 110, after_help = EXAMPLES)]
 pub struct Cli {
-    /// What to do instead of serving.
+    /// The command; without one, a server starts.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// The options of the server.
@@ -40,7 +41,8 @@ pub struct Cli {
     pub options: ServerArgs,
 }
 
-/// The environment variable of an option: the new name, or the former one where only that is set.
+/// Returns the environment variable of an option: the new name, or the former one if only that is
+/// set.
 fn renamed(new: &'static str, former: &'static str) -> &'static str {
     let is_set = |name| std::env::var_os(name).is_some();
     if !is_set(new) && is_set(former) {
@@ -50,8 +52,8 @@ fn renamed(new: &'static str, former: &'static str) -> &'static str {
     }
 }
 
-/// The global options of the server, all hidden except for `shown`: the help of a command shows
-/// only the options that it uses.
+/// Returns the global options of the server, all hidden except for `shown`: the help of a command
+/// shows only the options that it uses.
 fn globals(shown: &[&str]) -> Vec<Arg> {
     let server = ServerArgs::augment_args(clap::Command::default());
     let options = server.get_arguments().filter(|it| it.is_global_set());
@@ -60,7 +62,7 @@ fn globals(shown: &[&str]) -> Vec<Arg> {
         .collect()
 }
 
-/// As [`globals`], for `export schema`, which has a `--citus` of its own.
+/// Like [`globals`], for `export schema`, which has its own `--citus`.
 fn globals_of_schema() -> Vec<Arg> {
     let mut options = globals(&["schema"]);
     for option in &mut options {
@@ -71,9 +73,9 @@ fn globals_of_schema() -> Vec<Arg> {
     options
 }
 
-/// The options of a command that opens the data.
+/// The options of commands that open the data.
 const OF_DATA: &[&str] = &["data", "database", "schema", "statements", "cluster"];
-/// The same, with the one about webhooks.
+/// The options of commands about webhooks.
 const OF_WEBHOOKS: &[&str] = &[
     "data",
     "database",
@@ -82,14 +84,14 @@ const OF_WEBHOOKS: &[&str] = &[
     "cluster",
     "private_webhooks",
 ];
-/// The options of a command that writes to a database only.
+/// The options of commands that write only to a database.
 const OF_DATABASE: &[&str] = &["schema", "connections", "statements", "cluster"];
 
 /// The options of the server.
 #[derive(Debug, Clone, Args)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line of its own"
+    reason = "each is a separate switch of the command line"
 )]
 pub struct ServerArgs {
     /// IP address to listen on; any address other than loopback requires --base-url
@@ -120,8 +122,8 @@ pub struct ServerArgs {
     )]
     pub base_url: Option<String>,
 
-    /// IP address of a reverse proxy whose `Forwarded` headers are trusted and whose connections are
-    /// not limited to 256; repeatable
+    /// IP address of a reverse proxy whose `Forwarded` headers are trusted and whose connections
+    /// are not limited to 256; repeatable
     #[arg(
         long,
         env = "SVC_DEMO_TRUSTED_PROXY",
@@ -209,8 +211,8 @@ pub struct ServerArgs {
     )]
     pub cluster: bool,
 
-    /// Delete the data file or the tables of the schema before starting; files of other programs are
-    /// never deleted
+    /// Delete the data file or the tables of the schema before starting; files of other programs
+    /// are never deleted
     #[arg(
         long = "reset",
         alias = "fresh",
@@ -220,8 +222,8 @@ pub struct ServerArgs {
     )]
     pub fresh: bool,
 
-    /// Number of people to generate for the first tenant of new data, up to 10,000,000; other tenants
-    /// get at most 100 [default: 5000]
+    /// Number of people to generate for the first tenant of new data, up to 10,000,000; other
+    /// tenants get at most 100 [default: 5000]
     #[arg(
         long = "seed-people",
         alias = "people",
@@ -308,8 +310,8 @@ pub struct ServerArgs {
     )]
     pub cors: Vec<String>,
 
-    /// API key of your choice with all rights; creates the tenant if it does not exist. The token has
-    /// 20 to 256 characters and is neither printed nor saved; repeatable
+    /// API key of your choice with all rights; creates the tenant if it does not exist. The token
+    /// has 20 to 256 characters and is neither printed nor saved; repeatable
     #[arg(
         long,
         env = "SVC_DEMO_KEY",
@@ -380,8 +382,8 @@ pub struct ServerArgs {
     )]
     pub patch_is_put: bool,
 
-    /// Allow webhook receivers on this machine and in private networks, and http URLs. Only use it if
-    /// you trust everyone who can create webhooks
+    /// Allow webhook receivers on this machine and in private networks, and http URLs. Only use it
+    /// if you trust everyone who can create webhooks
     #[arg(
         long = "allow-private-webhooks",
         alias = "private-webhooks",
@@ -404,7 +406,8 @@ pub struct ServerArgs {
     )]
     pub body_budget: u32,
 
-    /// Serve /healthz and /metrics [default: on with a loopback address and no --base-url, else off]
+    /// Serve /healthz and /metrics [default: on with a loopback address and no --base-url, else
+    /// off]
     #[arg(
         long,
         env = "SVC_DEMO_METRICS",
@@ -424,7 +427,7 @@ pub struct ServerArgs {
     pub share_names: Option<String>,
 }
 
-/// A fixed key as it was given, `TENANT=TOKEN`; no debug output shows it.
+/// A key of the command line, `TENANT=TOKEN`. Debug output does not show it.
 #[derive(Clone)]
 pub struct KeyArg(pub String);
 
@@ -440,7 +443,7 @@ impl std::fmt::Debug for KeyArg {
     }
 }
 
-/// The URL of a database; no debug output shows it, for it may hold a password.
+/// The URL of a database. Debug output does not show it, because it can contain a password.
 #[derive(Clone)]
 pub struct DatabaseUrl(pub String);
 
@@ -456,10 +459,10 @@ impl std::fmt::Debug for DatabaseUrl {
     }
 }
 
-/// In angle brackets, as documentation would have it, it could not be copied.
+/// Without the angle brackets that rustdoc requires, so that it can be copied.
 const TO: &str = "Database, such as postgres://user:password@host/name";
 
-/// What to do instead of serving.
+/// The command.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
     /// Create, list and revoke API keys (effective immediately on a running server)
@@ -536,7 +539,7 @@ pub enum Command {
     },
 }
 
-/// Which document about the interface to print.
+/// The document about the API to print.
 #[derive(Debug, Clone, Subcommand)]
 pub enum ExportDocument {
     /// Print the OpenAPI 3.1 document of all operations
@@ -546,7 +549,8 @@ pub enum ExportDocument {
     Schema {
         /// Name of the schema, such as person [default: list all names]
         name: Option<String>,
-        /// Print the SQL statements that create the tables on a Citus cluster, distributed by tenant
+        /// Print the SQL statements that create the tables on a Citus cluster, distributed by
+        /// tenant
         #[arg(long, conflicts_with = "name")]
         citus: bool,
     },
@@ -554,7 +558,7 @@ pub enum ExportDocument {
     Capabilities,
 }
 
-/// What to do with the keys.
+/// What to do with keys.
 #[derive(Debug, Clone, Subcommand)]
 pub enum KeyAction {
     /// Create a key and print it once
@@ -568,7 +572,8 @@ pub enum KeyAction {
         /// Allow reads only
         #[arg(long)]
         read_only: bool,
-        /// Right to grant, such as people.create or helper.schedule; repeatable [default: all rights]
+        /// Right to grant, such as people.create or helper.schedule; repeatable [default: all
+        /// rights]
         #[arg(long = "right", value_name = "RIGHT", value_delimiter = ',')]
         rights: Vec<String>,
         /// Id of the person who uses the key; records that the key creates or changes link to this
@@ -591,7 +596,7 @@ pub enum KeyAction {
     },
 }
 
-/// What to do with the webhooks.
+/// What to do with webhooks.
 #[derive(Debug, Clone, Subcommand)]
 pub enum WebhookAction {
     /// List the webhooks and the state of their deliveries
@@ -612,7 +617,7 @@ pub enum WebhookAction {
         /// Id of the webhook, as shown by `webhooks list`
         id: String,
     },
-    /// Pause a webhook (changes made meanwhile are sent after `resume`)
+    /// Pause a webhook (changes in between are sent after `resume`)
     Pause {
         /// Id of the webhook, as shown by `webhooks list`
         id: String,
@@ -659,7 +664,9 @@ pub enum StatementModeArg {
     Unnamed,
 }
 
-/// Which collections the entry point lists (ENT-21).
+/// Which collections the entry point lists.
+///
+/// Requirements: ENT-21.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EntryLinksArg {
     /// All collections that the server offers

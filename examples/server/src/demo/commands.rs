@@ -1,4 +1,5 @@
-//! The commands beside a server, keys and backups, and the one that needs the file for itself.
+//! The commands about keys and backups, which can run at the same time as a server, and `compact`,
+//! which cannot.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,11 +21,12 @@ use super::location::DataLocation;
 use super::run::say;
 use super::startup_error::StartupError;
 
-/// Makes, lists or revokes keys of the data at a location.
+/// Creates, lists or revokes keys of the data at a location.
 ///
 /// # Errors
 ///
-/// There is no such data, tenant, person, right or key, or the data cannot be used.
+/// Returns an error if there is no such data, tenant, person, right or key, or if the data cannot
+/// be used.
 pub(super) async fn manage(location: &DataLocation, action: KeyAction) -> Result<(), StartupError> {
     let store = DemoStore::beside(location).await?;
     match action {
@@ -69,12 +71,12 @@ pub(super) async fn manage(location: &DataLocation, action: KeyAction) -> Result
     }
 }
 
-/// Copies the data file, also while a server runs on it.
+/// Copies the data file, also while a server uses it.
 ///
 /// # Errors
 ///
-/// The data is in a database, there is no such file, there is a file already where the copy should
-/// be, or one of them cannot be used.
+/// Returns an error if the data is in a database, the data file does not exist, the target file
+/// exists, or one of the files cannot be used.
 pub(super) async fn backup(location: &DataLocation, to: &Path) -> Result<(), StartupError> {
     let path = match location {
         DataLocation::File(path) => path,
@@ -86,19 +88,22 @@ pub(super) async fn backup(location: &DataLocation, to: &Path) -> Result<(), Sta
     Ok(())
 }
 
-/// Writes the data file anew: afterwards nothing that was ever deleted is left in it (UND-26).
+/// Rewrites the data file, so that no deleted data remains in it.
 ///
 /// # Errors
 ///
-/// The data is in a database, there is no such file, a server runs on it, or it cannot be written.
+/// Returns an error if the data is in a database, the file does not exist or cannot be written, or
+/// a server uses it.
+///
+/// Requirements: UND-26.
 pub(super) async fn compact(location: &DataLocation) -> Result<(), StartupError> {
     let path = match location {
         DataLocation::File(path) => path,
         DataLocation::Server(server) => return Err(server.no_compact()),
     };
     let failed = |error| about_file(&error);
-    // Opening alone makes a file where there is none; opening beside a server does not, and knows
-    // its share names.
+    // Opening it for a server would create a missing file. `open_beside` does not, and reads the
+    // share names of the file.
     let names = open_beside(path)?.share_names().clone();
     let store = SqliteStore::open(SqliteOptions::new(path).share_names(names)).map_err(failed)?;
     let size = || std::fs::metadata(store.path()).map_or(0, |file| file.len() / 1024);
@@ -133,8 +138,8 @@ fn instant(text: &str) -> Result<Timestamp, StartupError> {
     })
 }
 
-/// The person of a new key: the one asked for, who has to exist, or the one to whom the demo's keys
-/// are bound.
+/// Returns the person of a new key: the one of the arguments, who must exist, or the person of the
+/// keys of the demo.
 async fn bound(
     store: &DemoStore,
     tenant: &str,
@@ -212,7 +217,7 @@ fn row(cells: [&str; 6]) -> String {
     let [id, tenant, hint, rights, state, label] =
         cells.map(|cell| cell.replace(['\n', '\t'], " "));
     let mut text = String::new();
-    // Writing into a string does not fail.
+    // Writing to a string does not fail.
     let _ = write!(
         text,
         "{id:<16}  {tenant:<12}  {hint:<9}  {rights:<24}  {state:<32}  {label}"
@@ -280,8 +285,7 @@ async fn revoke(
     Ok(())
 }
 
-/// Takes a revoked key out of the keys that the demo shows. The next start does so, too, when this
-/// fails.
+/// Removes a revoked key from the keys that the demo shows. If this fails, the next start does it.
 fn forget(location: &DataLocation, id: &str) {
     let Ok(file) = location.keys_file() else {
         return;

@@ -1,5 +1,5 @@
-//! Moving a data file into PostgreSQL: all of it, in its order, each part once however often it is
-//! interrupted, and verified record by record.
+//! Copies a data file into PostgreSQL, in order, and verifies every record. If it is interrupted,
+//! it resumes and copies no part twice.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -25,76 +25,76 @@ use super::startup_error::StartupError;
 /// Records in one transaction.
 const STEP: usize = 1000;
 
-/// How often what passes by itself is tried again, and how long apart.
+/// Maximum number of attempts after temporary errors, and the pause between them.
 const TRIES: usize = 60;
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How far a copy is.
+/// The progress of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyProgress<'a> {
-    /// The tenant at whose records it is.
+    /// The tenant whose records are processed.
     pub tenant: &'a str,
-    /// Whether they are compared by now.
+    /// Whether the records are compared now, after they were copied.
     pub verifies: bool,
-    /// How many of them are done.
+    /// Number of processed records.
     pub done: u64,
-    /// How many there are.
+    /// Number of all records.
     pub all: u64,
 }
 
-/// A tenant that was copied, and whose copy is the same.
+/// A tenant whose copy is complete and identical.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopiedTenant {
-    /// Its name.
+    /// The name of the tenant.
     pub tenant: String,
-    /// How many records it has.
+    /// The number of its records.
     pub records: u64,
-    /// SHA-256 over every record, as it was when the copy was compared.
+    /// SHA-256 over every record at the time of the comparison.
     pub digest: String,
-    /// What this call found and did.
+    /// The result of this call for the tenant.
     pub state: State,
-    /// How many keys this call added or revoked in the database.
+    /// Number of keys that this call added or revoked in the database.
     pub keys: usize,
 }
 
-/// What a call found and did about a tenant.
+/// The result of a call for a tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It was copied, and every record was compared.
+    /// The tenant was copied, and every record was compared.
     Copied,
-    /// An earlier call copied it. Every record was compared again.
+    /// An earlier call copied the tenant. Every record was compared again.
     Same,
-    /// An earlier call copied it, and the database was written to since, so that the records can no
-    /// longer be compared. The file has not changed.
+    /// An earlier call copied the tenant. The database was changed since then, so that the records
+    /// can no longer be compared. The file has not changed.
     InUse,
 }
 
-/// What the database remembers of a tenant's copy.
+/// The state of the copy of a tenant, stored in the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct CopyMarker {
-    /// The moment of the tenant's last write in the file, in microseconds: a file that was written
-    /// to since is another one.
+    /// Time of the last write to the tenant in the file, in microseconds. If it differs, the file
+    /// has changed.
     clock: i64,
-    /// Records brought so far.
+    /// Number of records copied so far.
     records: u64,
     at: CopyState,
 }
 
-/// What the database remembers of a copy whose records are all there.
+/// The stored state of a copy that has all records.
 struct Known {
     mark: CopyMarker,
-    /// Whether nobody has written to the copy since.
+    /// Whether no other program has written to the copy since.
     is_ours: bool,
 }
 
-/// Where a tenant's copy is.
+/// The position of the copy of a tenant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum CopyState {
-    /// This comes next.
+    /// The position of the next part.
     Position(ExportPosition),
-    /// All is there and is to be verified.
+    /// All records are copied, and not verified yet.
     Brought,
-    /// It is verified: the digest.
+    /// The copy is verified; this is the digest.
     Complete(String),
 }
 
@@ -132,19 +132,26 @@ impl CopyMarker {
     }
 }
 
-/// Copies the data file at `from` into a database: tenants in their order, records of every kind
-/// with what finds and counts them, server responses to send, keys, and the marks of programs.
-/// `go_on` is told after each part how far it is, and ends the copy when it says so: `None`.
-/// Another call goes on from there, as it does after a crash. A call after the last part compares
-/// again, as long as nobody has written to the database, and brings keys that were added or revoked
-/// in the file.
+/// Copies the data file at `from` into a database: tenants in their order, with records, indexes
+/// and totals, the outbox, keys, and the markers of programs.
 ///
-/// A server may run on the file as long as nothing is written.
+/// The copy calls `go_on` with its progress after each part. If it returns false, the copy ends
+/// with `None`; during the comparison its result is ignored. The next call resumes the copy, as
+/// after a crash.
+///
+/// A call after the last part compares the records again, unless the database was changed. It also
+/// adds keys and revokes keys as in the file.
+///
+/// A server may run on the file as long as no client writes.
 ///
 /// # Errors
 ///
-/// The file or the database cannot be used, the database has data of a tenant that this copy has
-/// not brought, the file was written to since the copy began or was complete, or the copy differs.
+/// Returns an error in these cases:
+///
+/// - The file or the database cannot be used.
+/// - The database has data of a tenant that does not come from this copy.
+/// - The file has changed since the copy started or was complete.
+/// - The copy differs.
 pub async fn copy(
     from: &Path,
     to: &SchemaLocation,
@@ -195,7 +202,7 @@ pub async fn copy(
     Ok(Some(copied))
 }
 
-/// A copy under way.
+/// A running copy.
 struct CopyRun<'a> {
     from: &'a Path,
     source: DeclarationSource,
@@ -203,7 +210,7 @@ struct CopyRun<'a> {
 }
 
 impl CopyRun<'_> {
-    /// Compares what was brought of a tenant, and hands its keys over.
+    /// Compares the copied records of a tenant, and copies its keys.
     async fn complete(
         &self,
         tenant: &Tenant,
@@ -234,7 +241,7 @@ impl CopyRun<'_> {
         if self.clock(tenant)? != mark.clock {
             return Err(self.about_changes(tenant, &mark));
         }
-        // Whoever works with a complete copy may have written meanwhile.
+        // A program that uses a complete copy may have written in between.
         if compared.is_err()
             && self
                 .known(tenant)
@@ -284,7 +291,7 @@ impl CopyRun<'_> {
         })
     }
 
-    /// What there is to do about a copy that somebody works with.
+    /// Copies only the keys of a tenant, because another program has changed the copied records.
     async fn in_use(
         &self,
         tenant: &Tenant,
@@ -303,7 +310,7 @@ impl CopyRun<'_> {
         })
     }
 
-    /// Brings what is missing of a tenant's records; `None` where it was told to end.
+    /// Copies the missing records of a tenant. Returns `None` if `go_on` ended the copy.
     async fn bring(
         &self,
         tenant: &Tenant,
@@ -348,10 +355,10 @@ impl CopyRun<'_> {
             match self.target.restore(tenant, &batch, (known, &after)).await {
                 Ok(()) => (before, tries, in_doubt) = (Some((after, true)), 0, false),
                 Err(error) if (passes(&error) || in_doubt) && tries < TRIES => {
-                    // What was sent last may be stored while it is sent again.
+                    // The last part may have been stored although its request failed.
                     (tries, in_doubt) = (tries + 1, passes(&error));
                     tokio::time::sleep(PAUSE).await;
-                    // Whether it was stored is what the database says.
+                    // The database knows whether it was stored.
                     before = self.known(tenant).await?;
                     continue;
                 }
@@ -368,7 +375,8 @@ impl CopyRun<'_> {
         }
     }
 
-    /// What the database remembers of a tenant's copy, and whether nobody has written to it since.
+    /// Returns the stored state of the copy of a tenant, and whether no other program has written
+    /// to it since.
     async fn known(&self, tenant: &Tenant) -> Result<Option<(String, bool)>, StartupError> {
         let known = patiently(async || self.target.restore_progress(tenant).await).await;
         let Some((text, is_ours)) = known.map_err(|error| about_target(&error))? else {
@@ -376,7 +384,7 @@ impl CopyRun<'_> {
         };
         let is_complete =
             CopyMarker::read(&text).is_ok_and(|mark| matches!(mark.at, CopyState::Complete(_)));
-        // Whoever works with a complete copy writes to it.
+        // A program that uses a complete copy writes to it.
         if is_ours || is_complete {
             Ok(Some((text, is_ours)))
         } else {
@@ -384,8 +392,8 @@ impl CopyRun<'_> {
         }
     }
 
-    /// Keys and marks come last: nobody works with what is not complete. Returns how many keys were
-    /// added or revoked.
+    /// Copies keys and markers last, so that no client can use an incomplete copy. Returns how many
+    /// keys were added or revoked.
     async fn hand_over(&self, tenant: &Tenant) -> Result<usize, StartupError> {
         let failed = |error| about_source(self.from, &error);
         for (name, value) in self.source.metadata_entries().map_err(failed)? {
@@ -428,7 +436,7 @@ impl CopyRun<'_> {
         Ok(changed)
     }
 
-    /// The moment of a tenant's last write in the file.
+    /// Returns the time of the last write to a tenant in the file.
     fn clock(&self, tenant: &Tenant) -> Result<i64, StartupError> {
         let batch = self.source.export(tenant, ExportPosition::start(), 1);
         Ok(batch
@@ -456,7 +464,7 @@ impl CopyRun<'_> {
     }
 }
 
-/// Tries again what passes by itself.
+/// Repeats work after temporary errors.
 async fn patiently<T>(mut work: impl AsyncFnMut() -> Stored<T>) -> Stored<T> {
     let mut tries = 0;
     loop {
@@ -491,7 +499,7 @@ fn about_target(error: &Error) -> StartupError {
 }
 
 fn about_restoring(tenant: &Tenant, error: &Error) -> StartupError {
-    if passes(error) || !error.to_string().contains("has not brought") {
+    if passes(error) || !error.to_string().contains("not from this copy") {
         about_target(error)
     } else {
         about_others(tenant)
@@ -509,7 +517,7 @@ fn about_others(tenant: &Tenant) -> StartupError {
     )
 }
 
-/// The command: copies behind a bar that shows how far it is, and tells what came of it.
+/// Executes the command: copies with a progress bar, and prints the results.
 pub(super) async fn run(from: &Path, to: &SchemaLocation) -> Result<(), StartupError> {
     say(&format!(
         "Copying {}. Do not write to this file until the copy is complete.\n",
@@ -552,7 +560,7 @@ pub(super) async fn run(from: &Path, to: &SchemaLocation) -> Result<(), StartupE
             "{tenant}: {records} records, {how}{keys}\n  SHA-256 {digest}\n"
         ));
     }
-    // Whether a server runs decides nothing that was copied.
+    // A running server does not change the result of the copy.
     if svc_sqlite::is_served(from).unwrap_or_default() {
         say(
             "A server is running on the file. The database does not contain what it stores from now on.\n  Stop the server, then run this command again to check for changes.\n",
@@ -561,7 +569,7 @@ pub(super) async fn run(from: &Path, to: &SchemaLocation) -> Result<(), StartupE
     Ok(())
 }
 
-/// A bar on the terminal; nothing where there is none.
+/// Returns a progress bar on the terminal, which is hidden if there is no terminal.
 fn progress_bar() -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();

@@ -1,4 +1,5 @@
-//! The data of the demo: opened, with its tenants and keys, and what is still to be loaded into it.
+//! The data of the demo: opens it, and determines its tenants, its keys, and the data that is still
+//! to be loaded.
 
 use std::collections::HashSet;
 
@@ -15,34 +16,33 @@ use super::paths::{KeysFile, ShownKey, refuse_emptied};
 use super::settings::{FixedKey, ServerSettings};
 use super::startup_error::StartupError;
 
-/// The tenant of a demo that was not told one.
+/// The tenant if no other tenant is set.
 const TENANT: &str = "demo";
 
-/// The most people in a tenant that is not the first one of a new file.
+/// Maximum number of people in a tenant, except for the first tenant of a new file.
 const OTHER_PEOPLE: u32 = 100;
 
-/// The data, opened.
+/// The opened data.
 #[derive(Debug)]
 pub struct Data {
     /// The store.
     pub store: DemoStore,
-    /// The keys to show: those that the demo has made.
+    /// The keys to show, which the demo created.
     pub keys: Vec<ShownKey>,
-    /// Where they are kept readable.
+    /// The file that stores these keys in plain text.
     pub keys_file: KeysFile,
-    /// What to tell the user.
+    /// Notes for the user.
     pub notes: Vec<String>,
-    /// What is still to be loaded.
+    /// The data that is still to be loaded.
     pub loads: Vec<SeedLoad>,
 }
 
 impl Data {
-    /// Opens what is at a location, made when there is nothing, and gives it the tenants and keys
-    /// that were asked for.
+    /// Opens the data at a location, or creates it. Creates the tenants and keys of the settings.
     ///
     /// # Errors
     ///
-    /// The data cannot be used, or a key cannot be given.
+    /// Returns an error if the data cannot be used or a key cannot be created.
     pub async fn open(
         location: &DataLocation,
         settings: &ServerSettings,
@@ -73,7 +73,7 @@ impl Data {
         Ok(data)
     }
 
-    /// Makes the tenants that are missing, and finds out what is to be loaded.
+    /// Creates missing tenants, and determines the data that is to be loaded.
     async fn plan_loads(&mut self, settings: &ServerSettings, noun: &str) -> Result<(), Error> {
         let known = self.store.tenants().await?;
         let is_new = known.is_empty();
@@ -107,7 +107,7 @@ impl Data {
         Ok(())
     }
 
-    /// Gives the keys that are missing, and lists those to show.
+    /// Creates missing keys, and lists the keys to show.
     async fn give_keys(&mut self, settings: &ServerSettings) -> Result<(), StartupError> {
         let kept = self
             .keys_file
@@ -123,7 +123,7 @@ impl Data {
             .filter(|key| key.revoked.is_none())
             .map(|key| key.id)
             .collect();
-        // Earlier versions kept the keys that they were given, too.
+        // Earlier versions also stored keys of the command line.
         let is_shown =
             |key: &&ShownKey| in_force.contains(&key.id) && key.token.starts_with("svck_");
         self.keys = kept.iter().filter(is_shown).cloned().collect();
@@ -150,7 +150,7 @@ impl Data {
         Ok(())
     }
 
-    /// Adds a key that was given; it is neither shown nor kept.
+    /// Adds a key of the command line. It is neither shown nor stored in the keys file.
     async fn add_given(&mut self, given: &FixedKey) -> Result<(), StartupError> {
         let FixedKey {
             tenant,
@@ -176,7 +176,7 @@ impl Data {
         Ok(())
     }
 
-    /// Makes a key of the demo's own tenant, which is shown and kept.
+    /// Creates a key of the tenant of the demo, which is shown and stored in the keys file.
     async fn make_key(&mut self, read_only: bool) -> Result<(), StartupError> {
         let about = |error: KeyError| about_key(TENANT, read_only, &self.store, &error);
         let options = self
@@ -197,7 +197,7 @@ impl Data {
         Ok(())
     }
 
-    /// What a key of a tenant may do; it is bound to the tenant's first person.
+    /// Returns the options of a key of a tenant. The key belongs to the first person of the tenant.
     async fn options(&self, tenant: &str, read_only: bool) -> Result<KeyOptions, Error> {
         let options = KeyOptions::new("added at server start");
         let options = if read_only {
@@ -212,7 +212,7 @@ impl Data {
     }
 }
 
-/// The share names that were asked for.
+/// Returns the share names of the settings.
 pub(super) fn asked_names(settings: &ServerSettings) -> Option<ShareNames> {
     settings
         .share_names

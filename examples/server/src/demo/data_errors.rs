@@ -1,5 +1,4 @@
-//! Troubles with the data, for the person who runs the demo: a file or a database that cannot be
-//! used.
+//! Errors about a file or a database that cannot be used, for the person who runs the demo.
 
 use svc_core::error::{Error, ErrorKind};
 use svc_postgres::ConnectError;
@@ -8,7 +7,7 @@ use svc_sqlite::FileError;
 use super::location::SchemaLocation;
 use super::startup_error::StartupError;
 
-/// A data file that cannot be used.
+/// Returns the error for a data file that cannot be used.
 pub(super) fn about_file(error: &FileError) -> StartupError {
     let text = error.to_string();
     // The text is "file: what" or "file: what; what to do".
@@ -24,7 +23,7 @@ pub(super) fn about_file(error: &FileError) -> StartupError {
     StartupError::new(what, place, remedy)
 }
 
-/// A database that cannot be used.
+/// Returns the error for a database that cannot be used.
 pub(super) fn about_server(server: &SchemaLocation, error: &ConnectError) -> StartupError {
     let place = server.to_string();
     let said = error.to_string();
@@ -60,7 +59,8 @@ pub(super) fn about_server(server: &SchemaLocation, error: &ConnectError) -> Sta
     }
 }
 
-/// What to do about what PostgreSQL reports, or about the way to it where it reports nothing.
+/// Returns the hint for an error of PostgreSQL, or of the connection if PostgreSQL reports no
+/// error.
 fn remedy(state: Option<&str>, said: &str, schema: &str) -> String {
     match state {
         None if said.contains("does not support TLS") => {
@@ -87,7 +87,7 @@ fn remedy(state: Option<&str>, said: &str, schema: &str) -> String {
     }
 }
 
-/// What an error of a store says.
+/// Returns the message of an error of a store.
 pub(super) fn said(error: &Error, unavailable: &str) -> String {
     match error.kind() {
         ErrorKind::Unavailable { .. } => unavailable.to_owned(),
@@ -102,7 +102,7 @@ pub(super) fn said(error: &Error, unavailable: &str) -> String {
     }
 }
 
-/// With a capital at its beginning and a full stop at its end.
+/// Returns the text with a capital letter at the start and a full stop at the end.
 pub(super) fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let Some(first) = letters.next() else {

@@ -1,4 +1,4 @@
-//! The data of the demo, in a file or in a PostgreSQL database: one flow, whichever it is.
+//! The data of the demo, in a file or in a PostgreSQL database, with one interface for both.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use super::location::{DataLocation, SchemaLocation};
 use super::paths::refuse_emptied;
 use super::startup_error::StartupError;
 
-/// Connections of a command that runs beside a server.
+/// Number of connections of a command that can run at the same time as a server.
 const FEW: usize = 2;
 
-/// The data, opened. Cheap to clone.
+/// The opened data. Cheap to clone.
 #[derive(Debug, Clone)]
 pub enum DemoStore {
     /// In a file.
@@ -34,12 +34,12 @@ pub enum DemoStore {
     Server(svc_postgres::PostgresStore, Box<SchemaLocation>),
 }
 
-/// What a store has done and has to do.
+/// The statistics of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoreStats {
     /// Writes in the queue now.
     pub writes_waiting: usize,
-    /// Transactions until now.
+    /// Transactions since the start.
     pub commits: CommitStats,
     /// Its connections.
     pub connections: ConnectionStats,
@@ -48,34 +48,34 @@ pub struct StoreStats {
 /// The connections of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConnectionStats {
-    /// Those that read a file: open, at work, and how many reads wait for one.
+    /// Connections that read a file.
     Readers {
-        /// Open now.
+        /// Number of open connections.
         open: usize,
-        /// At work now.
+        /// Number of busy connections.
         busy: usize,
-        /// Reads that wait for one.
+        /// Number of reads that wait for a connection.
         waiting: usize,
     },
-    /// Those to a database: at work, open without work, and how many calls wait for one.
+    /// Connections to a database.
     Pool {
-        /// At work now.
+        /// Number of busy connections.
         busy: usize,
-        /// Open, without work.
+        /// Number of idle connections.
         idle: usize,
-        /// Calls that wait for one.
+        /// Number of calls that wait for a connection.
         wanted: usize,
     },
 }
 
-/// Why data cannot be opened.
+/// Reason why data cannot be opened.
 enum OpenError {
-    /// Its share objects have these names, and no others.
+    /// Its share objects have these names.
     ShareNames(ShareNames),
     Other(StartupError),
 }
 
-/// The same call, whichever store it is.
+/// Calls the same method of either store.
 macro_rules! either {
     ($database:expr, $store:ident => $call:expr) => {
         match $database {
@@ -86,8 +86,8 @@ macro_rules! either {
 }
 
 impl DemoStore {
-    /// Opens the data for a server, made when there is none. Its share names are fixed; others that
-    /// are asked for are ignored and noted.
+    /// Opens the data for a server, or creates it. The share names of existing data are fixed;
+    /// other names in the settings are ignored, with a note.
     pub(super) async fn open(
         location: &DataLocation,
         asked: Option<ShareNames>,
@@ -111,7 +111,7 @@ impl DemoStore {
         }
     }
 
-    /// Opens data that is there, for a command; a server may run on it.
+    /// Opens existing data for a command. A server may use it at the same time.
     pub(super) async fn beside(location: &DataLocation) -> Result<Self, StartupError> {
         match location {
             DataLocation::File(path) => open_beside(path).map(Self::File),
@@ -158,18 +158,18 @@ impl DemoStore {
         }
     }
 
-    /// Registers everything that there is, with the keys and the cache of answers, and helpers
-    /// without a key where they are wanted.
+    /// Registers all operations, the keys and the response cache, and allows helpers without a key
+    /// if they are enabled.
     pub(super) fn register(&self, api: ApiBuilder, anonymous_helpers: bool) -> ApiBuilder {
         either!(self, store => registered(store, api, anonymous_helpers))
     }
 
-    /// What the two share objects are called.
+    /// Returns the names of the two share objects.
     pub(super) fn share_names(&self) -> &ShareNames {
         either!(self, store => store.share_names())
     }
 
-    /// Data that is open and cannot be read or written.
+    /// Returns the error for opened data that cannot be read or written.
     pub(super) fn trouble(&self, error: &Error) -> StartupError {
         match self {
             Self::File(store) if svc_sqlite::is_damaged(error) => StartupError::new(
@@ -207,7 +207,7 @@ impl DemoStore {
         }
     }
 
-    /// Checks that a command names a tenant that exists.
+    /// Returns an error if the tenant of a command does not exist.
     pub(super) async fn require_tenant(&self, name: &str) -> Result<(), StartupError> {
         let tenants = self.tenants().await.map_err(|error| self.trouble(&error))?;
         let names: Vec<&str> = tenants.iter().map(Tenant::as_str).collect();
@@ -267,7 +267,7 @@ impl DemoStore {
         either!(self, store => store.set_metadata(name, value).await)
     }
 
-    /// Takes or renews a lease; a file has one process.
+    /// Acquires or renews a lease. A file has only one process.
     pub(super) async fn take_lease(&self, name: &str, time: Duration) -> Result<bool> {
         match self {
             Self::File(_) => Ok(true),
@@ -289,7 +289,7 @@ impl DemoStore {
         }
     }
 
-    /// What it has done and has to do. It asks nobody.
+    /// Returns the statistics, without access to the store.
     pub(super) fn stats(&self) -> StoreStats {
         let connections = match self {
             Self::File(store) => {
@@ -324,7 +324,7 @@ impl OpenError {
     fn trouble(self) -> StartupError {
         match self {
             Self::Other(trouble) => trouble,
-            // Opened with the names that it said.
+            // Opened with the names that the error reported.
             Self::ShareNames(names) => StartupError::new(
                 "The share names of the data changed while it was being opened.",
                 format!("{},{}", names.network_a(), names.network_b()),
@@ -334,7 +334,7 @@ impl OpenError {
     }
 }
 
-/// Opens a data file that exists, for a command; a server may run on it.
+/// Opens an existing data file for a command. A server may use it at the same time.
 pub(super) fn open_beside(path: &Path) -> Result<svc_sqlite::SqliteStore, StartupError> {
     refuse_emptied(path)?;
     svc_sqlite::SqliteStore::open(svc_sqlite::SqliteOptions::new(path).shared())

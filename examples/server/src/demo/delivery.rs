@@ -1,4 +1,4 @@
-//! What the demo would send: it records it, and sends nothing.
+//! The deliveries of the demo: it logs them, and sends nothing.
 
 use async_trait::async_trait;
 use svc_core::{
@@ -8,12 +8,12 @@ use svc_core::{
 
 use super::access_log::LogHandle;
 
-/// Tells in the log, beside the requests, what a server would send: kinds and ids only.
+/// Logs what a server would send: kinds and ids only, among the lines of requests.
 #[derive(Debug, Clone, Default)]
 pub struct LogOnlyDelivery(LogHandle);
 
 impl LogOnlyDelivery {
-    /// Tells it there.
+    /// Creates a delivery that writes to this log.
     #[must_use]
     pub fn by(teller: LogHandle) -> Self {
         Self(teller)
@@ -28,7 +28,7 @@ impl Deliver for LogOnlyDelivery {
     }
 }
 
-/// One line: what is sent, for whom, about what, and under which id.
+/// Returns one line: the type, the record, the tenant and the id.
 fn line(tenant: &Tenant, dispatch: &OutboxEntry) -> String {
     let about = match &dispatch.payload {
         OutboxPayload::Response { helper, action, .. } => {

@@ -1,4 +1,4 @@
-//! The documents about the interface, printed without a server.
+//! Prints the documents about the API, without a server.
 
 use svc_docs::documents::{capabilities, json_schema, json_schema_names, openapi};
 
@@ -11,14 +11,15 @@ use super::scratch::Scratch;
 use super::settings::ServerSettings;
 use super::startup_error::StartupError;
 
-/// What links begin with when `--base-url` is not given.
+/// The base URL of links if `--base-url` is not given.
 const BASE_URL: &str = "http://127.0.0.1:8080/api/v1/";
 
-/// Prints a document of the interface that a server with the same options has.
+/// Prints a document of the API of a server with the same options.
 ///
 /// # Errors
 ///
-/// The options contradict each other, or nothing can be written to the folder of temporary files.
+/// Returns an error if the options contradict each other, or the folder for temporary files is not
+/// writable.
 pub(super) async fn export(
     options: &ServerArgs,
     document: &ExportDocument,
@@ -34,7 +35,7 @@ pub(super) async fn export(
     Ok(())
 }
 
-/// The statements that make the tables on a cluster; no server is asked.
+/// Returns the statements that create the tables on a cluster. Does not connect to a server.
 fn on_citus(options: &ServerArgs) -> Result<String, StartupError> {
     let named = options.schema.as_deref().unwrap_or("svc");
     let tables = svc_postgres::PostgresOptions::new("postgres://localhost")

@@ -1,4 +1,4 @@
-//! Loading a tenant's invented data, in steps that a start-up after an interruption goes on from.
+//! Loads the invented data of a tenant in steps. After an interruption, the next start resumes.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -13,16 +13,16 @@ use svc_core::{Context, Tenant};
 use super::database::DemoStore;
 use super::seed::{SeedRecords, SeedRow};
 
-/// Records in one transaction: of a file, and of a database, which may be far away and has a time
-/// limit for each.
+/// Number of records in one transaction. A database can be remote, and has a timeout for each
+/// transaction.
 const STEP: usize = 4000;
 const SERVER_STEP: usize = 500;
-/// How long a step is waited for that another process is likely to load, and how often it is looked
-/// for.
+/// Time for which a process waits for a step that another process probably loads, and the interval
+/// of its checks.
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a process loads before it renews its lease, which it does after each step; and how
-/// often another one tries to take over.
+/// Duration of the lease, which a process renews after each step, and the interval at which another
+/// process tries to take over.
 const LEASE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -33,29 +33,29 @@ pub struct SeedLoad {
     people: u32,
 }
 
-/// What a process finds when it may load.
+/// The state of the data when a process can start to load.
 enum Ready {
-    /// So many rows of so many people are there.
+    /// `done` rows are loaded, of the data for `people` people.
     From { people: u32, done: usize },
-    /// Everything is.
+    /// All rows are loaded.
     Loaded,
-    /// The process has stopped before.
+    /// The process was stopped before.
     Stopped,
 }
 
-/// How far a load is.
+/// The progress of loading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoadProgress {
-    /// People made so far.
+    /// Number of people created so far.
     pub people: u32,
-    /// Records made so far.
+    /// Number of records created so far.
     pub records: usize,
 }
 
-/// What the store remembers of a tenant's load.
+/// The stored state of loading a tenant.
 struct LoadMarker {
     people: u32,
-    /// `None`: all of them.
+    /// Number of loaded rows; `None` if all are loaded.
     done: Option<usize>,
     owner: String,
 }
@@ -94,18 +94,18 @@ impl LoadMarker {
     }
 }
 
-/// The name of a tenant's mark.
+/// Returns the name of the marker of a tenant.
 fn name(tenant: &str) -> String {
     format!("seed.{tenant}")
 }
 
 impl SeedLoad {
-    /// A new tenant with so many people. It exists and has an owner from now on; its data is still
+    /// Creates a tenant for this number of people. It has an owner from now on; its data is still
     /// to be loaded.
     pub(super) async fn begin(store: &DemoStore, tenant: &str, people: u32) -> Result<Self> {
         let owner = SeedRecords::new(tenant, people).owner().id.to_string();
-        // The mark comes first: a tenant without one was not made by this program, and nothing is
-        // loaded into it.
+        // The marker is stored first. A tenant without one was not created by this program, and no
+        // data is loaded into it.
         LoadMarker {
             people,
             done: Some(0),
@@ -117,7 +117,8 @@ impl SeedLoad {
         Ok(Self { tenant, people })
     }
 
-    /// What is left to load of a tenant that exists; `None` when that is nothing.
+    /// Returns the data of an existing tenant that is still to be loaded, or `None` if all is
+    /// loaded.
     pub(super) async fn resume(store: &DemoStore, tenant: &str) -> Result<Option<Self>> {
         let Some(mark) = LoadMarker::read(store, tenant).await? else {
             return Ok(None);
@@ -128,36 +129,36 @@ impl SeedLoad {
         }))
     }
 
-    /// The person to whom a tenant's keys are bound; `None` for a tenant that was not made by this
-    /// program.
+    /// Returns the person that the keys of a tenant belong to, or `None` for a tenant that this
+    /// program did not create.
     ///
     /// # Errors
     ///
-    /// Storage trouble.
+    /// Returns an error if the store fails.
     pub async fn owner(store: &DemoStore, tenant: &str) -> Result<Option<Id>> {
         Ok(LoadMarker::read(store, tenant)
             .await?
             .and_then(|mark| Id::new(&mark.owner)))
     }
 
-    /// The tenant.
+    /// Returns the tenant.
     #[must_use]
     pub fn tenant(&self) -> &Tenant {
         &self.tenant
     }
 
-    /// The people it will have.
+    /// Returns the number of people that the tenant will have.
     #[must_use]
     pub fn people(&self) -> u32 {
         self.people
     }
 
-    /// Loads everything, and tells after each step how far it is; ends early, to be resumed, when
-    /// that says so. Whether all of it is loaded now.
+    /// Loads all data, and reports the progress after each step. If the callback returns false,
+    /// loading stops early and can be resumed. Returns whether all data is loaded.
     ///
     /// # Errors
     ///
-    /// Storage trouble. What was loaded stays, and the next start goes on from there.
+    /// Returns an error if the store fails. Loaded data remains, and the next start resumes.
     pub async fn run(
         self,
         store: &DemoStore,
@@ -168,7 +169,7 @@ impl SeedLoad {
             DemoStore::Server(..) => SERVER_STEP,
         };
         let (all, done) = match self.ready(store, &mut go_on).await? {
-            // Another demo may have begun with another number.
+            // Another demo may have started with another number.
             Ready::From { people, done } => (people, done),
             Ready::Loaded => {
                 store.end_lease(&name(self.tenant.as_str())).await?;
@@ -186,8 +187,8 @@ impl SeedLoad {
                 break;
             };
             let rows = step.len();
-            // A step is stored as a whole. It is there already when the program ended between the
-            // step and its mark, or when another process loads the same database and was faster.
+            // A step is stored as a whole. It already exists if the program ended between the step
+            // and its marker, or if another process loads the same database and was faster.
             if !self.comes_within(store, &first, patience).await? {
                 patience = Duration::ZERO;
                 if let Err(error) = store
@@ -200,7 +201,7 @@ impl SeedLoad {
                     if !self.comes_within(store, &first, patience).await? {
                         return Err(error);
                     }
-                    // That process is at the next step by now.
+                    // The other process is at the next step by now.
                     patience = PATIENCE;
                 }
             }
@@ -211,8 +212,8 @@ impl SeedLoad {
                 owner: owner.clone(),
             };
             mark.write(store, self.tenant.as_str()).await?;
-            // If the process has lost the lease meanwhile, two processes load, and neither stores a
-            // row twice.
+            // If the process has lost the lease in between, two processes load. No row is stored
+            // twice.
             store.take_lease(&name(self.tenant.as_str()), LEASE).await?;
             if !go_on(LoadProgress {
                 people: seed.people_made(),
@@ -221,8 +222,7 @@ impl SeedLoad {
                 store.end_lease(&name(self.tenant.as_str())).await?;
                 return Ok(false);
             }
-            // On a machine with one core the requests and signals that came meanwhile have their
-            // turn.
+            // On a machine with one core, this lets other tasks handle requests and signals.
             tokio::task::yield_now().await;
         }
         LoadMarker {
@@ -236,7 +236,8 @@ impl SeedLoad {
         Ok(true)
     }
 
-    /// Waits while another process loads the same tenant. Returns how many rows are there then.
+    /// Waits while another process loads the same tenant. Returns the number of rows that are
+    /// loaded then.
     async fn ready(
         &self,
         store: &DemoStore,
@@ -262,7 +263,7 @@ impl SeedLoad {
         })
     }
 
-    /// Whether a record is there, or is before this time is over.
+    /// Returns whether a record exists, or is created before the timeout.
     async fn comes_within(
         &self,
         store: &DemoStore,
@@ -314,7 +315,7 @@ mod tests {
         ))?))
     }
 
-    /// How many people the tenant has.
+    /// Returns the number of people of the tenant.
     async fn people(store: &DemoStore) -> Result<u64> {
         let tenant = store.ensure_tenant("demo").await?;
         let cx = Context::new(tenant, Caller::with_rights(Rights::all()), Timestamp::now());
@@ -350,8 +351,8 @@ mod tests {
         assert_eq!(one_step(&store, load).await?, 1);
         let half = people(&store).await?;
         assert!(0 < half && half < PEOPLE.into(), "{half}");
-        // The second step is in the file, and its mark is not, as after a power failure between the
-        // two.
+        // The second step is in the file and its marker is not, as after a power failure between
+        // the two.
         let load = SeedLoad::resume(&store, "demo")
             .await?
             .expect("a part is left");

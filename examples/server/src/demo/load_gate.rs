@@ -1,4 +1,4 @@
-//! Holds requests back while the data of a new file loads.
+//! Delays requests while the data of a new file loads.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tower_service::Service;
 
-/// What a request passes before it reaches the service. Clones are the same gate.
+/// A gate that requests wait at. Clones are the same gate.
 #[derive(Debug, Clone)]
 pub struct LoadGate {
     opened: watch::Receiver<bool>,
@@ -27,7 +27,7 @@ pub struct GateOpener {
 }
 
 impl LoadGate {
-    /// A gate that is closed until its opener opens it.
+    /// Creates a closed gate, and its opener.
     #[must_use]
     pub fn closed() -> (Self, GateOpener) {
         let (open, opened) = watch::channel(false);
@@ -39,15 +39,16 @@ impl LoadGate {
         )
     }
 
-    /// A gate that is open.
+    /// Creates an open gate.
     #[must_use]
     pub fn open() -> Self {
         let (_, opened) = watch::channel(true);
         Self { opened }
     }
 
-    /// The service behind this gate. A request waits before it for as long as `patience`, and is
-    /// then told to come again (UND-36).
+    /// Wraps a service. A request waits for the gate up to `patience`, and then gets 503.
+    ///
+    /// Requirements: UND-36.
     #[must_use]
     pub fn before(self, service: SvcService, patience: Duration) -> GatedService {
         GatedService {
@@ -61,7 +62,7 @@ impl LoadGate {
         *self.opened.borrow()
     }
 
-    /// Waits until the gate is open; `false` when that takes too long.
+    /// Waits until the gate is open. Returns `false` after the timeout.
     async fn pass(&self, patience: Duration) -> bool {
         let mut opened = self.opened.clone();
         timeout(patience, opened.wait_for(|open| *open))
@@ -71,13 +72,13 @@ impl LoadGate {
 }
 
 impl GateOpener {
-    /// Lets all requests through from now on.
+    /// Opens the gate for all requests.
     pub fn open(&self) {
         self.open.send_replace(true);
     }
 }
 
-/// A service behind a [`LoadGate`].
+/// A service with a [`LoadGate`].
 #[derive(Debug, Clone)]
 pub struct GatedService {
     gate: LoadGate,
@@ -86,7 +87,7 @@ pub struct GatedService {
 }
 
 impl GatedService {
-    /// Whether requests pass.
+    /// Returns whether the gate is open.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.gate.is_open()
@@ -122,7 +123,7 @@ where
             }
             let mut response =
                 service.unavailable_response(&request, Duration::from_secs(patience.as_secs().max(1)));
-            // Its body was not read.
+            // The body of the request was not read.
             response
                 .headers_mut()
                 .insert(CONNECTION, HeaderValue::from_static("close"));

@@ -1,5 +1,5 @@
-//! Where the data is: in a file, or in a schema of a PostgreSQL database. The password of a
-//! database's URL is shown nowhere.
+//! The location of the data: a file, or a schema of a PostgreSQL database. The password in the URL
+//! of a database is never shown.
 
 use std::fmt::{self, Display, Write as _};
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use super::cli::{DatabaseUrl, ServerArgs, StatementModeArg};
 use super::paths::{KeysFile, cache_folder, data_file};
 use super::startup_error::StartupError;
 
-/// The schema of the tables, unless another one is asked for.
+/// The schema of the tables if `--schema` is not set.
 const SCHEMA: &str = "svc";
 
-/// Where the data is.
+/// The location of the data.
 #[derive(Debug, Clone)]
 pub enum DataLocation {
     /// In this file.
@@ -30,19 +30,20 @@ pub enum DataLocation {
 #[derive(Debug, Clone)]
 pub struct SchemaLocation {
     options: svc_postgres::PostgresOptions,
-    /// Its host, port and database.
+    /// The host, port and database.
     place: String,
     schema: String,
-    /// Those of the replica that reads go to.
+    /// The host, port and database of the replica for reads.
     replica: Option<String>,
 }
 
 impl DataLocation {
-    /// Where the options say; the file in the user's cache folder unless they do.
+    /// Returns the location of the options, or the file in the cache folder of the user.
     ///
     /// # Errors
     ///
-    /// The options contradict each other, name no database, or there is no place for a file.
+    /// Returns an error if the options contradict each other, the URL is invalid, or there is no
+    /// folder for the file.
     pub fn of(options: &ServerArgs) -> Result<Self, StartupError> {
         match (&options.database, &options.data) {
             (Some(_), Some(_)) => Err(StartupError::new(
@@ -75,7 +76,7 @@ impl DataLocation {
         }
     }
 
-    /// The file that keeps the keys of this data readable.
+    /// Returns the file that stores the keys of this data in plain text.
     pub(super) fn keys_file(&self) -> Result<KeysFile, StartupError> {
         Ok(match self {
             Self::File(path) => KeysFile::beside(path),
@@ -88,7 +89,7 @@ impl DataLocation {
         })
     }
 
-    /// What is made anew by `--fresh`.
+    /// Returns the word for the object that `--reset` creates again.
     pub(super) fn noun(&self) -> &'static str {
         match self {
             Self::File(_) => "file",
@@ -96,7 +97,7 @@ impl DataLocation {
         }
     }
 
-    /// Removes the data, if there is some of this program.
+    /// Removes the data, if it belongs to this program.
     pub(super) async fn remove(&self) -> Result<(), StartupError> {
         match self {
             Self::File(path) => remove_data_file(path)
@@ -106,7 +107,7 @@ impl DataLocation {
         }
     }
 
-    /// What to tell whoever starts a server here.
+    /// Returns notes for the user who starts a server.
     pub(super) fn notes(&self) -> Vec<String> {
         match self {
             Self::File(_) => Vec::new(),
@@ -129,11 +130,11 @@ impl Display for DataLocation {
 }
 
 impl SchemaLocation {
-    /// A schema of the database at a URL, which this option names.
+    /// Returns a schema of the database with this URL. `option` is the option of the URL.
     ///
     /// # Errors
     ///
-    /// The URL is none of a database.
+    /// Returns an error if the URL is not the URL of a database.
     pub fn at(
         option: &'static str,
         url: &DatabaseUrl,
@@ -145,13 +146,13 @@ impl SchemaLocation {
             options: svc_postgres::PostgresOptions::new(&url.0)
                 .map_err(|error| about_url(option, &error))?
                 .schema(schema),
-            // A name that can be one stays as it is.
+            // A valid name is not changed by this.
             schema: schema.escape_debug().to_string(),
             replica: None,
         })
     }
 
-    /// The same with what the command line says about it.
+    /// Returns the schema with the other options of the command line.
     pub(super) fn of(
         option: &'static str,
         url: &DatabaseUrl,
@@ -177,13 +178,13 @@ impl SchemaLocation {
         Ok(server)
     }
 
-    /// How to open it.
+    /// Returns the options for opening it.
     #[must_use]
     pub fn options(&self) -> svc_postgres::PostgresOptions {
         self.options.clone()
     }
 
-    /// The same with so many connections at most.
+    /// Returns a copy with this maximum number of connections.
     pub(super) fn with_connections(&self, most: usize) -> Self {
         Self {
             options: self.options().max_connections(most),
@@ -191,16 +192,16 @@ impl SchemaLocation {
         }
     }
 
-    /// The schema of the tables.
+    /// Returns the schema of the tables.
     pub(super) fn schema(&self) -> &str {
         &self.schema
     }
 
-    /// The same name for the same data, whatever user asks for it.
+    /// Returns a name that is the same for the same data, for every user.
     fn id(&self) -> String {
         let digest = Sha256::digest(format!("{}\n{}", self.place, self.schema));
         digest.iter().take(8).fold(String::new(), |mut name, byte| {
-            // Writing into a string does not fail.
+            // Writing to a string does not fail.
             let _ = write!(name, "{byte:02x}");
             name
         })
@@ -213,7 +214,7 @@ impl SchemaLocation {
         }
     }
 
-    /// What to use in place of a copy of the file.
+    /// Returns the error of `backup` for a database.
     pub(super) fn no_backup(&self) -> StartupError {
         StartupError::new(
             "`backup` copies a data file only. Use the tools of PostgreSQL to back up a database.",
@@ -225,7 +226,7 @@ impl SchemaLocation {
         )
     }
 
-    /// What to use in place of a check of the file.
+    /// Returns the error of `check` for a database.
     pub(super) fn no_check(&self) -> StartupError {
         StartupError::new(
             "`check` checks a data file only. Use the tools of PostgreSQL to check a database.",
@@ -234,7 +235,7 @@ impl SchemaLocation {
         )
     }
 
-    /// What to use in place of a file that is written anew.
+    /// Returns the error of `compact` for a database.
     pub(super) fn no_compact(&self) -> StartupError {
         StartupError::new(
             "`compact` rewrites a data file only. Use PostgreSQL to rewrite the tables of a database.",
@@ -253,8 +254,9 @@ impl Display for SchemaLocation {
     }
 }
 
-/// The hosts with their ports, and the database: all of a URL that is shown. `None` for what is no
-/// such URL, or where a part of the password could be taken for one of these.
+/// Returns the hosts with their ports, and the database, which are the parts of a URL that may be
+/// shown. Returns `None` if the URL is invalid, or if a part of the password could be mistaken for
+/// one of them.
 fn place(url: &DatabaseUrl) -> Option<String> {
     let rest = url
         .0
@@ -304,7 +306,7 @@ fn host(host: &Host) -> String {
     }
 }
 
-/// Not what the parser says: that may be a part of the password.
+/// The message of the parser is not shown, because it could contain a part of the password.
 fn unreadable(option: &str) -> StartupError {
     StartupError::new(
         format!("The database URL in `{option}` cannot be read."),

@@ -1,7 +1,7 @@
-//! What `/metrics` tells, in Prometheus' text format: requests by route template and status,
-//! latency, and the store's work.
+//! The metrics of `/metrics` in the text format of Prometheus: requests by route template and
+//! status, latency, and the work of the store.
 //!
-//! Labels are templates such as `people/{id}`: no path, no key and no personal data gets here.
+//! Labels are templates such as `people/{id}`. They never contain a path, a key or personal data.
 
 use prometheus::core::Collector;
 use prometheus::proto::MetricFamily;
@@ -14,12 +14,12 @@ use svc_tower::{BodyBudgetUsage, ObservedResponse};
 use super::database::{ConnectionStats, StoreStats};
 use super::startup_error::StartupError;
 
-/// The upper ends of the latency's buckets, in seconds.
+/// The upper bounds of the latency buckets, in seconds.
 const BUCKETS: [f64; 12] = [
     0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0,
 ];
 
-/// Counts answers. Cheap to clone; clones count together.
+/// Counts responses. Cheap to clone; all clones share their counters.
 #[derive(Debug, Clone)]
 pub struct Metrics {
     registry: Registry,
@@ -30,11 +30,11 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Metrics without an answer.
+    /// Creates metrics without any response.
     ///
     /// # Errors
     ///
-    /// There cannot be such metrics.
+    /// Returns an error if the metrics cannot be registered.
     pub fn new() -> std::result::Result<Self, StartupError> {
         Self::registered().map_err(|error| {
             let what = format!("The metrics cannot be registered: {error}.");
@@ -43,10 +43,13 @@ impl Metrics {
     }
 
     fn registered() -> Result<Self> {
-        let requests = Opts::new("svc_requests_total", "Answers by route, method and status.");
+        let requests = Opts::new(
+            "svc_requests_total",
+            "Responses by route, method and status.",
+        );
         let latency = HistogramOpts::new(
             "svc_request_seconds",
-            "Time from a request's head to its answer.",
+            "Time from the head of a request to its response.",
         );
         let metrics = Self {
             registry: Registry::new(),
@@ -62,10 +65,10 @@ impl Metrics {
         Ok(metrics)
     }
 
-    /// Counts one answer.
+    /// Counts one response.
     pub fn count(&self, answered: &ObservedResponse<'_>) {
         let (route, method) = (answered.route().to_string(), answered.method());
-        // There are as many values as labels; with another number nothing would be counted.
+        // The number of values matches the number of labels; otherwise nothing is counted.
         if let Ok(latency) = self
             .latency
             .get_metric_with_label_values(&[&*route, method])
@@ -81,12 +84,12 @@ impl Metrics {
         }
     }
 
-    /// Everything as text, with what the store says of itself and the memory of incomplete request
-    /// bodies.
+    /// Returns all metrics as text, with the statistics of the store and the memory of incomplete
+    /// request bodies.
     ///
     /// # Errors
     ///
-    /// A metric cannot be written in this format.
+    /// Returns an error if a metric cannot be written in this format.
     pub fn text(&self, store: &StoreStats, bodies: BodyBudgetUsage) -> Result<String> {
         let mut families = self.registry.gather();
         families.extend(of_store(store)?);
@@ -95,23 +98,19 @@ impl Metrics {
     }
 }
 
-/// What a store says of itself.
+/// Returns the metrics of a store.
 fn of_store(store: &StoreStats) -> Result<Vec<MetricFamily>> {
     let commits = store.commits;
     let mut families = vec![
         gauge(
             "svc_writes_waiting",
-            "Writes in the writer's queue.",
+            "Writes in the write queue.",
             store.writes_waiting,
         )?,
-        counter(
-            "svc_writes_total",
-            "Writes that were carried out.",
-            commits.writes,
-        )?,
+        counter("svc_writes_total", "Executed writes.", commits.writes)?,
         counter(
             "svc_batches_total",
-            "Transactions that writes shared; each is one sync.",
+            "Transactions of writes; each is one sync.",
             commits.transactions,
         )?,
         gauge(
@@ -122,7 +121,7 @@ fn of_store(store: &StoreStats) -> Result<Vec<MetricFamily>> {
     ];
     let seconds = Counter::new(
         "svc_commit_seconds_total",
-        "Time spent in COMMIT, most of it in the sync.",
+        "Time in COMMIT, most of it in the sync.",
     )?;
     seconds.inc_by(commits.commit_time.as_secs_f64());
     families.push(seconds.collect());
@@ -132,8 +131,8 @@ fn of_store(store: &StoreStats) -> Result<Vec<MetricFamily>> {
             busy,
             waiting,
         } => [
-            gauge("svc_readers_open", "Reading connections.", open)?,
-            gauge("svc_readers_busy", "Reading connections at work.", busy)?,
+            gauge("svc_readers_open", "Open reading connections.", open)?,
+            gauge("svc_readers_busy", "Busy reading connections.", busy)?,
             gauge(
                 "svc_reads_waiting",
                 "Reads that wait for a connection.",
@@ -143,12 +142,12 @@ fn of_store(store: &StoreStats) -> Result<Vec<MetricFamily>> {
         ConnectionStats::Pool { busy, idle, wanted } => [
             gauge(
                 "svc_connections_busy",
-                "Connections to the database at work.",
+                "Busy connections to the database.",
                 busy,
             )?,
             gauge(
                 "svc_connections_idle",
-                "Connections to the database without work.",
+                "Idle connections to the database.",
                 idle,
             )?,
             gauge(
@@ -161,22 +160,22 @@ fn of_store(store: &StoreStats) -> Result<Vec<MetricFamily>> {
     Ok(families.into_iter().flatten().collect())
 }
 
-/// The memory of incomplete request bodies.
+/// Returns the metrics of incomplete request bodies.
 fn of_bodies(bodies: BodyBudgetUsage) -> Result<impl Iterator<Item = MetricFamily>> {
     let families = [
         gauge(
             "svc_body_bytes_held",
-            "Bytes that incomplete request bodies hold.",
+            "Bytes that incomplete request bodies use.",
             bodies.held,
         )?,
         gauge(
             "svc_body_bytes_limit",
-            "Bytes that incomplete request bodies may hold together.",
+            "Maximum number of bytes of all incomplete request bodies together.",
             bodies.limit,
         )?,
         counter(
             "svc_bodies_cut_total",
-            "Incomplete request bodies that were cut: 503.",
+            "Incomplete request bodies that were cut with 503.",
             bodies.cut,
         )?,
     ];
@@ -204,13 +203,13 @@ mod tests {
 
     use super::*;
 
-    /// The names of metrics in a text.
+    /// Returns the names of the metrics in a text.
     fn names(text: &str) -> BTreeSet<&str> {
         let of_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
         let words = text
             .split(|letter| !of_name(letter))
             .filter(|word| word.starts_with("svc_"));
-        // A histogram has three series, which have its name and their own.
+        // A histogram has three series, with suffixes of its name.
         let series = ["_bucket", "_sum", "_count"];
         words
             .map(|word| {
@@ -222,7 +221,7 @@ mod tests {
             .collect()
     }
 
-    /// Every metric of either store, as `/metrics` names it.
+    /// Returns the names of all metrics of both stores in `/metrics`.
     fn served() -> BTreeSet<String> {
         let metrics = Metrics::new().expect("metrics");
         let families = |connections| {

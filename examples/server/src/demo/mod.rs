@@ -1,4 +1,4 @@
-//! The demo server: its options, what stands before its service, its data.
+//! The demo server: its options, its data, and the layers around its service.
 
 mod data_errors;
 mod access_log;

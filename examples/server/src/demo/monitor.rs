@@ -1,4 +1,4 @@
-//! `/healthz` and `/metrics`, beside the mount of the interface and not below it.
+//! `/healthz` and `/metrics`, which are outside of the mount path of the API.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -15,18 +15,18 @@ use super::load_gate::GatedService;
 use super::metrics::Metrics;
 use super::startup_error::StartupError;
 
-/// The media type of Prometheus' text format, which is UTF-8.
+/// The media type of the text format of Prometheus, which is UTF-8.
 const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The service, and beside it what a monitor asks for.
+/// The service, and the endpoints for monitoring.
 #[derive(Debug, Clone)]
 pub struct MonitoredService {
     service: GatedService,
-    /// `None` where nobody may ask.
+    /// `None` if monitoring is off.
     monitor: Option<Monitor>,
 }
 
-/// What answers monitors.
+/// The endpoints for monitoring.
 #[derive(Debug, Clone)]
 pub struct Monitor {
     metrics: Metrics,
@@ -35,12 +35,12 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// A monitor, if it is wanted, and the service that tells it of each answer. A service at the
-    /// root of its host has no place beside it, and no monitor.
+    /// Returns the monitor, if it is enabled, and the service that reports its responses to it. A
+    /// service at the root of its host has no monitor.
     ///
     /// # Errors
     ///
-    /// As [`Metrics::new`].
+    /// Returns the errors of [`Metrics::new`].
     pub fn of(
         service: SvcService,
         store: &DemoStore,
@@ -72,13 +72,13 @@ impl Monitor {
 }
 
 impl MonitoredService {
-    /// A service with a monitor beside it, or without one.
+    /// Wraps a service, with or without a monitor.
     #[must_use]
     pub fn new(service: GatedService, monitor: Option<Monitor>) -> Self {
         Self { service, monitor }
     }
 
-    /// What a monitor asks for, and who answers; `None` for any other request.
+    /// Returns the monitor and the request to it, or `None` for other requests.
     fn asked<B>(&self, request: &Request<B>) -> Option<(Monitor, MonitorRequest)> {
         let asked = match request.uri().path() {
             "/metrics" => MonitorRequest::Metrics,
@@ -91,7 +91,7 @@ impl MonitoredService {
     }
 }
 
-/// What a monitor can ask for.
+/// A request to the monitor.
 #[derive(Debug, Clone, Copy)]
 enum MonitorRequest {
     Metrics,
@@ -115,13 +115,13 @@ impl Monitor {
             MonitorRequest::Health { is_loaded: false } => {
                 (StatusCode::SERVICE_UNAVAILABLE, "loading\n".to_owned())
             }
-            // It asks the data something, for no longer than the store waits for anything.
+            // This reads from the data, with the timeout of the store.
             MonitorRequest::Health { is_loaded: true } => match self.store.tenants().await {
                 Ok(_) => (StatusCode::OK, "ok\n".to_owned()),
                 Err(error) => {
                     let what = match self.store {
                         DemoStore::File(_) => "the data file cannot be read",
-                        DemoStore::Server(..) => "the database does not answer",
+                        DemoStore::Server(..) => "the database does not respond",
                     };
                     tracing::warn!(?error, "{what}");
                     (StatusCode::SERVICE_UNAVAILABLE, format!("{what}\n"))

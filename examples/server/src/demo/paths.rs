@@ -1,4 +1,4 @@
-//! Where the demo keeps its data and its keys.
+//! The files of the demo: its data and its keys.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -9,11 +9,12 @@ use svc_sqlite::sync_directory;
 
 use super::startup_error::StartupError;
 
-/// The data file: the one asked for, or `demo.db` in the user's cache folder, which is made.
+/// Returns the data file: the argument, or `demo.db` in the cache folder of the user, which is
+/// created.
 ///
 /// # Errors
 ///
-/// This user has no cache folder, or it cannot be made.
+/// Returns an error if this user has no cache folder, or it cannot be created.
 pub fn data_file(asked: Option<&Path>) -> Result<PathBuf, StartupError> {
     if let Some(path) = asked {
         return Ok(path.to_owned());
@@ -21,11 +22,12 @@ pub fn data_file(asked: Option<&Path>) -> Result<PathBuf, StartupError> {
     Ok(cache_folder("Choose a data file with --data.")?.join("demo.db"))
 }
 
-/// Refuses an empty data file that has a keys file: it had data, and is not taken for a new one.
+/// Rejects an empty data file that has a keys file. The file had data, and is not used as a new
+/// one.
 ///
 /// # Errors
 ///
-/// The file is empty and has a keys file.
+/// Returns an error if the file is empty and has a keys file.
 pub(super) fn refuse_emptied(data: &Path) -> Result<(), StartupError> {
     let is_empty = fs::metadata(data).is_ok_and(|file| file.len() == 0);
     if !is_empty || !KeysFile::beside(data).path().exists() {
@@ -38,7 +40,7 @@ pub(super) fn refuse_emptied(data: &Path) -> Result<(), StartupError> {
     ))
 }
 
-/// The demo's own folder in the user's cache folder, which is made.
+/// Returns the folder of the demo in the cache folder of the user, which is created.
 pub(super) fn cache_folder(remedy: &str) -> Result<PathBuf, StartupError> {
     let Ok(folders) = choose_native_strategy() else {
         return Err(StartupError::new(
@@ -58,7 +60,7 @@ pub(super) fn cache_folder(remedy: &str) -> Result<PathBuf, StartupError> {
     Ok(folder)
 }
 
-/// Makes a folder that only its owner can look into, with those above it.
+/// Creates a folder that only its owner can read, with its parent folders.
 pub(super) fn make_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -67,16 +69,16 @@ pub(super) fn make_private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// A key that the demo has made, and shows at every start.
+/// A key that the demo created, and shows at every start.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ShownKey {
-    /// Its id in the store.
+    /// The id of the key in the store.
     pub id: String,
-    /// The tenant whose data it opens.
+    /// The tenant that the key gives access to.
     pub tenant: String,
-    /// Whether it may only read.
+    /// Whether the key is read-only.
     pub read_only: bool,
-    /// The secret.
+    /// The token.
     pub token: String,
 }
 
@@ -90,15 +92,15 @@ impl std::fmt::Debug for ShownKey {
     }
 }
 
-/// The file beside the data file that keeps the demo's keys readable, for its owner only. The store
-/// has only hashes.
+/// The file next to the data file that stores the keys of the demo in plain text, readable by its
+/// owner only. The store contains only hashes.
 #[derive(Debug, Clone)]
 pub struct KeysFile {
     path: PathBuf,
 }
 
 impl KeysFile {
-    /// The keys file of a data file.
+    /// Returns the keys file of a data file.
     #[must_use]
     pub fn beside(data: &Path) -> Self {
         let mut name = data.as_os_str().to_owned();
@@ -106,17 +108,18 @@ impl KeysFile {
         Self { path: name.into() }
     }
 
-    /// Where it is.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The keys in it; none when there is no such file. A line that is no key is passed over.
+    /// Returns the keys in the file, or no keys if the file does not exist. Malformed lines are
+    /// ignored.
     ///
     /// # Errors
     ///
-    /// What the operating system says when the file is there and cannot be read.
+    /// Returns the error of the operating system if the file exists and cannot be read.
     pub fn read(&self) -> io::Result<Vec<ShownKey>> {
         match fs::read_to_string(&self.path) {
             Ok(text) => Ok(text.lines().filter_map(parse_line).collect()),
@@ -130,7 +133,8 @@ impl KeysFile {
     ///
     /// # Errors
     ///
-    /// The error of the operating system. The file then has either the former keys or these.
+    /// Returns the error of the operating system. The file then has either the previous keys or
+    /// these.
     pub fn write(&self, keys: &[ShownKey]) -> io::Result<()> {
         self.write_then(keys, sync_directory)
     }
@@ -150,8 +154,8 @@ impl KeysFile {
         let mut name = self.path.as_os_str().to_owned();
         name.push(".new");
         let new = PathBuf::from(name);
-        // A file left over from a write that was cut off; `create_new` below makes a new one with
-        // the right mode.
+        // A file that remains from an interrupted write. `create_new` below creates one with the
+        // right mode.
         remove(&new)?;
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -164,11 +168,11 @@ impl KeysFile {
         sync(&self.path)
     }
 
-    /// Removes the file, if there is one. The removal is durable when this returns.
+    /// Removes the file, if it exists. The removal is durable when this returns.
     ///
     /// # Errors
     ///
-    /// The error of the operating system.
+    /// Returns the error of the operating system.
     pub fn remove(&self) -> io::Result<()> {
         self.remove_then(sync_directory)
     }
@@ -182,7 +186,7 @@ impl KeysFile {
     }
 }
 
-/// Removes a file. Whether there was one.
+/// Removes a file. Returns whether it existed.
 fn remove(path: &Path) -> io::Result<bool> {
     match fs::remove_file(path) {
         Ok(()) => Ok(true),
@@ -225,7 +229,7 @@ mod tests {
     fn keys_come_back_as_they_were_written_and_only_the_owner_can_read_them() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = KeysFile::beside(&folder.path().join("demo.db"));
-        assert_eq!(file.read().expect("no file is no trouble"), []);
+        assert_eq!(file.read().expect("a missing file is not an error"), []);
         let keys = [key("1", false), key("2", true)];
         file.write(&keys[..1]).expect("it is written");
         file.write(&keys).expect("it is written again");
@@ -241,7 +245,7 @@ mod tests {
         }
         file.remove().expect("it is removed");
         file.remove().expect("it is gone already");
-        assert_eq!(file.read().expect("no file is no trouble"), []);
+        assert_eq!(file.read().expect("a missing file is not an error"), []);
     }
 
     #[test]
@@ -249,7 +253,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let file = KeysFile::beside(&folder.path().join("demo.db"));
         let mut syncs = Vec::new();
-        // What is on the disk when the folder is synced.
+        // The content of the disk when the folder is synced.
         let mut sync = |path: &Path| {
             assert_eq!(path.parent(), Some(folder.path()));
             syncs.push(file.read().map(|keys| keys.len())?);

@@ -1,4 +1,4 @@
-//! The program from its command line to its end.
+//! Runs the program, from its command line to its end.
 
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -37,15 +37,15 @@ use super::shutdown::ShutdownFlag;
 use super::top;
 use super::startup_error::StartupError;
 
-/// How long a request waits for the data of a new file before it is told to come again.
+/// Time for which a request waits for the data of a new file before it gets 503.
 const LOAD_PATIENCE: Duration = Duration::from_secs(10);
 
-/// The program: it does what its command line says, and tells on standard error why it could not.
+/// Executes the command line. Prints an error to standard error if it fails.
 #[must_use]
 pub fn main() -> ExitCode {
-    // Warnings and errors only: each request has its line already, and what stands below them in
-    // the client of PostgreSQL tells the values of statements (as records of `log`, which nothing
-    // here listens to either).
+    // Warnings and errors only: each request already has its line. At lower levels, the client of
+    // PostgreSQL logs the values of statements (as records of `log`, which this program does not
+    // collect).
     tracing_subscriber::fmt()
         .with_max_level(LevelFilter::WARN)
         .with_writer(io::stderr)
@@ -66,7 +66,7 @@ pub fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    // Its end waits for whatever still blocks, after the trouble was told.
+    // The runtime ends after blocking work has ended; the error is printed before.
     match runtime.block_on(run(cli)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
@@ -76,7 +76,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Does what the command line says; a server runs until it is told to stop.
+/// Executes the command line. A server runs until the order to stop.
 async fn run(cli: Cli) -> Result<(), StartupError> {
     let options = &cli.options;
     match cli.command {
@@ -99,7 +99,7 @@ async fn run(cli: Cli) -> Result<(), StartupError> {
     }
 }
 
-/// Serves until the order to stop comes.
+/// Serves until the order to stop.
 async fn run_server(options: &ServerArgs) -> Result<(), StartupError> {
     let settings = ServerSettings::check(options)?;
     check(&settings).await?;
@@ -111,7 +111,7 @@ async fn run_server(options: &ServerArgs) -> Result<(), StartupError> {
             "Start the server in an environment that allows handlers for SIGINT and SIGTERM.",
         )
     })?;
-    // The port comes first: nothing is deleted or made for a server that cannot listen.
+    // The port is opened first: no data is created or deleted for a server that cannot listen.
     let address = ListenAddress::open(&settings).await?;
     let location = DataLocation::of(options)?;
     let Data {
@@ -178,7 +178,7 @@ async fn run_server(options: &ServerArgs) -> Result<(), StartupError> {
             .await
             .unwrap_or_else(|panic| Err(Error::unexpected(panic.to_string())));
         if outcome.is_err() {
-            // The server has ended already when nobody listens.
+            // It fails only if the server has already ended.
             let _ = given.send(());
         }
         outcome
@@ -199,11 +199,11 @@ async fn run_server(options: &ServerArgs) -> Result<(), StartupError> {
         .serve_until(address.listener, stopped)
         .await;
     if let Some(delivering) = delivering {
-        // What it had begun comes again when the demo starts again.
+        // Its unfinished work is repeated when the demo starts again.
         delivering.abort();
     }
-    // It ends by itself: the order to stop came to both, or what stands before it has failed, and
-    // then nothing is waited for.
+    // It ends by itself: it also received the order to stop. If an earlier step has failed, nothing
+    // waits for it.
     if stop.is_given() {
         _ = sending.await;
     }
@@ -215,7 +215,7 @@ async fn run_server(options: &ServerArgs) -> Result<(), StartupError> {
     }
 }
 
-/// Loads what is missing behind a bar that shows how far it is. Whether all of it is there.
+/// Loads missing data with a progress bar. Returns whether all data is loaded.
 async fn load(store: &DemoStore, loads: Vec<SeedLoad>, stop: &ShutdownFlag) -> Result<bool, Error> {
     let begun = Instant::now();
     let mut records = 0;
@@ -247,7 +247,7 @@ async fn load(store: &DemoStore, loads: Vec<SeedLoad>, stop: &ShutdownFlag) -> R
     Ok(true)
 }
 
-/// A bar on the terminal; nothing where there is none.
+/// Returns a progress bar on the terminal, which is hidden if there is no terminal.
 fn progress_bar(people: u32, tenant: &str) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -264,13 +264,13 @@ fn progress_bar(people: u32, tenant: &str) -> ProgressBar {
     bar
 }
 
-/// Prints text to standard output, with invisible characters named.
+/// Prints text to standard output, with invisible characters shown by name.
 pub(super) fn say(text: &str) {
     write(&visible(text));
 }
 
-/// Prints a document, or what controls the terminal, to standard output unchanged. A closed pipe is
-/// not an error.
+/// Prints a document or terminal control codes to standard output unchanged. A closed pipe is not
+/// an error.
 pub(super) fn write(text: &str) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

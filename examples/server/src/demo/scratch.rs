@@ -1,4 +1,4 @@
-//! An empty data file among the temporary files, for what needs an interface and no data.
+//! An empty temporary data file, for commands that need an API without data.
 
 use std::path::PathBuf;
 
@@ -11,16 +11,16 @@ use super::paths::make_private_folder;
 use super::settings::ServerSettings;
 use super::startup_error::StartupError;
 
-/// A folder with an empty data file; gone when this is dropped.
+/// A folder with an empty data file. Dropping this removes it.
 #[derive(Debug)]
 pub(super) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Makes the folder.
+    /// Creates the folder.
     ///
     /// # Errors
     ///
-    /// There is no place for temporary files.
+    /// Returns an error if there is no folder for temporary files.
     pub(super) fn make() -> Result<Self, StartupError> {
         let folder = std::env::temp_dir().join(format!("svc-demo-{}", Uuid::new_v4()));
         make_private_folder(&folder).map_err(|error| {
@@ -34,11 +34,11 @@ impl Scratch {
         Ok(Self(folder))
     }
 
-    /// Opens the file, with the share names that are asked for.
+    /// Opens the file with the share names of the settings.
     ///
     /// # Errors
     ///
-    /// It cannot be written.
+    /// Returns an error if the file cannot be written.
     pub(super) async fn open(&self, settings: &ServerSettings) -> Result<DemoStore, StartupError> {
         let file = DataLocation::File(self.0.join("scratch.db"));
         DemoStore::open(&file, asked_names(settings), &mut Vec::new()).await
@@ -47,7 +47,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed lies among the temporary files.
+        // Files that cannot be removed remain in the folder for temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

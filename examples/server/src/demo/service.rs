@@ -1,4 +1,4 @@
-//! The service over the store, set up as the command line asks.
+//! The service over the store, with the options of the command line.
 
 use std::time::Duration;
 
@@ -17,16 +17,16 @@ use super::scratch::Scratch;
 use super::settings::{CorsSetting, ServerSettings};
 use super::startup_error::StartupError;
 
-/// The namespace of the server's identifiers, unless another one is asked for.
+/// The namespace of the identifiers of the server if `--namespace` is not set.
 const NAMESPACE: &str = "svc_demo";
-/// Longer than a call without a key takes where a sync of the disk is quick.
+/// Longer than a request without a key takes if a sync of the disk is fast.
 const EVEN: Duration = Duration::from_millis(10);
 
-/// The dialect that was asked for, with the share names that are fixed in the data.
+/// Returns the dialect of the settings, with the share names of the data.
 ///
 /// # Errors
 ///
-/// One of the prefixes is not valid.
+/// Returns an error if a prefix is invalid.
 pub fn dialect(store: &DemoStore, settings: &ServerSettings) -> Result<Dialect, StartupError> {
     let wrong = |option: &str, prefix: &str| {
         StartupError::new(
@@ -49,8 +49,8 @@ pub fn dialect(store: &DemoStore, settings: &ServerSettings) -> Result<Dialect, 
     Ok(dialect.with_share_names(store.share_names().clone()))
 }
 
-/// What cannot be served either where records that were named cannot be read: the collections under
-/// them, and what is created there.
+/// Returns the capabilities that depend on those that are disabled: collections below records that
+/// cannot be read, and creating records there.
 pub(super) fn also_withheld(settings: &ServerSettings) -> Vec<String> {
     let unread = settings
         .without
@@ -61,7 +61,7 @@ pub(super) fn also_withheld(settings: &ServerSettings) -> Vec<String> {
             .iter()
             .filter(move |kind| kind.schema().scope_kinds().any(|scope| scope == parent));
         let listed = below.map(move |kind| format!("{}.sub.{}", parent.plural(), kind.plural()));
-        // A canvass is made by its helper only.
+        // Only its helper creates a canvass.
         let inside = Kind::ALL.iter().filter(move |kind| {
             kind.schema().parent_kind() == Some(parent) && **kind != Kind::Canvass
         });
@@ -72,11 +72,11 @@ pub(super) fn also_withheld(settings: &ServerSettings) -> Vec<String> {
         .collect()
 }
 
-/// The service, mounted under the path of `base_url`.
+/// Returns the service, mounted at the path of `base_url`.
 ///
 /// # Errors
 ///
-/// The options contradict each other, or name a capability that is none.
+/// Returns an error if the options contradict each other or contain an unknown capability.
 pub fn service(
     store: &DemoStore,
     settings: &ServerSettings,
@@ -162,7 +162,7 @@ pub fn service(
     })
 }
 
-/// The options that can contradict each other, as they were given.
+/// Returns the options that can contradict each other, as they were given.
 fn given(settings: &ServerSettings) -> String {
     let mut options: Vec<String> = settings
         .without
@@ -178,19 +178,19 @@ fn given(settings: &ServerSettings) -> String {
     options.join(" ")
 }
 
-/// Waits to the microsecond: `tokio::time::sleep` takes whole milliseconds from now on, which shows
-/// when the work ended.
+/// Waits with an accuracy of microseconds. `tokio::time::sleep` waits whole milliseconds from now,
+/// which would reveal when the work ended.
 async fn exactly(time: Duration) {
-    // It fails only when the runtime ends.
+    // It fails only if the runtime ends.
     _ = tokio::task::spawn_blocking(move || std::thread::sleep(time)).await;
 }
 
-/// Whether there can be a service with these options, found out before anything is made or deleted
-/// for it.
+/// Checks that a service with these options is possible, before data is created or deleted for it.
 ///
 /// # Errors
 ///
-/// As [`service`]; nothing can be written to the folder of temporary files.
+/// Returns the errors of [`service`], and an error if the folder for temporary files is not
+/// writable.
 pub(super) async fn check(settings: &ServerSettings) -> Result<(), StartupError> {
     let has_own_prefix = settings.prefix.is_some() || settings.extension_prefix.is_some();
     if settings.without.is_empty()

@@ -1,4 +1,4 @@
-//! What the command line asks for, checked: each contradiction says what, where and what to do.
+//! The checked options of the command line. Each error names the problem, the option and a hint.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -8,35 +8,35 @@ use svc_store::keys::StoredKey;
 use super::cli::{EntryLinksArg, ResponseStyleArg, ServerArgs, Switch};
 use super::startup_error::StartupError;
 
-/// People in the first tenant of a new file, when nothing else is asked for.
+/// Default number of people in the first tenant of a new file.
 const PEOPLE: u32 = 5000;
 
-/// What the server is asked to do, free of contradictions.
+/// The settings of the server, without contradictions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line of its own"
+    reason = "each is a separate switch of the command line"
 )]
 pub struct ServerSettings {
     /// The address to listen on.
     pub listen: IpAddr,
-    /// The port, when one was asked for.
+    /// The port, if it is set.
     pub port: Option<u16>,
-    /// The public base URL with a slash at its end, when one was asked for.
+    /// The public base URL with a slash at the end, if it is set.
     pub base_url: Option<String>,
-    /// The proxies in front.
+    /// The trusted proxies.
     pub trusted_proxies: Vec<IpAddr>,
     /// Whether to delete the data file first.
     pub fresh: bool,
     /// People in the first tenant of a new file.
     pub people: u32,
-    /// Whether their number was asked for.
+    /// Whether this number is set.
     pub people_asked: bool,
-    /// The dialect's prefix.
+    /// The prefix of the dialect.
     pub prefix: Option<String>,
-    /// The dialect's prefix of extensions.
+    /// The prefix of extensions of the dialect.
     pub extension_prefix: Option<String>,
-    /// The namespace of the server's identifiers.
+    /// The namespace of the identifiers of the server.
     pub namespace: Option<String>,
     /// The names of the two network share objects.
     pub share_names: Option<(String, String)>,
@@ -44,27 +44,27 @@ pub struct ServerSettings {
     pub style: ResponseStyleArg,
     /// Which collections the entry point lists.
     pub entry_links: EntryLinksArg,
-    /// Whether 401, 403 and 404 have error bodies.
+    /// Whether 401, 403 and 404 responses have error bodies.
     pub error_bodies: bool,
-    /// Whether records are changed and deleted with `If-Match` only.
+    /// Whether changing and deleting records requires `If-Match`.
     pub require_if_match: bool,
-    /// Who may call the record helpers from a browser.
+    /// The origins that may call the record helpers from a browser.
     pub cors: CorsSetting,
-    /// Fixed keys, in the order of the command line: those with all rights first.
+    /// Keys of the command line in its order: those with all rights first.
     pub keys: Vec<FixedKey>,
     /// Whether the record helpers may be called without a key.
     pub anonymous_helpers: bool,
     /// Whether helpers are atomic.
     pub atomic_helpers: bool,
-    /// Whether nothing but helpers is served.
+    /// Whether only helpers are served.
     pub helpers_only: bool,
-    /// Capabilities that are not served.
+    /// Disabled capabilities.
     pub without: Vec<String>,
-    /// Whether PATCH means PUT.
+    /// Whether PATCH has the effect of PUT.
     pub patch_is_put: bool,
-    /// Whether webhooks may send to this machine and to private networks, also by http.
+    /// Whether webhooks may send to this machine, to private networks, and to http URLs.
     pub private_webhooks: bool,
-    /// Bytes that incomplete request bodies may hold together.
+    /// Maximum number of bytes of all incomplete request bodies together.
     pub body_budget: usize,
     /// Whether `/healthz` and `/metrics` are served.
     pub metrics: bool,
@@ -84,11 +84,11 @@ pub enum CorsSetting {
 /// A key whose token was given on the command line.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FixedKey {
-    /// The tenant whose data it opens.
+    /// The tenant that the key gives access to.
     pub tenant: String,
-    /// The token itself.
+    /// The token.
     pub token: String,
-    /// Whether it may only read.
+    /// Whether the key is read-only.
     pub read_only: bool,
 }
 
@@ -102,11 +102,11 @@ impl std::fmt::Debug for FixedKey {
 }
 
 impl ServerSettings {
-    /// Checks the options against the rules and each other.
+    /// Checks the options.
     ///
     /// # Errors
     ///
-    /// The first option that cannot be followed, with what to do about it.
+    /// Returns an error for the first invalid option, with a hint.
     pub fn check(options: &ServerArgs) -> Result<Self, StartupError> {
         let listen = listen(&options.listen)?;
         let base_url = options.base_url.as_deref().map(base_url).transpose()?;
@@ -195,8 +195,8 @@ impl ServerSettings {
             body_budget: usize::try_from(options.body_budget)
                 .unwrap_or(usize::MAX)
                 .saturating_mul(1024 * 1024),
-            // An address of its own says that a proxy stands in front, also where it listens on
-            // this machine alone.
+            // A base URL means that there is a proxy in front, even if the server listens on this
+            // machine only.
             metrics: options
                 .metrics
                 .map_or(listen.is_loopback() && options.base_url.is_none(), |it| {
@@ -217,7 +217,7 @@ fn rule(good: bool, what: &str, option: &str, value: &str) -> Result<(), Startup
     ))
 }
 
-/// A value as it can be shown in a terminal.
+/// Returns a value that is safe to show in a terminal.
 fn printable(value: &str) -> String {
     value
         .chars()
@@ -246,7 +246,7 @@ fn listen(text: &str) -> Result<IpAddr, StartupError> {
         })
 }
 
-/// Whether an address ends with its host.
+/// Returns whether a URL ends with its host.
 fn is_root(url: &str) -> bool {
     url.splitn(4, '/').nth(3).is_none_or(str::is_empty)
 }
@@ -337,8 +337,8 @@ fn fixed_keys(options: &ServerArgs) -> Result<Vec<FixedKey>, StartupError> {
         .map(|key| ("--read-key", &key.0, true));
     let mut keys: Vec<FixedKey> = Vec::new();
     for (option, text, read_only) in all.chain(reading) {
-        // The token is not repeated in a message: messages end up in logs. What has no tenant may
-        // be a token.
+        // The token is not repeated in a message, because messages are logged. A value without a
+        // tenant may be a token.
         let wrong = |what: &str| {
             let place = text.split_once('=').map_or_else(
                 || format!("{option} ..."),
@@ -399,7 +399,7 @@ mod tests {
 
     fn refused(arguments: &[&str]) -> String {
         check(arguments)
-            .expect_err("the arguments are refused")
+            .expect_err("the arguments are rejected")
             .to_string()
     }
 

@@ -1,11 +1,11 @@
-//! Why the demo did not start: what went wrong, where, and what to do about it.
+//! The error that the demo ends with: what is wrong, where, and how to fix it.
 
 use std::error::Error;
 use std::fmt;
 
 use svc_declaration::visible;
 
-/// A reason not to start, for the person at the keyboard.
+/// An error for the person who runs the demo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartupError {
     what: String,
@@ -14,7 +14,7 @@ pub struct StartupError {
 }
 
 impl StartupError {
-    /// What went wrong, where (an option, a file, an address), and what to do.
+    /// Creates an error: what is wrong, where (an option, a file, an address), and a hint.
     pub fn new(
         what: impl Into<String>,
         place: impl Into<String>,
@@ -27,19 +27,19 @@ impl StartupError {
         }
     }
 
-    /// What went wrong.
+    /// Returns what is wrong.
     #[must_use]
     pub fn what(&self) -> &str {
         &self.what
     }
 
-    /// Where it went wrong: an option, a file, an address.
+    /// Returns where it is wrong: an option, a file, an address.
     #[must_use]
     pub fn place(&self) -> &str {
         &self.place
     }
 
-    /// What to do about it.
+    /// Returns the hint.
     #[must_use]
     pub fn remedy(&self) -> &str {
         &self.remedy

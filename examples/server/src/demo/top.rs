@@ -1,4 +1,4 @@
-//! `svc-demo top`: what a running demo's `/metrics` tell, as a table, again and again.
+//! `svc-demo top`: shows `/metrics` of a running demo as a table, repeatedly.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,11 +11,11 @@ use tokio::net::TcpStream;
 use super::run::{say, write};
 use super::startup_error::StartupError;
 
-/// Routes that are shown.
+/// Maximum number of routes to show.
 const ROUTES: usize = 15;
-/// Bytes of an answer that are read.
+/// Maximum number of bytes to read from a response.
 const MOST: u64 = 4 * 1024 * 1024;
-/// What is shown of the store, and its series: those that it has.
+/// The labels and series of the store. Missing series are not shown.
 const STORE: [(&str, &str); 9] = [
     ("queued writes", "svc_writes_waiting"),
     ("writes", "svc_writes_total"),
@@ -28,11 +28,11 @@ const STORE: [(&str, &str); 9] = [
     ("connection waits", "svc_connections_wanted"),
 ];
 
-/// Shows the metrics of the demo at an address, so many times or until it is stopped.
+/// Shows the metrics of the demo at an address, `times` times or until it is stopped.
 ///
 /// # Errors
 ///
-/// Nobody answers there, or not with metrics.
+/// Returns an error if there is no response, or the response has no metrics.
 pub(super) async fn top(
     address: &str,
     every: Duration,
@@ -87,11 +87,11 @@ struct RouteStats {
     requests: f64,
     failed: f64,
     seconds: f64,
-    /// Ends of buckets in seconds, and the answers up to each.
+    /// Upper bounds of buckets in seconds, and the number of responses up to each.
     buckets: Vec<(f64, f64)>,
 }
 
-/// The routes by name and method.
+/// Returns the routes by name and method.
 fn routes(text: &str) -> BTreeMap<String, RouteStats> {
     let mut routes: BTreeMap<String, RouteStats> = BTreeMap::new();
     for (name, value) in text.lines().filter_map(|line| line.rsplit_once(' ')) {

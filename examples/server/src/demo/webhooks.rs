@@ -1,5 +1,4 @@
-//! The commands about webhooks: requests to the interface, as a key with every right would send
-//! them.
+//! The commands about webhooks. They send requests to the API, as a client with all rights does.
 
 use std::fmt::Write as _;
 
@@ -20,17 +19,17 @@ use super::run::say;
 use super::settings::ServerSettings;
 use super::startup_error::StartupError;
 
-/// The name under which webhooks show that this program created or changed them.
+/// The name that webhooks show as their creator if this program created or changed them.
 const COMMAND: &str = "svc-demo";
 
-/// Links are not shown, so any address will do.
+/// Any URL works, because links are not shown.
 const BASE: &str = "http://localhost/";
 
-/// Makes, lists or changes webhooks of the data at a location.
+/// Creates, lists or changes webhooks of the data at a location.
 ///
 /// # Errors
 ///
-/// There is no such data, tenant or webhook, or what is asked for is refused.
+/// Returns an error if there is no such data, tenant or webhook, or if the API rejects the request.
 pub(super) async fn manage(
     options: &ServerArgs,
     tenant: &str,
@@ -114,14 +113,14 @@ pub(super) async fn manage(
     Ok(())
 }
 
-/// The webhooks of a tenant.
+/// The commands about the webhooks of a tenant.
 struct WebhookCommands<'a> {
     api: &'a Api,
     tenant: Tenant,
 }
 
 impl WebhookCommands<'_> {
-    /// What the interface answers; its refusal as trouble.
+    /// Returns the response of the API, or its rejection as an error.
     async fn ask(
         &self,
         method: Method,
@@ -140,7 +139,7 @@ impl WebhookCommands<'_> {
         };
         let mut place = format!("--tenant {}", self.tenant.as_str());
         if let Some(body) = body {
-            // Writing into a string does not fail.
+            // Writing to a string does not fail.
             let _ = write!(place, ", request body {body}");
         }
         let body = body.map(Value::to_string).unwrap_or_default();
@@ -245,7 +244,7 @@ fn row(cells: [&str; 9]) -> String {
         url,
     ] = cells;
     let mut text = String::new();
-    // Writing into a string does not fail.
+    // Writing to a string does not fail.
     let _ = writeln!(
         text,
         "{id:<36}  {state:<8}  {arrived:>9}  {waiting:>6}  {given_up:>9}  {last:<14}  {created_by:<16}  {changed_by:<43}  {url}"
@@ -253,7 +252,7 @@ fn row(cells: [&str; 9]) -> String {
     text
 }
 
-/// What the descriptions of a refusal say, wherever they stand in it.
+/// Collects the descriptions of a rejection, at any depth.
 fn descriptions<'v>(refusal: &'v Value, said: &mut Vec<&'v str>) {
     match refusal {
         Value::Object(members) => {
@@ -269,14 +268,14 @@ fn descriptions<'v>(refusal: &'v Value, said: &mut Vec<&'v str>) {
     }
 }
 
-/// What is at a path; null where nothing is.
+/// Returns the value at a path, or null if there is none.
 fn at<'v>(value: &'v Value, path: &[&str]) -> &'v Value {
     path.iter()
         .try_fold(value, |value, name| value.get(name))
         .unwrap_or(&Value::Null)
 }
 
-/// The last part of its address.
+/// Returns the last part of its URL.
 fn id_of(webhook: &Value) -> &str {
     text(at(webhook, &["_links", "self", "href"]))
         .rsplit('/')

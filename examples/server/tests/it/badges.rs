@@ -1,5 +1,5 @@
-//! The badges of the README: what a step of `.ci/steps` checks, with the numbers of the files in
-//! which results are recorded. `BLESS=1` draws them.
+//! The badges of the README. Each states the result of a step of `.ci/steps`, with numbers from the
+//! files that record results. `BLESS=1` writes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,19 +8,19 @@ use serde_json::Value;
 
 type TestResult<T = ()> = Result<T, Box<dyn std::error::Error>>;
 
-/// Where the badges lie, from the root of the repository.
+/// The folder of the badges, below the root of the repository.
 const FOLDER: &str = "examples/pictures";
-/// About the width of a character of 11 px.
+/// Approximate width of a character of 11 px.
 const LETTER: usize = 7;
 const MARGIN: usize = 6;
 
-/// A picture of two words or so.
+/// A picture with a label and a value.
 struct Badge {
-    /// What its file is called.
+    /// The name of its file.
     name: &'static str,
     label: &'static str,
     says: String,
-    /// The part of a line of `.ci/steps` that fails if the claim does not hold.
+    /// The part of a line of `.ci/steps` that fails if the claim is wrong.
     proof: &'static str,
 }
 
@@ -32,7 +32,7 @@ fn read(path: &str) -> TestResult<String> {
     Ok(fs::read_to_string(root().join(path)).map_err(|error| format!("{path}: {error}"))?)
 }
 
-/// What a key of a TOML file has, where it stands on a line of its own.
+/// Returns the value of a key in a TOML file, if it is on its own line.
 fn setting(file: &str, key: &str) -> TestResult<String> {
     let text = read(file)?;
     let value = text
@@ -45,7 +45,7 @@ fn setting(file: &str, key: &str) -> TestResult<String> {
         .to_owned())
 }
 
-/// The MUST requirements that the suite observed at the demo in some setting, of all.
+/// Returns how many of all MUST requirements the suite observed at the demo in any setting.
 fn requirements() -> TestResult<String> {
     let matrix = read("svc-conformance/matrix.csv")?;
     let rows = matrix
@@ -60,7 +60,7 @@ fn requirements() -> TestResult<String> {
     Ok(format!("{seen} of {all} MUST requirements observed"))
 }
 
-/// The mutants that the suite detected, of all, at its lowest intensity, as CI runs it.
+/// Returns how many of all mutants the suite detected at its lowest intensity, which CI uses.
 fn mutants() -> TestResult<String> {
     let results: Value = serde_json::from_str(&read("svc-conformance/self-test.json")?)?;
     let number = |name: &str| results[name].as_u64().ok_or_else(|| format!("no {name}"));
@@ -161,7 +161,7 @@ fn the_badges_say_what_ci_proves() -> TestResult {
     Ok(())
 }
 
-/// The tests also run with the oldest compiler that is promised.
+/// The tests also run with the oldest supported compiler.
 #[test]
 fn the_workflow_tests_the_oldest_compiler() -> TestResult {
     let toolchains = format!(

@@ -1,9 +1,9 @@
-//! The conformance suite against the demo behind a port, set up in every way that the interface
-//! leaves open.
+//! The conformance suite against the demo over HTTP, in every configuration that the specification
+//! allows.
 //!
-//! `cargo test` runs two of the eight settings at the intensity `quick`. `.ci/run settings` runs
-//! all of them and what else is needed to see every MUST row, at the default intensity, and
-//! compares the matrix of the suite with it (`BLESS=1` writes it).
+//! `cargo test` runs two of the eight settings with the intensity `quick`. `.ci/run settings` runs
+//! all of them at the default intensity, and all further runs that observe every MUST requirement.
+//! It compares the matrix of the suite with the results (`BLESS=1` writes it).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,7 +42,7 @@ const KEYS: [&str; 6] = [
 /// The option with which the demo sends to the receiver of the suite.
 const PRIVATE_WEBHOOKS: &str = "--allow-private-webhooks";
 
-/// What the eight runs do not meet, and a demo that is set up otherwise shows.
+/// Requirements that the eight runs do not observe need a demo with other options.
 const MORE: &[(&str, &[&str])] = &[
     ("atomic helpers", &["--atomic-helpers"]),
     ("helpers only", &["--helpers-only"]),
@@ -54,7 +54,7 @@ const MORE: &[(&str, &[&str])] = &[
     ("private webhooks", &[PRIVATE_WEBHOOKS]),
 ];
 
-/// The eight settings: response style, prefix, and whether strangers may call helpers.
+/// The eight settings: response style, prefix, and whether anonymous callers may call helpers.
 fn eight() -> Vec<(String, Vec<&'static str>)> {
     let mut all = Vec::new();
     for style in ["table", "examples"] {
@@ -82,7 +82,8 @@ fn runtime() -> Runtime {
         .expect("a runtime")
 }
 
-/// A run against the demo, and how many records it had before and after.
+/// Runs the suite against the demo. Returns the report, and the numbers of records before and
+/// after.
 fn run(arguments: &[&str], intensity: Intensity) -> (Report, u64, u64) {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = [&KEYS[..], &["--seed-people", "60"], arguments].concat();
@@ -96,7 +97,7 @@ fn run(arguments: &[&str], intensity: Intensity) -> (Report, u64, u64) {
             .keys(keys.restricted("k-three-which-only-reads", "people.create"))
             .intensity(intensity)
             .allow_side_effects(true)
-            // The demo syncs each write, and a disk that others write to may take its time.
+            // The demo syncs each write, which can take long on a busy disk.
             .timeout(Duration::from_secs(60))
             .seed(42);
         if arguments.contains(&PRIVATE_WEBHOOKS) {
@@ -107,7 +108,7 @@ fn run(arguments: &[&str], intensity: Intensity) -> (Report, u64, u64) {
     })
 }
 
-/// How many records all collections of the entry point have.
+/// Returns the number of records in all collections of the entry point.
 async fn records(target: &dyn Target) -> u64 {
     let read = async |url: &str| {
         let mut request = Request::get(url);
@@ -136,8 +137,8 @@ async fn records(target: &dyn Target) -> u64 {
     sum
 }
 
-/// The server conforms, every MUST row that applies was decided, and nothing that was created is
-/// left.
+/// Checks that the server conforms, every applicable MUST requirement was decided, and no created
+/// record remains.
 fn assert_clean(name: &str, report: &Report, before: u64, after: u64) {
     report.assert_conformant();
     let undecided: Vec<_> = report.inconclusive().collect();
@@ -189,7 +190,7 @@ impl store::Store for Broken {
         request: &ListRequest,
     ) -> svc_core::Result<RawPage> {
         match kind {
-            Kind::Tag => Err(svc_core::Error::unexpected("the disk is gone")),
+            Kind::Tag => Err(svc_core::Error::unexpected("the disk failed")),
             kind => self.0.list(cx, kind, request).await,
         }
     }
@@ -211,7 +212,7 @@ impl store::Store for Broken {
     }
 }
 
-/// A service in this process whose backend fails.
+/// Runs the suite on a service in this process whose backend fails.
 fn failing() -> Report {
     let folder = tempfile::tempdir().expect("a folder");
     runtime().block_on(async {
@@ -254,7 +255,7 @@ fn a_failing_backend_is_seen_to_say_so() {
     );
 }
 
-/// The runs of all settings, two at a time, in their order.
+/// Returns the reports of all settings in their order. Two run at a time.
 fn all_runs() -> Vec<(String, Report)> {
     let more = MORE
         .iter()
@@ -274,7 +275,7 @@ fn all_runs() -> Vec<(String, Report)> {
                     if at < 8 {
                         assert_clean(name, &report, before, after);
                     } else {
-                        // Without records that can be listed there is no way to most helpers.
+                        // Without records in a collection, most helpers are not reachable.
                         let wrong = report.count(RequirementOutcome::Fail)
                             + report.count(RequirementOutcome::Error);
                         assert_eq!(wrong, 0, "{name}: {report}");
@@ -296,8 +297,8 @@ fn matrix() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../svc-conformance/matrix.csv")
 }
 
-/// The third column of the matrix: the first run in which a row was seen, and how many of the runs
-/// saw it.
+/// Returns the third column of the matrix: the first run that observed a requirement, and the
+/// number of runs that did.
 fn seen(reports: &[(String, Report)], id: &str) -> String {
     let saw = |report: &&(String, Report)| report.1.requirement(id).is_some_and(|row| row.observations > 0);
     reports
@@ -316,7 +317,7 @@ fn the_demo_conforms_in_every_setting_and_every_must_row_is_seen() {
     let mut written = String::new();
     let mut unseen = Vec::new();
     for (at, line) in text.lines().enumerate() {
-        // No cell before the last two has a comma or a quote.
+        // Only the last two cells can contain commas or quotes.
         let mut cells: Vec<String> = line.splitn(5, ',').map(ToOwned::to_owned).collect();
         if at > 0 {
             cells[3] = seen(&reports, &cells[0]);
@@ -333,7 +334,7 @@ fn the_demo_conforms_in_every_setting_and_every_must_row_is_seen() {
         .lines()
         .zip(written.lines())
         .find(|(one, other)| one != other);
-    println!("MUST rows that no run saw: {unseen:?}");
+    println!("MUST requirements that no run observed: {unseen:?}");
     if std::env::var_os("BLESS").is_none() {
         assert_eq!(differs, None, "run with BLESS=1");
     }

@@ -1,5 +1,5 @@
-//! `kill -9` in the middle of writing: what the server acknowledged is there, once, totals are
-//! those of the members, and nobody is there twice who signed more than once.
+//! `kill -9` during writes: everything that the server acknowledged exists exactly once, totals
+//! match the members, and people who signed repeatedly exist only once.
 
 use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
@@ -15,38 +15,37 @@ use crate::support::TestResult;
 use crate::support::client::{Client, link};
 use crate::support::program::{KEY, Program};
 
-/// How often the server is killed.
+/// Number of kills.
 const CYCLES: usize = 20;
 
-/// How many clients write at a time.
+/// Number of simultaneous clients.
 const CLIENTS: usize = 16;
 
-/// How many posts are acknowledged before a kill, at least.
+/// Minimum number of acknowledged posts before a kill.
 const POSTS: usize = 300;
 
-/// How many people sign, again and again; each donor is a new one.
+/// Number of people who sign repeatedly. Each donor is new.
 const SIGNERS: usize = 50;
 
-/// Where the clients post.
+/// The URLs that the clients post to.
 struct Helpers {
     sign: String,
     donate: String,
 }
 
-/// One acknowledged post: the identifier that the client gave the action, and the address that the
-/// server gave it.
+/// One acknowledged post: the identifier that the client gave the action, and its URL.
 type Acknowledged = (String, String);
 
-/// The numbers of a cycle.
+/// The state of a cycle.
 struct Cycle {
     number: usize,
     helpers: Helpers,
-    /// A permit for each acknowledged post.
+    /// One permit for each acknowledged post.
     acknowledged: Semaphore,
 }
 
-/// Posts until the server is gone; every second one is a donation of 1.10. Whether a post was under
-/// way at the end.
+/// Posts until the server ends. Every second post is a donation of 1.10. Returns whether a post was
+/// unfinished at the end.
 async fn post(address: SocketAddr, client: usize, cycle: Arc<Cycle>) -> (Vec<Acknowledged>, bool) {
     let mut done = Vec::new();
     let Ok(mut connection) = Client::connect(address, Some(KEY)).await else {
@@ -83,7 +82,7 @@ async fn post(address: SocketAddr, client: usize, cycle: Arc<Cycle>) -> (Vec<Ack
     (done, false)
 }
 
-/// Lets clients write until enough is acknowledged, and kills the server under them.
+/// Lets clients write until enough posts are acknowledged, and then kills the server.
 async fn write_and_kill(data: &Path, number: usize) -> TestResult<Vec<Acknowledged>> {
     let mut program = Program::demo(data, &["--seed-people", "0"])?;
     let address = program.address()?;
@@ -125,7 +124,7 @@ async fn write_and_kill(data: &Path, number: usize) -> TestResult<Vec<Acknowledg
     Ok(acknowledged)
 }
 
-/// Every record of a collection: its address, by the identifier that the client gave it.
+/// Returns the URLs of all records of a collection, by the identifier of the client.
 async fn members(
     client: &mut Client,
     collection: &str,
@@ -149,7 +148,7 @@ async fn members(
     Ok((addresses, members))
 }
 
-/// Starts the server anew and looks whether everything is there, once, and all totals are exact.
+/// Restarts the server, and checks that all records exist exactly once and all totals are exact.
 async fn check(data: &Path, acknowledged: &[Acknowledged]) -> TestResult {
     let program = Program::demo(data, &[])?;
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
@@ -182,7 +181,7 @@ async fn check(data: &Path, acknowledged: &[Acknowledged]) -> TestResult {
         Amount::parse(&page["total_amount"].to_string()),
         Amount::new(cents, 2)
     );
-    // The first person of the tenant is the keys' own; each donation came with a new one (HLP-04).
+    // The first person of the tenant owns the keys. Each donation came with a new person (HLP-04).
     let people = client.walk("/api/v1/people").await?;
     let address = |person: &Value| {
         person["email_addresses"][0]["address"]

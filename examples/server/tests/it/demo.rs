@@ -10,12 +10,12 @@ use crate::support::demo::demo;
 use crate::support::program::{KEY, Program, outcome};
 use crate::support::{Raw, TestResult, own_loopback_address};
 
-/// Starts on an empty folder with few people, so that loading takes no time.
+/// Starts the demo in an empty folder with few people, so that loading is fast.
 fn start(data: &Path, arguments: &[&str]) -> TestResult<Program> {
     Program::demo(data, &[&["--seed-people", "20"], arguments].concat())
 }
 
-/// What a start that is refused says.
+/// Returns the error message of a start that must fail.
 fn refused(data: &Path, arguments: &[&str]) -> TestResult<String> {
     let (status, _, errors) = outcome(demo(data).args(["--port", "0"]).args(arguments))?;
     assert_eq!(status.code(), Some(1), "{errors}");
@@ -26,7 +26,7 @@ fn refused(data: &Path, arguments: &[&str]) -> TestResult<String> {
     Ok(errors)
 }
 
-/// The first word of the first line that begins with this word, after it.
+/// Returns the first word after this word, in the first line that starts with it.
 fn said<'a>(text: &'a str, word: &str) -> TestResult<&'a str> {
     let line = text
         .lines()
@@ -56,7 +56,7 @@ async fn without_arguments_there_are_keys_and_everything_to_look_at() -> TestRes
     assert_eq!(people["total_records"], 5000);
     let petition = &client.walk(&link(&entry, "svc:petitions")?).await?[0];
     let creator = client.get(&link(petition, "svc:creator")?).await?;
-    // What is written with a key of the demo names the person to whom it is bound.
+    // Records that are written with a key of the demo link to the person of the key.
     let new = client
         .post(
             &link(&entry, "svc:petitions")?,
@@ -80,13 +80,13 @@ async fn without_arguments_there_are_keys_and_everything_to_look_at() -> TestRes
     let (status, rest) = program.end()?;
     assert_eq!(status.code(), Some(0));
     assert!(rest.contains("loaded       5000 people"), "{rest}");
-    // The keys are shown again, and the data is still there.
+    // The keys are shown again, and the data still exists.
     let program = Program::start(demo(&data).args(["--port", "0"]))?.loaded()?;
     for token in &first {
         assert!(program.said.contains(&**token), "{}", program.said);
     }
     let mut client = Client::connect(program.address()?, Some(&first[0])).await?;
-    // The client takes the path of an address only: the port is another one now.
+    // The client uses only the path of a URL: the port has changed.
     assert_eq!(
         client.get(&link(&new, "self")?).await?["title"],
         "A new one"
@@ -94,7 +94,7 @@ async fn without_arguments_there_are_keys_and_everything_to_look_at() -> TestRes
     Ok(())
 }
 
-/// Everything that a tenant has, as far as it may not differ between two runs.
+/// Returns all data of a tenant that must be the same in two runs.
 async fn contents(program: &Program) -> TestResult<Vec<(String, Vec<Value>)>> {
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
     let entry = client.get(&program.base_url).await?;
@@ -187,7 +187,7 @@ async fn each_tenant_has_every_container_also_without_people() -> TestResult {
     assert_eq!(
         link(&new, "svc:creator")?,
         link(&owner, "self")?,
-        "keys are bound to the one person that there is"
+        "keys belong to the only person"
     );
     let petitions = other
         .walk(&format!("{}petitions", program.base_url))
@@ -278,7 +278,7 @@ async fn the_check_needs_the_file_for_itself_and_fails_on_damage() -> TestResult
     );
     let log = folder.path().join("demo.db-wal");
     let mut bytes = std::fs::read(&log)?;
-    // The first frame, with all commits, and one in the middle.
+    // The first frame, which affects all commits, and one in the middle.
     for frame in [0, (bytes.len() - 32) / (24 + 4096) / 2] {
         let place = 32 + frame * (24 + 4096) + 100;
         bytes[place] ^= 1;
@@ -298,7 +298,7 @@ async fn the_check_needs_the_file_for_itself_and_fails_on_damage() -> TestResult
 async fn an_emptied_file_is_new_with_fresh_only() -> TestResult {
     let folder = tempdir()?;
     let data = folder.path().join("demo.db");
-    // Without a key of its own the demo makes two, which are in the keys file.
+    // Without a key in its arguments, the demo creates two, which are in the keys file.
     let program =
         Program::start(demo(&data).args(["--port", "0", "--seed-people", "20"]))?.loaded()?;
     program.terminate()?;
@@ -413,7 +413,7 @@ async fn options_for_new_files_are_ignored_on_others_and_a_line_says_so() -> Tes
         "{}",
         pages[0]
     );
-    // A tenant that is named later is added with its data.
+    // A tenant that a later start names is added with its data.
     let mut late = Client::connect(program.address()?, Some("late-key-of-the-tests")).await?;
     assert_eq!(
         late.get(&format!("{}people", program.base_url)).await?["total_records"],
@@ -438,7 +438,7 @@ async fn a_load_that_was_cut_off_is_completed() -> TestResult {
     let data = folder.path().join("demo.db");
     let mut whole = Program::demo(&folder.path().join("whole.db"), &arguments)?;
     for _ in 0..3 {
-        // The banner comes before the data.
+        // The banner is printed before the data is loaded.
         Program::loading_demo(&data, &arguments)?.kill()?;
     }
     let mut resumed = Program::demo(&data, &[])?;
@@ -549,7 +549,7 @@ async fn und_15_keys_that_are_given_are_long_and_neither_shown_nor_kept() -> Tes
             "{said}"
         );
     }
-    assert!(!data.exists(), "nothing is made");
+    assert!(!data.exists(), "nothing is created");
     let keys = folder.path().join("demo.db.keys");
     let given = [
         "--seed-people",
@@ -580,7 +580,7 @@ async fn und_15_keys_that_are_given_are_long_and_neither_shown_nor_kept() -> Tes
     }
     program.terminate()?;
     program.end()?;
-    // Earlier versions kept them.
+    // Earlier versions stored them.
     let (_, list, _) = outcome(demo(&data).args(["keys", "list"]))?;
     let id = list
         .lines()
@@ -705,7 +705,7 @@ async fn a_backup_of_a_running_server_opens() -> TestResult {
     Ok(())
 }
 
-/// Whether a text stands in one of the files of a folder.
+/// Returns whether a file of a folder contains a text.
 fn stands_in(folder: &Path, text: &str) -> TestResult<bool> {
     for file in std::fs::read_dir(folder)? {
         let bytes = std::fs::read(file?.path())?;
@@ -725,7 +725,7 @@ async fn und_26_compacting_leaves_nothing_of_the_deleted_and_needs_the_file_for_
     let folder = tempdir()?;
     let data = folder.path().join("demo.db");
     assert!(refused_command(&data, &["compact"])?.contains("he data file does not exist"));
-    assert!(!data.exists(), "nothing is made");
+    assert!(!data.exists(), "nothing is created");
     let program = start(&data, &["--share-names", "a_share,b_share"])?;
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
     let people = format!("{}people", program.base_url);
@@ -735,7 +735,7 @@ async fn und_26_compacting_leaves_nothing_of_the_deleted_and_needs_the_file_for_
             &json!({"given_name": "PLANTED", "source": "PLANTED ".repeat(500)}),
         )
         .await?;
-    // Others around it, so that rows move between pages.
+    // Other records before and after it, so that rows move between pages.
     for number in 0..40 {
         client
             .post(
@@ -811,7 +811,7 @@ async fn helpers_can_be_all_that_is_served_and_atomic() -> TestResult {
     Ok(())
 }
 
-/// The path of a record's own address.
+/// Returns the path of the URL of a record.
 fn path(record: &Value) -> TestResult<String> {
     Ok(link(record, "self")?
         .splitn(4, '/')
@@ -901,8 +901,8 @@ async fn und_42_sigterm_answers_sixteen_requests_in_flight_and_exits_0() -> Test
             body.len()
         ))
         .await?;
-        // This interim answer comes when the service begins to read the body: the request is in
-        // flight.
+        // The interim response is sent when the service starts to read the body: the request is in
+        // progress.
         assert_eq!(raw.answer().await?.status, 100);
         clients.push((raw, body));
     }

@@ -1,4 +1,6 @@
-//! `svc-demo export`: the documents about the interface, printed without a server (CAP-04, UND-40).
+//! `svc-demo export`: prints the documents about the API, without a server.
+//!
+//! Requirements: CAP-04, UND-40.
 
 use std::process::{Command, Output};
 
@@ -58,8 +60,8 @@ fn und_40_each_document_is_printed_as_a_server_with_these_options_has_it() {
     );
 }
 
-/// The tables of a cluster: every table goes by tenant or to every node, and a store that is opened
-/// afterwards finds them made.
+/// The tables of a cluster: every table is distributed by tenant or is on every node, and a store
+/// that is opened later uses them.
 #[test]
 fn the_tables_of_a_cluster_are_printed() {
     let output = export(&["--schema", "crm", "export", "schema", "--citus"]);

@@ -1,5 +1,5 @@
-//! What clients should not send, over raw sockets, to the demo's server with the service and the
-//! store behind it.
+//! Malformed and hostile requests over raw sockets, to the server of the demo with its service and
+//! store.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -38,7 +38,7 @@ impl Demo {
         .await
     }
 
-    /// The demo behind a gate, which it opens to nobody itself, until it is told to stop.
+    /// Starts the demo with a gate, which the test controls, until it gets the order to stop.
     async fn behind(
         gate: LoadGate,
         patience: Duration,
@@ -86,7 +86,7 @@ impl Demo {
         })
     }
 
-    /// The answer to what is sent on a connection of its own.
+    /// Returns the response to data that is sent on a new connection.
     async fn answer(&self, sent: &str) -> TestResult<Answer> {
         let mut raw = Raw::connect(self.address).await?;
         raw.send(sent).await?;
@@ -99,7 +99,7 @@ impl Demo {
     }
 }
 
-/// The first error code of an error object.
+/// Returns the first error code of an error object.
 fn code(answer: &Answer) -> TestResult<String> {
     let error: Value = serde_json::from_slice(&answer.body)?;
     let code =
@@ -163,7 +163,10 @@ async fn und_34_ambiguous_and_foreign_requests_are_refused_and_not_reflected() -
         answer.text()
     );
     let answer = demo.answer(&format!("GET / HTTP/1.0\r\n{key}\r\n")).await?;
-    assert_eq!(answer.status, 200, "HTTP/1.0 may come without a Host");
+    assert_eq!(
+        answer.status, 200,
+        "HTTP/1.0 does not require a Host header"
+    );
     Ok(())
 }
 
@@ -185,7 +188,7 @@ async fn und_17_a_chunked_body_of_2_mib_is_too_large() -> TestResult {
     );
     assert_eq!(code(&answer)?, "BODY_TOO_LARGE");
     assert!(raw.rest().await?.is_empty());
-    // The next one is served.
+    // The next request is served.
     assert_eq!(demo.json("/tags").await?["page"], 1);
     Ok(())
 }
@@ -234,8 +237,8 @@ async fn und_42_a_slow_head_ends_the_connection() -> TestResult {
     Ok(())
 }
 
-/// UND-36: while the data loads, a request waits; when that takes too long it is told so as the
-/// interface tells it.
+/// UND-36: while the data loads, a request waits. After the timeout it gets the error response of
+/// the API.
 #[tokio::test]
 async fn und_36_requests_wait_for_the_data_or_are_told_to_come_again() -> TestResult {
     let (gate, opener) = LoadGate::closed();
@@ -275,7 +278,7 @@ async fn und_36_requests_wait_for_the_data_or_are_told_to_come_again() -> TestRe
     Ok(())
 }
 
-/// UND-42: a stop answers also those requests that wait for the data.
+/// UND-42: a shutdown also completes requests that wait for the data.
 #[tokio::test]
 async fn und_42_a_stop_does_not_lose_those_who_wait_for_the_data() -> TestResult {
     let (gate, opener) = LoadGate::closed();
@@ -290,7 +293,7 @@ async fn und_42_a_stop_does_not_lose_those_who_wait_for_the_data() -> TestResult
     ))
     .await?;
     stop.send(()).map_err(|()| "the server ended by itself")?;
-    // The listener closes while the request waits; then the data is there.
+    // The listener closes while the request waits. Then the data is available.
     while Raw::connect(demo.address).await.is_ok() {
         tokio::task::yield_now().await;
     }
@@ -299,7 +302,7 @@ async fn und_42_a_stop_does_not_lose_those_who_wait_for_the_data() -> TestResult
     Ok(demo.task.await?)
 }
 
-/// The answer to a browser's question whether it may post there.
+/// Returns the response to a preflight request.
 async fn preflight(demo: &Demo, path: &str) -> TestResult<Answer> {
     let sent = format!(
         "OPTIONS {path} HTTP/1.1\r\nHost: x\r\nOrigin: https://www.example.org\r\n\
@@ -308,7 +311,7 @@ async fn preflight(demo: &Demo, path: &str) -> TestResult<Answer> {
     demo.answer(&sent).await
 }
 
-/// The paths of every link of a document.
+/// Returns the paths of all links of a document.
 fn paths(document: &Value) -> Vec<(String, String)> {
     let links = document["_links"].as_object().into_iter().flatten();
     let path = |href: &Value| {
@@ -321,8 +324,8 @@ fn paths(document: &Value) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The addresses of the entry point, and of the first record of each of its collections, and what
-/// they link to.
+/// Returns the URLs of the entry point, of the first record of each of its collections, and of
+/// their links.
 async fn addresses(demo: &Demo) -> TestResult<Vec<(String, String)>> {
     let entry = paths(&demo.json("/").await?);
     let mut all = entry.clone();
@@ -343,7 +346,7 @@ async fn hlp_08_browsers_may_call_record_helpers_when_told_and_nothing_else() ->
         "svc:record_donation_helper",
         "svc:record_outreach_helper",
         "svc:record_attendance_helper",
-        // One helper under two names.
+        // One helper with two names.
         "svc:record_canvas_helper",
         "svc:record_canvass_helper",
     ];

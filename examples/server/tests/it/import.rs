@@ -1,5 +1,7 @@
-//! `svc-demo import`: a table of people becomes people, what is refused is told row by row, and an
-//! import that comes again does nothing twice (BAT-06, BAT-08).
+//! `svc-demo import`: imports a CSV file of people, reports each rejected row, and a repeated
+//! import does nothing twice.
+//!
+//! Requirements: BAT-06, BAT-08.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -74,7 +76,7 @@ async fn a_table_of_people_is_imported_once() -> TestResult {
     );
     let rows: Vec<_> = rows.records().collect::<Result<_, _>>()?;
     assert_eq!(rows.len(), 6);
-    // Each row has two lines, and the head one.
+    // Each row has two lines, and the head has one.
     assert_eq!((&rows[0][0], &rows[0][3]), ("16", "King,\n7"));
     assert!(rows[0][1].contains("gender"), "{:?}", rows[0]);
     let (is_done, again) = import(&demo.base_url, &file, KEY, &[])?;
@@ -82,7 +84,7 @@ async fn a_table_of_people_is_imported_once() -> TestResult {
     assert_eq!(
         people(&demo).await? - before,
         594,
-        "BAT-06: nothing is doubled"
+        "BAT-06: nothing is imported twice"
     );
     Ok(())
 }
@@ -108,7 +110,7 @@ async fn what_cannot_be_imported_says_why() -> TestResult {
         !is_done && said.contains("no column `Last`, only First, E-Mail"),
         "{said}"
     );
-    // A port that is reserved, and where no server listens.
+    // A reserved port without a server.
     let reserved = TcpSocket::new_v4()?;
     reserved.bind((Ipv4Addr::LOCALHOST, 0).into())?;
     let (is_done, said) = import(

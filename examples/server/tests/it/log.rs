@@ -1,4 +1,6 @@
-//! The demo's access log (UND-42).
+//! The demo's access log.
+//!
+//! Requirements: UND-42.
 
 use std::convert::Infallible;
 use std::io;
@@ -8,7 +10,7 @@ use http::{HeaderName, Request, Response};
 use svc_server::demo::AccessLog;
 use tower::ServiceExt;
 
-/// A writer that keeps what was written.
+/// A writer that stores its output.
 #[derive(Clone, Default)]
 struct Kept(Arc<Mutex<Vec<u8>>>);
 
@@ -65,7 +67,7 @@ async fn und_42_the_log_has_one_line_per_request_and_no_secret()
     );
     assert!(
         lines[2].starts_with("GET     --- ") && lines[2].ends_with("  -     /never"),
-        "its client went away: {text}"
+        "its client disconnected: {text}"
     );
     for secret in ["planted", "ada", "email", "?"] {
         assert!(!text.contains(secret), "{text}");

@@ -1,4 +1,4 @@
-//! The integration tests of the demo: one program, so that it is linked once.
+//! The integration tests of the demo, as one program that is linked once:
 //! `cargo test -p svc-server --test it MODULE`.
 
 mod badges;

@@ -1,4 +1,6 @@
-//! Memory of a server whose clients send all of their bodies but the end (UND-43).
+//! Memory of a server whose clients withhold the end of their bodies.
+//!
+//! Requirements: UND-43.
 
 #![cfg(target_os = "linux")]
 
@@ -13,10 +15,10 @@ use tokio::task::JoinSet;
 use crate::support::program::{KEY, Program};
 use crate::support::{Raw, TestResult};
 
-/// What the demo may have resident, in KiB.
+/// Maximum resident memory of the demo, in KiB.
 const MOST_RESIDENT: u64 = 160 * 1024;
 
-/// Bytes of a body that its client never sends.
+/// Number of bytes of a body that its client never sends.
 const WITHHELD: usize = 8;
 
 /// Clients that send a body and withhold its end.
@@ -28,7 +30,7 @@ struct Hanging {
 }
 
 impl Hanging {
-    /// All groups of clients.
+    /// Returns all groups of clients.
     fn all(base_path: &str, helper: &str) -> [Self; 4] {
         let key = format!("SVC-API-Token: {KEY}\r\n");
         let head = |path: &str, more: &str, length: usize| {
@@ -66,8 +68,8 @@ impl Hanging {
         ]
     }
 
-    /// Sends until every byte is in the sockets or refused, from as many addresses as the limit of
-    /// one address demands. Returns the open connections.
+    /// Sends until every byte is in the sockets or rejected, from as many addresses as the limit
+    /// for one address requires. Returns the open connections.
     async fn send(&self, address: SocketAddr) -> TestResult<Vec<tokio::net::TcpStream>> {
         let mut clients = JoinSet::new();
         for number in 0..self.clients {
@@ -88,14 +90,14 @@ impl Hanging {
         }
         let mut open = Vec::new();
         while let Some(client) = clients.join_next().await {
-            // The server closes the connection of a body that it refuses.
+            // The server closes the connection of a rejected body.
             open.extend(client?.ok());
         }
         Ok(open)
     }
 }
 
-/// Resident memory of a process in KiB: now, and the most since it started.
+/// Returns the resident memory of a process in KiB: now, and the maximum since its start.
 fn resident(program: &Program) -> TestResult<(u64, u64)> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", program.id()))?;
     let value = |name: &str| -> TestResult<u64> {
@@ -108,7 +110,7 @@ fn resident(program: &Program) -> TestResult<(u64, u64)> {
     Ok((value("VmRSS:")?, value("VmHWM:")?))
 }
 
-/// Waits until the server has read what was sent: two looks at its bodies show the same.
+/// Waits until the server has read all data: two reads of its metrics return the same.
 async fn settle(address: SocketAddr) -> TestResult {
     let mut last = String::new();
     loop {
@@ -127,8 +129,8 @@ async fn settle(address: SocketAddr) -> TestResult {
     }
 }
 
-/// The most resident KiB of a demo with this budget, attacked by one group of clients, and whether
-/// others were served meanwhile.
+/// Returns the maximum resident memory in KiB of a demo with this budget and one group of clients,
+/// and checks that other clients are served.
 async fn attacked(budget: &str, group: usize) -> TestResult<u64> {
     let folder = tempfile::tempdir()?;
     let program = Program::demo(
@@ -156,7 +158,7 @@ async fn attacked(budget: &str, group: usize) -> TestResult<u64> {
     let _open = group.send(address).await?;
     settle(address).await?;
     let (now, most) = resident(&program)?;
-    // Somebody else reads and writes, in small and in larger bodies.
+    // Another client reads and writes, with small and larger bodies.
     let mut served = 0;
     for length in [100, 10_000, 30_000] {
         let body = format!(
@@ -169,7 +171,7 @@ async fn attacked(budget: &str, group: usize) -> TestResult<u64> {
             body.len()
         );
         other.send(head).await?;
-        // In two parts, so that it is incomplete for a while.
+        // In two parts, so that the body is incomplete for a short time.
         let (first, second) = body.split_at(length / 2);
         other.send(first).await?;
         other.send(second).await?;
@@ -183,7 +185,7 @@ async fn attacked(budget: &str, group: usize) -> TestResult<u64> {
         now / 1024,
         most / 1024,
     );
-    assert_eq!(served, 3, "others are served");
+    assert_eq!(served, 3, "other clients are served");
     Ok(most)
 }
 

@@ -1,5 +1,7 @@
-//! `/healthz` and `/metrics` of the demo: beside the interface, by default on loopback and without
-//! `--base-url` only, and nothing personal in them (UND-42).
+//! `/healthz` and `/metrics` of the demo: outside of the API, by default only with a loopback
+//! address and without `--base-url`, and without personal data.
+//!
+//! Requirements: UND-42.
 
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
@@ -20,7 +22,7 @@ async fn get(program: &Program, path: &str) -> TestResult<Answer> {
     raw.answer().await
 }
 
-/// Each series with its value.
+/// Returns each series with its value.
 fn series(text: &str) -> BTreeMap<&str, f64> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines
@@ -145,7 +147,7 @@ async fn requests_are_counted_by_route_template_and_status() -> TestResult {
     ] {
         assert!(!text.contains(secret), "UND-42: {secret} in {text}");
     }
-    // Every series was introduced (the format's own rule).
+    // Every series has a `# TYPE` line, as the format requires.
     for name in series.keys().filter_map(|name| name.split('{').next()) {
         let name = ["_bucket", "_sum", "_count"]
             .iter()
@@ -180,7 +182,7 @@ async fn they_stand_beside_the_interface_and_only_where_they_may() -> TestResult
             "http://demo.example.org/api/v1/",
         ],
         &["--base-url", "http://demo.example.org/"],
-        // A proxy on the same machine stands before it.
+        // A proxy on the same machine is in front of it.
         &["--base-url", "http://demo.example.org/api/v1/"],
     ] {
         let arguments: Vec<&str> = ["--seed-people", "1"]
@@ -235,7 +237,7 @@ async fn top_shows_them_as_a_table() -> TestResult {
         outcome(demo(&data).args(["top", &address, "--count", "2", "--interval", "0.05"]))?;
     assert!(status.success(), "{errors}");
     let looks: Vec<&str> = out.split("route ").skip(1).collect();
-    // Requests, per second, failed: in the second look nothing has come since the first.
+    // Requests, per second, failed: no request arrives between the first and the second refresh.
     for (look, rate) in looks.iter().zip(["-", "0.0"]) {
         let row = |name: &str| {
             look.lines()
@@ -261,7 +263,8 @@ async fn top_shows_them_as_a_table() -> TestResult {
     Ok(())
 }
 
-/// A server answers with characters that clear a terminal, set its title and turn text around.
+/// A server responds with characters that clear a terminal, set its title, and change the text
+/// direction.
 #[test]
 fn top_names_the_invisible_characters_of_another_server() -> TestResult {
     let listener = TcpListener::bind("127.0.0.1:0")?;

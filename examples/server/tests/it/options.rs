@@ -1,4 +1,4 @@
-//! Every option of the demo means the same on the command line and in the environment.
+//! Every option of the demo has the same meaning on the command line and in the environment.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -7,10 +7,10 @@ use clap::{CommandFactory, Parser};
 use svc_server::demo::ServerSettings;
 use svc_server::demo::cli::{Cli, ServerArgs};
 
-/// Set for the child that says what it reads from its environment: its arguments.
+/// Set for the child process, which prints the options from its environment: its arguments.
 const CHILD: &str = "SVC_SERVER_TEST_OPTIONS";
 
-/// Options that had another name: the former name, the present one, and a value (none for a switch).
+/// Renamed options: the former name, the present name, and a value (none for a switch).
 const RENAMED: &[(&str, &str, &str)] = &[
     ("connections", "max-connections", "4"),
     ("statements", "statement-mode", "unnamed"),
@@ -24,7 +24,7 @@ const RENAMED: &[(&str, &str, &str)] = &[
     ("private-webhooks", "allow-private-webhooks", ""),
 ];
 
-/// Command lines with former names, and the same with the present ones.
+/// Command lines with former names, and the same with present names.
 const RENAMED_LINES: &[(&str, &str)] = &[
     ("--statements named", "--statement-mode prepared"),
     ("hooks list", "webhooks list"),
@@ -44,10 +44,10 @@ const RENAMED_LINES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Stands before what the child says.
+/// Printed before the options of the child.
 const MARK: &str = "options are ";
 
-/// Each option with a value that is not its default, as the environment has it; `true` for a
+/// Each option with a value that is not its default, in the format of the environment; `true` for a
 /// switch.
 const OPTIONS: &[(&str, &str)] = &[
     ("listen", "::1"),
@@ -100,7 +100,7 @@ fn environment_name(option: &str) -> String {
     format!("SVC_DEMO_{}", option.to_uppercase().replace('-', "_"))
 }
 
-/// What options come to, with the tokens that no debug output shows.
+/// Returns the resulting settings as text, with the tokens that debug output does not show.
 fn told(options: &ServerArgs) -> String {
     let settings = ServerSettings::check(options).expect("good options");
     let tokens: Vec<_> = settings.keys.iter().map(|key| &key.token).collect();
@@ -124,12 +124,12 @@ fn by_command_line(arguments: &[String]) -> String {
     )
 }
 
-/// What a process reads that has nothing but these variables.
+/// Returns the options of a process with only these variables.
 fn by_environment(variables: &[(String, &str)]) -> String {
     by_both("", variables)
 }
 
-/// What a process reads that has these arguments and variables.
+/// Returns the options of a process with these arguments and variables.
 fn by_both(arguments: &str, variables: &[(String, &str)]) -> String {
     let mut child = Command::new(std::env::current_exe().expect("this program"));
     child.args([
@@ -157,7 +157,7 @@ fn by_both(arguments: &str, variables: &[(String, &str)]) -> String {
     said.unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// The child: says what it reads.
+/// The child: prints its options.
 #[test]
 fn child() {
     if let Ok(arguments) = std::env::var(CHILD) {
@@ -296,7 +296,7 @@ fn former_names_of_options_and_variables_keep_working() {
     }
 }
 
-/// The names of the options that the help of a command shows.
+/// Returns the names of the options in the help of a command.
 fn shown(path: &str) -> BTreeSet<String> {
     let mut command = Cli::command();
     command.build();

@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How a test may start a process: the test program itself, a program of its package, or cargo.
+/// The allowed ways to start a process: the test program itself, a program of its package, or
+/// cargo.
 const ALLOWED: [&str; 3] = ["std::env::current_exe(", "env!(\"CARGO_BIN_EXE_", "cargo)"];
 
 /// The modules of integration tests that may start other programs, such as PostgreSQL.
@@ -61,9 +62,9 @@ fn all_sources() -> Vec<(String, String, bool)> {
         .collect()
 }
 
-/// What a source starts as a program. A variable is replaced by its value.
+/// Returns the programs that a source starts. A variable is replaced by its value.
 fn started(text: &str) -> Vec<String> {
-    // In two parts, so that this file does not contain the mark.
+    // In two parts, so that this file does not contain the marker.
     let mark = concat!("Command", "::new(");
     let after = |rest: &str| {
         rest.trim_start()

@@ -1,5 +1,6 @@
-//! Links over real connections: a proxy that is trusted decides their scheme and host, and nobody
-//! else (HAL-01, UND-34).
+//! Links over real connections: only a trusted proxy determines their scheme and host.
+//!
+//! Requirements: HAL-01, UND-34.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,10 +12,10 @@ use tokio::net::TcpListener;
 
 use crate::support::{Raw, TestResult};
 
-/// What links begin with unless a proxy says otherwise.
+/// The base URL of links without a proxy.
 const CONFIGURED: &str = "http://configured.example.org/api/";
 
-/// A service that trusts one proxy, and where it listens.
+/// Starts a service that trusts one proxy, and returns its address.
 async fn start(store: &SqliteStore, trusted: IpAddr) -> TestResult<SocketAddr> {
     let api = store
         .register_all(Api::builder(Vendor::new("Test", "Test")))
@@ -28,7 +29,7 @@ async fn start(store: &SqliteStore, trusted: IpAddr) -> TestResult<SocketAddr> {
     Ok(address)
 }
 
-/// The `self` link of the entry point, asked for with these headers.
+/// Returns the `self` link of the entry point, requested with these headers.
 async fn link(address: SocketAddr, headers: &str) -> TestResult<String> {
     let mut raw = Raw::connect(address).await?;
     raw.send(format!(
@@ -61,7 +62,7 @@ async fn hal_01_links_follow_a_trusted_proxy_over_a_connection() -> TestResult {
             "Forwarded: for=192.0.2.1;proto=https;host=public.example.org\r\n",
             public,
         ),
-        // What is incomplete, damaged or disagrees counts for nothing.
+        // Incomplete, malformed or contradictory headers are ignored.
         ("X-Forwarded-Host: public.example.org\r\n", CONFIGURED),
         (
             "X-Forwarded-Proto: javascript\r\nX-Forwarded-Host: public.example.org\r\n",

@@ -1,5 +1,6 @@
-//! The README of the repository and that of the demo: their `curl` lines are sent unchanged to a
-//! demo, their `cargo run` lines are parsed by the demo, and the links of all such pages exist.
+//! Tests of the README files of the repository and of the demo: their `curl` commands are sent
+//! unchanged to a demo, the demo parses their `cargo run` commands, and the links of all these
+//! pages exist.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -41,18 +42,18 @@ fn page(path: &str) -> TestResult<String> {
     Ok(fs::read_to_string(root().join(path)).map_err(|error| format!("{path}: {error}"))?)
 }
 
-/// A request of the journey.
+/// A request of the page.
 #[derive(Debug, Default)]
 struct Request {
     method: Option<String>,
     address: String,
     headers: Vec<String>,
     body: Option<String>,
-    /// The status that the page promises.
+    /// The status on the page.
     status: u16,
 }
 
-/// The words of a command line, as a POSIX shell would make them, with one variable.
+/// Splits a command line into words, as a POSIX shell does, with one variable.
 fn words(line: &str, key: &str) -> TestResult<Vec<String>> {
     let mut words = vec![];
     let mut word: Option<String> = None;
@@ -86,7 +87,7 @@ fn words(line: &str, key: &str) -> TestResult<Vec<String>> {
     Ok(words)
 }
 
-/// What curl would send.
+/// Returns the request that curl sends.
 fn request(line: &str, key: &str, status: u16) -> TestResult<Request> {
     let mut request = Request {
         status,
@@ -100,7 +101,7 @@ fn request(line: &str, key: &str, status: u16) -> TestResult<Request> {
             "-H" => request.headers.extend(words.next()),
             "-d" => request.body = words.next(),
             _ if word.starts_with('-') => {
-                return Err(format!("{word} is not known to this test").into());
+                return Err(format!("{word} is not supported by this test").into());
             }
             _ => request.address = word,
         }
@@ -108,7 +109,7 @@ fn request(line: &str, key: &str, status: u16) -> TestResult<Request> {
     Ok(request)
 }
 
-/// The `curl` lines of a page, in order, each with the status that the text before it promises.
+/// Returns the `curl` commands of a page, in order, with the status in the text before each.
 fn requests(page: &str, key: &str) -> TestResult<Vec<Request>> {
     let mut requests = Vec::new();
     let mut text = "";
@@ -130,7 +131,7 @@ fn requests(page: &str, key: &str) -> TestResult<Vec<Request>> {
                 .skip(1)
                 .step_by(2)
                 .find_map(|code| code.parse().ok());
-            let status = status.ok_or_else(|| format!("no status is promised for {line}"))?;
+            let status = status.ok_or_else(|| format!("no status is given for {line}"))?;
             requests.push(request(line, key, status)?);
         }
     }
@@ -141,7 +142,7 @@ async fn send(program: &Program, request: &Request) -> TestResult<Answer> {
     let path = request
         .address
         .strip_prefix(ADDRESS)
-        .ok_or_else(|| format!("{request:?} goes elsewhere"))?;
+        .ok_or_else(|| format!("{request:?} is for another server"))?;
     let body = request.body.as_deref().unwrap_or_default();
     let method = request
         .method
@@ -151,7 +152,7 @@ async fn send(program: &Program, request: &Request) -> TestResult<Answer> {
     for header in &request.headers {
         write!(head, "{header}\r\n")?;
     }
-    // curl labels a body so, unless it is told otherwise.
+    // curl sets this media type unless another one is given.
     if request.body.is_some()
         && !request
             .headers
@@ -186,7 +187,7 @@ async fn the_requests_of_the_pages_get_the_promised_responses() -> TestResult {
         |request: &Request| campaign.contains(&format!("action=\"{}\"", request.address));
     assert!(
         journey.iter().any(is_signed),
-        "the campaign's page signs another petition"
+        "the campaign page signs another petition"
     );
     let mut signatures = Vec::new();
     for request in &journey {
@@ -234,7 +235,8 @@ async fn the_requests_of_the_pages_get_the_promised_responses() -> TestResult {
     Ok(())
 }
 
-/// The arguments of each `cargo run` of a page, in a block of commands or between backticks.
+/// Returns the arguments of each `cargo run` of a page, in a block of commands or between
+/// backticks.
 fn runs(page: &str) -> Vec<String> {
     page.split("cargo run")
         .skip(1)
@@ -270,7 +272,7 @@ fn the_demo_has_the_commands_of_the_pages() -> TestResult {
     Ok(())
 }
 
-/// The anchor that a heading gets.
+/// Returns the anchor of a heading.
 fn anchor(heading: &str) -> String {
     let letters = heading
         .trim_start_matches('#')
@@ -280,7 +282,7 @@ fn anchor(heading: &str) -> String {
     letters.replace(|c: char| !c.is_alphanumeric() && c != '-' && c != '_', "")
 }
 
-/// The targets of the links and pictures of a page, without those on other hosts.
+/// Returns the targets of the links and pictures of a page, without those on other hosts.
 fn links(page: &str) -> Vec<String> {
     let named = |before: &'static str, end: char| {
         page.split(before)

@@ -1,8 +1,9 @@
-//! `kill -9` under clients that send what was not answered again with its `Idempotency-Key`:
-//! nothing is done twice, nothing is lost, and answers that are given again are the first ones byte
-//! for byte (IDM-01 to IDM-03).
+//! `kill -9` with clients that repeat a request without a response with its `Idempotency-Key`.
+//! Nothing is done twice or lost, and repeated responses are identical to the first ones.
 //!
 //! `SVC_RETRY_KILLS=200 cargo test -p svc-server --test it retries::` kills the server 200 times.
+//!
+//! Requirements: IDM-01 to IDM-03.
 
 use std::collections::HashSet;
 use std::env;
@@ -18,17 +19,17 @@ use crate::support::TestResult;
 use crate::support::client::{Client, link};
 use crate::support::program::{KEY, Program};
 
-/// How often the server is killed.
+/// Number of kills.
 const KILLS: usize = 10;
 
-/// How many clients write at a time.
+/// Number of simultaneous clients.
 const CLIENTS: usize = 8;
 
-/// How many posts are answered before a kill, at least.
+/// Minimum number of responses before a kill.
 const POSTS: usize = 100;
 
-/// A donation that was sent, and the answer to it where there was one. Nothing in it tells it from
-/// another one of its donor.
+/// A donation that was sent, and its response if there was one. Only its key differs from other
+/// donations of its donor.
 struct Sent {
     key: String,
     body: Value,
@@ -47,7 +48,7 @@ impl Sent {
         }
     }
 
-    /// Sends it; an answer that was given before has to be the same.
+    /// Sends the donation. A repeated response must be the same.
     async fn send(&mut self, connection: &mut Client, helper: &str) -> TestResult {
         let answer = connection.post_again(helper, &self.body, &self.key).await?;
         assert_eq!(answer.status, 200, "{}", answer.text());
@@ -55,7 +56,7 @@ impl Sent {
             Some(first) => {
                 assert!(
                     answer.body == *first,
-                    "IDM-02: another answer to {}: {}",
+                    "IDM-02: another response to {}: {}",
                     self.key,
                     answer.text()
                 );
@@ -71,7 +72,7 @@ impl Sent {
     }
 }
 
-/// Posts until the server is gone.
+/// Posts until the server ends.
 async fn post(
     address: SocketAddr,
     helper: Arc<str>,
@@ -94,8 +95,8 @@ async fn post(
     all
 }
 
-/// Starts the server, sends again what was not answered and some of what was, lets clients write,
-/// and kills the server under them.
+/// Starts the server, repeats all requests without a response and some others, lets clients write,
+/// and kills the server.
 async fn cycle(data: &Path, number: usize, all: &mut Vec<Sent>) -> TestResult {
     let mut program = Program::demo(data, &["--seed-people", "0"])?;
     let address = program.address()?;
@@ -125,7 +126,7 @@ async fn cycle(data: &Path, number: usize, all: &mut Vec<Sent>) -> TestResult {
     let new: Vec<Sent> = clients.join_all().await.into_iter().flatten().collect();
     assert!(
         new.iter().any(|sent| sent.answer.is_none()),
-        "the server was killed under nobody"
+        "no request was in progress when the server was killed"
     );
     all.extend(new);
     Ok(())
@@ -161,7 +162,7 @@ async fn idm_01_what_is_sent_again_after_kill_9_is_done_once() -> TestResult {
         let answer: Value = serde_json::from_slice(sent.answer.as_deref().ok_or("no answer")?)?;
         assert!(
             kept.contains(&path(&link(&answer, "self")?)),
-            "IDM-01: {} was answered",
+            "IDM-01: {} had a response",
             sent.key
         );
     }

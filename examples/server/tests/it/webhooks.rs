@@ -1,7 +1,9 @@
-//! `kill -9` of the demo while it sends: each event comes at least once, always under the same
-//! `webhook-id`, and no two events under one (HOOK-07).
+//! `kill -9` of the demo while it sends: each event is sent at least once, always with the same
+//! `webhook-id`, and each event has its own id.
 //!
 //! `SVC_HOOK_KILLS=200 cargo test -p svc-server --test it webhooks::` kills the demo 200 times.
+//!
+//! Requirements: HOOK-07.
 
 use std::collections::HashMap;
 use std::env;
@@ -16,12 +18,12 @@ use crate::support::TestResult;
 use crate::support::client::{Client, link};
 use crate::support::program::{KEY, Program};
 
-/// How often the demo is killed.
+/// Number of kills.
 const KILLS: usize = 5;
-/// People who are made before each kill.
+/// Number of people who are created before each kill.
 const PEOPLE: usize = 20;
 
-/// What has come: each body with every id under which it did.
+/// The received messages: each body with all its ids.
 #[derive(Clone)]
 struct Receiver {
     url: String,
@@ -48,7 +50,7 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Takes one message; one that is cut off is none.
+    /// Receives one message. An incomplete one is ignored.
     async fn take(&self, mut stream: TcpStream) -> Option<()> {
         let (mut text, mut part) = (String::new(), [0; 4_096]);
         let (id, body) = loop {
@@ -76,7 +78,7 @@ impl Receiver {
     }
 }
 
-/// Makes people until so many are made, and kills the demo once some of them are told.
+/// Creates people up to a number, and kills the demo once some of them are sent.
 async fn cycle(mut program: Program, receiver: &Receiver, made: &mut Vec<String>) -> TestResult {
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
     for _ in 0..PEOPLE {
@@ -110,7 +112,7 @@ async fn hook_07_what_was_changed_is_told_at_least_once_after_kill_9() -> TestRe
     }
     let mut client = Client::connect(program.address()?, Some(KEY)).await?;
     let webhook = format!("/{}", path(&webhook).ok_or("no path")?);
-    // Everything has arrived once nothing is behind the cursor.
+    // Everything has arrived if there is no entry after the cursor.
     let all = loop {
         let state = client.get(&webhook).await?;
         let behind = client
@@ -135,7 +137,7 @@ async fn hook_07_what_was_changed_is_told_at_least_once_after_kill_9() -> TestRe
             .ok_or("no person")?;
         assert!(
             came.iter().all(|id| *id == came[0]),
-            "HOOK-07: {href} came as {came:?}"
+            "HOOK-07: {href} was received as {came:?}"
         );
         let before = ids.insert(path(href).ok_or("no path")?.to_owned(), &came[0]);
         assert!(
@@ -146,7 +148,7 @@ async fn hook_07_what_was_changed_is_told_at_least_once_after_kill_9() -> TestRe
     for person in &made {
         assert!(
             ids.contains_key(path(person).ok_or("no path")?),
-            "HOOK-07: {person} was never told"
+            "HOOK-07: {person} was never sent"
         );
     }
     let distinct: std::collections::HashSet<_> = ids.values().collect();

@@ -1,4 +1,4 @@
-//! The interface inside an existing axum program, under `/api/v1`:
+//! The API in an existing axum program, under `/api/v1`:
 //! `cargo run --bin axum_mount [ADDRESS [FILE]]`.
 
 use axum::Router;
@@ -16,7 +16,7 @@ async fn main() -> svc_core::Result<()> {
         TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8081")).await?;
     let base_url = format!("http://{}/api/v1/", listener.local_addr()?);
 
-    // The backend. Yours implements the traits of `svc_core::ops` over your own tables instead.
+    // The backend. You can implement the traits of `svc_core::ops` over your own tables instead.
     let store = SqliteStore::open(SqliteOptions::new(
         arguments.next().as_deref().unwrap_or("mounted.db"),
     ))?;
@@ -33,12 +33,9 @@ async fn main() -> svc_core::Result<()> {
         .authenticator(store.clone())
         .build()?;
 
-    // axum takes the prefix off the path, and the fallback sees what begins with it.
+    // axum removes the prefix from the path before it calls the service.
     let app = Router::new()
-        .route(
-            "/",
-            get(|| async { "The pages of the program that was there before." }),
-        )
+        .route("/", get(|| async { "The pages of the existing program." }))
         .nest_service("/api/v1", SvcService::new(api).with_docs(Docs::new()));
 
     println!("curl -H 'SVC-API-Token: {}' {base_url}", key.token);

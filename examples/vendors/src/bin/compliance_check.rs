@@ -1,6 +1,6 @@
-//! The conformance suite against a vendor's own service, in process: no port, no second program.
-//! `cargo run --bin compliance_check [quick|default|deep]`; the exit code is that of
-//! `svc-conformance`.
+//! Runs the conformance suite on a vendor's service in the same process, without a port and a
+//! second program: `cargo run --bin compliance_check [quick|default|deep]`. The exit code is that
+//! of `svc-conformance`.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use svc_conformance::{InProcess, Intensity, Keys, Profile, Suite};
 use svc_vendor_examples::crm::{Crm, interface};
 
-/// What its links begin with; nobody listens there.
+/// The base URL of the links. No server listens on it.
 const BASE: &str = "http://localhost/api/v1/";
 
 #[tokio::main]
@@ -19,18 +19,18 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
         Some("deep") => Intensity::Deep,
         None | Some("default") => Intensity::Default,
         Some(other) => {
-            return Err(format!("`{other}` is no intensity: quick, default or deep").into());
+            return Err(format!("`{other}` must be quick, default or deep").into());
         }
     };
-    // The vendor's service, with data of its own that nobody else uses, and a key for each thing
-    // that the suite tries.
+    // The vendor's service, with its own data, and a key for each purpose of the suite.
     let crm = Arc::new(Crm::open(":memory:")?);
     let (acme, other) = (crm.company("Acme").await?, crm.company("Other").await?);
     let keys = Keys::primary(crm.new_key(acme, true).await?)
         .other_tenant(crm.new_key(other, true).await?)
         .restricted(crm.new_key(acme, false).await?, "people.create");
     let service = interface(&crm, BASE)?.mounted_at("/api/v1");
-    // The suite reads what the service declares, tries all of it, and removes what it made.
+    // The suite reads what the service declares, tests all of it, and deletes the records that it
+    // created.
     let suite = Suite::new(InProcess::new(service).base_url(BASE))
         .keys(keys)
         .profile(Profile::Actions);

@@ -1,9 +1,10 @@
-//! Petitions in memory, where the library composes the helper from plain `Create`, `Get` and
-//! `Find`: `cargo run --bin composed [ADDRESS]`.
+//! Petitions in memory. The library composes the helper from `Create`, `Get` and `Find`:
+//! `cargo run --bin composed [ADDRESS]`.
 //!
-//! Such a helper has no transaction around it. Where a part fails, the rest stays, and the answer
-//! says resource by resource what became of it (ERR-29 to ERR-33). The program prints such an
-//! answer when it starts.
+//! Such a helper has no transaction. If a step fails, the results of the other steps remain, and
+//! the response has one entry for each resource. The program prints such a response when it starts.
+//!
+//! Requirements: ERR-29 to ERR-33.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -27,7 +28,7 @@ use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
 use tower::ServiceExt;
 
-/// One record, as it was sent.
+/// One record, as the client sent it.
 struct Row {
     kind: Kind,
     number: i64,
@@ -36,7 +37,7 @@ struct Row {
     draft: RawDraft,
 }
 
-/// Everything, in the order in which it was made.
+/// All records, in the order of their creation.
 #[derive(Default)]
 struct Memory(Mutex<Vec<Row>>);
 
@@ -45,7 +46,7 @@ impl Memory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first record of a kind for which `holds`.
+    /// Returns the first record of a kind that `holds` accepts.
     fn first<R: Resource>(&self, holds: impl Fn(&Row) -> bool) -> Option<Record<R>> {
         let rows = self.rows();
         let row = rows.iter().find(|row| row.kind == R::KIND && holds(row))?;
@@ -78,7 +79,7 @@ impl<R: Resource> Get<R> for Memory {
 impl<R: Resource> Create<R> for Memory {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         let number = {
-            // Under one lock: two callers at once get two numbers.
+            // Under one lock, so that two simultaneous callers get different numbers.
             let mut rows = self.rows();
             let number = i64::try_from(rows.len())?;
             rows.push(Row {
@@ -162,7 +163,7 @@ fn interface(memory: &Arc<Memory>, base_url: &str, key: &str) -> Result<SvcServi
     Ok(SvcService::new(api).with_docs(Docs::new()))
 }
 
-/// The answer to a request, as a client with the key would get it.
+/// Returns the response to a request of a client with the key.
 async fn post(service: &SvcService, key: &str, path: &str, body: &str) -> Result<String> {
     let request = Request::post(path)
         .header("SVC-API-Token", key)
@@ -184,7 +185,7 @@ async fn main() -> Result<()> {
     let key = uuid::Uuid::new_v4().to_string();
     let service = interface(&Arc::default(), &base_url, &key)?;
     post(&service, &key, "/petitions", r#"{"title": "More trees"}"#).await?;
-    // The tag is none: its entry fails, person and signature are there.
+    // The tag does not exist: its entry fails, and the person and the signature are created.
     let signing = r#"{"person": {"given_name": "Ada"}, "add_tags": ["nobody-made-this-tag"]}"#;
     println!(
         "{}",

@@ -1,4 +1,4 @@
-//! An existing CRM with the interface mounted into it: `cargo run --bin crm [ADDRESS [FILE]]`.
+//! An existing CRM with the API: `cargo run --bin crm [ADDRESS [FILE]]`.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! The interface under other addresses and other names:
-//! `cargo run --bin custom_layout [ADDRESS [FILE]]`.
+//! The API with other paths and names: `cargo run --bin custom_layout [ADDRESS [FILE]]`.
 //!
-//! An own [`Layout`], an own [`Dialect`] (prefix, key header, version field), and a relation that
-//! the interface does not have. Clients that follow links notice nothing of it.
+//! The program has a custom [`Layout`], a custom [`Dialect`] (prefix, key header, version field),
+//! and a relation that the specification does not define. Clients that follow links work without
+//! changes.
 
 use axum::Router;
 use axum::routing::get;
@@ -45,7 +45,7 @@ impl Layout for VerbLayout {
                 helper,
                 container: Some(above),
             } => format!("do/{}/{}", helper.relation(), record(above)),
-            // Documents about the interface stay where they are by convention: below `docs/`.
+            // Documents about the API stay at their conventional paths below `docs/`.
             document => return ConventionalLayout.path(document, out),
         };
         out.push_str(&path);
@@ -88,7 +88,8 @@ impl Layout for VerbLayout {
     }
 }
 
-/// `people/7`, or `signatures/7.3` for signature 3 of petition 7: an id never has a dot.
+/// Returns `people/7`, or `signatures/7.3` for signature 3 of petition 7. An id never contains a
+/// dot.
 fn record(address: &RecordAddress) -> String {
     let parent = address
         .parent
@@ -98,7 +99,7 @@ fn record(address: &RecordAddress) -> String {
     format!("{}/{parent}{}", address.kind.plural(), address.id)
 }
 
-/// Reads what [`record`] wrote.
+/// Parses the output of [`record`].
 fn address(kind: &str, ids: &str) -> Option<RecordAddress> {
     let kind = Kind::from_plural(kind)?;
     match (kind.schema().path_parent, ids.split_once('.')) {
@@ -135,7 +136,7 @@ async fn main() -> Result<()> {
 
     let dialect = Dialect::with_prefix("acme").ok_or_else(|| Error::unexpected("no prefix"))?;
     let header = http::HeaderName::from_static("x-acme-key");
-    // `crm:shop` on the entry point; the curie leads to the page below `relations/`.
+    // `crm:shop` on the entry point. The curie links to the page below `relations/`.
     let shop = VendorRelations::new(format!("{site}/relations/")).link(
         "shop",
         format!("{site}/shop"),

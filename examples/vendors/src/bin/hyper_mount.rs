@@ -1,8 +1,8 @@
-//! The interface under bare hyper: `cargo run --bin hyper_mount [ADDRESS [FILE]]`.
+//! The API on bare hyper: `cargo run --bin hyper_mount [ADDRESS [FILE]]`.
 //!
-//! Whole in itself, so that it can be copied: its backend is that of `axum_mount`, line by line.
-//! For a program that has such a loop already: it limits the time for a head and nothing else,
-//! where `svc_tower::server` limits all that clients can draw out.
+//! The program is self-contained, so that you can copy it. Its backend is the same as in
+//! `axum_mount`. It is for programs that already have such a loop: it only limits the time for a
+//! head. `svc_tower::server` limits everything that a client can delay.
 
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};

@@ -1,6 +1,6 @@
-//! A CRM's own PostgreSQL tables as a mapping: `cargo run --bin mapped_postgres URL [ADDRESS]`. The
-//! tables are made by `examples/vendors/src/postgres/tables.sql` and
-//! `examples/vendors/src/mapped/postgres_added.sql`; the keys are those of the table `api_keys`.
+//! A mapping of the PostgreSQL tables of a CRM: `cargo run --bin mapped_postgres URL [ADDRESS]`.
+//! Create the tables with `examples/vendors/src/postgres/tables.sql` and
+//! `examples/vendors/src/mapped/postgres_added.sql`. The API keys are in the table `api_keys`.
 
 use std::{error::Error, sync::Arc};
 
@@ -12,7 +12,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let url = arguments
         .next()
-        .ok_or("which database? mapped_postgres postgres://user@host/database [ADDRESS]")?;
+        .ok_or("the database URL is missing; usage: mapped_postgres postgres://user@host/database [ADDRESS]")?;
     let address = arguments
         .next()
         .unwrap_or_else(|| "127.0.0.1:8085".to_owned());

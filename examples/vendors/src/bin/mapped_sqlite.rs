@@ -1,5 +1,5 @@
-//! The tables of `mapped_postgres` in a file of SQLite:
-//! `cargo run --bin mapped_sqlite FILE [ADDRESS]`. The tables are made by
+//! The tables of `mapped_postgres` in a SQLite file:
+//! `cargo run --bin mapped_sqlite FILE [ADDRESS]`. Create the tables with
 //! `examples/vendors/src/mapped/sqlite.sql`.
 
 use std::{error::Error, sync::Arc};
@@ -12,7 +12,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let file = arguments
         .next()
-        .ok_or("which file? mapped_sqlite FILE [ADDRESS]")?;
+        .ok_or("the file is missing; usage: mapped_sqlite FILE [ADDRESS]")?;
     let address = arguments
         .next()
         .unwrap_or_else(|| "127.0.0.1:8086".to_owned());

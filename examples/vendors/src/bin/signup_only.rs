@@ -1,4 +1,4 @@
-//! A newsletter with one table, which takes sign-ups and nothing else:
+//! A newsletter with one table, which accepts only sign-ups:
 //! `cargo run --bin signup_only [ADDRESS [FILE]]`.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,12 +17,13 @@ use svc_docs::Docs;
 use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
 
-/// What was there before: a table of subscribers.
+/// The existing data: a table of subscribers.
 struct Newsletter(Mutex<Connection>);
 
 impl Newsletter {
     fn open(file: &str) -> rusqlite::Result<Self> {
-        // A new file is readable for its owner only. Where it cannot be made, SQLite says so.
+        // A new file is readable by its owner only. If it cannot be created, SQLite reports the
+        // error.
         let mut options = std::fs::OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -35,7 +36,7 @@ impl Newsletter {
         Ok(Self(Mutex::new(connection)))
     }
 
-    /// The number of the subscriber with this address, and whether it is a new one.
+    /// Returns the number of the subscriber with this address, and whether the subscriber is new.
     fn subscribe(&self, email: &str, name: Option<&str>) -> rusqlite::Result<(i64, bool)> {
         let table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known =
@@ -63,7 +64,7 @@ impl Helper<PersonSignup> for Newsletter {
     ) -> Result<HelperOutcome<PersonSignup>> {
         let person = plan.required_person()?;
         let Some(email) = person.emails().next() else {
-            let text = "A subscriber has an e-mail address.";
+            let text = "A subscriber must have an e-mail address.";
             return Err(Error::invalid(Problem::new(
                 ErrorCode::FieldRequired,
                 "person.email_addresses",

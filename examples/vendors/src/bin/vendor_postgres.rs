@@ -1,7 +1,7 @@
-//! An existing program over PostgreSQL with the interface mounted into it:
+//! An existing program over PostgreSQL with the API:
 //! `cargo run --bin vendor_postgres DATABASE_URL [ADDRESS]`.
 //!
-//! The tables of `src/postgres/tables.sql` and `more.sql` are there, and so are the keys.
+//! The tables of `src/postgres/tables.sql` and `more.sql`, and the keys, must exist.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,14 +15,14 @@ async fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let url = arguments
         .next()
-        .ok_or("the URL of a database is missing")
+        .ok_or("the database URL is missing")
         .map_err(svc_core::Error::unexpected)?;
     let listener =
         TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8087")).await?;
     let base_url = format!("http://{}/api/v1/", listener.local_addr()?);
     let service = interface(&Arc::new(Crm::at(&url, 16)?), &base_url)?
         .request_timeout(Some(Duration::from_secs(5)));
-    let pages = Router::new().route("/", get(|| async { "The pages that were there before." }));
+    let pages = Router::new().route("/", get(|| async { "The pages of the existing program." }));
     axum::serve(listener, pages.nest_service("/api/v1", service)).await?;
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! The answers of calls that may come again, in the transaction of the call. Those of a customer go
-//! with the customer.
+//! The stored responses of requests with an idempotency key, stored in the transaction of the
+//! request. Those of a customer are deleted with the customer.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
-//! The change feed: by a number that each change of a row is given in its transaction, and a log of
-//! what was deleted.
+//! The change feed. Each change of a row gets a number in its transaction, and deletions are
+//! logged.
 //!
-//! The database gives the numbers itself, so that what other programs of the vendor write is told,
-//! too. Whoever takes one holds the row of its company until the commit: a later number is
-//! committed later. The same number is the version of the row.
+//! The database assigns the numbers, so that the feed also contains changes by other programs of
+//! the vendor. A transaction that takes a number locks the row of its company until the commit, so
+//! that numbers are committed in order. The number is also the version of the row.
 
 use async_trait::async_trait;
 use svc_core::model::{Kind, Person, Petition, Signature, Tag, Tagging};
@@ -16,7 +16,7 @@ use super::client::Row;
 use super::existing::Crm;
 use super::mapping::TableKind;
 
-/// Ids, and no more of whoever was deleted.
+/// Only ids, and no other data of deleted people.
 const DELETIONS: &str = "
 CREATE TABLE IF NOT EXISTS deletions (
     company_no INTEGER NOT NULL REFERENCES companies,
@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS deletions (
 );
 ";
 
-/// A table whose changes are told, and its column with the record above.
+/// A table with a change feed, and its column that references the parent record.
 struct FeedTable {
     table: &'static str,
     kind: Kind,
@@ -58,7 +58,7 @@ impl FeedTable {
         ]
     }
 
-    /// What numbers the changes of the table, deletions that follow from others among them.
+    /// Returns the triggers that number the changes of the table, including cascaded deletions.
     fn triggers(&self) -> String {
         let (table, above) = (
             self.table,
@@ -80,7 +80,7 @@ impl FeedTable {
         )
     }
 
-    /// The rows that were changed behind a number.
+    /// Returns the rows that were changed after a number.
     fn rows(&self) -> String {
         let (table, above) = (self.table, self.above.unwrap_or("NULL"));
         format!(
@@ -99,7 +99,7 @@ impl FeedTable {
     }
 }
 
-/// The tables and triggers of the feed.
+/// Returns the tables and triggers of the feed.
 pub(super) fn schema() -> String {
     FeedTable::all()
         .iter()
@@ -114,7 +114,7 @@ impl ChangeFeed for Crm {
         let (tx, company) = (self.tx(cx).await?, cx.tenant.as_number());
         let last = "SELECT last_change FROM companies WHERE company_no = ?1";
         let last: i64 = tx.query_one(last, &[&company]).await?.get("last_change")?;
-        // A cursor is the company and a number: that of another company is none here.
+        // A cursor consists of the company and a number. The cursor of another company is invalid.
         let cursor = |no: i64| format!("{}-{no}", company.unwrap_or_default());
         let after = request
             .after
@@ -138,7 +138,7 @@ impl ChangeFeed for Crm {
         let rows = tables.iter().fold(deleted.to_owned(), |sql, told| {
             sql + " UNION ALL " + &told.rows()
         });
-        // One more than is told says whether there is more.
+        // One more row than requested shows whether there are more.
         let rows = format!("{rows} ORDER BY change_no LIMIT ?3 + 1");
         let mut rows = tx.query(&rows, &[&company, &after, &request.size]).await?;
         let has_more = rows.len() > usize::try_from(request.size)?;

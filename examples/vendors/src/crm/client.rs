@@ -1,6 +1,6 @@
-//! An asynchronous database client in the manner of `tokio-postgres`: a pool, transactions, rows by
-//! the names of their columns. It stands for the client that a vendor has; below it is SQLite, with
-//! a thread for each connection.
+//! An asynchronous database client in the style of `tokio-postgres`, with a pool, transactions, and
+//! rows by column name. It represents the client that a vendor has. It uses SQLite, with a thread
+//! for each connection.
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use rusqlite::types::{FromSql, ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Error, Result, ffi, params_from_iter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-/// A value that a statement is given.
+/// A parameter of a statement.
 pub type Param<'a> = &'a (dyn ToSql + Sync);
 
-/// What a connection is asked to do on its thread.
+/// Work for the thread of a connection.
 type Job = Box<dyn FnOnce(&Connection) + Send>;
 
 /// A pool of connections to one file.
@@ -23,12 +23,12 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Opens the file, which only its owner can read when it is new, and runs the statements of
-    /// `schema` on each connection.
+    /// Opens the file, and runs the statements of `schema` on each connection. A new file is
+    /// readable by its owner only.
     ///
     /// # Errors
     ///
-    /// SQLite cannot open it.
+    /// Returns an error if SQLite cannot open the file.
     pub fn open(file: &str, schema: &str) -> Result<Self> {
         // Another connection to `:memory:` would have another database.
         let size = if file == ":memory:" { 1 } else { 4 };
@@ -44,21 +44,21 @@ impl Pool {
         })
     }
 
-    /// Begins a transaction that may write: it has the lock of the writers from the beginning, so
-    /// that nothing that it has read is changed before it ends.
+    /// Starts a transaction that can write. It has the write lock from the start, so that the data
+    /// it reads does not change before it ends.
     ///
     /// # Errors
     ///
-    /// The database failed, or others wrote for too long.
+    /// Returns an error if the database fails or the lock times out.
     pub async fn begin(&self) -> Result<Transaction> {
         Transaction::open(self.acquire().await?, "BEGIN IMMEDIATE").await
     }
 
-    /// Begins a transaction that only reads, of one moment; it waits for no writer.
+    /// Starts a read-only transaction on a snapshot. It does not wait for writers.
     ///
     /// # Errors
     ///
-    /// The database failed.
+    /// Returns an error if the database fails.
     pub async fn snapshot(&self) -> Result<Transaction> {
         Transaction::open(self.acquire().await?, "BEGIN").await
     }
@@ -81,7 +81,7 @@ impl Pool {
     }
 }
 
-/// A transaction. One that is dropped is rolled back.
+/// A transaction. Dropping it rolls it back.
 #[derive(Debug)]
 pub struct Transaction {
     connection: PooledConnection,
@@ -98,33 +98,33 @@ impl Transaction {
         Ok(transaction)
     }
 
-    /// Makes durable what was done.
+    /// Commits the transaction. The changes are durable afterwards.
     ///
     /// # Errors
     ///
-    /// The database failed, and nothing of it was done.
+    /// Returns an error if the database fails. The transaction is then rolled back.
     pub async fn commit(mut self) -> Result<()> {
         self.batch_execute("COMMIT").await?;
         self.is_over = true;
         Ok(())
     }
 
-    /// Does statements that have no parameters.
+    /// Executes statements without parameters.
     ///
     /// # Errors
     ///
-    /// The database failed.
+    /// Returns an error if the database fails.
     pub async fn batch_execute(&self, sql: &'static str) -> Result<()> {
         self.connection
             .run(move |connection| connection.execute_batch(sql))
             .await
     }
 
-    /// All rows of a query.
+    /// Returns all rows of a query.
     ///
     /// # Errors
     ///
-    /// The database failed.
+    /// Returns an error if the database fails.
     pub async fn query(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Row>> {
         let (sql, params) = (sql.to_owned(), owned(params)?);
         let query = move |connection: &Connection| {
@@ -148,31 +148,31 @@ impl Transaction {
         self.connection.run(query).await
     }
 
-    /// The first row of a query, if there is one.
+    /// Returns the first row of a query, if there is one.
     ///
     /// # Errors
     ///
-    /// The database failed.
+    /// Returns an error if the database fails.
     pub async fn query_opt(&self, sql: &str, params: &[Param<'_>]) -> Result<Option<Row>> {
         Ok(self.query(sql, params).await?.into_iter().next())
     }
 
-    /// The first row of a query that always has one.
+    /// Returns the first row of a query that always has one.
     ///
     /// # Errors
     ///
-    /// The database failed.
+    /// Returns an error if the database fails.
     pub async fn query_one(&self, sql: &str, params: &[Param<'_>]) -> Result<Row> {
         self.query_opt(sql, params)
             .await?
             .ok_or(Error::QueryReturnedNoRows)
     }
 
-    /// How many rows a statement changed.
+    /// Executes a statement and returns the number of changed rows.
     ///
     /// # Errors
     ///
-    /// The database failed.
+    /// Returns an error if the database fails.
     pub async fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<usize> {
         let (sql, params) = (sql.to_owned(), owned(params)?);
         self.connection
@@ -188,8 +188,8 @@ impl Transaction {
 impl Drop for Transaction {
     fn drop(&mut self) {
         if !self.is_over {
-            // It fails where the transaction has not begun or has ended, and then there is nothing
-            // to undo.
+            // It fails if the transaction has not started or has ended. There is then nothing to
+            // roll back.
             let _ = self.connection.send(Box::new(|connection| {
                 drop(connection.execute_batch("ROLLBACK"));
             }));
@@ -197,7 +197,7 @@ impl Drop for Transaction {
     }
 }
 
-/// A row of an answer.
+/// A row of a result.
 #[derive(Debug)]
 pub struct Row {
     columns: Arc<[String]>,
@@ -205,11 +205,11 @@ pub struct Row {
 }
 
 impl Row {
-    /// The value in a column.
+    /// Returns the value of a column.
     ///
     /// # Errors
     ///
-    /// There is no such column, or its value has another type.
+    /// Returns an error if there is no such column, or its value has another type.
     pub fn get<T: FromSql>(&self, column: &str) -> Result<T> {
         let place = self.columns.iter().position(|name| name == column);
         let value = place.and_then(|place| self.values.get(place));
@@ -219,12 +219,12 @@ impl Row {
     }
 }
 
-/// A connection of the pool, which goes back there.
+/// A connection of the pool. Dropping it returns it to the pool.
 #[derive(Debug)]
 struct PooledConnection {
     jobs: mpsc::Sender<Job>,
     idle: Arc<Mutex<Vec<mpsc::Sender<Job>>>>,
-    /// Given back after the connection: fields are dropped last.
+    /// Released after the connection, because the last field is dropped last.
     _permit: OwnedSemaphorePermit,
 }
 
@@ -254,8 +254,8 @@ impl Drop for PooledConnection {
     }
 }
 
-/// Makes a file that only its owner can read, unless there is one. Where it cannot be made, SQLite
-/// says so.
+/// Creates a file that only its owner can read, unless it exists. If it cannot be created, SQLite
+/// reports the error.
 fn make_private(file: &str) {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -264,7 +264,7 @@ fn make_private(file: &str) {
     let _ = options.open(file);
 }
 
-/// A connection on a thread of its own, which ends with the last sender.
+/// Opens a connection on its own thread, which ends with the last sender.
 fn connect(file: &str, schema: &str) -> Result<mpsc::Sender<Job>> {
     let connection = Connection::open(file)?;
     connection.busy_timeout(Duration::from_secs(30))?;
@@ -286,6 +286,6 @@ fn owned(params: &[Param<'_>]) -> Result<Vec<Value>> {
 fn gone() -> Error {
     Error::SqliteFailure(
         ffi::Error::new(ffi::SQLITE_MISUSE),
-        Some("the connection is gone".to_owned()),
+        Some("the connection is closed".to_owned()),
     )
 }

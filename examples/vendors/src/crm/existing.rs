@@ -1,5 +1,5 @@
-//! What the vendor had before: a CRM with its own tables, numbers, keys and pages. Nothing here
-//! knows of the interface, save that the schema takes in what numbers the changes of rows.
+//! The vendor's existing CRM, with its own tables, numbers, keys and pages. This code does not
+//! depend on the API, except that the schema includes the triggers that number changes.
 
 use std::sync::Arc;
 
@@ -120,22 +120,23 @@ pub struct Crm {
 }
 
 impl Crm {
-    /// Opens the database, or makes it.
+    /// Opens the database, or creates it.
     ///
     /// # Errors
     ///
-    /// SQLite cannot open it.
+    /// Returns an error if SQLite cannot open it.
     pub fn open(file: &str) -> Result<Self> {
         Ok(Self {
             pool: Pool::open(file, &(SCHEMA.to_owned() + &changes::schema()))?,
         })
     }
 
-    /// The number of the company of this name, which is founded when it is new.
+    /// Returns the number of the company with this name, and creates the company if it does not
+    /// exist.
     ///
     /// # Errors
     ///
-    /// The database failed.
+    /// Returns an error if the database fails.
     pub async fn company(&self, name: &str) -> Result<i64> {
         let tx = self.pool.begin().await?;
         tx.execute(
@@ -150,11 +151,11 @@ impl Crm {
         row.get("company_no")
     }
 
-    /// A new API key of a company.
+    /// Creates an API key of a company.
     ///
     /// # Errors
     ///
-    /// The database failed.
+    /// Returns an error if the database fails.
     pub async fn new_key(&self, company: i64, may_write: bool) -> Result<String> {
         let key = uuid::Uuid::new_v4().to_string();
         let tx = self.pool.begin().await?;
@@ -167,12 +168,12 @@ impl Crm {
         Ok(key)
     }
 
-    /// What is stored of a key.
+    /// Returns the hash that is stored for a key.
     pub(super) fn secret(key: &str) -> [u8; 32] {
         Sha256::digest(key).into()
     }
 
-    /// How many campaigns there are: of customers, strangers learn nothing.
+    /// Returns the number of campaigns. Anonymous callers learn nothing about customers.
     async fn campaigns(&self) -> Result<i64> {
         let sql = "SELECT count(*) AS campaigns FROM campaigns";
         self.pool
@@ -184,11 +185,11 @@ impl Crm {
     }
 }
 
-/// The pages of the program.
+/// Returns the pages of the program.
 pub fn pages(crm: Arc<Crm>) -> Router {
     let start = async |State(crm): State<Arc<Crm>>| match crm.campaigns().await {
         Ok(campaigns) => format!("Campaigns that you can support: {campaigns}"),
-        Err(_) => "Please come back later.".to_owned(),
+        Err(_) => "The page is not available. Try again later.".to_owned(),
     };
     Router::new().route("/", get(start)).with_state(crm)
 }

@@ -1,4 +1,4 @@
-//! The vendor's API keys, and whose campaign a call without a key signs.
+//! The vendor's API keys, and the company of the campaign that a request without a key signs.
 
 use async_trait::async_trait;
 use svc_core::auth::{Authenticator, Caller, Credentials, Rights, TenantResolver};

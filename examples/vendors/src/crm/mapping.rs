@@ -1,4 +1,4 @@
-//! Which of the vendor's tables and columns are what in the interface.
+//! The mapping of the vendor's tables and columns to kinds, fields and links.
 
 use async_trait::async_trait;
 use svc_core::field_set::LinkKey;
@@ -12,38 +12,38 @@ use svc_core::{Record, Result, helper::MatchKey, backend::FindKey};
 
 use super::client::{Param, Row, Transaction};
 
-/// A link, the column behind it, and the kind and the table that it leads to.
+/// A link, its column, and the kind and the table of its target.
 pub(super) type LinkColumn<R> = (LinkKey<R>, &'static str, Kind, &'static str);
 
-/// A kind that has a table. Every table has `company_no`, `entered_at`, `edited_at` and
+/// A kind with a table. Every table has the columns `company_no`, `entered_at`, `edited_at` and
 /// `change_no`, and a number as its row id.
 #[async_trait]
 pub(super) trait TableKind: Resource {
     const TABLE: &'static str;
 
-    /// What is read besides the columns of the table, which is called `it`.
+    /// SQL expression that is read in addition to the columns of the table `it`.
     const MORE: &'static str = "NULL";
 
-    /// The columns behind the links, each with the kind and the table that it leads to.
+    /// The columns of the links, each with the kind and the table of its target.
     const LINKS: &'static [LinkColumn<Self>] = &[];
 
-    /// The column behind `name`, where it is another one for every record.
+    /// The column of `name`, if it is unique.
     const NAME: Option<&'static str> = None;
 
-    /// The record in a row; its links are added by the caller.
+    /// Returns the record in a row. The caller adds its links.
     fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>>;
 
-    /// Columns and what they hold.
+    /// Returns the columns and their values.
     fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
         Vec::new()
     }
 
-    /// Writes what has a table of its own.
+    /// Writes the data that is in other tables.
     async fn write_parts(&self, _: &Transaction, _no: i64) -> Result<()> {
         Ok(())
     }
 
-    /// The condition under which a row has a key, which is `?2`, of the company `?1`.
+    /// Returns the condition for rows with a key, which is `?2`, of the company `?1`.
     fn having(key: &FindKey) -> Option<(String, String)> {
         match key {
             FindKey::Name(name) => Some((format!("{} = ?2", Self::NAME?), name.clone())),
@@ -116,7 +116,7 @@ impl TableKind for Person {
     }
 }
 
-/// A customer's e-mail address, as it is read.
+/// An e-mail address of a customer in JSON.
 type Email = (Option<String>, Option<i64>, Option<String>, Option<String>);
 
 impl TableKind for Petition {

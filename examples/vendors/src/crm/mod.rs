@@ -1,11 +1,16 @@
-//! A vendor's CRM, and the interface on top of its own tables.
+//! A vendor's CRM, and the API over its own tables.
 //!
-//! [`existing`] is what was there before, over the asynchronous database client of [`client`]. The
-//! rest is the integration: a mapping of five tables in `mapping`, the operations over whatever is
-//! mapped in `operations`, the transactions that they work in in `transactions`, the answers of
-//! calls that come again in `answers`, what was changed since in `changes`, the vendor's keys in
-//! `keys`, and here what is offered of it. Helpers are the library's: it composes them of the
-//! operations, each call in one transaction.
+//! [`existing`] is the existing program. It uses the asynchronous database client of [`client`].
+//! The other modules add the API:
+//! - `mapping` maps five tables.
+//! - `operations` has the operations of all mapped kinds.
+//! - `transactions` has the transactions of the operations.
+//! - `answers` stores the responses of requests with an idempotency key.
+//! - `changes` has the change feed.
+//! - `keys` has the authenticator.
+//!
+//! This module registers them. The library composes the helpers from the operations, with one
+//! transaction for each request.
 
 mod answers;
 mod changes;
@@ -29,11 +34,11 @@ use svc_tower::SvcService;
 
 pub use existing::Crm;
 
-/// The interface over a CRM, for clients that reach its entry point under `base_url`.
+/// Returns the API of a CRM. Clients reach its entry point at `base_url`.
 ///
 /// # Errors
 ///
-/// `base_url` is none.
+/// Returns an error if `base_url` is invalid.
 pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildError> {
     let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
         .base_url(base_url)

@@ -1,4 +1,4 @@
-//! Listing, reading, finding, creating, changing and deleting, for every kind that has a table.
+//! Lists, reads, finds, creates, changes and deletes records of every kind with a table.
 
 use async_trait::async_trait;
 
@@ -18,7 +18,8 @@ use super::refs;
 impl<R: TableKind> List<R> for Crm {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>> {
         let tx = self.tx(cx).await?;
-        // A filter: the library has read it and says what to look up, and takes what fits.
+        // A filter: the library has parsed it and determined the lookups, and selects the matching
+        // records.
         if let Some(QueryPlan::Keys(points)) = request.query_plan()? {
             let mut found = Vec::new();
             for point in points {
@@ -55,7 +56,7 @@ impl<R: TableKind> List<R> for Crm {
                     .ok_or_else(Error::not_found)?
             }
         };
-        // Other programs write these rows: the total is counted, by an index.
+        // Other programs also write these rows, so the total is counted with an index.
         let count = format!(
             "SELECT count(*) AS total FROM {} WHERE company_no = ?1 AND {column} IS ?2",
             R::TABLE
@@ -183,7 +184,7 @@ impl<R: TableKind> Delete<R> for Crm {
         request.check_expected_state(known.meta())?;
         let no = known.meta().id.as_number();
         refs::forget::<R>(&tx, "rowid", no).await?;
-        // Labels go with the customer and with the label.
+        // Labels of a customer are deleted with the customer or the label.
         for (_, column, ..) in Tagging::LINKS
             .iter()
             .filter(|(.., table)| *table == R::TABLE)
@@ -211,7 +212,7 @@ impl<R: TableKind> Delete<R> for Crm {
     }
 }
 
-/// Whether a record that a link or a path names is one of this company.
+/// Returns whether a record of a link or a path belongs to this company.
 async fn exists(tx: &Transaction, cx: &Context, table: &str, at: &RecordAddress) -> Result<bool> {
     let sql = format!("SELECT 1 FROM {table} WHERE company_no = ?1 AND rowid = ?2");
     Ok(tx
@@ -220,7 +221,7 @@ async fn exists(tx: &Transaction, cx: &Context, table: &str, at: &RecordAddress)
         .is_some())
 }
 
-/// The record at an address.
+/// Returns the record with this address.
 async fn read<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
@@ -232,7 +233,7 @@ async fn read<R: TableKind>(
     Ok(found.filter(|record| at.matches_parent(record.parent())))
 }
 
-/// The records of this company under a condition, whose values are counted from `?2`.
+/// Returns the records of this company that match a condition. Its parameters start at `?2`.
 async fn select<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
@@ -267,7 +268,9 @@ fn record<R: TableKind>(row: &Row) -> Result<Record<R>> {
     Ok(record)
 }
 
-/// The columns behind links, of which each has to lead somewhere (CRU-02).
+/// Returns the columns of links. Each link must have an existing target.
+///
+/// Requirements: CRU-02.
 async fn columns<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
@@ -298,7 +301,7 @@ async fn columns<R: TableKind>(
     }
 }
 
-/// Puts fields and links into a row that is there.
+/// Writes fields and links into an existing row.
 async fn write<R: TableKind>(
     tx: &Transaction,
     cx: &Context,

@@ -1,4 +1,4 @@
-//! The names that other systems have for the vendor's rows: the interface's identifiers.
+//! The identifiers of the vendor's rows in other systems.
 
 use svc_core::value::Identifier;
 use svc_core::{Context, Error, Problem, Result};
@@ -6,7 +6,7 @@ use svc_core::{Context, Error, Problem, Result};
 use super::client::{Row, Transaction};
 use super::mapping::TableKind;
 
-/// The identifiers of a row, as a column of it.
+/// Returns the SQL column with the identifiers of a row.
 pub(super) fn column<R: TableKind>() -> String {
     let refs = "SELECT json_group_array(ref ORDER BY rowid) FROM external_refs";
     format!(
@@ -15,7 +15,7 @@ pub(super) fn column<R: TableKind>() -> String {
     )
 }
 
-/// The identifiers in a row.
+/// Returns the identifiers of a row.
 pub(super) fn of(row: &Row) -> Result<Vec<Identifier>> {
     let refs: Vec<String> = serde_json::from_str(&row.get::<String>("refs")?)?;
     Ok(refs
@@ -24,7 +24,9 @@ pub(super) fn of(row: &Row) -> Result<Vec<Identifier>> {
         .collect())
 }
 
-/// Gives a row these identifiers, unless another row has one of them (UND-24).
+/// Stores the identifiers of a row, unless another row has one of them.
+///
+/// Requirements: UND-24.
 pub(super) async fn save<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
@@ -58,7 +60,7 @@ pub(super) async fn save<R: TableKind>(
     Ok(())
 }
 
-/// Forgets the identifiers of the rows whose column has this number, before these rows go away.
+/// Deletes the identifiers of the rows whose column has this number, before these rows are deleted.
 pub(super) async fn forget<R: TableKind>(
     tx: &Transaction,
     column: &str,

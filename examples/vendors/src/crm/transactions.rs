@@ -1,4 +1,4 @@
-//! What an operation works in: the transaction of its call, or a moment of its own to read.
+//! The transactions of operations: that of the request, or a snapshot for reading.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::existing::Crm;
 impl Transactions for Crm {
     type Open = Transaction;
 
-    /// With the lock that all writers share: keys need no locks of their own.
+    /// With the lock that all writers share, so that keys need no locks of their own.
     async fn begin(&self, _: &Context) -> Result<Transaction> {
         Ok(self.pool.begin().await?)
     }
@@ -27,8 +27,8 @@ impl Transactions for Crm {
 }
 
 impl Crm {
-    /// What an operation works in: a read that a client asks for is in no transaction of the
-    /// library's.
+    /// Returns the transaction of an operation. A read by a client is not in a transaction of the
+    /// library.
     pub(super) async fn tx(&self, cx: &Context) -> Result<Arc<Transaction>> {
         match <Self as Transactions>::current(cx) {
             Some(open) => Ok(open),

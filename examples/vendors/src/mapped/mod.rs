@@ -1,6 +1,5 @@
-//! A CRM that was there before, with tables of its own, as a mapping: two tenants, people with
-//! e-mail addresses, groups that people are in, events and answers to them.
-//! `bin/mapped_postgres.rs` and `bin/mapped_sqlite.rs` serve it.
+//! A mapping of the tables of an existing CRM: two tenants, people with e-mail addresses, groups of
+//! people, events and RSVPs. `bin/mapped_postgres.rs` and `bin/mapped_sqlite.rs` serve it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -20,7 +19,7 @@ use svc_store::hex;
 use svc_tower::{SvcService, server::Server};
 use tokio::net::TcpListener;
 
-/// The tables of the program, for PostgreSQL, and what was added to them.
+/// The tables of the program for PostgreSQL, with the added columns.
 pub const POSTGRES: &str = concat!(
     include_str!("../postgres/tables.sql"),
     include_str!("postgres_added.sql")
@@ -28,7 +27,7 @@ pub const POSTGRES: &str = concat!(
 /// The same for `SQLite`.
 pub const SQLITE: &str = include_str!("sqlite.sql");
 
-/// Which table is what.
+/// Returns the mapping of the tables.
 #[must_use]
 pub fn mapping() -> Mapping {
     let addresses = ListMapping::new("contact_emails", "contact_id")
@@ -81,7 +80,7 @@ pub fn mapping() -> Mapping {
         )
 }
 
-/// The keys of the program: a SHA-256 each, its organisation, and what it may do.
+/// The keys of the program: the SHA-256 of each, its organisation, and its rights.
 struct ApiKeys(Arc<dyn Database>);
 
 #[async_trait]
@@ -121,7 +120,8 @@ impl Authenticator for ApiKeys {
     }
 }
 
-/// Hands responses to whatever of the program sends mail: here to its log, with kinds and ids only.
+/// Passes server responses to the part of the program that sends mail. Here this is the log, with
+/// kinds and ids only.
 struct Outbox;
 
 #[async_trait]
@@ -136,10 +136,10 @@ impl Deliver for Outbox {
         } = &dispatch.payload
         else {
             return Ok(DeliveryOutcome::Abandoned(
-                "only responses to a person are sent",
+                "only server responses to a person are supported",
             ));
         };
-        // A program that sends mail keeps the id: under the same one it has sent it already.
+        // A program that sends mail stores the id: a repeated id was already sent.
         println!(
             "{} {} for organisation {}",
             dispatch.id,
@@ -150,11 +150,11 @@ impl Deliver for Outbox {
     }
 }
 
-/// The interface over the tables, at a base URL.
+/// Returns the API over the tables, with a base URL.
 ///
 /// # Errors
 ///
-/// The mapping does not fit the tables; or the API cannot be built.
+/// Returns an error if the mapping does not fit the tables, or the API cannot be built.
 pub async fn interface(
     database: Arc<dyn Database>,
     base_url: &str,
@@ -180,11 +180,11 @@ pub async fn interface(
         .request_timeout(Some(Duration::from_secs(5))))
 }
 
-/// Serves the interface at an address until it is told to stop.
+/// Serves the API at an address until the process is stopped.
 ///
 /// # Errors
 ///
-/// The address is taken; the mapping does not fit the tables.
+/// Returns an error if the address is in use, or the mapping does not fit the tables.
 pub async fn serve(
     database: Arc<dyn Database>,
     address: &str,

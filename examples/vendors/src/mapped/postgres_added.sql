@@ -1,4 +1,5 @@
--- What the mapping needs besides: taggings have an id and an order of their own. The program goes on as before.
+-- Additional columns for the mapping: taggings get an id and an order. The existing program works
+-- without changes.
 ALTER TABLE contact_groups
     ADD COLUMN svc_id uuid NOT NULL UNIQUE DEFAULT gen_random_uuid(),
     ADD COLUMN svc_order bigserial UNIQUE;

@@ -73,7 +73,7 @@ CREATE TABLE rsvps (
     UNIQUE (event_id, contact_id)
 );
 CREATE INDEX rsvps_contact ON rsvps (contact_id);
--- Rows of the program itself get an id, too.
+-- Rows that the existing program creates also get an id.
 CREATE TRIGGER svc_contact_groups_svc_id AFTER INSERT ON contact_groups WHEN new.svc_id IS NULL BEGIN
     UPDATE contact_groups SET svc_id = lower(hex(randomblob(16))) WHERE rowid = new.rowid;
 END;

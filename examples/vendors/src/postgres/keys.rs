@@ -1,4 +1,4 @@
-//! The vendor's API keys, and whose event a call without a key is for.
+//! The vendor's API keys, and the organisation of the event that a request without a key is for.
 
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};

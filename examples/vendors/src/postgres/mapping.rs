@@ -1,33 +1,33 @@
-//! Which of the vendor's tables and columns are what in the interface.
+//! The mapping of the vendor's tables and columns to kinds, fields and links.
 
 use svc_core::model::{
     Attendance, Event, Kind, Person, Resource, Tag, Tagging, attendance, tagging,
 };
 use svc_core::{field_set::LinkKey, helper::MatchKey, backend::FindKey};
 
-/// A link, the column behind it, and the kind and the table that it leads to.
+/// A link, its column, and the kind and the table of its target.
 pub(super) type Link<R> = (LinkKey<R>, &'static str, Kind, &'static str);
 
-/// A kind that has a table, which is called `it`. Every table has `id`, `public_id`, `updated_at`
-/// and `refs`.
+/// A kind with a table, named `it` in SQL. Every table has the columns `id`, `public_id`,
+/// `updated_at` and `refs`.
 pub(super) trait Mapped: Resource {
     const TABLE: &'static str;
-    /// Whose a row is.
+    /// SQL expression of the organisation of a row.
     const ORG: &'static str = "it.org_id";
-    /// When it was made.
+    /// Column of the creation date.
     const MADE: &'static str = "created_at";
     /// The fields of a row, as JSON.
     const READ: &'static str;
-    /// The columns, and what each holds of the fields, which are the JSON `f`.
+    /// The columns, and their values from the fields, which are the JSON `f`.
     const WRITE: &'static [(&'static str, &'static str)] = &[];
-    /// What writes the parts of row `$1` that have a table of their own, from the fields `$2`.
+    /// Statement that writes the parts of row `$1` in other tables, from the fields `$2`.
     const PARTS: Option<&'static str> = None;
     const LINKS: &'static [Link<Self>] = &[];
-    /// What becomes of a row that is there already with the same links.
+    /// SQL clause for a row with the same links that already exists.
     const AGAIN: &'static str = "";
 
-    /// The condition under which a row has a key, which is `$2`, and the key; of several the oldest
-    /// row.
+    /// Returns the condition for rows with a key, which is `$2`, and the key. Of several rows, the
+    /// oldest is used.
     fn having(key: &FindKey) -> Option<(&'static str, String)> {
         let emails = "it.id IN (SELECT contact_id FROM contact_emails WHERE lower(address COLLATE \"C\") = $2)
             ORDER BY it.id LIMIT 1";

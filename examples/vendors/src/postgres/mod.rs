@@ -1,10 +1,12 @@
-//! A vendor's program over PostgreSQL: the interface on tables that were there before
-//! (`tables.sql`, and beside it what was added, in `more.sql`), by per-operation traits, with
-//! helpers that the library composes of them.
+//! A vendor's program over PostgreSQL: the API over existing tables (`tables.sql`) with additions
+//! (`more.sql`). It implements the traits of single operations, and the library composes the
+//! helpers.
+//! - `mapping` maps five tables.
+//! - `operations` has the operations of all mapped kinds.
+//! - `transactions` has the pool and the transactions of requests.
+//! - `keys` has the authenticator.
 //!
-//! The mapping of five tables stands in `mapping`, the operations over whatever is mapped in
-//! `operations`, the pool and the transactions of calls in `transactions`, the keys in `keys`, and
-//! here what is offered of it.
+//! This module registers them.
 
 mod keys;
 mod mapping;
@@ -22,11 +24,11 @@ use svc_tower::SvcService;
 
 pub use transactions::Crm;
 
-/// The interface over a database, for clients that reach its entry point under `base_url`.
+/// Returns the API over a database. Clients reach its entry point at `base_url`.
 ///
 /// # Errors
 ///
-/// `base_url` is none.
+/// Returns an error if `base_url` is invalid.
 pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildError> {
     let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
         .base_url(base_url)

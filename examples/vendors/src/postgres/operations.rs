@@ -1,4 +1,4 @@
-//! Listing, reading, finding, creating, changing and deleting, for every kind that has a table.
+//! Lists, reads, finds, creates, changes and deletes records of every kind with a table.
 
 use async_trait::async_trait;
 use svc_core::link::{RecordAddress, Scope};
@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::mapping::Mapped;
 use super::transactions::{Crm, Param, Tx};
 
-/// Records with the numbers of their rows.
+/// Records with their row numbers.
 type NumberedRecords<R> = Vec<(i64, Record<R>)>;
 
 #[async_trait]
@@ -43,7 +43,7 @@ impl<R: Mapped> List<R> for Crm {
             R::ORG
         );
         let condition = format!("{condition} ORDER BY it.id LIMIT $3 OFFSET $4");
-        // Both are on their way at once.
+        // Both queries run at the same time.
         let (org, size, offset) = (
             cx.tenant.as_number(),
             i64::from(request.page.size),
@@ -207,7 +207,7 @@ impl<R: Mapped> Delete<R> for Crm {
     }
 }
 
-/// The record at an address, and the number of its row.
+/// Returns the record with this address, and its row number.
 async fn read<R: Mapped>(
     tx: &Tx,
     cx: &Context,
@@ -225,7 +225,7 @@ async fn read<R: Mapped>(
     Ok(found.filter(|(_, record)| at.matches_parent(record.parent())))
 }
 
-/// The record of a row that was just written, with its parts.
+/// Returns the record of a row that was just written, with its parts.
 async fn written<R: Mapped>(tx: &Tx, cx: &Context, id: i64, fields: &String) -> Result<Record<R>> {
     if let Some(parts) = R::PARTS {
         tx.query(parts, &[&id, fields]).await?;
@@ -234,8 +234,8 @@ async fn written<R: Mapped>(tx: &Tx, cx: &Context, id: i64, fields: &String) -> 
     found.map(|(_, record)| record).ok_or_else(Error::not_found)
 }
 
-/// The records of this organisation under a condition, whose values are counted from `$2`, with the
-/// numbers of their rows.
+/// Returns the records of this organisation that match a condition, with their row numbers. The
+/// parameters of the condition start at `$2`.
 async fn select<R: Mapped>(
     tx: &Tx,
     cx: &Context,
@@ -295,7 +295,9 @@ fn record<R: Mapped>(row: &Row) -> Result<(i64, Record<R>)> {
     Ok((row.try_get("id")?, record))
 }
 
-/// A problem for each identifier that another row has (UND-24).
+/// Returns a problem for each identifier that another row has.
+///
+/// Requirements: UND-24.
 async fn taken<R: Mapped>(
     tx: &Tx,
     cx: &Context,

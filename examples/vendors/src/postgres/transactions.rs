@@ -1,4 +1,4 @@
-//! The vendor's pool, what an operation works in, and what errors of the database mean.
+//! The vendor's pool, the transactions of operations, and the mapping of database errors.
 
 use std::{error::Error as StdError, io, sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use svc_core::{
 };
 use tokio_postgres::{Config, NoTls, Row, error::SqlState, types::ToSql};
 
-/// A value that a statement is given.
+/// A parameter of a statement.
 pub(super) type Param<'a> = &'a (dyn ToSql + Sync);
 
 /// The vendor's database.
@@ -19,14 +19,15 @@ pub struct Crm {
 }
 
 impl Crm {
-    /// The database at a URL, with so many connections at most; none is made before it is needed.
+    /// Opens the database at a URL with a maximum number of connections. Connections are opened
+    /// when they are needed.
     ///
     /// # Errors
     ///
-    /// The URL is none.
+    /// Returns an error if the URL is invalid.
     pub fn at(url: &str, connections: usize) -> Result<Self> {
         let mut config: Config = url.parse()?;
-        // Whoever waits for a lock waits for less than a request does.
+        // The lock timeout is shorter than the timeout of a request.
         config
             .options("-c TimeZone=UTC -c statement_timeout=4000")
             .connect_timeout(Duration::from_millis(500));
@@ -39,7 +40,7 @@ impl Crm {
         })
     }
 
-    /// What an operation works in: the transaction of its call, or a connection to read from.
+    /// Returns the transaction of an operation: that of the request, or a connection for reading.
     pub(super) async fn tx(&self, cx: &Context) -> Result<Arc<Tx>> {
         match <Self as Transactions>::current(cx) {
             Some(tx) => Ok(tx),
@@ -55,7 +56,7 @@ impl Crm {
     }
 }
 
-/// A connection, and whether a transaction is open on it.
+/// A connection, and whether it has an open transaction.
 #[derive(Debug)]
 pub struct Tx {
     connection: Option<Object>,
@@ -66,10 +67,10 @@ impl Tx {
     fn connection(&self) -> Result<&Object> {
         self.connection
             .as_ref()
-            .ok_or_else(|| Error::unexpected("a connection that was given back"))
+            .ok_or_else(|| Error::unexpected("the connection was already returned to the pool"))
     }
 
-    /// All rows of a query.
+    /// Returns all rows of a query.
     pub(super) async fn query(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Row>> {
         let connection = self.connection()?;
         Ok(connection
@@ -79,7 +80,7 @@ impl Tx {
 }
 
 impl Drop for Tx {
-    /// A transaction that was not ended ends with its connection.
+    /// Closing the connection ends a transaction that is still open.
     fn drop(&mut self) {
         if self.is_open {
             drop(self.connection.take().map(Object::take));
@@ -125,7 +126,7 @@ impl Transactions for Crm {
     }
 }
 
-/// What an error of the database means; `None` where it is unexpected.
+/// Returns the API error for a database error, or `None` if it is unexpected.
 pub(super) fn meaning(error: &(dyn StdError + 'static)) -> Option<Error> {
     let away = || Error::unavailable(Duration::from_secs(1));
     let error = match error.downcast_ref::<PoolError>() {
@@ -142,7 +143,7 @@ pub(super) fn meaning(error: &(dyn StdError + 'static)) -> Option<Error> {
             "name",
             ErrorCode::NameInUse.meaning(),
         ))),
-        // It waited too long, is full, starts or stops.
+        // A timeout, or the server is out of resources, starting or stopping.
         code => matches!(code.get(..2), Some("57" | "53" | "08")).then(away),
     }
 }

@@ -1,5 +1,5 @@
-//! The `compliance_check` example: it prints the report of its own service, and ends as the program
-//! would.
+//! Tests the example `compliance_check`: it prints the report of its service, and its exit code is
+//! that of the suite.
 
 use std::process::Command;
 

@@ -1,5 +1,4 @@
-//! The `crm` example under the conformance suite and under many callers at once, and how long its
-//! integration is.
+//! Runs the conformance suite on the example `crm`, and tests it with many simultaneous callers.
 
 use std::error::Error;
 use std::path::Path;
@@ -15,7 +14,7 @@ use svc_tower::SvcService;
 use svc_vendor_examples::crm::{Crm, interface};
 use tower::ServiceExt;
 
-/// Where the suite reaches it.
+/// The base URL for the suite.
 const BASE: &str = "http://localhost/api/v1/";
 
 #[tokio::test]
@@ -53,14 +52,14 @@ async fn the_suite_finds_that_crm_conforms() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The interface over a file, and a key: four connections that write at once.
+/// Returns the API over a file with four connections, which can write simultaneously, and a key.
 async fn opened(file: &Path) -> Result<(SvcService, String), Box<dyn Error + Send + Sync>> {
     let crm = Arc::new(Crm::open(&file.to_string_lossy())?);
     let key = crm.new_key(crm.company("Acme").await?, true).await?;
     Ok((interface(&crm, BASE)?.mounted_at("/api/v1"), key))
 }
 
-/// The answer to a request with a key: a body is posted.
+/// Returns the response to a request with a key. With a body it is a POST request.
 async fn send(
     (service, key): &(SvcService, String),
     path: &str,
@@ -118,7 +117,7 @@ async fn err_34_hlp_10_a_call_that_is_refused_in_the_middle_leaves_nobody_behind
     .await?;
     assert_eq!(signed.0, StatusCode::OK, "HLP-06: {}", signed.1);
     let person = json!({"given_name": "Ada", "identifiers": ["a:2"]});
-    // The person can be made; the signature is refused, or the tag that comes after it.
+    // The person can be created. The signature is rejected, or the tag after it.
     for (refused, code) in [
         (
             json!({"person": person, "identifiers": ["a:1"]}),
@@ -147,7 +146,7 @@ async fn err_34_hlp_10_a_call_that_is_refused_in_the_middle_leaves_nobody_behind
     Ok(())
 }
 
-/// The answer to a request with a method and an `If-Match`, and its `ETag`.
+/// Returns the response to a request with a method and an `If-Match`, and its `ETag`.
 async fn ask(
     (service, key): &(SvcService, String),
     method: &str,
@@ -182,7 +181,7 @@ async fn ask(
     ))
 }
 
-/// The ids of a page's records.
+/// Returns the ids of the records on a page.
 fn ids(page: &Value, relation: &str) -> Vec<String> {
     let records = page["_embedded"][relation].as_array().into_iter().flatten();
     records
@@ -280,7 +279,7 @@ async fn flt_01_flt_03_what_has_an_index_is_looked_up_and_nothing_else()
     Ok(())
 }
 
-/// What a page of the feed tells of which records, and the page.
+/// Returns the changes on a page of the feed, with their records, and the page.
 async fn told(
     api: &(SvcService, String),
     behind: &str,
@@ -337,7 +336,7 @@ async fn syn_02_syn_10_every_writer_is_told_and_deletions_leave_ids()
         send(&api, "tags/1/taggings", Some(tagged)).await?.0,
         StatusCode::CREATED
     );
-    // The vendor's own program, which knows nothing of the feed, and one that rolls back.
+    // The vendor's own program, which does not use the feed, and a transaction that is rolled back.
     let vendor = rusqlite::Connection::open(&file)?;
     vendor.execute_batch(
         "BEGIN; UPDATE labels SET edited_at = edited_at + 2; ROLLBACK;
@@ -354,7 +353,7 @@ async fn syn_02_syn_10_every_writer_is_told_and_deletions_leave_ids()
         ],
         "SYN-04"
     );
-    // A label goes with its customer, and both are told.
+    // A label is deleted with its customer, and both changes are in the feed.
     assert_eq!(
         ask(&api, "DELETE", "people/1", None, None).await?.0,
         StatusCode::NO_CONTENT
@@ -372,7 +371,7 @@ async fn syn_02_syn_10_every_writer_is_told_and_deletions_leave_ids()
             ]
         )
     );
-    // In pages of one, none is missed and none is told twice.
+    // In pages of one, each entry appears exactly once.
     let (mut pages, mut next) = (Vec::new(), Some(format!("{behind}&per_page=1")));
     while let Some(at) = next {
         let (entries, page) = told(&api, &at).await?;
@@ -383,7 +382,7 @@ async fn syn_02_syn_10_every_writer_is_told_and_deletions_leave_ids()
             .map(str::to_owned);
     }
     assert_eq!(pages, all, "SYN-04");
-    // Of another company it is no cursor.
+    // The cursor is invalid for another company.
     let crm = Crm::open(&file.to_string_lossy())?;
     let other = (
         api.0.clone(),
@@ -413,8 +412,8 @@ async fn etg_01_etg_07_the_version_column_decides() -> Result<(), Box<dyn Error 
         StatusCode::CREATED
     );
     let (_, first, before) = ask(&api, "GET", "people/1", None, None).await?;
-    // Somebody changes the row within what its date knows, and changes it back: the answer is the
-    // same, the version is not.
+    // Another program changes the row within the resolution of its date, and changes it back. The
+    // body is the same, and the version differs.
     let vendor = rusqlite::Connection::open(&file)?;
     vendor.execute_batch("UPDATE customers SET edited_at = edited_at")?;
     let (_, second, after) = ask(&api, "GET", "people/1", None, None).await?;

@@ -1,4 +1,4 @@
-//! Each example runs as its own program, and does what the README of the package describes.
+//! Runs each example as a program, and tests what the README of the package describes.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::support::client::{Client, link};
 use crate::support::docs::walk;
 use crate::support::program::Program;
 
-/// Starts an example on any free port, and a client with the key that it prints.
+/// Starts an example on a free port, and a client with the key that it prints.
 async fn start(command: &mut Command) -> TestResult<(Program, Client)> {
     let program = Program::start(command)?;
     let (_, rest) = program.said.split_once("-H '").ok_or("no key")?;
@@ -23,7 +23,7 @@ async fn start(command: &mut Command) -> TestResult<(Program, Client)> {
     Ok((program, client))
 }
 
-/// The entries of a report: relation, status, and the code of the first problem.
+/// Returns the entries of a report: relation, status, and the code of the first problem.
 fn entries(error: &Value) -> Vec<(&str, u64, Option<&str>)> {
     let entry = |entry| {
         let entry: &Value = entry;
@@ -42,7 +42,7 @@ fn entries(error: &Value) -> Vec<(&str, u64, Option<&str>)> {
         .collect()
 }
 
-/// Whether nobody but its owner can read a file.
+/// Returns whether only the owner of a file can read it.
 fn is_private(file: &Path) -> TestResult<bool> {
     #[cfg(unix)]
     return Ok(
@@ -63,7 +63,7 @@ async fn signup_only_takes_sign_ups_into_its_table() -> TestResult {
     let helper = link(&entry, "svc:person_signup_helper")?;
     assert!(
         link(&entry, "svc:people").is_err(),
-        "what is not there is not linked: {entry}"
+        "collections that do not exist are not linked: {entry}"
     );
     let person = |name: &str| json!({"person": {"given_name": name, "family_name": "L", "email_addresses": [{"address": "Ada@example.org"}]}});
     let refused = client.send("POST", &helper, Some(&person("Ada"))).await?;
@@ -81,7 +81,7 @@ async fn signup_only_takes_sign_ups_into_its_table() -> TestResult {
     assert_eq!(
         (&again["id"], again.get("family_name")),
         (&first["id"], None),
-        "what the table cannot keep is not taken"
+        "fields that the table cannot store are not accepted"
     );
 
     let nobody = client
@@ -92,7 +92,8 @@ async fn signup_only_takes_sign_ups_into_its_table() -> TestResult {
         entries(&nobody["svc:error"]),
         [("svc:person", 400, Some("FIELD_REQUIRED"))]
     );
-    // It says of tags that it has none, although its own code knows nothing of them (ERR-38).
+    // The response states that tags are not supported, although the code of the example has nothing
+    // about tags (ERR-38).
     let mut tagged = person("Ada");
     tagged["add_tags"] = json!(["volunteer"]);
     let tagged = client.send("POST", &helper, Some(&tagged)).await?;
@@ -148,7 +149,7 @@ async fn composed_reports_resource_by_resource() -> TestResult {
         .await?;
     assert_eq!(signed["comments"], "Yes");
 
-    // One part fails, the others stay (ERR-29 to ERR-32).
+    // One step fails, and the results of the others remain (ERR-29 to ERR-32).
     let partly =
         json!({"comments": "Again", "person": person, "add_tags": ["volunteer", "unknown"]});
     let answer = client.send("POST", &helper, Some(&partly)).await?;
@@ -170,7 +171,7 @@ async fn composed_reports_resource_by_resource() -> TestResult {
     assert_eq!(
         client.get(&signature).await?["comments"],
         "Again",
-        "ERR-32: it is there"
+        "ERR-32: it exists"
     );
     assert!(signature.starts_with(&program.base_url));
     Ok(())
@@ -217,7 +218,7 @@ async fn custom_layout_is_followed_by_links() -> TestResult {
     );
     assert_eq!(client.get(&of_person).await?["total_records"], 1);
 
-    // The relation of its own: a link, and a page behind its curie (ENT-27).
+    // The custom relation: a link, and a page at its curie (ENT-27).
     let shop = client.send("GET", &link(&entry, "crm:shop")?, None).await?;
     assert_eq!(shop.text(), "Badges and banners.");
     let curies = entry["_links"]["curies"].as_array().ok_or("no curies")?;
@@ -230,7 +231,7 @@ async fn custom_layout_is_followed_by_links() -> TestResult {
         .ok_or("no template")?
         .replace("{rel}", "shop");
     assert_eq!(client.send("GET", &page, None).await?.status, 200);
-    // The documentation leads to the vendor's page, and every link of it leads somewhere (ENT-22,
+    // The documentation links to the vendor's page, and none of its links is broken (ENT-22,
     // HAL-18).
     let site = program
         .base_url
@@ -275,7 +276,7 @@ async fn crm_is_mounted_beside_what_was_there() -> TestResult {
         client.get(&link(&petition, "self")?).await?["total_signatures"],
         1
     );
-    // Whoever looks at the pages learns of no customer.
+    // The pages show no data of customers.
     let text = client.send("GET", "/", None).await?.text();
     assert_eq!(text, "Campaigns that you can support: 1");
     for name in ["crm.db", "crm.db-wal"] {
@@ -318,7 +319,7 @@ fn every_named_example_exists() -> TestResult {
     Ok(())
 }
 
-/// The example over PostgreSQL leaves the tables of the vendor as they were.
+/// The example over PostgreSQL does not change the tables of the vendor.
 #[test]
 fn the_tables_of_the_vendor_are_unchanged() {
     let hash = Sha256::digest(include_str!("../../src/postgres/tables.sql"));

@@ -1,4 +1,4 @@
-//! The integration tests of the vendors' examples: one program, so that it is linked once.
+//! The integration tests of the vendor examples, as one program that is linked once.
 
 mod compliance;
 mod crm;

@@ -1,4 +1,4 @@
-//! A newcomer walks the guide "Map your tables": every step of it is run as it stands there.
+//! Executes every step of the guide "Map your tables", unchanged.
 
 use std::{error::Error, sync::Arc};
 
@@ -9,7 +9,7 @@ type TestResult<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 const GUIDE: &str = include_str!("../../../../svc-tower/src/guide/map_your_tables.md");
 const COMPILED: &str = include_str!("mapped/guide.rs");
 
-/// The blocks of the guide that begin so.
+/// Returns the blocks of the guide that start with `fence`.
 fn blocks(fence: &str) -> Vec<&'static str> {
     let begin = format!("```{fence}\n");
     let behind = GUIDE.split(&*begin).skip(1);
@@ -18,10 +18,10 @@ fn blocks(fence: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// What the guide shows is what is compiled here.
+/// The code in the guide is the code that is compiled here.
 #[test]
 fn the_guide_shows_what_is_run() {
-    // However it is broken into lines.
+    // Line breaks do not matter.
     let words = |text: &str| {
         text.replace("pub(crate) ", "")
             .split_whitespace()
@@ -34,7 +34,7 @@ fn the_guide_shows_what_is_run() {
     for block in shown {
         assert!(
             compiled.contains(&words(block)),
-            "the guide shows something else than tests/it/mapped/guide.rs:\n{block}"
+            "the guide differs from tests/it/mapped/guide.rs:\n{block}"
         );
     }
 }
@@ -48,8 +48,8 @@ async fn a_newcomer_walks_it() -> TestResult {
     connection.execute_batch(tables)?;
     connection.execute_batch("INSERT INTO organisations VALUES (1, 'Acme'), (2, 'Other')")?;
     let database: Arc<dyn Database> = Arc::new(svc_sqlite::SqliteDatabase::open(&file)?);
-    // What is missing is told as the guide has it: mended step by step, the tables end as they do
-    // by the guide's SQL.
+    // The reported problems are those of the guide. After each fix of the report, the tables are
+    // those of the SQL in the guide.
     MappedStore::create_library_tables(&database).await?;
     let mut mended = Vec::new();
     while let Err(told) =
@@ -68,8 +68,8 @@ async fn a_newcomer_walks_it() -> TestResult {
     let mut shown: Vec<&str> = missing.lines().collect();
     mended.sort_unstable();
     shown.sort_unstable();
-    assert_eq!(shown, mended, "the guide shows what is told");
-    // It is served, and conforms.
+    assert_eq!(shown, mended, "the guide shows the reported SQL");
+    // The tables are served, and the service conforms.
     let report =
         crate::mapped::guide::check(crate::mapped::guide::interface(database).await?).await?;
     assert_eq!(report.exit_code(), 0, "{report}");

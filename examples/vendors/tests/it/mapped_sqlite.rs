@@ -1,4 +1,4 @@
-//! The mapped tables in a file of SQLite: the suite over them, and many equal sign-ups at once.
+//! The mapped tables in a SQLite file: the suite, and many equal simultaneous sign-ups.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tempfile::{TempDir, tempdir};
 
 use crate::mapped::{Place, TestResult};
 
-/// A data file with the tables and two organisations.
+/// Creates a data file with the tables and two organisations.
 fn place(folder: &TempDir) -> TestResult<Place> {
     let file = folder.path().join("crm.db");
     let connection = rusqlite::Connection::open(&file)?;

@@ -1,4 +1,4 @@
-//! The mounting examples run and answer.
+//! Runs the mounting examples and sends requests to them.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use crate::support::client::{Client, link};
 use crate::support::program::Program;
 use crate::support::{Raw, TestResult, own_loopback_address};
 
-/// The key in the `curl` line that an example prints.
+/// Returns the key in the `curl` command that an example prints.
 fn key(program: &Program) -> TestResult<&str> {
     let (_, rest) = program.said.split_once("SVC-API-Token: ").ok_or("no key")?;
     Ok(rest.split('\'').next().ok_or("no quote")?)
 }
 
-/// Posts a person, and finds it under the address that the answer names.
+/// Posts a person, and reads it at the URL of the response.
 async fn serves(program: &Program) -> TestResult {
     let mut client = Client::connect(program.address()?, Some(key(program)?)).await?;
     let entry = client.get(&program.base_url).await?;
@@ -46,7 +46,7 @@ async fn in_axum_under_a_prefix() -> TestResult {
         .await?;
     assert_eq!(
         raw.answer().await?.text(),
-        "The pages of the program that was there before."
+        "The pages of the existing program."
     );
     program.kill()
 }
@@ -60,7 +60,7 @@ async fn under_bare_hyper() -> TestResult {
     program.kill()
 }
 
-/// A program that was told to stop and takes no more connections, and one that it has, with a
+/// Returns a program that is stopping and accepts no more connections, and a connection with a
 /// request whose body it waits for.
 async fn stopping(folder: &Path) -> TestResult<(Program, Raw)> {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_axum_mount"));
@@ -81,7 +81,7 @@ async fn stopping(folder: &Path) -> TestResult<(Program, Raw)> {
     Ok((program, raw))
 }
 
-/// UND-42: SIGTERM lets the server of `svc_tower` answer who is waiting, and refuse who comes.
+/// UND-42: after SIGTERM, the server of `svc_tower` completes open requests and rejects new ones.
 #[tokio::test]
 async fn und_42_sigterm_drains() -> TestResult {
     let folder = tempfile::tempdir()?;
@@ -98,13 +98,14 @@ async fn und_42_sigterm_drains() -> TestResult {
     Ok(())
 }
 
-/// UND-42: a second signal waits for nobody.
+/// UND-42: a second signal stops the server immediately.
 #[tokio::test]
 async fn und_42_a_second_signal_ends_at_once() -> TestResult {
     let folder = tempfile::tempdir()?;
     let (program, mut raw) = stopping(folder.path()).await?;
     program.terminate()?;
-    // The body never came, for which the server would have waited half a minute, and then answered.
+    // The body never arrived; the server would have waited for it for half a minute, and then
+    // responded.
     assert!(raw.rest().await?.is_empty());
     assert!(program.end()?.0.success());
     Ok(())

@@ -1,7 +1,9 @@
-//! A vendor whose tables are narrower than the interface: columns that must have a value, an
-//! address that is text and a mark, fewer answers to an invitation, a whole number of 32 bits, a
-//! text of 200 characters. Registration says it, and the conformance suite holds the server to what
-//! it publishes, no more and no less (CAP-04 to CAP-08).
+//! A vendor whose tables are narrower than the specification: required columns, an address that is
+//! text and a marker, fewer answers to an invitation, a 32-bit integer, and a text of at most 200
+//! characters. The registration declares these constraints, and the conformance suite tests that
+//! the server enforces exactly those.
+//!
+//! Requirements: CAP-04 to CAP-08.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -25,10 +27,10 @@ use svc_core::{
 use svc_store::memory::MemoryStore;
 use svc_tower::SvcService;
 
-/// Where the suite reaches it.
+/// The base URL for the suite.
 const BASE: &str = "http://localhost/api/v1/";
 
-/// The vendor: its tables refuse what they cannot hold, as a database would.
+/// The vendor. Its tables reject what they cannot store, as a database does.
 struct Narrower(Arc<MemoryStore>);
 
 impl Narrower {
@@ -37,8 +39,8 @@ impl Narrower {
     }
 }
 
-/// What the constraints of the tables say of what is written: anything that the library lets
-/// through and they refuse is a defect, which a client sees as 500.
+/// The constraints of the tables. If they reject a value that the library accepts, it is a defect,
+/// which a client sees as 500.
 fn constraints(kind: &str, fields: &Object, is_new: bool) -> Result<()> {
     let broken = |what: &str| {
         Err(svc_core::Error::unexpected(format!(
@@ -99,7 +101,7 @@ fn constraints(kind: &str, fields: &Object, is_new: bool) -> Result<()> {
 }
 
 fn unfitting() -> svc_core::Error {
-    svc_core::Error::unexpected("the store answered another call")
+    svc_core::Error::unexpected("the store returned another outcome")
 }
 
 #[async_trait]
@@ -279,7 +281,7 @@ async fn the_suite_holds_a_narrower_server_to_what_it_publishes() -> Result<(), 
     Ok(())
 }
 
-/// A declaration that says more, or less, than the server does is found: each with a row that then
+/// A declaration that is wider or narrower than the server is detected: in each case, a requirement
 /// fails.
 #[tokio::test]
 async fn the_suite_finds_a_declaration_that_is_not_true() -> Result<(), Box<dyn Error>> {
@@ -294,19 +296,19 @@ async fn the_suite_finds_a_declaration_that_is_not_true() -> Result<(), Box<dyn 
         ("a length that is not enforced", "ERR-12", |it| {
             at(it, "events", "title").max_length = Some(100);
         }),
-        ("values that are refused", "RES-attendance-03", |it| {
+        ("values that are rejected", "RES-attendance-03", |it| {
             at(it, "attendances", "status")
                 .values
                 .get_or_insert_default()
                 .push("needs action".to_owned());
         }),
-        ("values that are taken", "RES-attendance-03", |it| {
+        ("values that are accepted", "RES-attendance-03", |it| {
             at(it, "attendances", "status")
                 .values
                 .get_or_insert_default()
                 .retain(|value| value != "tentative");
         }),
-        ("a field that need not be sent", "ERR-12", |it| {
+        ("a field that is optional", "ERR-12", |it| {
             at(it, "events", "summary").required = true;
         }),
     ];

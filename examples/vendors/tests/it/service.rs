@@ -1,4 +1,4 @@
-//! Requests to a vendor's service, in its own process.
+//! Sends requests to a vendor's service in the same process.
 
 use std::error::Error;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use svc_tower::SvcService;
 use tower::ServiceExt;
 
-/// The answer to a request with a key: a body is posted.
+/// Returns the response to a request with a key. With a body it is a POST request.
 pub(crate) async fn send(
     service: &SvcService,
     key: &str,

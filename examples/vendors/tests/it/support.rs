@@ -1,4 +1,4 @@
-//! What these tests have in common with those of the demo.
+//! The code that these tests share with those of the demo.
 
 #![allow(
     dead_code,

@@ -11,7 +11,7 @@ use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "keys and tenants";
 
-/// The value of the header that carries a key.
+/// Returns the value of the header that carries a key.
 fn key(call: &BufferedRequest) -> Option<&str> {
     call.headers
         .values()
@@ -19,7 +19,7 @@ fn key(call: &BufferedRequest) -> Option<&str> {
         .find(|value| value.starts_with("k-"))
 }
 
-/// The same request with another key.
+/// Sends the same request with another key.
 fn with_key(call: &BufferedRequest, key: &'static str) -> BufferedRequest {
     let mut call = call.clone();
     let name = call
@@ -33,7 +33,8 @@ fn with_key(call: &BufferedRequest, key: &'static str) -> BufferedRequest {
     call
 }
 
-/// Requests with the key of the second tenant see the first one's data where a function says so.
+/// Lets requests with the key of the second tenant see the data of the first, if `when` returns
+/// true.
 fn leak(
     name: &'static str,
     rows: &[&str],
@@ -57,7 +58,7 @@ fn leak(
     .at(MutationPoint::Backend)
 }
 
-/// An answer with one status has another one.
+/// Replaces responses that have a given status by empty ones with another status.
 fn instead(name: &'static str, rows: &[&str], from: u16, to: u16) -> Mutant {
     Mutant::new(FAMILY, name, rows, move || {
         Interceptor::after(move |_, answer, _| {
@@ -68,7 +69,7 @@ fn instead(name: &'static str, rows: &[&str], from: u16, to: u16) -> Mutant {
     })
 }
 
-/// What is refused with a status is done all the same.
+/// Executes requests that are rejected with a given status.
 fn applied(name: &'static str, rows: &[&str], status: u16, method: &'static str) -> Mutant {
     Mutant::new("refused write applied", name, rows, move || {
         Interceptor::around(move |call, server| {
@@ -100,7 +101,7 @@ fn applied(name: &'static str, rows: &[&str], status: u16, method: &'static str)
     .at(MutationPoint::Backend)
 }
 
-/// Requests without a good key are taken as if they had one.
+/// Accepts requests without a valid key as if they had one.
 fn trusting(name: &'static str, rows: &[&str], when: fn(&BufferedRequest) -> bool) -> Mutant {
     Mutant::new(FAMILY, name, rows, move || {
         Interceptor::around(move |call, server| {
@@ -122,7 +123,7 @@ fn trusting(name: &'static str, rows: &[&str], when: fn(&BufferedRequest) -> boo
     .at(MutationPoint::Backend)
 }
 
-/// A helper's answer to a caller without a key.
+/// Changes a helper's response to an anonymous caller.
 fn anonymous(name: &'static str, rows: &[&str], change: fn(&mut BufferedResponse)) -> Mutant {
     Mutant::new("anonymous helper", name, rows, move || {
         Interceptor::after(move |call, answer, sight| {
@@ -134,7 +135,7 @@ fn anonymous(name: &'static str, rows: &[&str], change: fn(&mut BufferedResponse
     })
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 pub(super) fn faults() -> Vec<Mutant> {
     vec![
         leak("lists of another tenant", &[], |call, what, _| {

@@ -1,4 +1,5 @@
-//! Answers without an answer, canvasses without their object, marks that are no text.
+//! Answers without responses, canvasses without their object, primary phone numbers whose marker is
+//! not text.
 
 use std::collections::HashSet;
 
@@ -9,7 +10,7 @@ use super::{Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
 use crate::link_map::ResourceKind;
 
-/// A question's answer without responses is taken for the first one.
+/// Sends the first response of the question instead of some answers.
 fn taken(name: &'static str, row: &'static str, when: fn(&Map<String, Value>) -> bool) -> Mutant {
     Mutant::new("action functions", name, &[ids], move || {
         Interceptor::sent(move |_, what, body, _| {

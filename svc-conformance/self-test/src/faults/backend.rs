@@ -8,7 +8,7 @@ use crate::interceptor::Interceptor;
 use crate::second_server::Defect;
 use crate::second_server::{ServerOptions, SimulatedClock};
 
-/// A fault behind the surface of the second service.
+/// A fault in the backend of the second service.
 fn behind(name: &'static str, rows: &[&str], set_up: fn(&mut ServerOptions)) -> Mutant {
     Mutant::new("backend", name, rows, Interceptor::default)
         .over(BaseServer::SecondServer(set_up))
@@ -22,7 +22,7 @@ fn clock(name: &'static str, rows: &[&str], set_up: fn(&mut ServerOptions)) -> M
         .at(MutationPoint::Clock)
 }
 
-/// A clock that is so many seconds wrong.
+/// A clock that is wrong by `seconds`.
 fn off_by(seconds: i64) -> SimulatedClock {
     let right = SimulatedClock::system();
     SimulatedClock::new(move || {
@@ -154,14 +154,14 @@ pub(super) fn faults() -> Vec<Mutant> {
 }
 
 impl Mutant {
-    /// The declaration does not tell the prefix.
+    /// Declares an empty prefix of custom fields as well.
     fn and_undeclared(mut self) -> Self {
         self.twist = std::sync::Arc::new(|| declared("custom_field_prefix"));
         self
     }
 }
 
-/// The declaration is silent on something.
+/// Sets a member of the declaration to an empty text.
 fn declared(name: &'static str) -> Interceptor {
     Interceptor::after(move |_, answer, _| {
         if let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&answer.body)

@@ -1,4 +1,4 @@
-//! Batches that are done or answered otherwise than single calls.
+//! Batches that are executed or answered differently from single requests.
 
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue};
@@ -56,7 +56,7 @@ fn entries(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) -
     .at(MutationPoint::Request)
 }
 
-/// A change to the document about a batch.
+/// A change to the result document of a batch.
 fn told(name: &'static str, row: &'static str, change: fn(&mut Map<String, Value>)) -> Mutant {
     fault(name, ids, move || {
         Interceptor::documents(move |call, document, status, _| {
@@ -67,7 +67,8 @@ fn told(name: &'static str, row: &'static str, change: fn(&mut Map<String, Value
     })
 }
 
-/// A change to each of its results, after so many that failed.
+/// A change to each result of a batch. The function also gets the number of failed results before
+/// it.
 fn results(
     name: &'static str,
     row: &'static str,
@@ -95,7 +96,7 @@ fn is_success(result: &Map<String, Value>) -> bool {
         .is_some_and(|status| status < 300)
 }
 
-/// A change to the answer to lines.
+/// A change to the response to lines.
 fn lines(name: &'static str, row: &'static str, change: fn(&mut BufferedResponse)) -> Mutant {
     fault(name, ids, move || {
         Interceptor::after(move |call, answer, _| {
@@ -106,7 +107,7 @@ fn lines(name: &'static str, row: &'static str, change: fn(&mut BufferedResponse
     })
 }
 
-/// The key of one caller in the place of another's.
+/// Replaces the key of one caller by that of another.
 fn taken_for_owner(call: &mut BufferedRequest, key: Option<&str>) {
     if call.headers.get(&TOKEN).map(HeaderValue::as_bytes) == key.map(str::as_bytes) {
         call.headers
@@ -114,7 +115,7 @@ fn taken_for_owner(call: &mut BufferedRequest, key: Option<&str>) {
     }
 }
 
-/// A batch that is refused although one of its entries is done.
+/// A batch that is rejected although one of its entries is executed.
 fn done_anyway(
     name: &'static str,
     row: &'static str,
@@ -144,7 +145,7 @@ fn done_anyway(
     .at(MutationPoint::Backend)
 }
 
-/// The first entry of a batch, of an array that need not be whole.
+/// Returns the first entry of a batch, even if the array is incomplete.
 fn first(call: &BufferedRequest) -> Option<Value> {
     let entries = call.body.strip_prefix(b"[")?;
     serde_json::Deserializer::from_slice(entries)
@@ -153,12 +154,12 @@ fn first(call: &BufferedRequest) -> Option<Value> {
         .ok()
 }
 
-/// The first e-mail address of an entry's person.
+/// Returns the first e-mail address of an entry's person.
 fn address(entry: &Value) -> Option<&str> {
     entry.pointer("/person/email_addresses/0/address")?.as_str()
 }
 
-/// Replaces the lines of an answer.
+/// Replaces the lines of a response.
 fn set_lines(answer: &mut BufferedResponse, lines: &[&str]) {
     answer.body = (lines.join("\n") + "\n").into();
     answer.headers.remove(CONTENT_LENGTH);
@@ -172,7 +173,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     [answers(), refused()].concat()
 }
 
-/// Batches that must be refused, and are done as a whole or in part.
+/// Batches that must be rejected, and are executed completely or partly.
 fn refused() -> Vec<Mutant> {
     vec![
         sent(
@@ -271,7 +272,7 @@ fn refused() -> Vec<Mutant> {
     ]
 }
 
-/// Batches that are done or answered otherwise.
+/// Batches that are executed or answered differently.
 fn answers() -> Vec<Mutant> {
     vec![
         results(
@@ -329,7 +330,7 @@ fn answers() -> Vec<Mutant> {
                 }
             },
         ),
-        // An entry that stands there again does not see that it was done, and so matches nobody.
+        // A repeated entry does not find the record of the first one, and so matches no person.
         entries(
             "entries of a batch do not see each other",
             ids::BAT_03,
@@ -444,7 +445,7 @@ fn answers() -> Vec<Mutant> {
     ]
 }
 
-/// What looks like a fault and is none.
+/// Behaviour that looks like a fault but is permitted.
 pub(super) fn free() -> Vec<Mutant> {
     let free = |name: &'static str, fault: Mutant| Mutant {
         name: name.to_owned(),

@@ -1,5 +1,4 @@
-//! What stands in the descriptions of an error: codes, properties, and whether they fit what is
-//! wrong.
+//! The contents of error descriptions: codes, properties, and whether they fit the problem.
 
 use serde_json::Value;
 use svc_conformance::ids;
@@ -15,7 +14,7 @@ use super::{BaseServer, Mutant};
 const FAMILY: &str = "error codes";
 const DESCRIPTIONS: &str = "svc:error.resource_status[].error_descriptions";
 
-/// Every index of a property is the first, but those of responses.
+/// Replaces the index 1 in a property by 0, except in those of responses.
 fn first_index(property: &str) -> String {
     if property.starts_with("responses") {
         property.to_owned()
@@ -28,14 +27,14 @@ fn two_digits(property: &str) -> String {
     property.replace("[10]", "[1]")
 }
 
-/// Names what was sent with it, too.
+/// Adds names of other members of the body to the properties.
 fn more(properties: &mut Value) {
     if let Some(list) = properties.as_array_mut().filter(|list| list.len() == 1) {
         list.extend(["origin_system", "identifiers", "given_name", "title"].map(Value::from));
     }
 }
 
-/// The properties of each description are those of the next one.
+/// Gives each description the properties of the next one.
 fn rotated(list: &mut Value) {
     let Some(list) = list.as_array_mut().filter(|list| list.len() > 1) else {
         return;
@@ -51,7 +50,7 @@ fn rotated(list: &mut Value) {
     }
 }
 
-/// Names of responses that end in a blank lose it, and letters beyond ASCII are taken for others.
+/// Removes blanks at the end of the names of responses.
 fn trimmed(list: &mut Value) {
     for response in list.as_array_mut().into_iter().flatten() {
         if let Some(Value::String(name)) = response.get_mut("name") {
@@ -71,7 +70,7 @@ fn plain(list: &mut Value) {
     }
 }
 
-/// Of each list of objects, only the first fault is told.
+/// Reports only the first problem of each list of objects.
 fn one_of_each_list(list: &mut Value) {
     let Some(list) = list.as_array_mut() else {
         return;
@@ -349,7 +348,7 @@ const LINES: &[MutationRow] = &[
     ),
 ];
 
-/// Of several names, those that no tag of a run has are left out.
+/// Removes the names that are not tags, if there are several names.
 fn known_first(list: &mut Value) {
     if let Some(list) = list.as_array_mut().filter(|list| list.len() > 1) {
         list.retain(|name| {
@@ -364,7 +363,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     table(FAMILY, LINES)
 }
 
-/// Codes that a server may give to what it likes outside the parts of a helper's call.
+/// Codes that a server may use for any problem outside the parts of a helper request.
 const FREE: &[MutationRow] = &[
     line(
         "each wrong value is not supported",

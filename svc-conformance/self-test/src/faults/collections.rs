@@ -17,7 +17,8 @@ use crate::transport::{self, BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "paging";
 
-/// The collections below a record: its kind, the collection, the members' kind, and the row.
+/// The collections below a record: its kind, the collection, the members' kind, and the
+/// requirement.
 const NESTED: [(&str, &str, &str); 15] = [
     ("petition", "signatures", ids::COL_04),
     ("form", "submissions", ids::COL_05),
@@ -43,17 +44,17 @@ fn page(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) 
     })
 }
 
-/// Few members on a page, so that there are several pages.
+/// Limits pages to a few members, so that there are several pages.
 fn small(options: &mut ServerOptions) {
     options.per_page = 2;
 }
 
-/// The number of a page.
+/// Returns the number of a page.
 fn number(page: &Map<String, Value>, name: &str) -> u64 {
     page.get(name).and_then(Value::as_u64).unwrap_or_default()
 }
 
-/// The links to the members, an array.
+/// Returns the links to the members, an array.
 fn member_links(page: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
     links(page)?
         .iter_mut()
@@ -61,7 +62,7 @@ fn member_links(page: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
         .find_map(|(_, link)| link.as_array_mut())
 }
 
-/// Takes the last member of a page away, with its link.
+/// Removes the last member of a page, with its link.
 fn shorten(page: &mut Map<String, Value>) {
     members(page).and_then(Vec::pop);
     member_links(page).and_then(Vec::pop);
@@ -199,7 +200,7 @@ const MEMBERS: &[MutationRow] = &[
     ),
 ];
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 pub(super) fn faults() -> Vec<Mutant> {
     let small = |fault: Mutant| fault.over(BaseServer::SecondServer(small));
     let mut faults = vec![
@@ -493,7 +494,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         ]
         .map(counted_again),
     );
-    // An answer need not lead to its submission.
+    // An answer is not required to link its submission.
     faults.extend(
         NESTED
             .iter()
@@ -504,8 +505,8 @@ pub(super) fn faults() -> Vec<Mutant> {
     faults
 }
 
-/// Fields that members of a collection lack: the owner of the collection, empty for the entry
-/// point, the kind of the members, and the field.
+/// Fields that are missing in members of a collection: the owner of the collection (empty for the
+/// entry point), the kind of the members, and the field.
 const FIELDS: [(&str, &str, &str); 20] = [
     ("", "person", "custom_fields"),
     ("", "event", "location"),
@@ -529,14 +530,14 @@ const FIELDS: [(&str, &str, &str); 20] = [
     ("person", "canvass", "status_code"),
 ];
 
-/// Whether a request goes to a collection below a record of this kind, or to one of the entry point
-/// for none.
+/// Returns whether a request is for a collection below a record of this kind, or of the entry point
+/// if there is no kind.
 fn is_below(call: &BufferedRequest, sight: &LinkMap, owner: &str) -> bool {
     let own = sight.nested.get(&call.address());
     own.map_or("", |(own, _)| sight.kind_at(own).unwrap_or_default()) == owner
 }
 
-/// Members of a collection that lack a field.
+/// Removes a field from the members of a collection.
 fn lacking((owner, kind, field): (&'static str, &'static str, &'static str)) -> Mutant {
     let place = if owner.is_empty() {
         String::new()
@@ -565,7 +566,7 @@ fn lacking((owner, kind, field): (&'static str, &'static str, &'static str)) -> 
     )
 }
 
-/// The collections below a record count deleted members.
+/// Collections below a record that count deleted members.
 fn uncounted(kind: &'static str) -> Mutant {
     counts(
         kind,
@@ -574,7 +575,7 @@ fn uncounted(kind: &'static str) -> Mutant {
     )
 }
 
-/// The collections below a record count changed members twice.
+/// Collections below a record that count changed members twice.
 fn counted_again(kind: &'static str) -> Mutant {
     counts(
         kind,
@@ -583,7 +584,7 @@ fn counted_again(kind: &'static str) -> Mutant {
     )
 }
 
-/// The collections below a record count one more for each write by a method to one of their
+/// Collections below a record whose total grows by one with each write by a method to one of their
 /// members.
 fn counts(kind: &'static str, name: String, method: &'static str) -> Mutant {
     Mutant::new("nested collection", name, &[ids::COL_23], move || {
@@ -650,7 +651,7 @@ fn nested((owner, name, row): (&'static str, &'static str, &'static str)) -> Mut
     )
 }
 
-/// A collection whose members lead back to another record.
+/// A collection whose members link back to another record.
 fn backlink((owner, name, row): (&'static str, &'static str, &'static str)) -> Mutant {
     let kind = link_map::NAMES
         .iter()

@@ -1,4 +1,4 @@
-//! Conditional requests that are answered wrongly.
+//! Conditional requests with wrong responses.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -21,7 +21,7 @@ pub(crate) fn conditional(api: ApiBuilder) -> ApiBuilder {
     api.conditional_requests(IfMatchPolicy::Optional)
 }
 
-/// The same, which changes nothing without `If-Match`.
+/// The reference server with conditional requests, which requires `If-Match` for changes.
 pub(crate) fn strict(api: ApiBuilder) -> ApiBuilder {
     api.conditional_requests(IfMatchPolicy::Required)
 }
@@ -34,7 +34,7 @@ fn fault(
     Mutant::new(FAMILY, name, &[ids], twist).over(BaseServer::Reference(conditional))
 }
 
-/// Answers to successful requests of one method to what is wanted are changed.
+/// Changes the responses to successful requests of one method to one target.
 fn answers(
     name: &'static str,
     row: &'static str,
@@ -52,7 +52,7 @@ fn answers(
     })
 }
 
-/// A condition of a request is another one when it arrives, or none.
+/// Changes or removes the condition of a request before it arrives.
 fn conditions(
     name: &'static str,
     row: &'static str,
@@ -84,14 +84,14 @@ fn is_collection(what: Option<ResourceKind>) -> bool {
     matches!(what, Some(ResourceKind::Collection(_)))
 }
 
-/// A tag of one member of a record, instead of all that is shown.
+/// An entity tag of one member of a record, instead of the whole representation.
 fn tag_from(member: &'static str) -> impl Fn() -> Interceptor {
     tag_of(is_record, move |json| {
         json.get(member).map(ToString::to_string)
     })
 }
 
-/// A tag of the addresses and the number of a collection's members.
+/// An entity tag of the addresses and the number of a collection's members.
 fn tag_of_addresses(json: &Value) -> Option<String> {
     let all = json
         .get("_embedded")?
@@ -109,7 +109,7 @@ fn tag_of_addresses(json: &Value) -> Option<String> {
     ))
 }
 
-/// A tag of some of what is wanted, instead of all that is shown.
+/// An entity tag of a part of a target, instead of the whole representation.
 fn tag_of(
     wanted: fn(Option<ResourceKind>) -> bool,
     of: impl Fn(&Value) -> Option<String> + Copy + Send + Sync + 'static,
@@ -152,7 +152,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     [forms(), changes()].concat()
 }
 
-/// Faults that show after a write, or to another tenant.
+/// Faults that are visible only after a write, or to another tenant.
 fn changes() -> Vec<Mutant> {
     vec![
         fault(
@@ -441,8 +441,8 @@ fn forms() -> Vec<Mutant> {
     ]
 }
 
-/// What looks like a fault and is none: weak tags of what is not changed, no `Last-Modified`, no
-/// tag on writes.
+/// Behaviour that looks like a fault but is permitted: weak tags of documents that are not records,
+/// no `Last-Modified`, no tag on writes.
 pub(super) fn free() -> Vec<Mutant> {
     vec![
         answers(

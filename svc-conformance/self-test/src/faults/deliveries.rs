@@ -1,5 +1,5 @@
-//! Messages of webhooks that are signed badly, say too much, do not arrive, or arrive where they
-//! should not.
+//! Webhook messages that are signed incorrectly, contain too much, do not arrive, or arrive at the
+//! wrong address.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::transport::BoxFuture;
 
 const FAMILY: &str = "deliveries";
 
-/// A server whose messages are passed on in this way.
+/// A server whose messages pass through this relay.
 fn passed<P>(
     name: &'static str,
     rows: &[&str],
@@ -30,7 +30,7 @@ where
         .at(MutationPoint::Backend)
 }
 
-/// A server that changes each message before it is sent.
+/// A server that changes each message before it sends it.
 fn changed(name: &'static str, rows: &[&str], change: fn(&mut Letter, &Receiver)) -> Mutant {
     passed(name, rows, move || {
         move |mut letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
@@ -42,7 +42,7 @@ fn changed(name: &'static str, rows: &[&str], change: fn(&mut Letter, &Receiver)
     })
 }
 
-/// A server that takes an answer for another one.
+/// A server that treats a response of a receiver as a different one.
 fn mistaken(name: &'static str, rows: &[&str], mistake: fn(StatusCode) -> StatusCode) -> Mutant {
     passed(name, rows, move || {
         move |letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
@@ -57,7 +57,7 @@ fn mistaken(name: &'static str, rows: &[&str], mistake: fn(StatusCode) -> Status
     })
 }
 
-/// A server that sends a message once more after some answers, changed.
+/// A server that sends a changed message again after some responses.
 fn repeated(
     name: &'static str,
     rows: &[&str],
@@ -94,7 +94,7 @@ fn lost(name: &'static str, is_lost: fn(&str) -> bool) -> Mutant {
     })
 }
 
-/// Changes the body of a message and signs it.
+/// Changes the body of a message, then signs it.
 fn with_body(letter: &mut Letter, receiver: &Receiver, change: fn(&mut Map<String, Value>)) {
     if let Ok(mut body) = serde_json::from_slice::<Map<String, Value>>(&letter.body) {
         change(&mut body);
@@ -103,13 +103,13 @@ fn with_body(letter: &mut Letter, receiver: &Receiver, change: fn(&mut Map<Strin
     receiver.sign(letter);
 }
 
-/// Sets a header of a message and signs it.
+/// Sets a header of a message, then signs it.
 fn with_header(letter: &mut Letter, receiver: &Receiver, name: &'static str, value: &str) {
     letter.set(name, value);
     receiver.sign(letter);
 }
 
-/// Signs other bytes of a message.
+/// Signs other bytes than those of the message.
 fn sign_over(letter: &mut Letter, receiver: &Receiver, signed: &[u8]) {
     letter.set(
         "webhook-signature",
@@ -121,7 +121,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     [messages(), signatures(), answers(), receivers()].concat()
 }
 
-/// What is sent.
+/// Faults of the content.
 fn messages() -> Vec<Mutant> {
     vec![
         lost("messages about tags are never sent", |event| {
@@ -171,7 +171,7 @@ fn messages() -> Vec<Mutant> {
     ]
 }
 
-/// How it is signed.
+/// Faults of the signature.
 fn signatures() -> Vec<Mutant> {
     vec![
         changed(
@@ -243,7 +243,7 @@ fn signatures() -> Vec<Mutant> {
     ]
 }
 
-/// What becomes of the answer.
+/// Faults of the handling of responses.
 fn answers() -> Vec<Mutant> {
     vec![
         mistaken("500 of a receiver is success", &[ids::HOOK_11], |status| {
@@ -320,7 +320,7 @@ fn answers() -> Vec<Mutant> {
     ]
 }
 
-/// Who receives messages, and when.
+/// Faults of the recipients and the time.
 fn receivers() -> Vec<Mutant> {
     vec![
         passed(
@@ -385,8 +385,8 @@ fn receivers() -> Vec<Mutant> {
     ]
 }
 
-/// What a server may do: send later and more than once, with headers and signatures that the
-/// standard does not have.
+/// Behaviour that is permitted: messages that are late or repeated, with headers and signatures
+/// that are not in the standard.
 pub(super) fn free() -> Vec<Mutant> {
     vec![passed(
         "messages come late and twice, with more headers and signatures",

@@ -17,7 +17,7 @@ use crate::transport::BufferedResponse;
 
 const FAMILY: &str = "error object";
 
-/// The descriptions of an error, in one list.
+/// Returns the descriptions of an error, in one list.
 fn descriptions(error: &mut Map<String, Value>) -> Vec<&mut Value> {
     let entries = error
         .get_mut("resource_status")
@@ -30,7 +30,7 @@ fn descriptions(error: &mut Map<String, Value>) -> Vec<&mut Value> {
         .collect()
 }
 
-/// Each create of a share page fails, as is declared, and is answered by this.
+/// Makes every create of a share page fail, as declared, with this response.
 fn unexpected(name: &'static str, body: fn() -> Value) -> Mutant {
     Mutant::new("status", name, &[ids::ERR_05], move || {
         Interceptor::after(move |call, answer, sight| {
@@ -46,7 +46,7 @@ fn unexpected(name: &'static str, body: fn() -> Value) -> Mutant {
     .at(MutationPoint::Backend)
 }
 
-/// Descriptions with a code are left out.
+/// Replaces a given error code of descriptions by `INVALID`.
 fn without_code(name: &'static str, rows: &[&str], code: &'static str) -> Mutant {
     Mutant::new("rules", name, rows, move || {
         Interceptor::errors(move |error, _| {
@@ -61,7 +61,7 @@ fn without_code(name: &'static str, rows: &[&str], code: &'static str) -> Mutant
     })
 }
 
-/// A question that breaks a rule is taken, without what breaks it.
+/// Accepts a question that breaks a rule, by removing the part that breaks it.
 fn lenient(name: &'static str, rows: &[&str], mend: fn(&mut Map<String, Value>)) -> Mutant {
     Mutant::new("rules", name, rows, move || {
         Interceptor::sent(move |call, what, body, _| {
@@ -274,7 +274,7 @@ const OBJECTS: &[MutationRow] = &[
     ),
 ];
 
-/// What stands after the last of a character.
+/// Returns the part after the last occurrence of a character.
 fn last(text: &str, mark: char) -> String {
     text.rsplit(mark).next().unwrap_or_default().to_owned()
 }
@@ -430,7 +430,7 @@ fn statuses() -> Vec<Mutant> {
     ]
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 fn rules() -> Vec<Mutant> {
     let mut faults = vec![
         lenient(
@@ -660,7 +660,7 @@ fn first_only() -> Interceptor {
     })
 }
 
-/// A helper that failed as a whole: its person stays.
+/// A helper request that failed as a whole but stores its person.
 fn left_behind() -> Interceptor {
     Interceptor::around(|call, server| {
         Box::pin(async move {

@@ -1,4 +1,4 @@
-//! What a change feed tells otherwise than it was, tells too much, or does not tell.
+//! A change feed with entries that are wrong, unnecessary or missing.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +31,7 @@ fn page(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) 
     .on_reference()
 }
 
-/// Entries that are not told.
+/// Removes entries.
 fn silent(name: &'static str, rows: &[&str], is_told: fn(&Value) -> bool) -> Mutant {
     Mutant::new(FAMILY, name, rows, move || {
         Interceptor::documents(move |call, document, _, _| {
@@ -64,7 +64,7 @@ fn entry(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
     .on_reference()
 }
 
-/// A change to requests of the feed.
+/// A change to requests to the feed.
 fn asked(name: &'static str, rows: &[&str], change: fn(&mut BufferedRequest)) -> Mutant {
     Mutant::new(FAMILY, name, rows, move || {
         Interceptor::before(move |call, _| {
@@ -78,7 +78,7 @@ fn asked(name: &'static str, rows: &[&str], change: fn(&mut BufferedRequest)) ->
     .at(MutationPoint::Backend)
 }
 
-/// Uses another key where a request has this one.
+/// Replaces a given key of requests.
 fn lend(call: &mut BufferedRequest, of: Option<&str>, key: &'static str) {
     let has = call.headers.get(KEY).map(|value| value.as_bytes().to_vec());
     if has.as_deref() == of.map(str::as_bytes) {
@@ -86,7 +86,7 @@ fn lend(call: &mut BufferedRequest, of: Option<&str>, key: &'static str) {
     }
 }
 
-/// Begins at the start, whatever was asked.
+/// Starts from the beginning, whatever the cursor is.
 fn anew(call: &mut BufferedRequest) {
     let bare = call.uri.to_string();
     if let Some((bare, _)) = bare.split_once('?') {
@@ -98,7 +98,7 @@ fn what(entry: &Value) -> &str {
     entry["what"].as_str().unwrap_or_default()
 }
 
-/// Copies the address of a link to another one.
+/// Replaces a link by a copy of another link.
 fn lead(page: &mut Map<String, Value>, name: &str, to: &str) {
     if let Some(links) = links(page)
         && let Some(link) = links.get(to).cloned()
@@ -107,7 +107,7 @@ fn lead(page: &mut Map<String, Value>, name: &str, to: &str) {
     }
 }
 
-/// Takes a link away.
+/// Removes a link.
 fn unlink(document: &mut Map<String, Value>, rel: &str) {
     if let Some(links) = links(document) {
         links.remove(rel);
@@ -118,7 +118,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     [told(), unreported(), own_links(), asked_for(), streamed()].concat()
 }
 
-/// What pages tell.
+/// Faults of pages.
 fn told() -> Vec<Mutant> {
     vec![
         Mutant::new(
@@ -293,7 +293,7 @@ fn told() -> Vec<Mutant> {
     ]
 }
 
-/// Changes of kinds that the feed lacks.
+/// The changes that the feed lacks, each with its kind.
 const LACKING: [(&str, &str); 22] = [
     ("person", "deleted"),
     ("petition", "changed"),
@@ -319,7 +319,7 @@ const LACKING: [(&str, &str); 22] = [
     ("item", "created"),
 ];
 
-/// Records and changes that the feed does not report.
+/// Records and changes that the feed does not contain.
 fn unreported() -> Vec<Mutant> {
     let mut faults = Vec::from(LACKING.map(|(kind, done)| {
         Mutant::new(
@@ -378,14 +378,14 @@ fn unreported() -> Vec<Mutant> {
     faults
 }
 
-/// The address of the record that an entry is about.
+/// Returns the address of the record of an entry.
 fn about(entry: &Value) -> Option<String> {
     let links = entry["_links"].as_object()?;
     let (_, link) = links.iter().find(|(rel, _)| *rel != "self")?;
     link["href"].as_str().map(address)
 }
 
-/// Entries of some kinds are missing where no request created or changed the record itself.
+/// Removes entries of some kinds where no request created or changed the record directly.
 fn indirect(name: &'static str, is_meant: fn(&str, &str) -> bool) -> Mutant {
     Mutant::new(FAMILY, name, &[ids::SYN_02], move || {
         let mut direct: HashSet<String> = HashSet::new();
@@ -411,7 +411,7 @@ fn indirect(name: &'static str, is_meant: fn(&str, &str) -> bool) -> Mutant {
     .on_reference()
 }
 
-/// The first read of a record after its entry was shown finds nothing.
+/// Returns 404 for the first read of a record after the feed returned its entry.
 fn too_early() -> Mutant {
     Mutant::new(
         FAMILY,
@@ -459,7 +459,7 @@ fn give_self(page: &mut Map<String, Value>, from: &str) {
     }
 }
 
-/// Where `self` of an entry leads.
+/// Faults of the `self` link of entries.
 fn own_links() -> Vec<Mutant> {
     vec![
         entry("entries have no `self`", &[ids::SYN_03], |entry| {
@@ -476,7 +476,7 @@ fn own_links() -> Vec<Mutant> {
     ]
 }
 
-/// Who asks, and with which cursor.
+/// Faults of keys and cursors.
 fn asked_for() -> Vec<Mutant> {
     vec![
         asked("changes are told without a key", &[ids::SYN_06], |call| {
@@ -552,7 +552,7 @@ fn asked_for() -> Vec<Mutant> {
     ]
 }
 
-/// A change to the text of a stream of events.
+/// A change to the text of an event stream.
 fn stream(name: &'static str, change: fn(&str) -> String) -> Mutant {
     Mutant::new(FAMILY, name, &[ids::SYN_12], move || {
         Interceptor::after(move |call, answer: &mut BufferedResponse, _| {
@@ -572,7 +572,7 @@ fn is_stream(call: &BufferedRequest) -> bool {
             .is_some_and(|accept| accept == "text/event-stream")
 }
 
-/// What is wrong with a stream of events.
+/// Faults of an event stream.
 fn streamed() -> Vec<Mutant> {
     vec![
         stream("the first event is not told", |text| {
@@ -638,7 +638,7 @@ fn streamed() -> Vec<Mutant> {
     ]
 }
 
-/// What a server may do: report a record once a page, date changes in whole seconds, have small
+/// Behaviour that is permitted: one entry per record on a page, dates in whole seconds, small
 /// pages.
 pub(super) fn free() -> Vec<Mutant> {
     vec![

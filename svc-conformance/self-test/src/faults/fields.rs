@@ -1,5 +1,5 @@
-//! Fields, made from the catalogue row by row: one that is lost, one of another type, a closed list
-//! that is open, an open one that is closed, a total that stands still.
+//! Faults of fields, generated from the requirements of the catalogue. A field is lost or has
+//! another type, a closed list is open, an open list is closed, or a total does not change.
 
 use serde_json::{Map, Value};
 use svc_conformance::ids;
@@ -9,7 +9,7 @@ use crate::fields::{self, FieldShape, ObjectField};
 use crate::interceptor::Interceptor;
 use crate::link_map::NAMES;
 
-/// A field with the way to it.
+/// A field with its path.
 #[derive(Debug, Clone)]
 struct FieldPosition {
     owner: &'static str,
@@ -17,7 +17,7 @@ struct FieldPosition {
     field: ObjectField,
 }
 
-/// Every field that has a row of its own.
+/// Every field that has its own requirement.
 fn all() -> Vec<FieldPosition> {
     fn walk(
         owner: &'static str,
@@ -133,7 +133,7 @@ fn mistyped(at: &FieldPosition, name: String, row: &str) -> Mutant {
     })
 }
 
-/// A value of another type with the same sense.
+/// Returns a value of another type with the same meaning.
 fn other_type(value: &Value) -> Value {
     match value {
         Value::String(text) => serde_json::json!({ "value": text }),
@@ -149,7 +149,7 @@ fn other_type(value: &Value) -> Value {
     }
 }
 
-/// A value outside the closed list is taken, and becomes one of the list.
+/// Accepts a value outside the closed list, and replaces it by one of the list.
 fn open(at: &FieldPosition, values: &[String], name: String, row: &str) -> Mutant {
     let (at, values) = (at.clone(), values.to_vec());
     Mutant::new("list open", name, &[ids, ids::TYP_08], move || {
@@ -176,7 +176,7 @@ fn open(at: &FieldPosition, values: &[String], name: String, row: &str) -> Mutan
     .at(MutationPoint::Request)
 }
 
-/// Free text becomes the first listed value.
+/// Replaces free text by the first listed value.
 fn closed(at: &FieldPosition, values: &[String], name: String, row: &str) -> Mutant {
     let (at, values) = (at.clone(), values.to_vec());
     Mutant::new("list closed", name, &[ids, ids::TYP_09], move || {
@@ -196,7 +196,7 @@ fn closed(at: &FieldPosition, values: &[String], name: String, row: &str) -> Mut
     })
 }
 
-/// Changes the objects of an owner wherever they are shown.
+/// Changes the objects of an owner in every response.
 fn shown(
     owner: &'static str,
     mut act: impl FnMut(&mut Map<String, Value>) + Send + 'static,
@@ -274,7 +274,7 @@ fn shared(
     }
 }
 
-/// Calls a function with the object that holds the last name of a path, through lists.
+/// Calls a function with the object that contains the last name of a path, through lists.
 fn each(
     object: &mut Map<String, Value>,
     path: &[String],

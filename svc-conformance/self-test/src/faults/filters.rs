@@ -1,4 +1,6 @@
-//! Filters that show too much, too little, or something else (FLT-01 to FLT-12).
+//! Filters that return too much, too little, or something else.
+//!
+//! Requirements: FLT-01 to FLT-12.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +16,7 @@ use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "filters";
 
-/// A filter is read as another one.
+/// Replaces a filter before it is parsed.
 fn read_as(name: &'static str, rows: &[&str], change: fn(&str) -> String) -> Mutant {
     Mutant::new(FAMILY, name, rows, move || {
         Interceptor::before(move |call, _| {
@@ -32,7 +34,7 @@ fn read_as(name: &'static str, rows: &[&str], change: fn(&str) -> String) -> Mut
     .at(MutationPoint::Request)
 }
 
-/// The pages of filtered collections show something else.
+/// Changes the pages of filtered collections.
 fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Mutant {
     Mutant::new(FAMILY, name, rows, move || {
         Interceptor::pages(move |call, page, _| {
@@ -44,7 +46,7 @@ fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
     .on_reference()
 }
 
-/// What stands before the filter of an address, its text, and what stands behind.
+/// Returns the part of an address before the filter, the text of the filter, and the part after it.
 fn filter(address: &str) -> Option<(&str, &str, &str)> {
     let at = address.find("filter=")?;
     let (before, rest) = address.split_at_checked(at)?;
@@ -54,7 +56,7 @@ fn filter(address: &str) -> Option<(&str, &str, &str)> {
     Some((before, text, after))
 }
 
-/// The links of a page lose a parameter.
+/// Removes a parameter from the links of a page.
 fn without(page: &mut Map<String, Value>, parameter: &str, names: &[&str]) {
     for name in names {
         let link = links(page).and_then(|links| links.get_mut(*name)?.get_mut("href"));
@@ -72,7 +74,7 @@ fn without(page: &mut Map<String, Value>, parameter: &str, names: &[&str]) {
     }
 }
 
-/// Answers without the parameter where the server refuses it and the text fits.
+/// Executes the request without the parameter if the server rejects it and its text matches.
 fn ignored(
     name: &'static str,
     rows: &[&str],
@@ -102,7 +104,7 @@ fn ignored(
     .on_reference()
 }
 
-/// The text with quoted values in another case.
+/// Returns whether a filter of e-mail addresses has its values in capitals.
 fn in_capitals(text: &str) -> bool {
     text.contains("FILTER.") && text.contains("email_address")
 }
@@ -111,7 +113,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     [forms(), changes()].concat()
 }
 
-/// What is wrong with a filter, whatever happened to the records before.
+/// Faults of filters that need no earlier change of the records.
 fn forms() -> Vec<Mutant> {
     vec![
         Mutant::new(
@@ -305,7 +307,7 @@ fn key(call: &BufferedRequest) -> Option<&str> {
     call.headers.get("svc-api-token")?.to_str().ok()
 }
 
-/// What shows after a change alone, or with values and texts of a special form.
+/// Faults that are visible only after a change, or with values and texts of a special form.
 fn changes() -> Vec<Mutant> {
     vec![
         read_as(
@@ -420,7 +422,7 @@ fn changes() -> Vec<Mutant> {
     ]
 }
 
-/// An order is read as another one.
+/// A change to the sort order of requests.
 fn ordered(name: &'static str, rows: &[&str], change: fn(&mut BufferedRequest)) -> Mutant {
     Mutant::new(FAMILY, name, rows, move || {
         Interceptor::before(move |call, _| {
@@ -432,7 +434,7 @@ fn ordered(name: &'static str, rows: &[&str], change: fn(&mut BufferedRequest)) 
     .at(MutationPoint::Request)
 }
 
-/// Filters of collections below a record are ignored.
+/// Ignores filters of collections below a record.
 fn ignored_below(name: &'static str) -> Mutant {
     Mutant::new(FAMILY, name, &[ids::FLT_04], || {
         Interceptor::before(|call, _| {
@@ -450,7 +452,7 @@ fn ignored_below(name: &'static str) -> Mutant {
     .at(MutationPoint::Request)
 }
 
-/// People are found by some of their e-mail addresses alone.
+/// Finds people by some of their e-mail addresses only.
 fn addresses(name: &'static str, counts: fn(usize, &Value) -> bool) -> Mutant {
     Mutant::new(FAMILY, name, &[ids::FLT_06], move || {
         Interceptor::pages(move |call, page, _| {
@@ -480,7 +482,7 @@ fn addresses(name: &'static str, counts: fn(usize, &Value) -> bool) -> Mutant {
     .on_reference()
 }
 
-/// Records are also found by the values that a change took from them.
+/// Finds records also by values that a change has removed.
 fn found_by_old_values() -> Mutant {
     Mutant::new(
         FAMILY,
@@ -521,7 +523,7 @@ fn found_by_old_values() -> Mutant {
     .on_reference()
 }
 
-/// The name and the e-mail addresses of a record, as a filter has them.
+/// Returns the name and the e-mail addresses of a record, as a filter compares them.
 fn values(record: &Map<String, Value>) -> Vec<String> {
     let all = record
         .get("email_addresses")
@@ -537,7 +539,7 @@ fn values(record: &Map<String, Value>) -> Vec<String> {
         .collect()
 }
 
-/// Everything that is not plain in a query.
+/// Percent-encodes everything that a query cannot contain unencoded.
 fn encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let one = |byte: u8| {
@@ -550,7 +552,7 @@ fn encoded(text: &str) -> String {
     text.bytes().map(one).collect()
 }
 
-/// A page without members.
+/// Removes all members of a page.
 fn none_fits(page: &mut Map<String, Value>) {
     if let Some(members) = members(page) {
         members.clear();

@@ -10,7 +10,7 @@ use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "headers";
 
-/// A header of some answers is another one, or none.
+/// Replaces or removes a header of some responses.
 fn header(
     name: &'static str,
     row: &'static str,

@@ -10,7 +10,7 @@ use crate::transport::BufferedResponse;
 
 const FAMILY: &str = "helpers";
 
-/// A change to what a helper is sent; `*` for every helper but the schedule.
+/// A change to the request of a helper; `*` is every helper except the schedule.
 fn posted(
     name: impl Into<String>,
     rows: &[&str],
@@ -30,7 +30,7 @@ fn posted(
     .at(MutationPoint::Backend)
 }
 
-/// A change to what a helper answers.
+/// A change to the response of a helper.
 fn answered(
     name: &'static str,
     rows: &[&str],
@@ -49,7 +49,7 @@ fn answered(
     })
 }
 
-/// A link is missing in what a helper answers.
+/// Removes a link from the response of a helper.
 fn without_link(
     name: &'static str,
     rows: &[&str],
@@ -97,7 +97,7 @@ fn elements(
     .at(MutationPoint::Backend)
 }
 
-/// A function is passed over.
+/// Ignores an action function.
 fn ignored(function: &'static str, row: &'static str) -> Mutant {
     Mutant::new(
         "action functions",
@@ -114,7 +114,7 @@ fn ignored(function: &'static str, row: &'static str) -> Mutant {
     .at(MutationPoint::Backend)
 }
 
-/// A helper that answers but stores nothing.
+/// A helper that responds but stores only a few members.
 fn forgetful(kind: &'static str, row: &'static str, total: &'static str) -> Mutant {
     Mutant::new(
         FAMILY,
@@ -135,7 +135,7 @@ fn forgetful(kind: &'static str, row: &'static str, total: &'static str) -> Muta
     .at(MutationPoint::Backend)
 }
 
-/// Scheduling answers otherwise.
+/// Changes responses of message scheduling.
 fn schedule(
     name: &'static str,
     rows: &[&str],
@@ -154,7 +154,7 @@ fn schedule(
     })
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = vec![
         Mutant::new(FAMILY, "helpers answer to PUT", &[ids::HLP_01], || {
@@ -223,7 +223,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                     set(&mut document, "person_matching", "");
                     answer.set_json(&Value::Object(document));
                 } else if let Some(docs) = links(&mut document).and_then(|links| links.get_mut("docs")) {
-                    // The page that tells it is elsewhere.
+                    // The page that lists it is a different one.
                     if let Some(Value::String(href)) = docs.get_mut("href") {
                         href.push_str("gone/away");
                         answer.set_json(&Value::Object(document));
@@ -339,7 +339,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     faults
 }
 
-/// A helper's link that leads to nothing.
+/// Adds a path to a link of a kind, so that the link has no target.
 fn away(kind: &'static str, rel: &'static str) -> Interceptor {
     Interceptor::records(kind, move |record, sight| {
         let rel = sight.rel(rel);
@@ -351,7 +351,7 @@ fn away(kind: &'static str, rel: &'static str) -> Interceptor {
     })
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 fn functions() -> Vec<Mutant> {
     vec![
         ignored("add_tags", ids::HAF_02),

@@ -1,5 +1,5 @@
-//! Faults of a service that offers record helpers alone: it shows nothing but their answers, which
-//! embed the person.
+//! Faults of a service that offers only record helpers. Their responses, which embed the person,
+//! are all that it returns.
 
 use serde_json::{Map, Value, json};
 use svc_conformance::ids;
@@ -12,7 +12,7 @@ use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "helpers alone";
 
-/// A fault of the answers of helpers.
+/// A fault in the responses of helpers.
 fn answers(
     name: &'static str,
     row: &'static str,
@@ -45,7 +45,7 @@ fn changes(
     }))
 }
 
-/// The embedded person of an answer.
+/// Returns the embedded person of a response.
 fn person<'d>(
     document: &'d mut Map<String, Value>,
     sight: &LinkMap,

@@ -10,7 +10,7 @@ use crate::transport::BufferedResponse;
 
 const FAMILY: &str = "hypermedia";
 
-/// The collections that the entry point leads to, with their rows.
+/// The collections that the entry point links, with their requirements.
 const COLLECTIONS: [(&str, &str); 11] = [
     ("people", ids::ENT_10),
     ("petitions", ids::ENT_11),
@@ -81,7 +81,7 @@ fn curies(name: &'static str, rows: &[&str], change: fn(&Value) -> Option<Value>
     })
 }
 
-/// The first link of an entry point whose relation ends so.
+/// Returns the first link of an entry point whose relation has this ending.
 fn ending(links: &Map<String, Value>, end: &str) -> Option<String> {
     links
         .keys()
@@ -89,7 +89,7 @@ fn ending(links: &Map<String, Value>, end: &str) -> Option<String> {
         .cloned()
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = vec![
         every_link("links are plain texts", &[ids::HAL_13], |rel, link| {
@@ -327,7 +327,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     faults
 }
 
-/// What an entry point may do as it likes.
+/// Behaviour of an entry point that is permitted.
 pub(super) fn free() -> Vec<Mutant> {
     vec![
         Mutant::new("entry point", "only with a slash at the end", &[], || {

@@ -1,4 +1,4 @@
-//! Requests that come again, done twice or answered otherwise.
+//! Repeated requests that are executed twice or get a different response.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ fn fault(
     Mutant::new(FAMILY, name, &[ids], twist).on_reference()
 }
 
-/// A change to answers that are given again.
+/// A change to responses that are replayed.
 fn replays(name: &'static str, row: &'static str, change: fn(&mut BufferedResponse)) -> Mutant {
     fault(name, ids, move || {
         Interceptor::after(move |_, answer, _| {
@@ -36,7 +36,7 @@ fn replays(name: &'static str, row: &'static str, change: fn(&mut BufferedRespon
     })
 }
 
-/// Requests whose key is not looked at.
+/// Ignores the key of requests.
 fn deaf(
     name: &'static str,
     row: &'static str,
@@ -53,7 +53,8 @@ fn deaf(
     .at(MutationPoint::Request)
 }
 
-/// Answers that this server remembers itself, by what `name` makes of a request, and gives again.
+/// Stores responses in the mutant under the name that `name` returns for a request, and replays
+/// them.
 async fn remembering(
     mut call: BufferedRequest,
     server: InterceptedServer,
@@ -80,7 +81,7 @@ async fn remembering(
     answer
 }
 
-/// A replay that shows the record as it is now.
+/// A replay that returns the current state of the record.
 async fn as_it_is(call: BufferedRequest, server: InterceptedServer) -> BufferedResponse {
     let mut answer = server.send(call.clone()).await;
     if answer.headers.contains_key(REPLAYED)
@@ -306,7 +307,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     ]
 }
 
-/// What looks like a fault and is none.
+/// Behaviour that looks like a fault but is permitted.
 pub(super) fn free() -> Vec<Mutant> {
     vec![
         Mutant::new(FAMILY, "first answers say that they are", &[], || {

@@ -1,5 +1,5 @@
-//! The links of resources, made from the catalogue row by row: one that is missing, or one that
-//! leads elsewhere.
+//! Faults of links, generated from the requirements of the catalogue: a link that is missing, or
+//! one with another target.
 
 use serde_json::json;
 use svc_conformance::ids;
@@ -32,7 +32,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                         })
                     },
                 ),
-                // Sent only where the person is known, so that none is missing.
+                // Sent only if the person is known, so that none is missing.
                 _ if link.optional => {
                     let dangling = format!("{owner}'s {name} leads nowhere");
                     Mutant::new("link elsewhere", dangling, &[ids, ids::HAL_15], move || {

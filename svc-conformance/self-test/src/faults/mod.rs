@@ -1,4 +1,4 @@
-//! Faulty servers: each a correct service with one fault, and the rows that the fault breaks.
+//! Mutants: correct services with one fault each, and the requirements that the fault breaks.
 
 mod access;
 mod answers;
@@ -47,18 +47,18 @@ pub use planted::{SequenceMutant, planted};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MutationPoint {
-    /// What a client sent is changed.
+    /// The request of a client is changed.
     Request,
-    /// What the server answered is changed.
+    /// The response of the server is changed.
     Response,
-    /// What the server does is changed.
+    /// The behaviour of the server is changed.
     Backend,
-    /// What the server takes for the time is changed.
+    /// The clock of the server is changed.
     Clock,
 }
 
 impl MutationPoint {
-    /// Its name.
+    /// Returns the name of this value.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -70,29 +70,30 @@ impl MutationPoint {
     }
 }
 
-/// The correct service behind a fault.
+/// The correct service that a fault is applied to.
 #[derive(Debug, Clone, Copy)]
 pub enum BaseServer {
-    /// The second service, set up for it.
+    /// The second service, configured for the fault.
     SecondServer(fn(&mut ServerOptions)),
-    /// The reference server, set up for it.
+    /// The reference server, configured for the fault.
     Reference(fn(ApiBuilder) -> ApiBuilder),
     /// The reference server, which sends the messages of its webhooks.
     Sending,
 }
 
-/// A faulty server.
+/// A server with one planted fault.
 #[derive(Clone)]
 pub struct Mutant {
-    /// Its name.
+    /// The name of the mutant.
     pub name: String,
-    /// What sort of fault it is.
+    /// The family of the fault.
     pub family: &'static str,
-    /// The rows it breaks; one that ends in `*` stands for all that begin with it.
+    /// The requirements that the fault breaks. An id that ends in `*` matches all ids with that
+    /// prefix.
     pub rows: Vec<String>,
     /// Where the fault is applied.
     pub place: MutationPoint,
-    /// What it is applied to.
+    /// The service that the fault is applied to.
     pub over: BaseServer,
     pub(crate) twist: Arc<dyn Fn() -> Interceptor + Send + Sync>,
 }
@@ -107,7 +108,7 @@ impl fmt::Debug for Mutant {
 }
 
 impl Mutant {
-    /// A fault of the answers of the second service.
+    /// Creates a fault in the responses of the second service.
     pub(super) fn new(
         family: &'static str,
         name: impl Into<String>,
@@ -124,12 +125,12 @@ impl Mutant {
         }
     }
 
-    /// Applied elsewhere.
+    /// Sets where the fault is applied.
     pub(super) fn at(self, place: MutationPoint) -> Self {
         Self { place, ..self }
     }
 
-    /// Applied to the reference server.
+    /// Applies the fault to the reference server.
     pub(super) fn on_reference(self) -> Self {
         Self {
             over: BaseServer::Reference(|api| api),
@@ -137,12 +138,12 @@ impl Mutant {
         }
     }
 
-    /// Applied to a service that is set up for it.
+    /// Applies the fault to a service that is configured for it.
     pub(super) fn over(self, over: BaseServer) -> Self {
         Self { over, ..self }
     }
 
-    /// Whether a row is one of those it breaks.
+    /// Returns whether the fault breaks a requirement.
     #[must_use]
     pub fn breaks(&self, row: &str) -> bool {
         self.rows.iter().any(|known| match known.strip_suffix('*') {
@@ -151,10 +152,10 @@ impl Mutant {
         })
     }
 
-    /// Starts the faulty server.
+    /// Starts the mutant.
     ///
     /// # Errors
-    /// The service behind it does not start.
+    /// Returns an error if the service does not start.
     pub async fn start(&self) -> Result<TestSubject, SubjectError> {
         let subject = self.over.start().await?;
         let (twist, base) = ((self.twist)(), subject.base.clone());
@@ -166,7 +167,7 @@ impl BaseServer {
     /// Starts the correct service.
     ///
     /// # Errors
-    /// It does not start.
+    /// Returns an error if it does not start.
     pub async fn start(&self) -> Result<TestSubject, SubjectError> {
         match self {
             Self::SecondServer(set_up) => {
@@ -179,11 +180,12 @@ impl BaseServer {
         }
     }
 
-    /// Starts the correct service, set up for several faults: the second service unless one of them
-    /// needs the reference server, which sends where one of them needs that.
+    /// Starts the correct service, configured for several faults. It is the second service unless
+    /// one of the faults needs the reference server. It sends messages if one of the faults needs
+    /// that.
     ///
     /// # Errors
-    /// It does not start.
+    /// Returns an error if it does not start.
     pub async fn start_all(
         all: impl Iterator<Item = Self> + Clone,
     ) -> Result<TestSubject, SubjectError> {
@@ -210,10 +212,10 @@ impl BaseServer {
         Ok(TestSubject::second_server(options))
     }
 
-    /// The declaration that the correct service publishes.
+    /// Returns the declaration that the correct service publishes.
     ///
     /// # Errors
-    /// It does not start, or publishes none.
+    /// Returns an error if the service does not start or publishes no declaration.
     pub async fn declaration(&self) -> Result<Declaration, SubjectError> {
         published(&self.start().await?)
             .await
@@ -221,16 +223,16 @@ impl BaseServer {
     }
 }
 
-/// The declaration that a correct service publishes.
+/// Returns the declaration that a correct service publishes.
 async fn published(subject: &TestSubject) -> Option<Declaration> {
     let entry = subject.get(&subject.base).await?;
     let links = entry.get("_links")?.as_object()?;
     let link = links.get("service-meta")?;
-    // Both services write whole addresses.
+    // Both services write absolute addresses.
     serde_json::from_value(subject.get(link.get("href")?.as_str()?).await?).ok()
 }
 
-/// Every faulty server, in a fixed order.
+/// Returns every mutant, in a fixed order.
 #[must_use]
 pub fn registry() -> Vec<Mutant> {
     [
@@ -266,7 +268,7 @@ pub fn registry() -> Vec<Mutant> {
     .concat()
 }
 
-/// What looks like a fault and is none: what servers may do as they like.
+/// Returns behaviour that looks like a fault but is permitted.
 pub(crate) fn free() -> Vec<Mutant> {
     [
         hypermedia::free(),
@@ -287,12 +289,12 @@ pub(super) fn set(object: &mut Map<String, Value>, name: &str, value: impl Into<
     object.insert(name.to_owned(), value.into());
 }
 
-/// The links of a document.
+/// Returns the links of a document.
 pub(super) fn links(document: &mut Map<String, Value>) -> Option<&mut Map<String, Value>> {
     document.get_mut("_links").and_then(Value::as_object_mut)
 }
 
-/// The members of a page.
+/// Returns the members of a page.
 pub(super) fn members(page: &mut Map<String, Value>) -> Option<&mut Vec<Value>> {
     let embedded = page.get_mut("_embedded").and_then(Value::as_object_mut)?;
     embedded.values_mut().find_map(Value::as_array_mut)

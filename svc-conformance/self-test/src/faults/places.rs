@@ -1,5 +1,5 @@
-//! Where `next` leads in each collection, pages against the published limits, and limits of what is
-//! recorded.
+//! The target of `next` in each collection, pages against the published limits, and limits of what
+//! is recorded.
 
 use serde_json::Value;
 use svc_conformance::ids;
@@ -14,7 +14,7 @@ use super::{Mutant, MutationPoint};
 
 const NEXT: &str = "_links.next.href";
 
-/// `page=<n>` is one higher.
+/// Increments `page=<n>`.
 fn later(href: &str) -> String {
     let raised = |pair: &str| match pair
         .strip_prefix("page=")
@@ -34,7 +34,7 @@ fn without_query(href: &str) -> String {
     href.split('?').next().unwrap_or_default().to_owned()
 }
 
-/// Each key of a question's responses once.
+/// Removes repeated keys from a question's responses.
 fn unique(list: &mut Value) {
     let mut keys: Vec<Value> = Vec::new();
     for response in list
@@ -50,7 +50,7 @@ fn unique(list: &mut Value) {
     }
 }
 
-/// Names of responses with letters and digits alone.
+/// Reduces the names of responses to letters and digits.
 fn named(list: &mut Value) {
     for response in list.as_array_mut().into_iter().flatten() {
         if let Some(Value::String(name)) = response.get_mut("name") {
@@ -380,7 +380,7 @@ const LIMITS: &[MutationRow] = &[
     ),
 ];
 
-/// A phone number that is no number is taken and shown as it is.
+/// Accepts an invalid phone number and returns it unchanged. The server stores a valid one instead.
 macro_rules! phone {
     ($name:literal, $method:literal $to:expr, $place:literal, $sent:literal is $kept:literal) => {
         line(

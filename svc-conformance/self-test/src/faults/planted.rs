@@ -1,4 +1,5 @@
-//! Faults that only a sequence of requests brings out, with the length of the shortest.
+//! Faults that become visible only in a sequence of requests, with the length of the shortest
+//! sequence.
 
 use svc_conformance::ids;
 
@@ -6,12 +7,12 @@ use super::{BaseServer, Mutant, MutationPoint};
 use crate::interceptor::Interceptor;
 use crate::second_server::{Defect, ServerOptions};
 
-/// A fault that needs a sequence.
+/// A fault that needs a sequence of requests.
 #[derive(Debug, Clone)]
 pub struct SequenceMutant {
-    /// The faulty server.
+    /// The mutant.
     pub fault: Mutant,
-    /// The requests of the shortest case, the one that sees the fault included.
+    /// The number of requests of the shortest case, including the one that detects the fault.
     pub steps: usize,
 }
 
@@ -27,11 +28,11 @@ fn planted_as(
     SequenceMutant { fault, steps }
 }
 
-/// The five planted faults.
+/// Returns the five planted faults.
 #[must_use]
 pub fn planted() -> Vec<SequenceMutant> {
     vec![
-        // Create with a field, three updates of another one; the third answer lacks the field.
+        // Create with a field, three updates of another one; the third response lacks the field.
         planted_as(
             "the third update drops a field",
             &[ids::CRU_15, ids::CRU_04, ids::CRU_08, ids::CRU_11],
@@ -40,7 +41,7 @@ pub fn planted() -> Vec<SequenceMutant> {
                 options.defects.push(Defect::ThirdUpdateDropsField);
             },
         ),
-        // A person, a container, two records of theirs, two deletes.
+        // A person, a container, two records of both, two deletes.
         planted_as(
             "the second delete is lost",
             &[
@@ -64,7 +65,7 @@ pub fn planted() -> Vec<SequenceMutant> {
                 options.defects.push(Defect::TaggedUpdateLosesIdentifiers);
             },
         ),
-        // A person, a container, a record of theirs, its delete, an update of the container.
+        // A person, a container, a record of both, its delete, an update of the container.
         planted_as(
             "an update after a delete is lost",
             &[

@@ -1,5 +1,5 @@
-//! What a caller without a key, or with a key for one helper, does to somebody known or learns of
-//! him.
+//! Faults of anonymous callers, and of callers with a key for one helper: what they change of a
+//! known person, and what they learn about that person.
 
 use std::collections::HashSet;
 
@@ -14,19 +14,19 @@ use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "strangers";
 
-/// A service that matches people and declares that strangers change nobody.
+/// A service that matches people and declares that anonymous callers cannot change them.
 fn leaving(options: &mut ServerOptions) {
     (options.matches_people, options.strangers) = (true, AnonymousEffect::Leave);
 }
 
-/// As declared, but for this.
+/// As declared, except for this fault.
 fn behind(name: &'static str, set_up: fn(&mut ServerOptions)) -> Mutant {
     Mutant::new(FAMILY, name, &[ids::HLP_07], Interceptor::default)
         .over(BaseServer::SecondServer(set_up))
         .at(MutationPoint::Backend)
 }
 
-/// Services that declare that strangers change nobody, each with one defect.
+/// Services that declare that anonymous callers cannot change anyone, each with one defect.
 macro_rules! leaving_but {
     ($($name:literal => $defect:expr),* $(,)?) => {
         vec![$(behind($name, |options| {
@@ -36,7 +36,8 @@ macro_rules! leaving_but {
     };
 }
 
-/// An answer to a caller without a key about somebody whose address was posted before with one.
+/// Changes the response to an anonymous caller about a person whose address was posted before with
+/// a key.
 fn told(name: &'static str, change: fn(&mut BufferedResponse)) -> Mutant {
     Mutant::new(FAMILY, name, &[ids::HLP_07], move || {
         let mut known: HashSet<String> = HashSet::new();
@@ -56,7 +57,7 @@ fn told(name: &'static str, change: fn(&mut BufferedResponse)) -> Mutant {
     .over(BaseServer::SecondServer(leaving))
 }
 
-/// The first e-mail address of a posted person.
+/// Returns the first e-mail address of a posted person.
 fn address(call: &BufferedRequest, in_helper: bool) -> Option<String> {
     let body = Value::Object(call.json()?);
     let person = if in_helper {

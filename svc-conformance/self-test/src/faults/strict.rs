@@ -1,5 +1,4 @@
-//! Servers that declare `strict_handling` and treat members that they do not accept otherwise
-//! (STR).
+//! Servers that declare `strict_handling` and treat ignored members incorrectly (STR).
 
 use http::header::CONTENT_LENGTH;
 use http::{HeaderName, HeaderValue, Method};
@@ -16,7 +15,7 @@ const FAMILY: &str = "strict handling";
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 const APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 const STRICT: HeaderValue = HeaderValue::from_static("handling=strict");
-/// The warnings of the reference server.
+/// The member with the warnings of the reference server.
 const WARNINGS: &str = "ext:warnings";
 
 fn fault(
@@ -35,7 +34,7 @@ fn is_strict(call: &BufferedRequest) -> bool {
     })
 }
 
-/// Whether a request is a write, not one of many in a batch.
+/// Returns whether a request is a single write, not a batch.
 fn is_single(call: &BufferedRequest) -> bool {
     matches!(call.method, Method::POST | Method::PUT) && !is_batch(call)
 }
@@ -74,7 +73,7 @@ fn sent(
     .at(MutationPoint::Request)
 }
 
-/// Requests whose preference is ignored.
+/// Ignores the preference of requests.
 fn ignoring(
     name: &'static str,
     row: &'static str,
@@ -85,7 +84,7 @@ fn ignoring(
     })
 }
 
-/// A refusal of what is done all the same.
+/// Executes a request without the preference although it is rejected.
 fn done_anyway(
     name: &'static str,
     row: &'static str,
@@ -112,7 +111,7 @@ fn done_anyway(
     .at(MutationPoint::Backend)
 }
 
-/// A helper call that is refused, and whose person is created all the same.
+/// A helper request that is rejected but creates its person.
 async fn person_done(call: BufferedRequest, server: InterceptedServer) -> BufferedResponse {
     let refused = server.send(call.clone()).await;
     let person = call.json().and_then(|mut body| body.remove("person"));
@@ -129,7 +128,7 @@ async fn person_done(call: BufferedRequest, server: InterceptedServer) -> Buffer
     refused
 }
 
-/// A change to the descriptions of a refusal with the preference, and to the whole list of them.
+/// A change to the descriptions of a rejection with the preference, and to their whole list.
 fn refusals(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) -> Mutant {
     fault(name, &[ids], move || {
         Interceptor::documents(move |call, document, status, sight| {
@@ -150,7 +149,7 @@ fn refusals(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) 
     })
 }
 
-/// A change to the answer to a write that succeeded without the preference.
+/// A change to the response to a write that succeeded without the preference.
 fn answers(
     name: &'static str,
     row: &'static str,
@@ -170,7 +169,7 @@ fn answers(
     })
 }
 
-/// Whether a property is inside another member.
+/// Returns whether a property is inside another member.
 fn is_inside(description: &Value) -> bool {
     let name = description
         .pointer("/properties/0")
@@ -179,7 +178,7 @@ fn is_inside(description: &Value) -> bool {
     name.contains(['.', '['])
 }
 
-/// The members of a body that the warnings of its answer name, at its top.
+/// Returns the top-level members of a body that the warnings of its response name.
 fn unknown(call: &BufferedRequest, document: &Map<String, Value>) -> Map<String, Value> {
     let warnings = document
         .get(WARNINGS)
@@ -194,7 +193,7 @@ fn unknown(call: &BufferedRequest, document: &Map<String, Value>) -> Map<String,
     body
 }
 
-/// Shows on reads what the answer to a create or a change had besides the record.
+/// Adds to reads the members that the response to a create or a change had besides the record.
 async fn storing(
     call: BufferedRequest,
     server: InterceptedServer,
@@ -240,7 +239,7 @@ fn stored(
     .at(MutationPoint::Backend)
 }
 
-/// Faults of the warnings that creates, changes and helper calls have, as data.
+/// Faults of the warnings of creates, changes and helper requests, as data.
 #[rustfmt::skip]
 const LINES: &[MutationRow] = &[
     line("warnings name no property", ids::STR_06, MutationTarget::Answers("*", TriggerRequest::Any), &[MutationStep::Drop("more:warnings[].properties")]).over(STRICT_SERVER),
@@ -251,11 +250,11 @@ const LINES: &[MutationRow] = &[
         &[MutationStep::Text("more:warnings[].properties[]", last)]).over(STRICT_SERVER),
 ];
 
-/// The second service that handles members strictly.
+/// The second service with strict handling of members.
 const STRICT_SERVER: BaseServer =
     BaseServer::SecondServer(|options| options.strict_handling = true);
 
-/// The last part of a path.
+/// Returns the last segment of a path.
 fn last(path: &str) -> String {
     path.rsplit('.').next().unwrap_or_default().to_owned()
 }
@@ -264,7 +263,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     [ignored(), refused(), tolerated(), table(FAMILY, LINES)].concat()
 }
 
-/// The preference does not count.
+/// Faults of a preference without effect.
 fn ignored() -> Vec<Mutant> {
     vec![
         ignoring(
@@ -338,7 +337,7 @@ fn ignored() -> Vec<Mutant> {
     ]
 }
 
-/// Refusals that are answered otherwise, or that are none.
+/// Rejections that are different or missing.
 fn refused() -> Vec<Mutant> {
     let after = |name: &'static str, row: &'static str, act: fn(&mut BufferedResponse)| {
         fault(name, &[ids], move || {
@@ -438,7 +437,7 @@ fn refused() -> Vec<Mutant> {
     ]
 }
 
-/// Unknown members that are refused, stored, or not named, without the preference.
+/// Unknown members that are rejected, stored, or not named, without the preference.
 fn tolerated() -> Vec<Mutant> {
     let always = |name: &'static str, is_meant: fn(&BufferedRequest) -> bool| {
         fault(name, &[ids::STR_05], move || {

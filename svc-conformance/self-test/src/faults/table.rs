@@ -1,9 +1,9 @@
-//! Faults as data: where a fault shows, and a few verbs that are done one after the other until a
-//! condition does not hold.
+//! Faults as data: where a fault applies, and a few steps that are executed in order until a
+//! condition is false.
 //!
-//! A path leads through members (`a.b`), elements (`a[]` each, `a[1]`, `a[-1]` the last) and every
-//! member (`*`); a name that begins with `svc:` has the prefix of the server. A value is JSON, or a
-//! text where it is none.
+//! A path goes through members (`a.b`), elements (`a[]` each, `a[1]`, `a[-1]` the last) and every
+//! member (`*`). A name that begins with `svc:` gets the prefix of the server. A value is JSON, or
+//! text if it is not JSON.
 
 use serde_json::{Map, Value};
 
@@ -12,14 +12,14 @@ use crate::interceptor::Interceptor;
 use crate::link_map::{LinkMap, ResourceKind};
 use crate::transport::{BufferedRequest, BufferedResponse};
 
-/// Where a fault shows; `*` stands for every kind.
+/// Where a fault applies; `*` is every kind.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum MutationTarget {
     /// Pages of collections of a kind.
     Pages(&'static str),
     /// Members of such pages.
     Members(&'static str),
-    /// Records of a kind, wherever they are shown.
+    /// Records of a kind, in every response.
     Records(&'static str),
     /// Error objects.
     Errors,
@@ -27,13 +27,13 @@ pub(super) enum MutationTarget {
     Entries,
     /// The descriptions of errors.
     Descriptions,
-    /// What is sent by a method to what.
+    /// Requests with a method to a target.
     Sent(&'static str, TriggerRequest),
-    /// The whole answer to a method at what.
+    /// The whole response to a method at a target.
     Answers(&'static str, TriggerRequest),
 }
 
-/// What a request goes to; `*` stands for every kind, for helpers without the schedule.
+/// The target of a request. `*` is every kind; for helpers, every one except the schedule.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum TriggerRequest {
     Any,
@@ -45,39 +45,39 @@ pub(super) enum TriggerRequest {
 /// One step of a fault.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum MutationStep {
-    /// Goes on where a value is this one.
+    /// Continues if a value is this one.
     Is(&'static str, &'static str),
-    /// Goes on where it is not.
+    /// Continues if a value is not this one.
     Not(&'static str, &'static str),
-    /// Goes on where a value is there.
+    /// Continues if a value exists.
     Has(&'static str),
-    /// Goes on where a number is higher.
+    /// Continues if a number is greater.
     Above(&'static str, f64),
-    /// Goes on where the address of the request has this text.
+    /// Continues if the address of the request contains this text.
     Asked(&'static str),
-    /// Goes on where the answer has this status.
+    /// Continues if the response has this status.
     Status(u16),
-    /// Goes on where the request failed.
+    /// Continues if the request failed.
     Failed,
-    /// Goes on where it succeeded.
+    /// Continues if the request succeeded.
     Done,
-    /// Takes a member away.
+    /// Removes a member.
     Drop(&'static str),
-    /// Sets a member, or an element that is there.
+    /// Sets a member, or an existing element.
     Set(&'static str, &'static str),
     /// Adds to a number.
     Add(&'static str, i32),
-    /// Sets the second to what the first is.
+    /// Copies the value at the first path to the second.
     Copy(&'static str, &'static str),
-    /// Keeps these members of an object.
+    /// Keeps only these members of an object.
     Keep(&'static str, &'static [&'static str]),
-    /// Keeps this many elements of a list.
+    /// Keeps only this many elements of a list.
     Cut(&'static str, usize),
-    /// Takes the last element of a list away.
+    /// Removes the last element of a list.
     Pop(&'static str),
-    /// Adds the first element of a list at its end.
+    /// Appends the first element of a list to its end.
     Repeat(&'static str),
-    /// Turns a list round.
+    /// Reverses a list.
     Reverse(&'static str),
     /// Replaces a part of a text.
     Replace(&'static str, &'static str, &'static str),
@@ -85,13 +85,13 @@ pub(super) enum MutationStep {
     Text(&'static str, fn(&str) -> String),
     /// Changes a value.
     Value(&'static str, fn(&mut Value)),
-    /// Answers with another status.
+    /// Responds with another status.
     Swap(u16),
-    /// Answers with a status and nothing else.
+    /// Responds with a status and without a body.
     Empty(u16),
-    /// Answers with the same status and nothing else.
+    /// Responds with the same status and without a body.
     Bare,
-    /// Answers with a status and a document.
+    /// Responds with a status and a document.
     Body(u16, &'static str),
 }
 
@@ -99,7 +99,7 @@ pub(super) enum MutationStep {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MutationRow {
     name: &'static str,
-    /// The rows that it breaks, with blanks between them.
+    /// The requirements that it breaks, separated by blanks.
     rows: &'static str,
     does: (MutationTarget, &'static [MutationStep]),
     also: Option<(MutationTarget, &'static [MutationStep])>,
@@ -107,7 +107,7 @@ pub(super) struct MutationRow {
     place: Option<MutationPoint>,
 }
 
-/// A fault of the second service.
+/// Creates a fault of the second service.
 pub(super) const fn line(
     name: &'static str,
     rows: &'static str,
@@ -125,7 +125,7 @@ pub(super) const fn line(
 }
 
 impl MutationRow {
-    /// Does something else, too: to requests if the first is done to answers, or the other way
+    /// Adds a second change: to requests if the first one changes responses, or the other way
     /// round.
     pub(super) const fn and(self, spot: MutationTarget, verbs: &'static [MutationStep]) -> Self {
         Self {
@@ -134,17 +134,17 @@ impl MutationRow {
         }
     }
 
-    /// Applied to the reference server.
+    /// Applies the fault to the reference server.
     pub(super) const fn on_reference(self) -> Self {
         self.over(BaseServer::Reference(|api| api))
     }
 
-    /// Applied to a service that is set up for it.
+    /// Applies the fault to a service that is configured for it.
     pub(super) const fn over(self, over: BaseServer) -> Self {
         Self { over, ..self }
     }
 
-    /// Applied elsewhere than the spot says.
+    /// Applies the fault at another layer than the spot implies.
     pub(super) const fn at(self, place: MutationPoint) -> Self {
         Self {
             place: Some(place),
@@ -171,7 +171,7 @@ impl MutationRow {
     }
 }
 
-/// The faults of a table.
+/// Returns the faults of a table.
 pub(super) fn table(family: &'static str, lines: &[MutationRow]) -> Vec<Mutant> {
     lines.iter().map(|line| line.fault(family)).collect()
 }
@@ -246,7 +246,7 @@ fn twist(spot: MutationTarget, verbs: &'static [MutationStep]) -> Interceptor {
     }
 }
 
-/// Does one verb after the other.
+/// Executes the steps in order.
 fn act(
     verbs: &[MutationStep],
     call: &BufferedRequest,
@@ -344,7 +344,7 @@ fn changed(verb: MutationStep, value: &mut Value, sight: &LinkMap) {
     }
 }
 
-/// JSON, or a text where it is none.
+/// Parses JSON, or returns the text if it is not JSON.
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }
@@ -357,7 +357,7 @@ fn found(value: &mut Value, path: &str, sight: &LinkMap) -> Option<Value> {
     found
 }
 
-/// Sets or removes a member of every object that the path before it leads to; an element is only
+/// Sets or removes a member of every object that the preceding path selects; an element is only
 /// set.
 fn put(value: &mut Value, path: &str, new: Option<&Value>, sight: &LinkMap) {
     if path.ends_with(']') || path.ends_with('*') || path.is_empty() {

@@ -1,4 +1,6 @@
-//! Servers that tell one sort of problem and keep another for the next round (ERR-39).
+//! Servers that report one class of problems and hide another until the next request.
+//!
+//! Requirements: ERR-39.
 
 use serde_json::{Map, Value};
 use svc_conformance::ids;
@@ -6,7 +8,7 @@ use svc_conformance::ids;
 use super::Mutant;
 use crate::interceptor::Interceptor;
 
-/// Descriptions that are left out while there are others.
+/// Hides descriptions while there are others.
 fn later(name: &'static str, is_later: fn(&str) -> bool) -> Mutant {
     Mutant::new("told later", name, &[ids::ERR_39], move || {
         Interceptor::entries(move |entry, _| {

@@ -1,4 +1,4 @@
-//! Totals that a collection shows otherwise than the record itself, and totals after changes.
+//! Totals that differ between a collection and the record itself, and totals after changes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use super::{Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
 use crate::link_map::{self, ResourceKind};
 
-/// The totals of containers: kind, total, its row.
+/// The totals of containers: kind, total, its requirement.
 const TOTALS: [(&str, &str, &str); 5] = [
     ("petition", "total_signatures", ids::RES_PETITION_10),
     ("form", "total_submissions", ids::RES_FORM_10),
@@ -242,7 +242,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     faults
 }
 
-/// Once a record was updated, its total is zero.
+/// Sets a total to zero once the record was updated.
 fn forgotten(kind: &'static str, total: &'static str) -> Interceptor {
     let mut updated: HashSet<String> = HashSet::new();
     Interceptor::documents(move |call, document, status, sight| {
@@ -262,7 +262,7 @@ fn forgotten(kind: &'static str, total: &'static str) -> Interceptor {
     })
 }
 
-/// The total is the highest that the record ever had.
+/// Sets a total to the highest value that the record ever had.
 fn rising(kind: &'static str, total: &'static str) -> Interceptor {
     let mut most: HashMap<String, f64> = HashMap::new();
     Interceptor::records(kind, move |record, _| {
@@ -280,7 +280,7 @@ fn rising(kind: &'static str, total: &'static str) -> Interceptor {
     })
 }
 
-/// The total is the highest that any record of the kind had.
+/// Sets a total to the highest value that any record of the kind had.
 fn shared(kind: &'static str, total: &'static str) -> Interceptor {
     let mut most = 0;
     Interceptor::records(kind, move |record, _| {

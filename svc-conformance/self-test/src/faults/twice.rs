@@ -1,5 +1,5 @@
-//! People who are posted twice: whom a server takes for whom, and what it does with what comes
-//! later.
+//! People who are posted twice: which person a server matches, and what it does with the later
+//! values.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ fn matched(options: &mut ServerOptions) {
     options.matches_people = true;
 }
 
-/// The first address of a posted person.
+/// Returns the first address of a posted person.
 fn mail(person: &Map<String, Value>) -> Option<&str> {
     person
         .get("email_addresses")?
@@ -26,7 +26,8 @@ fn mail(person: &Map<String, Value>) -> Option<&str> {
         .as_str()
 }
 
-/// A change to what helpers are sent as a person, with all that were sent before by some key.
+/// Treats people of helper requests as one person if their keys are equal: the server gets the
+/// address of the first one.
 fn taken_for(
     name: &'static str,
     key: fn(&Map<String, Value>) -> Option<String>,
@@ -60,7 +61,7 @@ fn taken_for(
     .at(MutationPoint::Backend)
 }
 
-/// A change to the person who is posted, where that address was posted before.
+/// A change to the posted person if its address was posted before.
 fn again(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Mutant {
     Mutant::new(FAMILY, name, rows, move || {
         let mut known: Vec<String> = Vec::new();
@@ -84,7 +85,7 @@ fn again(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
     .at(MutationPoint::Backend)
 }
 
-/// A change to how a person is shown whose address was posted more than once.
+/// A change to the representation of a person whose address was posted more than once.
 fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Mutant {
     Mutant::new(FAMILY, name, rows, move || {
         let mut known: HashMap<String, u32> = HashMap::new();
@@ -109,8 +110,8 @@ fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
     .over(BaseServer::SecondServer(matched))
 }
 
-/// The second action of a person whose address was posted before is answered with the first, and
-/// not stored.
+/// Responds to the second action of a person whose address was posted before with the first action,
+/// and does not store it.
 fn once(name: &'static str, kind: &'static str, row: &'static str) -> Mutant {
     Mutant::new(FAMILY, name, &[ids, ids::HLP_03, ids::HLP_06], move || {
         Interceptor::around(move |call, server| {
@@ -284,7 +285,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     ]
 }
 
-/// What the interface leaves free about those who are posted twice.
+/// Behaviour that the specification permits for people who are posted twice.
 pub(super) fn free() -> Vec<Mutant> {
     vec![
         again("a matched person keeps its names", &[], |person| {
@@ -302,7 +303,7 @@ pub(super) fn free() -> Vec<Mutant> {
     ]
 }
 
-/// The answer to a signup shows each person as at the first signup.
+/// The response to a sign-up represents each person as at the first sign-up.
 fn stale() -> Interceptor {
     let mut first: HashMap<String, Map<String, Value>> = HashMap::new();
     Interceptor::documents(move |call, document, status, sight| {

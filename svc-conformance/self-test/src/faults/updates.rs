@@ -1,4 +1,4 @@
-//! Creates, updates and deletes that do something else than they say.
+//! Creates, updates and deletes that do something else than requested.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +24,7 @@ fn put(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -
     .at(MutationPoint::Request)
 }
 
-/// An update for which the server first reads the record.
+/// An update before which the record is read.
 fn read_first(
     name: &'static str,
     rows: &[&str],
@@ -51,7 +51,7 @@ fn read_first(
     .at(MutationPoint::Backend)
 }
 
-/// The answer to writes of some sort is another one.
+/// Changes the response to some writes.
 fn answered(
     name: &'static str,
     rows: &[&str],
@@ -66,7 +66,7 @@ fn answered(
     })
 }
 
-/// A request of some sort is answered as if, but not done.
+/// Responds to the nth request with this method to a record, without executing it.
 fn swallowed(name: &'static str, rows: &[&str], nth: u32, method: &'static str) -> Mutant {
     Mutant::new("write lost", name, rows, move || {
         let mut counts: HashMap<String, u32> = HashMap::new();
@@ -92,7 +92,7 @@ fn swallowed(name: &'static str, rows: &[&str], nth: u32, method: &'static str) 
     .at(MutationPoint::Backend)
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 pub(super) fn faults() -> Vec<Mutant> {
     let mut faults = vec![
         put("null is ignored", &[ids::CRU_17], |body| {
@@ -456,7 +456,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     faults
 }
 
-/// The rows on actions that are created with their person's link.
+/// Faults of the requirements for actions that are created with the link of their person.
 fn actions() -> Vec<Mutant> {
     vec![
         Mutant::new(
@@ -507,7 +507,7 @@ fn actions() -> Vec<Mutant> {
                         if answer.status != 400 || !is_action || call.method != "POST" {
                             return answer;
                         }
-                        // Somebody new takes the place.
+                        // A new person replaces it.
                         let Some(mut body) = call.json() else {
                             return answer;
                         };
@@ -597,7 +597,7 @@ fn actions() -> Vec<Mutant> {
     ]
 }
 
-/// A write of one kind keeps only what is needed.
+/// A write of one kind that stores only the necessary fields.
 fn write_of(name: &'static str, method: &'static str, kind: &'static str, rows: &[&str]) -> Mutant {
     let rows: Vec<&str> = rows.iter().copied().chain([ids::CRU_15]).collect();
     Mutant::new("action", name, &rows, move || {
@@ -628,7 +628,7 @@ fn delete_of(name: &'static str, kind: &'static str, row: &'static str) -> Mutan
     .at(MutationPoint::Backend)
 }
 
-/// The first modified date of each record, or one before it, is shown for ever.
+/// Always returns the first modified date of each record, or an earlier one.
 fn frozen(back: bool) -> Interceptor {
     let mut first: HashMap<String, Value> = HashMap::new();
     Interceptor::records("*", move |record, _| {
@@ -650,7 +650,7 @@ fn frozen(back: bool) -> Interceptor {
     })
 }
 
-/// New records of a collection are left out of it.
+/// Omits new records from their collection.
 fn hidden(_: bool) -> Interceptor {
     let mut seen: HashMap<String, HashSet<String>> = HashMap::new();
     Interceptor::pages(move |call, page, _| {
@@ -673,7 +673,7 @@ fn hidden(_: bool) -> Interceptor {
     })
 }
 
-/// Deleted records stay readable, or listed.
+/// Deleted records that remain readable, or listed.
 fn ghosts(readable: bool) -> Interceptor {
     let mut last: HashMap<String, Value> = HashMap::new();
     let mut gone: Vec<(&'static str, Value)> = Vec::new();
@@ -720,7 +720,7 @@ fn ghosts(readable: bool) -> Interceptor {
     })
 }
 
-/// What is refused is done all the same, with the fields that are right.
+/// Executes a rejected request, with the valid fields only.
 fn unconditional(method: &'static str) -> Interceptor {
     Interceptor::around(move |mut call, server| {
         Box::pin(async move {

@@ -1,4 +1,4 @@
-//! Values that do not come back as they were sent, and common fields.
+//! Values that are returned differently from what was sent, and common fields.
 
 use serde_json::{Map, Value, json};
 use svc_conformance::ids;
@@ -7,10 +7,10 @@ use super::{Mutant, MutationPoint, links, set};
 use crate::interceptor::Interceptor;
 use crate::link_map::ResourceKind;
 
-/// Rows that a damaged value may be seen under, whatever field it is in.
+/// Requirements that may fail for a damaged value, in any field.
 const TEXT: [&str; 2] = [ids::TYP_01, "RES-*"];
 
-/// A change to every value of a record, at any depth; the names of its fields lead there.
+/// Calls a function with every value of a record, at any depth, and the name of its field.
 fn every_value(record: &mut Map<String, Value>, act: &mut dyn FnMut(&str, &mut Value)) {
     const OWN: [&str; 7] = [
         "_links",
@@ -47,7 +47,7 @@ fn walk(name: &str, value: &mut Value, act: &mut dyn FnMut(&str, &mut Value)) {
     }
 }
 
-/// Every text is damaged.
+/// Damages every text.
 fn text(name: &'static str, change: fn(&str) -> String) -> Mutant {
     Mutant::new("text damaged", name, &TEXT, move || {
         Interceptor::records("*", move |record, _| {
@@ -60,7 +60,7 @@ fn text(name: &'static str, change: fn(&str) -> String) -> Mutant {
     })
 }
 
-/// Every number is damaged.
+/// Damages every number.
 fn number(name: &'static str, rows: &[&str], change: fn(&Value) -> Option<Value>) -> Mutant {
     Mutant::new("number damaged", name, rows, move || {
         Interceptor::records("*", move |record, _| {
@@ -105,7 +105,7 @@ fn is_date(text: &str) -> bool {
     text.len() == 10 && text.bytes().filter(|byte| *byte == b'-').count() == 2
 }
 
-/// The lists in a record.
+/// Calls a function with the lists of a record.
 fn lists(record: &mut Map<String, Value>, act: &mut dyn FnMut(&str, &mut Vec<Value>)) {
     for (name, value) in record
         .iter_mut()
@@ -125,7 +125,7 @@ fn list(name: &'static str, rows: &[&str], change: fn(&mut Vec<Value>)) -> Mutan
     })
 }
 
-/// A common field of every record.
+/// A change to a common field of every record.
 fn common(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>)) -> Mutant {
     Mutant::new("common field", name, rows, move || {
         Interceptor::records("*", move |record, _| change(record))
@@ -269,7 +269,7 @@ fn texts() -> Vec<Mutant> {
     ]
 }
 
-#[expect(clippy::too_many_lines, reason = "a table: one fault after the other")]
+#[expect(clippy::too_many_lines, reason = "a table of faults")]
 fn numbers() -> Vec<Mutant> {
     vec![
         number(
@@ -277,7 +277,7 @@ fn numbers() -> Vec<Mutant> {
             &[ids::TYP_03, ids::TYP_04, "RES-*"],
             |value| {
                 let float = value.as_f64().filter(|float| float.fract() != 0.0)?;
-                // As text, so that no cast hides what is done.
+                // As text, so that no cast hides the change.
                 let narrow: f32 = float.to_string().parse().ok()?;
                 Some(json!(f64::from(narrow)))
             },
@@ -524,7 +524,8 @@ fn referrer(name: &'static str, kind: &'static str) -> Mutant {
     )
 }
 
-/// Gender is as it was sent, for plain identities or for compound ones.
+/// Removes `gender`, which the server derives: for the identities `Female` and `Male` if `plain`,
+/// otherwise for all other ones.
 fn gender(plain: bool) -> Interceptor {
     Interceptor::records("person", move |record, _| {
         let identity = record
@@ -537,7 +538,7 @@ fn gender(plain: bool) -> Interceptor {
     })
 }
 
-/// A unique list with a repetition.
+/// Repeats the first value of a list of unique values.
 fn repeated(field: &'static str, row: &'static str) -> Mutant {
     Mutant::new(
         "list damaged",
@@ -555,7 +556,7 @@ fn repeated(field: &'static str, row: &'static str) -> Mutant {
     )
 }
 
-/// Every element of a list is the primary one.
+/// Marks every element of a list as the primary one.
 fn primaries(field: &'static str, row: &'static str, primary: Value) -> Mutant {
     Mutant::new(
         "shared object",
@@ -671,7 +672,7 @@ fn sent_dates(name: &'static str, field: &'static str, row: &'static str) -> Mut
     .at(MutationPoint::Backend)
 }
 
-/// A date that clients send is shown instead of the server's.
+/// Returns a date that clients sent instead of the server's.
 fn taken(field: &'static str, only_helpers: bool) -> Interceptor {
     let mut sent: Vec<(String, Value)> = Vec::new();
     Interceptor::after(move |call, answer, sight| {

@@ -1,4 +1,4 @@
-//! Webhooks that are shown to others, keep their secrets badly, or lead where nobody may lead them.
+//! Webhooks that are visible to other tenants, expose their secrets, or have a forbidden address.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,10 +12,10 @@ use crate::transport::{BufferedRequest, BufferedResponse, address};
 
 const FAMILY: &str = "webhooks";
 const KEY: &str = "svc-api-token";
-/// What a server that has forgotten a rule shows.
+/// The secret that a mutant exposes.
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=";
 
-/// The path below `webhooks`, of a request about them.
+/// Returns the path below `webhooks` of a request about them.
 fn below(call: &BufferedRequest) -> Option<&str> {
     let (_, below) = call.uri.path().split_once("/webhooks")?;
     Some(below.trim_matches('/'))
@@ -49,7 +49,7 @@ fn shown(
     .on_reference()
 }
 
-/// A change to answers about webhooks.
+/// A change to responses about webhooks.
 fn answered(
     name: &'static str,
     rows: &[&str],
@@ -65,7 +65,7 @@ fn answered(
     .on_reference()
 }
 
-/// A change to requests about webhooks; an answer, where there is one without the server.
+/// A change to requests about webhooks. Returns a response if the server is not called.
 fn asked(
     name: &'static str,
     rows: &[&str],
@@ -96,7 +96,7 @@ fn sent(
     None
 }
 
-/// Takes away what holds the words that a server looks for, so that it is taken.
+/// Replaces a URL with one of these hosts by a valid one, so that the server accepts the request.
 fn blind(
     hosts: &'static [&'static str],
 ) -> impl Fn(&mut BufferedRequest) -> Option<BufferedResponse> {
@@ -118,7 +118,7 @@ fn within(name: &'static str, hosts: &'static [&'static str]) -> Mutant {
     fault.on_reference().at(MutationPoint::Backend)
 }
 
-/// The list still shows deleted webhooks.
+/// Lists deleted webhooks.
 fn listed_for_ever() -> Interceptor {
     let (mut known, mut gone) = (HashMap::<String, Value>::new(), HashSet::<String>::new());
     Interceptor::after(move |call, answer, _| {
@@ -161,7 +161,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     [documents(), secrets(), refusals(), callers()].concat()
 }
 
-/// What is shown.
+/// Faults of representations.
 fn documents() -> Vec<Mutant> {
     vec![
         Mutant::new(
@@ -294,7 +294,7 @@ fn documents() -> Vec<Mutant> {
     ]
 }
 
-/// What becomes of secrets.
+/// Faults of secrets.
 fn secrets() -> Vec<Mutant> {
     vec![
         shown(
@@ -393,7 +393,7 @@ fn secrets() -> Vec<Mutant> {
     ]
 }
 
-/// What is refused.
+/// Faults of validation.
 fn refusals() -> Vec<Mutant> {
     vec![
         Mutant::new(
@@ -527,7 +527,7 @@ fn refusals() -> Vec<Mutant> {
     ]
 }
 
-/// Who may do what.
+/// Faults of rights.
 fn callers() -> Vec<Mutant> {
     vec![
         asked(
@@ -582,7 +582,7 @@ fn callers() -> Vec<Mutant> {
     ]
 }
 
-/// What a server may do: show more of a webhook than the rows ask for.
+/// Behaviour that is permitted: more members of a webhook than the requirements need.
 pub(super) fn free() -> Vec<Mutant> {
     vec![shown(
         "webhooks have a name besides",

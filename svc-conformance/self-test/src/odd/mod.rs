@@ -1,5 +1,5 @@
-//! Odd but conformant servers: each does what the interface leaves free in a way that a client
-//! might not expect. None may be accused of anything.
+//! Unusual but conformant servers. Each one uses a freedom of the specification in a way that a
+//! client might not expect. The suite must not report a failure for any of them.
 
 mod wrapped;
 
@@ -16,17 +16,17 @@ use crate::faults::{self, BaseServer, Mutant, conditional};
 use svc_core::api::{Atomicity, ErrorBodies, ResponseStyle};
 use svc_core::link::Dialect;
 
-/// Makes the oddity that stands around a service, which may look at its time.
+/// Creates the unusual layer around a service, which can use its simulated time.
 type UnusualLayer = Arc<dyn Fn(&SimulatedTime) -> Interceptor + Send + Sync>;
 
-/// An odd server.
+/// An unusual but conformant server.
 #[derive(Clone)]
 pub struct UnusualServer {
-    /// What is odd about it.
+    /// The name, which describes what is unusual.
     pub name: String,
     over: BaseServer,
     twist: Option<UnusualLayer>,
-    /// Whether the suite is given a key to other data, and one that lacks a right.
+    /// Whether the suite gets a key to other data, and one that lacks a right.
     more_keys: bool,
 }
 
@@ -60,7 +60,7 @@ impl UnusualServer {
         }
     }
 
-    /// Does what looks like a fault.
+    /// Behaves in a way that looks like a fault.
     fn free(fault: Mutant) -> Self {
         Self {
             name: fault.name,
@@ -84,7 +84,7 @@ impl UnusualServer {
     /// Starts the server.
     ///
     /// # Errors
-    /// The service behind it does not start.
+    /// Returns an error if the service does not start.
     pub async fn start(&self) -> Result<TestSubject, SubjectError> {
         let mut subject = self.over.start().await?;
         if !self.more_keys {
@@ -100,7 +100,7 @@ impl UnusualServer {
     }
 }
 
-/// Every odd server.
+/// Returns every unusual server.
 #[must_use]
 pub fn registry() -> Vec<UnusualServer> {
     let plain: fn(&mut ServerOptions) = |_| {};
@@ -287,7 +287,9 @@ pub fn registry() -> Vec<UnusualServer> {
     all
 }
 
-/// Servers that offer helpers alone, and neither create nor show a record directly (CAP-10).
+/// Returns servers that offer only helpers, and neither create nor return a record directly.
+///
+/// Requirements: CAP-10.
 fn helpers_alone() -> Vec<UnusualServer> {
     vec![
         UnusualServer::second_server("helpers only", |options| options.helpers_only = true),
@@ -307,8 +309,8 @@ fn helpers_alone() -> Vec<UnusualServer> {
     ]
 }
 
-/// Servers with strict handling (STR), with codes, an order of errors and a prefix of warnings that
-/// the reference server has not.
+/// Returns servers with strict handling (STR), with codes, an order of errors and a prefix of
+/// warnings that the reference server does not have.
 fn strict_handling() -> Vec<UnusualServer> {
     vec![
         UnusualServer::second_server("strict handling", |options| options.strict_handling = true),
@@ -332,7 +334,7 @@ fn strict_handling() -> Vec<UnusualServer> {
     ]
 }
 
-/// Every field but those that a record cannot do without.
+/// Returns every field except the required ones.
 fn optional_fields() -> Vec<String> {
     fn names(fields: &[ObjectField], into: &mut Vec<String>) {
         into.extend(fields.iter().map(|field| field.name.clone()));

@@ -1,4 +1,4 @@
-//! Oddities that stand around a service.
+//! Unusual layers around a service.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::link_map::{self, LinkMap, ResourceKind};
 use crate::second_server::SimulatedTime;
 use crate::transport::{self, BufferedRequest, BufferedResponse};
 
-/// Values of headers in another case and order; more headers.
+/// Changes the case and order of header values, and adds headers.
 pub(super) fn headers() -> Interceptor {
     Interceptor::after(|_, answer, _| {
         let headers = &mut answer.headers;
@@ -34,7 +34,7 @@ pub(super) fn headers() -> Interceptor {
     })
 }
 
-/// A charset stands behind the media type.
+/// Adds a charset to the media type.
 pub(super) fn charset() -> Interceptor {
     Interceptor::after(|_, answer, _| {
         if answer.is_hal() {
@@ -44,7 +44,7 @@ pub(super) fn charset() -> Interceptor {
     })
 }
 
-/// The dates of records have milliseconds, which are always zero.
+/// Adds milliseconds, which are always zero, to the dates of records.
 pub(super) fn milliseconds() -> Interceptor {
     Interceptor::documents(|call, document, _, sight| {
         sight.each_record(call, document, &mut |_, record| {
@@ -57,7 +57,7 @@ pub(super) fn milliseconds() -> Interceptor {
     })
 }
 
-/// Every 100th answer takes a while, the first among them.
+/// Delays every 100th response, including the first.
 pub(super) fn slow() -> Interceptor {
     let count = Arc::new(AtomicU32::new(0));
     Interceptor::around(move |call, server| {
@@ -71,7 +71,7 @@ pub(super) fn slow() -> Interceptor {
     })
 }
 
-/// After 400 requests every further one is put off until the client has waited for a second.
+/// Rejects every request after the first 400 until the client has waited for a second.
 pub(super) fn rate_limited(time: &SimulatedTime) -> Interceptor {
     let time = time.clone();
     let (mut count, mut began) = (0_u32, time.passed());
@@ -90,7 +90,7 @@ pub(super) fn rate_limited(time: &SimulatedTime) -> Interceptor {
     })
 }
 
-/// Totals of records and collections follow at the second look, and the declaration says so.
+/// Updates totals of records and collections only on the second read, as declared.
 pub(super) fn later() -> Interceptor {
     let mut last: HashMap<String, Value> = HashMap::new();
     let mut delay = move |at: &str, object: &mut Map<String, Value>| {
@@ -127,7 +127,7 @@ pub(super) fn later() -> Interceptor {
     })
 }
 
-/// A list with more than 20 elements is refused.
+/// Rejects a list with more than 20 elements.
 pub(super) fn short_lists() -> Interceptor {
     fn longest(value: &Value) -> usize {
         match value {
@@ -145,12 +145,12 @@ pub(super) fn short_lists() -> Interceptor {
             .filter(|(_, value)| longest(value) > 20)
             .map(|(name, _)| name)
             .collect();
-        let description = json!({ "error_code": "TOO_MANY", "description": "Twenty at most.", "properties": properties });
+        let description = json!({ "error_code": "TOO_MANY", "description": "At most 20 elements are allowed.", "properties": properties });
         Some(refused(sight, "person", &description))
     })
 }
 
-/// The answer to a request that has one thing wrong.
+/// Returns the response to a request with one problem.
 fn refused(sight: &LinkMap, kind: &str, description: &Value) -> BufferedResponse {
     let entry = json!({ "resource": sight.rel(kind), "response_code": 400, "error_descriptions": [description] });
     let error =
@@ -158,7 +158,7 @@ fn refused(sight: &LinkMap, kind: &str, description: &Value) -> BufferedResponse
     BufferedResponse::document(400, &json!({ sight.rel("error"): error }))
 }
 
-/// Each object in a list of a kind needs a member, and the declaration says so.
+/// Requires a member of each object in a list of a kind, as declared.
 pub(super) fn needed_inside(
     one: &'static str,
     list: &'static str,
@@ -183,7 +183,7 @@ pub(super) fn needed_inside(
         let lacking: Vec<String> = lacking
             .map(|(at, _)| format!("{place}{list}[{at}].{member}"))
             .collect();
-        let description = json!({ "error_code": "MEMBER_NEEDED", "description": "A member is needed.", "properties": lacking });
+        let description = json!({ "error_code": "MEMBER_NEEDED", "description": "A member is required.", "properties": lacking });
         (!lacking.is_empty()).then(|| refused(sight, one, &description))
     };
     Interceptor::before(refuses).and_after(move |_, answer, _| {
@@ -202,8 +202,8 @@ pub(super) fn needed_inside(
     })
 }
 
-/// Filters that the declaration names: of people by address and date, of tags by name, of nothing
-/// else. Others are refused.
+/// Accepts only the declared filters: of people by address and date, and of tags by name. Others
+/// are rejected.
 pub(super) fn few_filters() -> Interceptor {
     fn declared(many: &str, list: &str) -> &'static [&'static str] {
         match (many, list) {
@@ -248,8 +248,7 @@ pub(super) fn few_filters() -> Interceptor {
                         .any(|field| value.contains(field) && !declared(many, name).contains(field))
                 });
             if is_refused && answer.is_success() {
-                let description =
-                    json!({ "error_code": "FILTER_INVALID", "description": "Not at character 1." });
+                let description = json!({ "error_code": "FILTER_INVALID", "description": "Unexpected text at character 1." });
                 let kind = link_map::NAMES
                     .iter()
                     .find(|(_, name)| *name == many)

@@ -1,15 +1,15 @@
-//! What the service answers: a status with a body, or what was wrong.
+//! The responses of the service: a status with a body, or an error.
 
 use serde_json::{Map, Value, json};
 
 use super::ServerOptions;
 
-/// Status and body, before headers.
+/// Status and body, before headers are added.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ServerResponse {
     pub(super) status: u16,
     pub(super) body: Option<Value>,
-    /// Text that is no HAL document, with its media type.
+    /// Text that is not a HAL document, with its media type.
     pub(super) page: Option<(&'static str, String)>,
 }
 
@@ -31,7 +31,7 @@ impl ServerResponse {
     }
 }
 
-/// One thing that is wrong with a request.
+/// One problem of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BodyProblem {
     pub(super) code: &'static str,
@@ -51,7 +51,7 @@ impl BodyProblem {
         }
     }
 
-    /// Something about one field.
+    /// Creates a problem of one field.
     pub(super) fn field(path: &str, text: impl Into<String>) -> Self {
         Self::new("VALUE_NOT_ACCEPTED", text, &[path])
     }
@@ -84,7 +84,7 @@ pub(super) fn error(
     Map::from_iter([(options.rel("error"), about)])
 }
 
-/// The answer to a request of which nothing happened.
+/// Returns the response to a rejected request, which has no effect.
 pub(super) fn refused(
     options: &ServerOptions,
     status: u16,
@@ -109,7 +109,7 @@ pub(super) fn not_found(options: &ServerOptions, resource: &str) -> ServerRespon
         resource,
         vec![BodyProblem::new(
             "NO_SUCH_RECORD",
-            "There is no such record.",
+            "The record does not exist.",
             &[],
         )],
     )
@@ -122,7 +122,7 @@ pub(super) fn not_supported(options: &ServerOptions, resource: &str) -> ServerRe
         resource,
         vec![BodyProblem::new(
             "NOT_IMPLEMENTED",
-            "This is not implemented.",
+            "This operation is not implemented.",
             &[],
         )],
     )
@@ -152,7 +152,7 @@ fn written(options: &ServerOptions, entry: &ResourceResult, is_atomic: bool) -> 
     Value::Object(object)
 }
 
-/// One problem, with its code under this name.
+/// Writes one problem, with its code under this name.
 pub(super) fn description(problem: &BodyProblem, code: &str) -> Value {
     let mut one = Map::new();
     one.insert(code.to_owned(), problem.code.into());

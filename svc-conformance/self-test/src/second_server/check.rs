@@ -1,4 +1,4 @@
-//! What a body may hold: each value held against the form that the catalogue gives its field.
+//! Validates bodies: each value is compared with the type that the catalogue gives its field.
 
 use serde_json::{Map, Number, Value};
 use svc_conformance::ids;
@@ -12,12 +12,13 @@ use crate::fields::{self, FieldShape, ObjectField};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reading<'o> {
     pub(super) options: &'o ServerOptions,
-    /// Whether `null` empties a field rather than leaving it out.
+    /// Whether `null` empties a field instead of omitting it.
     pub(super) update: bool,
 }
 
 impl Reading<'_> {
-    /// The known fields of a body in canonical form; what is wrong goes to the problems.
+    /// Returns the known fields of a body in canonical form, and adds what is wrong to the
+    /// problems.
     pub(super) fn object(
         self,
         fields: &[ObjectField],
@@ -35,7 +36,7 @@ impl Reading<'_> {
                 } else {
                     format!("{path}.{name}")
                 };
-                problems.push(BodyProblem::field(&path, "There is no such member."));
+                problems.push(BodyProblem::field(&path, "This member is unknown."));
             }
         }
         let mut read = Map::new();
@@ -96,7 +97,7 @@ impl Reading<'_> {
             FieldShape::Texts => return self.texts(value, path, problems),
             FieldShape::Person => {
                 let Some(body) = value.as_object() else {
-                    problems.push(BodyProblem::field(path, "A person is an object."));
+                    problems.push(BodyProblem::field(path, "A person must be an object."));
                     return None;
                 };
                 return Some(Value::Object(self.nested(
@@ -108,20 +109,20 @@ impl Reading<'_> {
             }
             FieldShape::Object(fields) => {
                 let Some(body) = value.as_object() else {
-                    problems.push(BodyProblem::field(path, "This is an object."));
+                    problems.push(BodyProblem::field(path, "The value must be an object."));
                     return None;
                 };
                 return Some(Value::Object(self.nested(fields, body, path, problems)));
             }
             FieldShape::Array(item) => {
                 let Some(list) = value.as_array() else {
-                    problems.push(BodyProblem::field(path, "This is a list."));
+                    problems.push(BodyProblem::field(path, "The value must be a list."));
                     return None;
                 };
                 let read = list.iter().enumerate().filter_map(|(at, value)| {
                     let path = format!("{path}[{at}]");
                     if value.is_null() {
-                        problems.push(BodyProblem::field(&path, "A list has no empty places."));
+                        problems.push(BodyProblem::field(&path, "A list must not contain null."));
                         return None;
                     }
                     self.value(item, value, &path, problems)
@@ -132,13 +133,16 @@ impl Reading<'_> {
         if kept.is_none() {
             problems.push(BodyProblem::field(
                 path,
-                format!("This is no value of the field's type, {}.", name(shape)),
+                format!(
+                    "The value does not have the type of the field, {}.",
+                    name(shape)
+                ),
             ));
         }
         kept
     }
 
-    /// An object in a field: it is replaced as a whole, so that `null` leaves a member out.
+    /// Reads an object in a field. It is replaced as a whole, so that `null` omits a member.
     fn nested(
         self,
         fields: &[ObjectField],
@@ -155,7 +159,7 @@ impl Reading<'_> {
 
     fn texts(self, value: &Value, path: &str, problems: &mut Vec<BodyProblem>) -> Option<Value> {
         let Some(body) = value.as_object() else {
-            problems.push(BodyProblem::field(path, "This is an object."));
+            problems.push(BodyProblem::field(path, "The value must be an object."));
             return None;
         };
         let mut read = Map::new();
@@ -173,7 +177,7 @@ impl Reading<'_> {
                 Value::Null => {}
                 _ => problems.push(BodyProblem::field(
                     &format!("{path}.{key}"),
-                    "This is a text.",
+                    "The value must be text.",
                 )),
             }
         }
@@ -181,7 +185,7 @@ impl Reading<'_> {
     }
 }
 
-/// Whether a member of a body is none of the fields of its kind and means something all the same.
+/// Returns whether a member of a body is not a field of its kind but has a meaning.
 pub(super) fn is_known_anywhere(name: &str) -> bool {
     let known = [
         "_links",
@@ -213,13 +217,13 @@ fn integer(value: &Value) -> Option<Value> {
     let whole = format!("{float:.0}").parse::<i64>().ok()?;
     #[expect(
         clippy::cast_precision_loss,
-        reason = "what was lost makes the two differ"
+        reason = "a loss of precision makes the comparison fail"
     )]
     let same = (whole as f64).to_bits() == float.to_bits();
     same.then(|| Value::Number(Number::from(whole)))
 }
 
-/// Rules that the catalogue gives single fields.
+/// Validates the rules that the catalogue gives single fields.
 fn adjusted(
     field: &ObjectField,
     value: Value,
@@ -235,7 +239,7 @@ fn adjusted(
             if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
                 problems.push(BodyProblem::field(
                     path,
-                    "A phone number consists of digits.",
+                    "A phone number must consist of digits.",
                 ));
             }
             digits.into()
@@ -246,7 +250,7 @@ fn adjusted(
     }
 }
 
-/// A list without its repetitions.
+/// Returns a list without repeated values.
 pub(super) fn unique(list: Vec<Value>) -> Vec<Value> {
     let mut kept: Vec<Value> = Vec::with_capacity(list.len());
     for value in list {
@@ -257,7 +261,9 @@ pub(super) fn unique(list: Vec<Value>) -> Vec<Value> {
     kept
 }
 
-/// Foreign identifiers of a body (TYP-13, TYP-14).
+/// Reads the foreign identifiers of a body.
+///
+/// Requirements: TYP-13, TYP-14.
 pub(super) fn identifiers(
     body: &Map<String, Value>,
     path: &str,
@@ -273,7 +279,7 @@ pub(super) fn identifiers(
         format!("{path}.identifiers")
     };
     let Some(list) = value.as_array() else {
-        problems.push(BodyProblem::field(&path, "This is a list."));
+        problems.push(BodyProblem::field(&path, "The value must be a list."));
         return None;
     };
     let mut read: Vec<String> = Vec::new();
@@ -287,14 +293,17 @@ pub(super) fn identifiers(
             }
             _ => problems.push(BodyProblem::field(
                 &format!("{path}[{at}]"),
-                "An identifier is `<system>:<id>`.",
+                "An identifier must have the form `<system>:<id>`.",
             )),
         }
     }
     Some(read)
 }
 
-/// A person's rules over several fields (RES-person-08, RES-person-09; one primary of each kind).
+/// Validates the rules of a person that involve several fields, such as one primary value of each
+/// kind.
+///
+/// Requirements: RES-person-08, RES-person-09.
 pub(super) fn finish_person(person: &mut Map<String, Value>) {
     for list in ["postal_addresses", "email_addresses", "phone_numbers"] {
         let mut seen = false;
@@ -340,7 +349,9 @@ pub(super) fn finish_person(person: &mut Map<String, Value>) {
     }
 }
 
-/// A question's rules (ERR-35, ERR-36, ERR-40).
+/// Validates the rules of a question.
+///
+/// Requirements: ERR-35, ERR-36, ERR-40.
 pub(super) fn question(question: &Map<String, Value>, problems: &mut Vec<BodyProblem>) {
     let responses = question
         .get("responses")
@@ -350,7 +361,7 @@ pub(super) fn question(question: &Map<String, Value>, problems: &mut Vec<BodyPro
     if kind == Some("Paragraph") && !responses.is_empty() {
         problems.push(BodyProblem::new(
             "PARAGRAPH_CANNOT_HAVE_RESPONSES",
-            "A Paragraph question takes no responses.",
+            "A Paragraph question must not have responses.",
             &["question_type", "responses"],
         ));
     }
@@ -365,7 +376,7 @@ pub(super) fn question(question: &Map<String, Value>, problems: &mut Vec<BodyPro
             let path = format!("responses[{at}].name");
             let mut problem = BodyProblem::new(
                 "RESPONSE_NAME_INVALID",
-                "The name has other characters.",
+                "The name contains a character that is not allowed.",
                 &[&path],
             );
             problem.hint = Some("^[A-Za-z0-9_]+$".to_owned());
@@ -378,7 +389,7 @@ pub(super) fn question(question: &Map<String, Value>, problems: &mut Vec<BodyPro
         if key.is_empty() || !key.chars().all(char::is_alphanumeric) {
             problems.push(BodyProblem::new(
                 "KEY_NOT_ALPHANUMERIC",
-                "A key is alphanumeric.",
+                "A key must be alphanumeric.",
                 &[&path],
             ));
         }
@@ -393,7 +404,7 @@ pub(super) fn question(question: &Map<String, Value>, problems: &mut Vec<BodyPro
     }
 }
 
-/// An event's rule over its two dates.
+/// Validates the order of the two dates of an event.
 pub(super) fn event(event: &Map<String, Value>, problems: &mut Vec<BodyProblem>) {
     let date = |name: &str| {
         event
@@ -406,13 +417,13 @@ pub(super) fn event(event: &Map<String, Value>, problems: &mut Vec<BodyProblem>)
     {
         problems.push(BodyProblem::new(
             "START_DATE_AFTER_END_DATE",
-            "The event ends before it starts.",
+            "The event must not end before it starts.",
             &["start_date", "end_date"],
         ));
     }
 }
 
-/// The name of a form in the interface's vocabulary.
+/// Returns the name of a type as the specification writes it.
 pub(super) fn name(shape: &FieldShape) -> String {
     match shape {
         FieldShape::String => "string".to_owned(),

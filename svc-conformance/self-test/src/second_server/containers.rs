@@ -1,4 +1,5 @@
-//! Containers that exist before the first request, where a client can only call their helpers.
+//! Containers that exist before the first request, for services where a client can only use their
+//! helpers.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use super::options::{Containers, ServerOptions};
 use super::render::{self, is_helper_served};
 use super::store::{AllTenants, RecordData};
 
-/// Stores one container of each kind that has a helper for each tenant, where the options ask for
+/// Stores one container of each kind that has a helper for each tenant, if the options require
 /// containers.
 pub(super) fn furnish(options: &ServerOptions, tenants: &mut AllTenants) {
     if options.containers == Containers::None {
@@ -42,7 +43,7 @@ pub(super) fn furnish(options: &ServerOptions, tenants: &mut AllTenants) {
     }
 }
 
-/// The fields of a container.
+/// Returns the fields of a container.
 pub(super) fn body(kind: &ServerKind) -> Map<String, serde_json::Value> {
     let named = match kind.one {
         "person" => json!({"given_name": "Grace"}),
@@ -54,8 +55,7 @@ pub(super) fn body(kind: &ServerKind) -> Map<String, serde_json::Value> {
     named.as_object().cloned().unwrap_or_default()
 }
 
-/// The addresses of the helpers of the first key's containers that no link leads to, each under its
-/// name.
+/// Returns the addresses of unlinked helpers of the first key's containers, each under its name.
 pub(super) fn fixtures(options: &ServerOptions, tenants: &AllTenants) -> Vec<(String, String)> {
     let data = options
         .keys

@@ -1,6 +1,6 @@
 //! Timestamps as microseconds since 1970, and calendar dates.
 
-/// Reads an ISO 8601 timestamp with a zone, or without one, which is UTC.
+/// Parses an ISO 8601 timestamp. It is in UTC if it has no zone.
 pub(super) fn read(text: &str) -> Option<i64> {
     let (date, rest) = text.split_once(['T', 't', ' '])?;
     let days = days(date)?;
@@ -21,12 +21,12 @@ pub(super) fn read(text: &str) -> Option<i64> {
     total.checked_mul(1_000_000)?.checked_add(micros)
 }
 
-/// Whether a text is a calendar date, `YYYY-MM-DD`.
+/// Returns whether a text is a calendar date, `YYYY-MM-DD`.
 pub(super) fn is_date(text: &str) -> bool {
     days(text).is_some()
 }
 
-/// A timestamp in UTC.
+/// Formats a timestamp in UTC.
 pub(super) fn write(micros: i64, whole_seconds: bool) -> String {
     let seconds = micros.div_euclid(1_000_000);
     let fraction = micros.rem_euclid(1_000_000);
@@ -45,7 +45,7 @@ pub(super) fn write(micros: i64, whole_seconds: bool) -> String {
     }
 }
 
-/// A number of two digits, at most so large.
+/// Parses a number of two digits with a maximum.
 fn part(text: &str, most: i64) -> Option<i64> {
     let digits = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
     digits
@@ -54,7 +54,7 @@ fn part(text: &str, most: i64) -> Option<i64> {
         .filter(|value| *value <= most)
 }
 
-/// The time without its zone, and the zone's seconds.
+/// Splits the zone from a time. Returns the time and the offset of the zone in seconds.
 fn zone(text: &str) -> Option<(&str, i64)> {
     if let Some(clock) = text.strip_suffix(['Z', 'z']) {
         return Some((clock, 0));
@@ -78,7 +78,7 @@ fn zone(text: &str) -> Option<(&str, i64)> {
     Some((clock, sign * (hours * 3600 + minutes * 60)))
 }
 
-/// Days since 1970 of a calendar date.
+/// Returns the days since 1970 of a calendar date.
 fn days(text: &str) -> Option<i64> {
     let mut parts = text.splitn(3, '-');
     let year = parts
@@ -97,11 +97,11 @@ fn days(text: &str) -> Option<i64> {
     let found = shifted.div_euclid(400) * 146_097 + of_era * 365 + of_era / 4 - of_era / 100
         + of_year
         - 719_468;
-    // The 30th of February is no day.
+    // February 30 is not a date.
     (civil(found) == (year, month, day)).then_some(found)
 }
 
-/// Year, month and day of a number of days since 1970.
+/// Returns year, month and day for a number of days since 1970.
 fn civil(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);

@@ -1,4 +1,6 @@
-//! The capability document, in the form that servers publish it (UND-40).
+//! The capability document, as the server publishes it.
+//!
+//! Requirements: UND-40.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +11,7 @@ use super::options::{AnonymousEffect, Containers, ServerOptions};
 use super::render::{is_helper_served, is_listed, is_served};
 use crate::fields::{self, FieldShape, ObjectField};
 
-/// What a service supports.
+/// Returns the declaration of a service.
 pub(super) fn document(options: &ServerOptions) -> Value {
     let mut collections = Map::new();
     for kind in KINDS.iter().filter(|kind| is_known(options, kind)) {
@@ -83,14 +85,14 @@ pub(super) fn document(options: &ServerOptions) -> Value {
         "collections": collections,
         "helpers": helpers.collect::<Map<_, _>>(),
         "action_functions": if options.read_only { &[][..] } else { &FUNCTIONS[..] },
-        "person_matching": if options.matches_people { "By the first e-mail address, without regard to case." } else { "" },
+        "person_matching": if options.matches_people { "By the first e-mail address, ignoring case." } else { "" },
         "custom_field_prefix": options.custom_field_prefix,
         "behaviours": behaviours,
     })
 }
 
-/// Whether a client meets records of a kind: as members of a collection, or in the answers of
-/// helpers.
+/// Returns whether a client can see records of a kind: as members of a collection, or in the
+/// responses of helpers.
 fn is_known(options: &ServerOptions, kind: &ServerKind) -> bool {
     let is_answered = || match kind.one {
         "person" => true,
@@ -100,8 +102,8 @@ fn is_known(options: &ServerOptions, kind: &ServerKind) -> bool {
     is_served(options, kind.one) && (!options.helpers_only || is_listed(options, kind) || is_met())
 }
 
-/// What a service with helpers alone declares of a kind: the fields, and the person that an answer
-/// embeds.
+/// Returns the declaration of a kind for a service with helpers only: the fields, and the person
+/// that a response embeds.
 fn collection_of_helpers(options: &ServerOptions, kind: &ServerKind) -> Value {
     let is_listed = is_listed(options, kind);
     let helper = kind

@@ -1,5 +1,4 @@
-//! What can be wrong behind the second service's surface: faults of a backend rather than of
-//! requests and responses.
+//! Faults in the backend of the second service, independent of its requests and responses.
 
 use serde_json::{Map, Value};
 
@@ -9,46 +8,46 @@ use super::store::{RecordData, TenantData};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Defect {
-    /// The third update of a record drops a field that it did not send.
+    /// The third update of a record removes a field that it did not contain.
     ThirdUpdateDropsField,
-    /// The second delete among the records of one container or person does nothing, though it
-    /// answers as if.
+    /// The second delete among the records of one container or person has no effect, but its
+    /// response reports success.
     SecondDeleteLost,
-    /// An update of a person who has a tagging loses its foreign identifiers.
+    /// An update of a person with a tagging removes its foreign identifiers.
     TaggedUpdateLosesIdentifiers,
-    /// An update of a record that another, deleted one belonged to does not store.
+    /// An update of a record is not stored if a record that belonged to it was deleted.
     UpdateAfterDeleteLost,
-    /// Once a record has been emptied of a field, its creation date moves with the next update.
+    /// If a field of a record was emptied, the next update changes its creation date.
     EmptiedFieldMovesCreation,
-    /// One more attendance than the event's capacity is taken.
+    /// One attendance more than the event's capacity is accepted.
     CapacityOffByOne,
     /// Tickets are sold beyond the level's limit.
     TicketLimitIgnored,
-    /// A cancelled schedule stays.
+    /// A cancelled schedule stays active.
     ScheduleNotCancelled,
     /// A helper records its action but not the taggings and items.
     HelperWithoutTagging,
-    /// Only the first foreign identifier is kept.
+    /// Only the first foreign identifier is stored.
     DropsSecondIdentifier,
-    /// A caller without a key changes this field of somebody known.
+    /// An anonymous caller changes this field of a known person.
     StrangersChange(&'static str),
     /// An anonymous caller subscribes the addresses of a known person.
     AnonymousSubscribes,
-    /// A caller without a key changes the name of whom an identifier names.
+    /// An anonymous caller changes the name of the person that an identifier names.
     StrangersNameByIdentifier,
-    /// An action that is named once more without a key lends its person to the functions of the
-    /// call.
+    /// An anonymous caller that names an existing action applies the functions of the request to
+    /// the person of that action.
     RepeatsLendPeople,
-    /// A call that fails in part shows the person to any caller.
+    /// A partly failed request returns the person to every caller.
     FailuresShowPeople,
-    /// The total of a page lacks what was credited back to donors, which `amount` lacks already.
+    /// The total of a page subtracts the credits to donors, which `amount` already excludes.
     CreditsTakenOffTwice,
-    /// A person is looked up, and only a while later inserted: who was inserted meanwhile is not
+    /// A person is looked up and inserted later. A person that was inserted in between is not
     /// found.
     LooksUpBeforeInsert,
 }
 
-/// What faults do to a record that is about to be stored by an update.
+/// Applies the faults to a record that an update is about to store.
 pub(super) fn damage_update(
     has: impl Fn(Defect) -> bool,
     data: &TenantData,
@@ -87,7 +86,7 @@ pub(super) fn damage_update(
     }
 }
 
-/// Whether a fault swallows a delete.
+/// Returns whether a fault ignores a delete.
 pub(super) fn damage_delete(
     has: impl Fn(Defect) -> bool,
     data: &mut TenantData,

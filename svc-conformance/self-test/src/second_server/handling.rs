@@ -1,5 +1,5 @@
-//! Members that the service does not accept: refused with `Prefer: handling=strict`, else named in
-//! the answer (STR).
+//! Members that the service does not accept: rejected with `Prefer: handling=strict`, otherwise
+//! named in the response (STR).
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request};
@@ -16,14 +16,14 @@ use crate::fields::{self, FieldShape, ObjectField};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sent<'s> {
     pub(super) kind: &'static ServerKind,
-    /// The helper that is called, if one is.
+    /// The name of the helper, for a helper request.
     pub(super) helper: Option<&'s str>,
     pub(super) body: &'s Map<String, Value>,
     pub(super) headers: &'s HeaderMap,
     pub(super) has_key: bool,
 }
 
-/// Whether a client prefers errors for members that are not accepted.
+/// Returns whether a client prefers errors for members that are not accepted.
 fn is_strict(headers: &HeaderMap) -> bool {
     let lines = headers
         .get_all("prefer")
@@ -34,7 +34,7 @@ fn is_strict(headers: &HeaderMap) -> bool {
         .any(|one| one.trim() == "handling=strict")
 }
 
-/// The header `Preference-Applied` of an answer.
+/// Returns the header `Preference-Applied` of a response.
 pub(super) fn applied(options: &ServerOptions, request: &Request<Bytes>) -> Option<HeaderValue> {
     let is_write = matches!(*request.method(), Method::POST | Method::PUT);
     let is_applied = options.strict_handling && is_write && is_strict(request.headers());
@@ -42,7 +42,7 @@ pub(super) fn applied(options: &ServerOptions, request: &Request<Bytes>) -> Opti
 }
 
 impl TenantWrite<'_> {
-    /// Carries a write out, unless a member of it is to be an error.
+    /// Executes a write unless one of its members is an error.
     pub(super) fn handled(
         &mut self,
         sent: Sent<'_>,
@@ -123,7 +123,7 @@ impl Surplus {
             {
                 self.read_only.push(BodyProblem::new(
                     "NOT_YOURS_TO_SET",
-                    "The service sets this.",
+                    "The service sets this member.",
                     &[&path],
                 ));
             } else if let Some(field) = field {
@@ -131,7 +131,7 @@ impl Surplus {
             } else if !is_known_anywhere(name) {
                 self.unknown.push(BodyProblem::new(
                     "WHAT_IS_THIS",
-                    "No member has this name.",
+                    "This member is unknown.",
                     &[&path],
                 ));
             }

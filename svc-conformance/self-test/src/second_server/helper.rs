@@ -12,23 +12,24 @@ use super::kinds::{self, ServerKind};
 use super::store::RecordNumber;
 use super::write::{Links, TenantWrite};
 
-/// What went well and what did not, in order.
+/// The successful and failed parts of a request, in order.
 #[derive(Debug, Default)]
 struct HelperResult {
     entries: Vec<ResourceResult>,
     failed: bool,
 }
 
-/// Who calls a helper.
+/// The caller of a helper.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HelperCaller {
     pub(super) has_key: bool,
-    /// Whether people may be read, so that one can be shown.
+    /// Whether the caller may read people, so that the response can contain one.
     pub(super) reads: bool,
 }
 
 impl TenantWrite<'_> {
-    /// A record helper or the signup; `container` is the record that has it.
+    /// Executes a record helper or the sign-up; `container` is the record that the helper belongs
+    /// to.
     pub(super) fn help(
         &mut self,
         helper: &str,
@@ -53,7 +54,7 @@ impl TenantWrite<'_> {
             ("canvass", _) => {
                 problems.push(BodyProblem::field(
                     "canvass",
-                    "The fields are in an object.",
+                    "The fields must be in an object.",
                 ));
                 &empty
             }
@@ -68,14 +69,14 @@ impl TenantWrite<'_> {
             }
             Some(Value::Null) | None => None,
             Some(_) => {
-                problems.push(BodyProblem::field("person", "A person is an object."));
+                problems.push(BodyProblem::field("person", "A person must be an object."));
                 None
             }
         };
         if kind.one == "person" && person.is_none() && problems.is_empty() {
             problems.push(BodyProblem::new(
                 "FIELD_MISSING",
-                "A person is needed.",
+                "A person is required.",
                 &["person"],
             ));
         }
@@ -178,7 +179,7 @@ impl TenantWrite<'_> {
         }
     }
 
-    /// The tags and lists that a body names and that there are not.
+    /// Returns the unknown tags and lists that a body names.
     fn missing_members(&self, body: &Map<String, Value>, problems: &mut Vec<BodyProblem>) {
         for (function, of, code) in [
             ("add_tags", "tag", "TAG_NAME_DOES_NOT_EXIST"),
@@ -197,7 +198,7 @@ impl TenantWrite<'_> {
                 if !all.iter().any(|record| record.text("name") == Some(name)) {
                     problems.push(BodyProblem::new(
                         code,
-                        "There is none of this name.",
+                        "No record has this name.",
                         &[function],
                     ));
                 }
@@ -224,7 +225,7 @@ impl TenantWrite<'_> {
                     Some(number) => drop(links.insert(name, number)),
                     None => problems.push(BodyProblem::new(
                         "NO_SUCH_RECORD",
-                        "The link leads nowhere.",
+                        "The target of the link does not exist.",
                         &[path.as_str()],
                     )),
                 }
@@ -242,14 +243,14 @@ impl TenantWrite<'_> {
                     Some(number) => drop(links.insert("canvasser", number)),
                     None => problems.push(BodyProblem::field(
                         "canvass.canvasser",
-                        "The link leads to no person.",
+                        "The target of the link is not a person.",
                     )),
                 }
             }
         }
     }
 
-    /// The answer that a canvass's question response is.
+    /// Returns the answer that a canvass's question response represents.
     fn canvass_answers(
         &mut self,
         canvass: RecordNumber,
@@ -287,7 +288,9 @@ impl TenantWrite<'_> {
         drop(self.insert(kind, fields, Vec::new(), links));
     }
 
-    /// A question by its address or by one of its identifiers (HAF-08).
+    /// Returns a question by its address or by one of its identifiers.
+    ///
+    /// Requirements: HAF-08.
     fn question(&self, text: &str) -> Option<RecordNumber> {
         self.linked("question", text).or_else(|| {
             let own = |number: RecordNumber| format!("{}:{number}", self.options.namespace);
@@ -302,7 +305,7 @@ impl TenantWrite<'_> {
         })
     }
 
-    /// Runs the action functions for a person.
+    /// Executes the action functions for a person.
     fn functions(
         &mut self,
         body: &Map<String, Value>,
@@ -362,15 +365,18 @@ impl TenantWrite<'_> {
                         outcome.failed = true;
                         let problem = BodyProblem::new(
                             code,
-                            "There is none of this name or address.",
+                            "No record has this name or address.",
                             &[function],
                         );
                         outcome.entries.push(self.entry(one, 400, vec![problem]));
                     }
                     _ => {
                         outcome.failed = true;
-                        let problem =
-                            BodyProblem::new("PERSON_NEEDED", "This needs a person.", &["person"]);
+                        let problem = BodyProblem::new(
+                            "PERSON_NEEDED",
+                            "This action function requires a person.",
+                            &["person"],
+                        );
                         outcome.entries.push(self.entry(one, 400, vec![problem]));
                     }
                 }
@@ -404,7 +410,7 @@ impl TenantWrite<'_> {
             let property = format!("{path}question");
             problems.push(BodyProblem::new(
                 "NO_SUCH_QUESTION",
-                "There is no such question.",
+                "The question does not exist.",
                 &[property.as_str()],
             ));
         }
@@ -424,7 +430,7 @@ impl TenantWrite<'_> {
             (_, None, true) => {
                 problems.push(BodyProblem::new(
                     "PERSON_NEEDED",
-                    "This needs a person.",
+                    "This action function requires a person.",
                     &["person"],
                 ));
                 400
@@ -435,7 +441,7 @@ impl TenantWrite<'_> {
         outcome.entries.push(self.entry("answer", status, problems));
     }
 
-    /// Schedules a message, or cancels that (SCH).
+    /// Schedules a message, or cancels its schedule (SCH).
     pub(super) fn schedule(
         &mut self,
         message: RecordNumber,
@@ -467,9 +473,15 @@ impl TenantWrite<'_> {
             });
             match sent.map(|sent| sent.as_str().and_then(dates::read)) {
                 Some(Some(date)) => read.push((name, date)),
-                Some(None) => problems.push(BodyProblem::field(name, "This is no timestamp.")),
+                Some(None) => {
+                    problems.push(BodyProblem::field(name, "The value must be a timestamp."))
+                }
                 None if name == "scheduled_start_date" => {
-                    problems.push(BodyProblem::new("FIELD_MISSING", "When to start?", &[name]));
+                    problems.push(BodyProblem::new(
+                        "FIELD_MISSING",
+                        "A start time is required.",
+                        &[name],
+                    ));
                 }
                 None => {}
             }
@@ -494,7 +506,7 @@ fn notice(text: &str) -> ServerResponse {
     ServerResponse::json(200, json!({ "notice": text }))
 }
 
-/// What is wrong with the action functions by themselves.
+/// Validates the action functions without their person.
 fn check_functions(body: &Map<String, Value>, problems: &mut Vec<BodyProblem>) {
     for name in ["add_tags", "add_tags_uri", "add_lists", "add_lists_uri"] {
         let Some(value) = body.get(name) else {
@@ -504,7 +516,10 @@ fn check_functions(body: &Map<String, Value>, problems: &mut Vec<BodyProblem>) {
             .as_array()
             .is_some_and(|list| list.iter().all(Value::is_string))
         {
-            problems.push(BodyProblem::field(name, "This is a list of texts."));
+            problems.push(BodyProblem::field(
+                name,
+                "The value must be a list of texts.",
+            ));
         }
     }
     if body
@@ -513,7 +528,7 @@ fn check_functions(body: &Map<String, Value>, problems: &mut Vec<BodyProblem>) {
     {
         problems.push(BodyProblem::field(
             "add_questions_responses_uri",
-            "This is a list.",
+            "The value must be a list.",
         ));
     }
     let Some(triggers) = body.get("triggers") else {
@@ -530,7 +545,7 @@ fn check_functions(body: &Map<String, Value>, problems: &mut Vec<BodyProblem>) {
         {
             problems.push(BodyProblem::field(
                 &format!("{path}.enabled"),
-                "This is true or false.",
+                "The value must be true or false.",
             ));
         }
         if let Some(trigger) = trigger.as_object() {

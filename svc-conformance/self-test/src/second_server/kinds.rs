@@ -1,4 +1,4 @@
-//! The kinds of record, as the catalogue tells them: names, collections, links and operations.
+//! The kinds of records according to the catalogue: names, collections, links and operations.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,32 +8,32 @@ use crate::fields::{self, FieldShape, ObjectField};
 /// One kind of record.
 #[derive(Debug)]
 pub(super) struct ServerKind {
-    /// Singular name.
+    /// The singular name.
     pub(super) one: &'static str,
-    /// Plural name, that of collections.
+    /// The plural name, which is the name of collections.
     pub(super) many: &'static str,
-    /// Whether the entry point lists all of them.
+    /// Whether the entry point links a collection of all records.
     pub(super) listed: bool,
-    /// The container that an action is recorded under; its name is the link's name, too.
+    /// The container that an action is recorded under. Its name is also the name of the link.
     pub(super) container: Option<&'static str>,
-    /// Operations beside list and read.
+    /// The operations in addition to list and read.
     pub(super) writes: &'static [&'static str],
-    /// Collections below a record.
+    /// The collections below a record.
     pub(super) below: &'static [NestedCollection],
-    /// The helper that a record has.
+    /// The helper of a record.
     pub(super) helper: Option<&'static str>,
-    /// Links to one record, beside the container.
+    /// The links to one record, in addition to the container.
     pub(super) to_one: &'static [&'static str],
 }
 
 /// A collection below a record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct NestedCollection {
-    /// The link that leads to it.
+    /// The name of the link to the collection.
     pub(super) name: &'static str,
-    /// Singular name of the members' kind.
+    /// The singular name of the members' kind.
     pub(super) of: &'static str,
-    /// The link of a member that leads back.
+    /// The link from a member back to the record.
     pub(super) by: &'static str,
 }
 
@@ -95,7 +95,7 @@ const fn action(one: &'static str, many: &'static str, container: &'static str) 
     }
 }
 
-/// Every kind that is served: all but queries.
+/// Every kind that the server offers, which excludes queries.
 pub(super) static KINDS: [ServerKind; 20] = [
     PERSON,
     container(
@@ -180,22 +180,22 @@ pub(super) static KINDS: [ServerKind; 20] = [
     },
 ];
 
-/// A kind by its singular name.
+/// Returns a kind by its singular name.
 pub(super) fn kind(one: &str) -> Option<&'static ServerKind> {
     KINDS.iter().find(|kind| kind.one == one)
 }
 
-/// The kind that a record helper makes.
+/// Returns the kind that a record helper creates.
 pub(super) fn made_by(helper: &str) -> Option<&'static ServerKind> {
     kind(helper.strip_prefix("record_")?)
 }
 
-/// Whether a name is that of a helper that may run without a key.
+/// Returns whether this is the name of a helper that anonymous callers may use.
 pub(super) fn is_record_helper(helper: &str) -> bool {
     helper.starts_with("record_")
 }
 
-/// Every helper with the kind that it answers.
+/// The names of the helpers.
 pub(super) const HELPERS: [&str; 8] = [
     "record_signature",
     "record_submission",
@@ -207,7 +207,7 @@ pub(super) const HELPERS: [&str; 8] = [
     "schedule",
 ];
 
-/// Every action function.
+/// The names of the action functions.
 pub(super) const FUNCTIONS: [&str; 6] = [
     "add_tags",
     "add_tags_uri",
@@ -218,13 +218,13 @@ pub(super) const FUNCTIONS: [&str; 6] = [
 ];
 
 impl ServerKind {
-    /// The kind's fields: those that the catalogue names, or what this server has where the
-    /// catalogue leaves them open.
+    /// Returns the kind's fields: those of the catalogue, or those of this server if the catalogue
+    /// leaves them open.
     pub(super) fn fields(&self) -> &'static [ObjectField] {
         FIELDS.get(self.one).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether an operation is there.
+    /// Returns whether the kind has an operation.
     pub(super) fn can(&self, operation: &str) -> bool {
         match operation {
             "read" => true,
@@ -233,7 +233,7 @@ impl ServerKind {
         }
     }
 
-    /// The collection below a record, by the name of its link.
+    /// Returns the collection below a record by the name of its link.
     pub(super) fn below(&self, name: &str) -> Option<&'static NestedCollection> {
         self.below.iter().find(|below| below.name == name)
     }
@@ -252,7 +252,7 @@ static FIELDS: LazyLock<BTreeMap<&'static str, Vec<ObjectField>>> = LazyLock::ne
         .collect()
 });
 
-/// Fields of the kinds that the catalogue leaves to the server.
+/// Returns the fields of the kinds that the catalogue leaves to the server.
 fn open(one: &str) -> Vec<ObjectField> {
     let field = |name: &str, shape: FieldShape, computed: bool| ObjectField {
         name: name.to_owned(),

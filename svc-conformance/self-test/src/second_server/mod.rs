@@ -1,11 +1,10 @@
-//! A second service, in memory, written from the catalogue alone: it shares no code and no tables
-//! with the crates it helps to judge, so that suite and reference server cannot share one mistake
-//! unseen.
+//! A second service, in memory, written from the catalogue alone. It shares no code and no tables
+//! with the crates that it tests, so that suite and reference server cannot hide a common mistake.
 //!
-//! It differs wherever the interface lets a server differ: numbers for ids, paths of its own, a
-//! notice on delete, other error codes, nested objects replaced as a whole, deletes that take along
-//! what depends on the record. [`ServerOptions`] chooses among what is free; [`Defect`] breaks what is
-//! not.
+//! It differs wherever the specification permits a choice: numeric ids, custom paths, a notice on
+//! delete, other error codes, nested objects that are replaced as a whole, deletes that also delete
+//! dependent records. [`ServerOptions`] selects permitted behaviour; [`Defect`] breaks required
+//! behaviour.
 
 mod answer;
 mod check;
@@ -41,7 +40,7 @@ pub use options::{
     AnonymousEffect, Containers, HrefStyle, ServerKey, ServerOptions, SimulatedClock, SimulatedTime,
 };
 
-/// How often others have their turn between a look and an insert.
+/// How often other requests can run between a lookup and an insert.
 const TURNS: usize = 8;
 
 /// The second service; a clone shares its data.
@@ -52,7 +51,7 @@ pub struct IndependentServer {
 }
 
 impl IndependentServer {
-    /// A service without data.
+    /// Creates a service without data.
     #[must_use]
     pub fn new(options: ServerOptions) -> Self {
         Self {
@@ -61,7 +60,7 @@ impl IndependentServer {
         }
     }
 
-    /// The same data behind a service that is set up otherwise.
+    /// Returns a service with the same data and other options.
     #[must_use]
     pub fn set_up_as(&self, options: ServerOptions) -> Self {
         containers::furnish(
@@ -74,8 +73,7 @@ impl IndependentServer {
         }
     }
 
-    /// The fixtures of a run against it: the addresses of helpers to which no link leads, each
-    /// under its name.
+    /// Returns the fixtures of a run: the addresses of unlinked helpers, each under its name.
     #[must_use]
     pub fn fixtures(&self) -> Vec<(String, String)> {
         containers::fixtures(
@@ -84,20 +82,20 @@ impl IndependentServer {
         )
     }
 
-    /// The base of its addresses.
+    /// Returns the base URL of the service.
     #[must_use]
     pub fn base(&self) -> &str {
         &self.options.base
     }
 
-    /// What it supports, as it publishes it.
+    /// Returns the published declaration.
     #[must_use]
     pub fn capabilities(&self) -> serde_json::Value {
         declare::document(&self.options)
     }
 
-    /// What a fault that looks up before it inserts has looked through; other requests have their
-    /// turn before it goes on.
+    /// Returns the last record that [`Defect::LooksUpBeforeInsert`] can find. Other requests can
+    /// run before it continues.
     async fn looked_up(&self) -> Option<RecordNumber> {
         if !self.options.has(Defect::LooksUpBeforeInsert) {
             return None;
@@ -113,8 +111,8 @@ impl IndependentServer {
         Some(last)
     }
 
-    /// Answers a request whose body is at hand; of who is known, only records up to a number are
-    /// found, where there is one.
+    /// Responds to a request with a complete body. `found_to` limits person matching to records up
+    /// to a number.
     fn answer(
         &self,
         request: &Request<Bytes>,
@@ -155,7 +153,7 @@ impl tower::Service<Request<Full<Bytes>>> for IndependentServer {
     }
 }
 
-/// Status, headers and bytes of an answer.
+/// Returns the HTTP response with status, headers and body.
 fn response(answer: ServerResponse) -> Response<Full<Bytes>> {
     let (media, bytes) = match (answer.page, answer.body) {
         (Some((media, text)), _) => (Some(media), Bytes::from(text)),

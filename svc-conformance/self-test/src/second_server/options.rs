@@ -1,16 +1,16 @@
-//! How a second service is set up; every choice that the interface leaves free is one.
+//! The options of a second service; every choice that the specification permits is an option.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Time that is let pass instead of waiting for it; a clone shares it.
+/// Time that passes without waiting; a clone shares it.
 #[derive(Debug, Clone, Default)]
 pub struct SimulatedTime(Arc<AtomicU64>);
 
 impl SimulatedTime {
-    /// Lets time pass.
+    /// Advances the time.
     pub fn pass(&self, duration: Duration) {
         self.0.fetch_add(
             u64::try_from(duration.as_micros()).unwrap_or(u64::MAX),
@@ -18,25 +18,25 @@ impl SimulatedTime {
         );
     }
 
-    /// How much of it has passed.
+    /// Returns the time that has passed.
     #[must_use]
     pub fn passed(&self) -> Duration {
         Duration::from_micros(self.0.load(Ordering::Relaxed))
     }
 }
 
-/// Microseconds since 1970.
+/// A clock in microseconds since 1970.
 #[derive(Clone)]
 pub struct SimulatedClock(Arc<dyn Fn() -> i64 + Send + Sync>);
 
 impl SimulatedClock {
-    /// A clock of one's own.
+    /// Creates a clock from a function.
     #[must_use]
     pub fn new(now: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 
-    /// The clock of this machine.
+    /// Returns the clock of this machine.
     #[must_use]
     pub fn system() -> Self {
         Self::new(|| {
@@ -47,7 +47,7 @@ impl SimulatedClock {
         })
     }
 
-    /// The same clock, which goes on by what is let pass besides.
+    /// Returns a clock that also advances by the simulated time.
     #[must_use]
     pub fn with(&self, time: &SimulatedTime) -> Self {
         let (clock, time) = (self.clone(), time.clone());
@@ -58,7 +58,7 @@ impl SimulatedClock {
         })
     }
 
-    /// The time.
+    /// Returns the current time.
     #[must_use]
     pub fn now(&self) -> i64 {
         (self.0)()
@@ -71,19 +71,19 @@ impl fmt::Debug for SimulatedClock {
     }
 }
 
-/// A key with what it may do.
+/// A key with its rights.
 #[derive(Debug, Clone)]
 pub struct ServerKey {
     /// The key itself.
     pub token: String,
-    /// Whose data it reaches.
+    /// The tenant of the key.
     pub tenant: String,
-    /// The only rights it has; all of them when empty.
+    /// The rights of the key; all of them if empty.
     pub only: Vec<String>,
 }
 
 impl ServerKey {
-    /// A key with every right.
+    /// Creates a key with every right.
     #[must_use]
     pub fn new(token: &str, tenant: &str) -> Self {
         Self {
@@ -93,7 +93,7 @@ impl ServerKey {
         }
     }
 
-    /// A key with these rights and no other.
+    /// Creates a key with these rights only.
     #[must_use]
     pub fn only(token: &str, tenant: &str, rights: &[&str]) -> Self {
         Self {
@@ -103,7 +103,9 @@ impl ServerKey {
     }
 }
 
-/// How the hrefs of links look (CAP-04, COL-19, HAL-06).
+/// The style of the hrefs of links.
+///
+/// Requirements: CAP-04, COL-19, HAL-06.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HrefStyle {
     /// Absolute.
@@ -111,114 +113,131 @@ pub enum HrefStyle {
     Absolute,
     /// A path without scheme and host.
     Relative,
-    /// Absolute, and another one at every reading.
+    /// Absolute, and different on every read.
     Changing,
     /// Absolute, with the number and the part of a record in the query.
     InQuery,
 }
 
-/// The containers that a service with helpers alone has (CAP-10). It neither creates nor shows a
-/// record.
+/// The containers of a service with helpers only. It neither creates nor returns a record directly.
+///
+/// Requirements: CAP-10.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Containers {
-    /// None: only the sign-up can be reached.
+    /// No containers: a client can use only the sign-up.
     #[default]
     None,
-    /// One of each kind. The entry point leads to no helper, nor is there a sign-up; a client is
-    /// given the addresses.
+    /// One of each kind. The entry point links no helper, and there is no sign-up; a client gets
+    /// the addresses separately.
     Hidden,
     /// One of each kind. The entry point lists them, each with a link to its helper.
     Listed,
 }
 
-/// What a caller without a key does to somebody who is matched (HLP-04).
+/// The effect of an anonymous caller on a matched person.
+///
+/// Requirements: HLP-04.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AnonymousEffect {
-    /// The same as one with a key.
+    /// The same effect as with a key.
     #[default]
     Change,
-    /// Nothing, which is declared; the action is that person's.
+    /// No effect on the person, as declared; the action belongs to that person.
     Leave,
-    /// Nobody is matched, which is declared as leaving them, too.
+    /// No person is matched; the declaration is the same as for [`Self::Leave`].
     MatchNobody,
 }
 
-/// How a second service is set up.
+/// The options of a second service.
 #[derive(Debug, Clone)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is one choice that the interface leaves free"
+    reason = "each option is a choice that the specification permits"
 )]
 pub struct ServerOptions {
-    /// The base of every address, with a slash at its end.
+    /// The base URL, with a slash at its end.
     pub base: String,
     /// The prefix of relations.
     pub prefix: String,
-    /// The header that carries the key.
+    /// The header that contains the key.
     pub key_header: String,
-    /// The namespace of its identifiers.
+    /// The namespace of the identifiers.
     pub namespace: String,
     /// The keys.
     pub keys: Vec<ServerKey>,
-    /// What the time is.
+    /// The clock.
     pub clock: SimulatedClock,
-    /// Members on a page.
+    /// Default number of members on a page.
     pub per_page: usize,
-    /// Members on a page at most.
+    /// Maximum number of members on a page.
     pub max_pagesize: usize,
     /// The status of a create: 200 or 201.
     pub create_status: u16,
-    /// Whether a delete answers 200 with a notice.
+    /// Whether a delete responds with 200 and a notice.
     pub delete_notice: bool,
-    /// Whether non-atomic entries are spelt `errors` and `code` (ERR-33).
+    /// Whether non-atomic entries use the names `errors` and `code`.
+    ///
+    /// Requirements: ERR-33.
     pub short_entries: bool,
-    /// Whether an empty collection is `{}` (COL-30).
+    /// Whether an empty collection is `{}`.
+    ///
+    /// Requirements: COL-30.
     pub empty_is_bare: bool,
-    /// How hrefs look.
+    /// The style of hrefs.
     pub hrefs: HrefStyle,
-    /// Whether record helpers may be called without a key.
+    /// Whether anonymous callers may use record helpers.
     pub anonymous_helpers: bool,
-    /// Whether a helper that fails in part leaves nothing behind (ERR-34).
+    /// Whether a helper request that fails partly stores nothing.
+    ///
+    /// Requirements: ERR-34.
     pub atomic_helpers: bool,
     /// Whether dates of records have whole seconds.
     pub whole_seconds: bool,
-    /// Whether only helpers are there (CAP-10).
+    /// Whether the service offers only helpers.
+    ///
+    /// Requirements: CAP-10.
     pub helpers_only: bool,
-    /// The containers where only helpers are there.
+    /// The containers of a service that offers only helpers.
     pub containers: Containers,
-    /// Whether nothing can be written.
+    /// Whether the service rejects all writes.
     pub read_only: bool,
-    /// Whether a value for a read-only field is refused.
+    /// Whether a value for a read-only field is rejected.
     pub rejects_read_only: bool,
-    /// Whether a body with a member that is not known is refused (UND-22).
+    /// Whether a body with an unknown member is rejected.
+    ///
+    /// Requirements: UND-22.
     pub rejects_unknown: bool,
-    /// Whether a client may ask for such a refusal (STR).
+    /// Whether a client may request such a rejection (STR).
     pub strict_handling: bool,
     /// Whether links have titles.
     pub titles: bool,
     /// Whether a 404 has a body, also on a read.
     pub not_found_bodies: bool,
-    /// What stands before every custom field's key.
+    /// The prefix of every custom field's key.
     pub custom_field_prefix: String,
-    /// Whether a representation has fields and links beyond the interface.
+    /// Whether a representation has fields and links that the specification does not have.
     pub extras: bool,
-    /// Whether persons are matched by e-mail address (HLP-04).
+    /// Whether people are matched by e-mail address.
+    ///
+    /// Requirements: HLP-04.
     pub matches_people: bool,
-    /// What a caller without a key does to somebody who is matched.
+    /// The effect of an anonymous caller on a matched person.
     pub strangers: AnonymousEffect,
     /// Whether a second action of a person changes the first one.
     pub one_action_per_person: bool,
-    /// Whether the total of a page also has what was credited back to donors.
+    /// Whether the total of a page includes credits to donors.
     pub totals_with_credits: bool,
-    /// Whether nobody can join an event that was cancelled (UND-11).
+    /// Whether attendances of a cancelled event are rejected.
+    ///
+    /// Requirements: UND-11.
     pub cancelled_is_final: bool,
-    /// Whether a tag or list that one call names twice gets two members.
+    /// Whether a tag or list that one request names twice gets two members.
     pub repeats_count: bool,
-    /// Kinds that are left out, by plural name.
+    /// Kinds that are omitted, by plural name.
     pub without: Vec<String>,
-    /// Fields that are left out of every kind, by name; `*` for all that are not needed.
+    /// Fields that are omitted from every kind, by name; `*` is every field that is not required.
     pub without_fields: Vec<String>,
-    /// What is wrong with it.
+    /// The faults of the service.
     pub defects: Vec<super::Defect>,
 }
 
@@ -269,7 +288,7 @@ impl Default for ServerOptions {
 }
 
 impl ServerOptions {
-    /// A name of the interface with the prefix.
+    /// Returns a relation name with the prefix.
     pub(super) fn rel(&self, name: &str) -> String {
         format!("{}:{name}", self.prefix)
     }
@@ -278,7 +297,7 @@ impl ServerOptions {
         self.defects.contains(&bug)
     }
 
-    /// The path of the base.
+    /// Returns the path of the base URL.
     pub(super) fn path(&self) -> &str {
         let rest = self
             .base

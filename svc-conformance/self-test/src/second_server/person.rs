@@ -1,4 +1,6 @@
-//! The person whom a helper is about: whom it is taken for, and what is changed of him (HLP-04).
+//! The person of a helper request: how it is matched, and which of its fields change.
+//!
+//! Requirements: HLP-04.
 
 use std::sync::Arc;
 
@@ -11,7 +13,8 @@ use super::store::{RecordData, RecordNumber};
 use super::write::{Links, TenantWrite};
 
 impl TenantWrite<'_> {
-    /// The posted person: matched by e-mail address where that is chosen, otherwise new.
+    /// Returns the posted person: matched by e-mail address if the options say so, otherwise a new
+    /// one.
     pub(super) fn person(
         &mut self,
         fields: Map<String, Value>,
@@ -105,7 +108,7 @@ impl TenantWrite<'_> {
         }
     }
 
-    /// What faults let a stranger do to somebody known.
+    /// Applies the faults that let an anonymous caller change a known person.
     fn damage_known(
         &mut self,
         number: RecordNumber,
@@ -125,7 +128,7 @@ impl TenantWrite<'_> {
     }
 }
 
-/// The first e-mail address of a person; an empty one is nobody's.
+/// Returns the first e-mail address of a person; an empty one is ignored.
 fn address(body: &Map<String, Value>) -> Option<String> {
     let first = body
         .get("email_addresses")?
@@ -136,7 +139,7 @@ fn address(body: &Map<String, Value>) -> Option<String> {
     Some(first.to_lowercase()).filter(|address| !address.trim().is_empty())
 }
 
-/// One field of a body.
+/// Returns one field of a body.
 fn only(fields: &Map<String, Value>, name: &str) -> Map<String, Value> {
     fields
         .get_key_value(name)

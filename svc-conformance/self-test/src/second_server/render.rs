@@ -12,17 +12,17 @@ use super::options::{Containers, HrefStyle, ServerOptions};
 use super::store::{RecordData, RecordNumber, TenantData};
 use crate::fields::{FieldShape, ObjectField};
 
-/// What a document is made from.
+/// The source of a document.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RenderContext<'v> {
     pub(super) options: &'v ServerOptions,
     pub(super) data: &'v TenantData,
-    /// Which answer it is; changing hrefs are made from it.
+    /// The number of the response, which changing hrefs contain.
     pub(super) turn: u64,
 }
 
 impl RenderContext<'_> {
-    /// The href of an address below the base.
+    /// Returns the href of an address below the base URL.
     pub(super) fn href(&self, address: &str) -> String {
         match self.options.hrefs {
             HrefStyle::Absolute => format!("{}{address}", self.options.base),
@@ -40,7 +40,7 @@ impl RenderContext<'_> {
         json!([{ "name": self.options.prefix, "href": format!("{}about/{{rel}}", self.options.base), "templated": true }])
     }
 
-    /// A record, alone or among others.
+    /// Renders a record, alone or among others.
     pub(super) fn record(&self, record: &RecordData, is_alone: bool) -> Value {
         let options = self.options;
         let mut object: Map<String, Value> = record.body.clone();
@@ -190,7 +190,7 @@ impl RenderContext<'_> {
         object.insert(field.name.clone(), value);
     }
 
-    /// The totals of a ticket level.
+    /// Computes the totals of a ticket level.
     fn level(&self, event: RecordNumber, level: &mut Value) {
         let Some(level) = level.as_object_mut() else {
             return;
@@ -208,7 +208,7 @@ impl RenderContext<'_> {
         level.insert("total_amount".to_owned(), sum(prices.into_iter()));
     }
 
-    /// A page of a collection; `address` is that of the collection.
+    /// Renders a page of a collection; `address` is the address of the collection.
     pub(super) fn page(
         &self,
         kind: &ServerKind,
@@ -263,7 +263,7 @@ impl RenderContext<'_> {
         )
     }
 
-    /// The entry point.
+    /// Renders the entry point.
     pub(super) fn entry_point(&self) -> ServerResponse {
         let options = self.options;
         let titled = |address: &str, title: &str| {
@@ -315,7 +315,7 @@ impl RenderContext<'_> {
     }
 }
 
-/// An address such as `r/7/signatures?page=2`, as `r?id=7&part=signatures&page=2`.
+/// Returns an address such as `r/7/signatures?page=2` in the form `r?id=7&part=signatures&page=2`.
 fn in_query(address: &str) -> String {
     let (path, query) = address.split_once('?').unwrap_or((address, ""));
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
@@ -331,7 +331,7 @@ fn in_query(address: &str) -> String {
     format!("{first}?{}", parameters.join("&"))
 }
 
-/// The path that an address with [`HrefStyle::InQuery`] means.
+/// Returns the path of an address with [`HrefStyle::InQuery`].
 pub(super) fn without_query(path: &str, query: &str) -> String {
     let value = |name: &str| {
         let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -346,18 +346,18 @@ pub(super) fn without_query(path: &str, query: &str) -> String {
     )
 }
 
-/// The address of a record below the base.
+/// Returns the address of a record below the base URL.
 pub(super) fn address(number: RecordNumber) -> String {
     format!("r/{number}")
 }
 
-/// Whether a kind is served at all.
+/// Returns whether the service offers a kind.
 pub(super) fn is_served(options: &ServerOptions, one: &str) -> bool {
     kinds::kind(one).is_some_and(|kind| !options.without.iter().any(|name| name == kind.many))
 }
 
-/// Whether the entry point leads to the collection of a kind. Where only helpers are there, this is
-/// a container.
+/// Returns whether the entry point links the collection of a kind. In a service with helpers only,
+/// this is a container.
 pub(super) fn is_listed(options: &ServerOptions, kind: &ServerKind) -> bool {
     let is_shown = || {
         options.containers == Containers::Listed && kind.helper.is_some() && kind.one != "person"
@@ -365,7 +365,8 @@ pub(super) fn is_listed(options: &ServerOptions, kind: &ServerKind) -> bool {
     kind.listed && is_served(options, kind.one) && (!options.helpers_only || is_shown())
 }
 
-/// Whether a helper is there: what it makes is served, and something can be written.
+/// Returns whether the service offers a helper: it offers the kind that the helper creates, and
+/// accepts writes.
 pub(super) fn is_helper_served(options: &ServerOptions, helper: &str) -> bool {
     let made = match helper {
         "person_signup" => "person",
@@ -380,7 +381,7 @@ pub(super) fn is_helper_served(options: &ServerOptions, helper: &str) -> bool {
     is_reached && !options.read_only && is_served(options, made)
 }
 
-/// The computed numbers of a share option.
+/// Computes the numbers of a share option.
 fn shares(fields: &[ObjectField], option: &mut Value) {
     for field in fields {
         let FieldShape::Object(members) = &field.shape else {
@@ -395,7 +396,7 @@ fn shares(fields: &[ObjectField], option: &mut Value) {
     }
 }
 
-/// What a ticket of an event costs: what it says, or what its level says.
+/// Returns the price of a ticket of an event: its own price, or that of its level.
 fn price(event: &RecordData, ticket: &Value) -> f64 {
     let of = |value: &Value| value.get("amount").and_then(Value::as_f64);
     let level = || {
@@ -407,11 +408,11 @@ fn price(event: &RecordData, ticket: &Value) -> f64 {
     of(ticket).or_else(|| level().and_then(of)).unwrap_or(0.0)
 }
 
-/// A sum of amounts, exact to a millionth.
+/// Returns a sum of amounts, exact to a millionth.
 fn sum(amounts: impl Iterator<Item = f64>) -> Value {
     let total: f64 = amounts.map(|amount| (amount * 1e6).round()).sum();
     let value = total / 1e6;
-    // Whole amounts look whole.
+    // Whole amounts are written without a fraction.
     match (
         value.fract().partial_cmp(&0.0),
         format!("{value:.0}").parse::<i64>(),

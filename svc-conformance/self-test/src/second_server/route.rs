@@ -1,4 +1,4 @@
-//! From a request to what it asks for, in the order: key, support, right, body, record.
+//! Dispatches a request. The checks are in this order: key, support, right, body, record.
 
 use bytes::Bytes;
 use http::{Method, Request};
@@ -14,7 +14,7 @@ use super::render::{self, RenderContext, is_helper_served, is_listed, is_served}
 use super::store::{AllTenants, RecordNumber, TenantData};
 use super::write::TenantWrite;
 
-/// What an address is.
+/// The target of an address.
 #[derive(Debug, Clone, Copy)]
 enum RouteTarget<'p> {
     Entry,
@@ -26,7 +26,7 @@ enum RouteTarget<'p> {
     Helper(&'p str, Option<RecordNumber>),
 }
 
-/// Answers one request.
+/// Responds to one request.
 pub(super) fn answer(
     options: &ServerOptions,
     tenants: &mut AllTenants,
@@ -93,7 +93,7 @@ pub(super) fn answer(
         .or_else(|| key.map(|key| key.tenant.clone()))
         .unwrap_or_default();
     let mut data = tenants.all.remove(&tenant).unwrap_or_default();
-    // Reads change nothing that would have to be taken back.
+    // Reads change nothing that must be rolled back.
     let before = (method != Method::GET).then(|| data.clone());
     let now = options.clock.now();
     let mut work = TenantWrite {
@@ -112,7 +112,7 @@ pub(super) fn answer(
     answer
 }
 
-/// Whether an answer is that of a helper that succeeded in part.
+/// Returns whether this is the response of a helper request that succeeded partly.
 fn is_partial(options: &ServerOptions, answer: &ServerResponse) -> bool {
     let error = answer
         .body
@@ -124,7 +124,7 @@ fn is_partial(options: &ServerOptions, answer: &ServerResponse) -> bool {
         == Some("non-atomic")
 }
 
-/// The key of a request: none, a known one, or an error.
+/// Returns the key of a request: none, a known one, or an error.
 fn key<'o>(
     options: &'o ServerOptions,
     request: &Request<Bytes>,
@@ -139,7 +139,7 @@ fn key<'o>(
     known.map(Some).ok_or(())
 }
 
-/// What is at a path.
+/// Returns the target of a path.
 fn place<'p>(options: &ServerOptions, path: &'p str) -> Option<RouteTarget<'p>> {
     let base = options.path();
     if path == base.trim_end_matches('/') {
@@ -236,7 +236,7 @@ impl TenantWrite<'_> {
         request: &Request<Bytes>,
     ) -> ServerResponse {
         let container = below.and_then(|(number, _)| self.data.records.get(&number));
-        // Only its container takes a new action; the other collections that it is in do not.
+        // Only its container accepts a new action; its other collections do not.
         let is_home = match (kind.container, container) {
             (Some(home), Some(container)) => home == container.kind.one,
             (None, None) => true,
@@ -273,7 +273,7 @@ impl TenantWrite<'_> {
                 }
                 Ok(None) => {
                     let problem =
-                        BodyProblem::new("BODY_NEEDED", "The fields belong into a body.", &[]);
+                        BodyProblem::new("BODY_NEEDED", "The fields must be in a body.", &[]);
                     answer::refused(self.options, 400, kind.one, vec![problem])
                 }
                 Err(refused) => refused,
@@ -289,7 +289,7 @@ impl TenantWrite<'_> {
         let (page, size) = match (parameter("page"), parameter("per_page")) {
             (Some(None | Some(0)), _) | (_, Some(None | Some(0))) => {
                 let problem =
-                    BodyProblem::new("NO_SUCH_PAGE", "Pages are counted from 1.", &["page"]);
+                    BodyProblem::new("NO_SUCH_PAGE", "Page numbers start at 1.", &["page"]);
                 return answer::refused(self.options, 400, kind.one, vec![problem]);
             }
             (page, size) => (page.flatten().unwrap_or(1), size.flatten()),
@@ -421,7 +421,7 @@ impl TenantWrite<'_> {
     }
 }
 
-/// The object in a request's body, if it has a body.
+/// Returns the object in a request's body, if it has a body.
 fn body(
     options: &ServerOptions,
     resource: &str,
@@ -433,6 +433,6 @@ fn body(
     if let Ok(Value::Object(object)) = serde_json::from_slice(request.body()) {
         return Ok(Some(object));
     }
-    let problem = BodyProblem::new("NO_JSON_OBJECT", "The body is no JSON object.", &[]);
+    let problem = BodyProblem::new("NO_JSON_OBJECT", "The body must be a JSON object.", &[]);
     Err(answer::refused(options, 400, resource, vec![problem]))
 }

@@ -1,4 +1,4 @@
-//! The records, in memory: one list per tenant.
+//! The records, in memory, separate for each tenant.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,23 +16,23 @@ pub(super) struct RecordData {
     pub(super) number: RecordNumber,
     pub(super) kind: &'static ServerKind,
     pub(super) body: Map<String, Value>,
-    /// Identifiers of other systems.
+    /// The identifiers of other systems.
     pub(super) identifiers: Vec<String>,
     pub(super) created: i64,
     pub(super) modified: i64,
-    /// Links to other records: the container, the person, and so on.
+    /// The links to other records, such as the container and the person.
     pub(super) links: BTreeMap<&'static str, RecordNumber>,
-    /// How often it was updated.
+    /// The number of updates.
     pub(super) updates: u32,
 }
 
 impl RecordData {
-    /// A text of the body.
+    /// Returns a text of the body.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.body.get(name).and_then(Value::as_str)
     }
 
-    /// The objects in a list of the body.
+    /// Returns the objects in a list of the body.
     pub(super) fn list(&self, name: &str) -> &[Value] {
         self.body
             .get(name)
@@ -44,14 +44,14 @@ impl RecordData {
 /// All data of one tenant, in order of creation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TenantData {
-    /// A copy of the data, as each write begins with, shares the records.
+    /// The records. Each write copies this map; the copy shares the records.
     pub(super) records: BTreeMap<RecordNumber, Arc<RecordData>>,
-    /// How many records that belonged to a record were deleted.
+    /// The number of deleted records that belonged to each record.
     pub(super) thinned: BTreeMap<RecordNumber, u32>,
 }
 
 impl TenantData {
-    /// A record of a kind.
+    /// Returns a record of a kind.
     pub(super) fn of(&self, kind: &str, number: RecordNumber) -> Option<&RecordData> {
         self.records
             .get(&number)
@@ -59,7 +59,7 @@ impl TenantData {
             .filter(|record| record.kind.one == kind)
     }
 
-    /// Every record of a kind.
+    /// Returns every record of a kind.
     pub(super) fn all(&self, kind: &'static ServerKind) -> Vec<&RecordData> {
         self.records
             .values()
@@ -68,7 +68,7 @@ impl TenantData {
             .collect()
     }
 
-    /// The members of a collection below a record.
+    /// Returns the members of a collection below a record.
     pub(super) fn below(&self, owner: RecordNumber, below: &NestedCollection) -> Vec<&RecordData> {
         let member = |record: &&RecordData| {
             record.kind.one == below.of && record.links.get(below.by) == Some(&owner)
@@ -80,7 +80,7 @@ impl TenantData {
             .collect()
     }
 
-    /// The tickets of an event that were sold, with their prices.
+    /// Returns the sold tickets of an event, with their prices.
     pub(super) fn tickets(&self, event: RecordNumber) -> Vec<&Value> {
         let members = self
             .records
@@ -90,7 +90,7 @@ impl TenantData {
         of_event.flat_map(|record| record.list("tickets")).collect()
     }
 
-    /// Counts a deleted record at those that it belonged to.
+    /// Counts a deleted record for the records that it belonged to.
     pub(super) fn thin(&mut self, record: &RecordData) {
         for number in record.links.values() {
             let count = self.thinned.entry(*number).or_default();
@@ -98,7 +98,7 @@ impl TenantData {
         }
     }
 
-    /// Takes a record away, with everything that is recorded under it or by it.
+    /// Removes a record with everything that is recorded under it or by it.
     pub(super) fn remove(&mut self, number: RecordNumber) {
         let Some(record) = self.records.remove(&number) else {
             return;
@@ -129,26 +129,27 @@ impl TenantData {
     }
 }
 
-/// The data of every tenant, and what is counted over all of them.
+/// The data and the counters of all tenants.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AllTenants {
     pub(super) all: BTreeMap<String, TenantData>,
     pub(super) last: RecordNumber,
     pub(super) last_time: i64,
-    /// The last record that the request at hand finds when it matches people; none if it finds all.
+    /// The last record that the current request finds when it matches people, or `None` if it finds
+    /// all.
     pub(super) found_to: Option<RecordNumber>,
-    /// How many requests were answered.
+    /// The number of requests.
     pub(super) requests: u64,
 }
 
 impl AllTenants {
-    /// The next number of a record.
+    /// Returns the next number of a record.
     pub(super) fn next(&mut self) -> RecordNumber {
         self.last = self.last.saturating_add(1);
         self.last
     }
 
-    /// A time that no other call got.
+    /// Returns a timestamp that is later than all previous ones.
     pub(super) fn tick(&mut self, now: i64) -> i64 {
         self.last_time = now.max(self.last_time.saturating_add(1));
         self.last_time

@@ -1,4 +1,4 @@
-//! Creating, changing and deleting records.
+//! Creates, updates and deletes of records.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use super::render::{self, RenderContext};
 use super::store::{AllTenants, RecordData, RecordNumber, TenantData};
 use super::{dates, options::ServerOptions};
 
-/// Links of a record that is made.
+/// The links of a new record.
 pub(super) type Links = BTreeMap<&'static str, RecordNumber>;
 
-/// One request at work on the data of one tenant.
+/// One write request on the data of one tenant.
 #[derive(Debug)]
 pub(super) struct TenantWrite<'w> {
     pub(super) options: &'w ServerOptions,
@@ -34,7 +34,7 @@ impl TenantWrite<'_> {
         }
     }
 
-    /// The full representation of a record.
+    /// Returns the full representation of a record.
     pub(super) fn shown(&self, number: RecordNumber) -> Value {
         self.data
             .records
@@ -42,7 +42,7 @@ impl TenantWrite<'_> {
             .map_or(Value::Null, |record| self.view().record(record, true))
     }
 
-    /// The record of a kind that an href leads to.
+    /// Returns the record of a kind that an href links to.
     pub(super) fn linked(&self, kind: &str, href: &str) -> Option<RecordNumber> {
         let below = href
             .strip_prefix(&self.options.base)
@@ -63,7 +63,7 @@ impl TenantWrite<'_> {
         self.data.of(kind, number).map(|record| record.number)
     }
 
-    /// The href that a body has under a relation.
+    /// Returns the href of a relation in a body.
     pub(super) fn sent_link<'b>(
         &self,
         body: &'b Map<String, Value>,
@@ -75,7 +75,8 @@ impl TenantWrite<'_> {
             .as_str()
     }
 
-    /// The fields of a body with everything that is wrong with it.
+    /// Returns the fields and foreign identifiers of a body, and adds what is wrong to the
+    /// problems.
     pub(super) fn read(
         &self,
         kind: &ServerKind,
@@ -95,7 +96,7 @@ impl TenantWrite<'_> {
                 if !fields.contains_key("question_type") && problems.is_empty() {
                     problems.push(BodyProblem::new(
                         "FIELD_MISSING",
-                        "A question needs a type.",
+                        "A question must have a type.",
                         &["question_type"],
                     ));
                 }
@@ -107,7 +108,7 @@ impl TenantWrite<'_> {
         (fields, identifiers)
     }
 
-    /// A `POST` to a collection; `container` is the record that it is below.
+    /// Executes a `POST` to a collection; `container` is the record that the collection is below.
     pub(super) fn create(
         &mut self,
         kind: &'static ServerKind,
@@ -128,7 +129,7 @@ impl TenantWrite<'_> {
                 None => {
                     problems.push(BodyProblem::new(
                         "NO_SUCH_PERSON",
-                        "The link leads to no person.",
+                        "The target of the link is not a person.",
                         &[path.as_str()],
                     ));
                 }
@@ -165,7 +166,7 @@ impl TenantWrite<'_> {
         }
     }
 
-    /// The membership of a person that exists.
+    /// Returns the existing membership of a person.
     pub(super) fn member(&self, kind: &ServerKind, links: &Links) -> Option<RecordNumber> {
         let container = kind.container?;
         let same = |record: &&Arc<RecordData>| {
@@ -180,8 +181,8 @@ impl TenantWrite<'_> {
             .map(|record| record.number)
     }
 
-    /// The action that a person has already, changed to these fields, where there is one for each
-    /// person.
+    /// Updates the existing action of a person with these fields, if the options allow one for each
+    /// person, and returns it.
     pub(super) fn acts_again(
         &mut self,
         kind: &ServerKind,
@@ -223,13 +224,15 @@ impl TenantWrite<'_> {
         {
             problems.push(BodyProblem::new(
                 "NAME_TAKEN",
-                "Another one has this name.",
+                "Another record has this name.",
                 &["name"],
             ));
         }
     }
 
-    /// The rules of an answer to a question (HAF-09).
+    /// Validates an answer to a question.
+    ///
+    /// Requirements: HAF-09.
     pub(super) fn check_answer(
         &self,
         question: Option<RecordNumber>,
@@ -253,7 +256,7 @@ impl TenantWrite<'_> {
             {
                 problems.push(BodyProblem::new(
                     "NO_SUCH_RESPONSE",
-                    "The question has no such response.",
+                    "The question does not have this response.",
                     &[path.as_str()],
                 ));
             }
@@ -267,7 +270,9 @@ impl TenantWrite<'_> {
         }
     }
 
-    /// A question of choices is answered with one of them at least (RES-question-06).
+    /// Requires at least one response to a question with choices.
+    ///
+    /// Requirements: RES-question-06.
     pub(super) fn check_answered(
         &self,
         question: Option<RecordNumber>,
@@ -288,13 +293,13 @@ impl TenantWrite<'_> {
             let path = format!("{path}responses");
             problems.push(BodyProblem::new(
                 "RESPONSE_NEEDED",
-                "A response is needed.",
+                "A response is required.",
                 &[path.as_str()],
             ));
         }
     }
 
-    /// Stores a record that was read, unless its container has no place for it.
+    /// Stores a validated record, unless its container is full.
     pub(super) fn insert(
         &mut self,
         kind: &'static ServerKind,
@@ -342,7 +347,8 @@ impl TenantWrite<'_> {
         Ok(number)
     }
 
-    /// Whether an event has a place for an attendance; sold tickets are taken from their levels.
+    /// Returns whether an event has capacity for an attendance, and takes the sold tickets from
+    /// their levels.
     fn admit(
         &mut self,
         event: RecordNumber,
@@ -354,7 +360,7 @@ impl TenantWrite<'_> {
         if self.options.cancelled_is_final && record.text("status") == Some("cancelled") {
             return Err(vec![BodyProblem::new(
                 "EVENT_IS_CANCELLED",
-                "The event was cancelled.",
+                "The event is cancelled.",
                 &[],
             )]);
         }
@@ -391,7 +397,7 @@ impl TenantWrite<'_> {
         if capacity.is_some_and(|most| taken > most.saturating_add(slack)) {
             return Err(vec![BodyProblem::new(
                 "EVENT_IS_FULL",
-                "The event has no place left.",
+                "The event is full.",
                 &[],
             )]);
         }
@@ -410,7 +416,7 @@ impl TenantWrite<'_> {
             if limit < 1 && !self.options.has(Defect::TicketLimitIgnored) {
                 return Err(vec![BodyProblem::new(
                     "SOLD_OUT",
-                    "No ticket of this level is left.",
+                    "The tickets of this level are sold out.",
                     &["tickets"],
                 )]);
             }
@@ -428,7 +434,7 @@ impl TenantWrite<'_> {
         Ok(())
     }
 
-    /// A `PUT` on a record.
+    /// Executes a `PUT` on a record.
     pub(super) fn update(
         &mut self,
         number: RecordNumber,
@@ -459,7 +465,7 @@ impl TenantWrite<'_> {
                 if !record.body.contains_key("question_type") {
                     problems.push(BodyProblem::new(
                         "FIELD_MISSING",
-                        "A question needs a type.",
+                        "A question must have a type.",
                         &["question_type"],
                     ));
                 }
@@ -513,7 +519,7 @@ impl TenantWrite<'_> {
         ServerResponse::json(200, self.shown(number))
     }
 
-    /// A `DELETE` of a record.
+    /// Executes a `DELETE` of a record.
     pub(super) fn delete(&mut self, number: RecordNumber) -> ServerResponse {
         let Some(record) = self.data.records.get(&number) else {
             return answer::not_found(self.options, "error");

@@ -1,4 +1,4 @@
-"""The Python server of the examples with one mistake in it, each as people make them.
+"""The Python server of the examples with one typical mistake in it.
 
 python3 faulty.py NAME [the server's options]
 python3 faulty.py --list
@@ -30,7 +30,7 @@ FAULTS: dict[str, tuple[list[str], Callable[[], None]]] = {}
 
 
 def fault(name: str, *rows: str) -> Callable[[Callable[[], None]], None]:
-    """Registers a mistake with rows that it breaks."""
+    """Registers a mistake with the requirements that it breaks."""
 
     def register(plant: Callable[[], None]) -> None:
         FAULTS[name] = (list(rows), plant)
@@ -39,7 +39,7 @@ def fault(name: str, *rows: str) -> Callable[[Callable[[], None]], None]:
 
 
 def around(owner: Any, name: str, changed: Callable[..., Any]) -> None:
-    """Puts a function around another one, which it gets first."""
+    """Replaces a function by one that gets the original as its first argument."""
     before = getattr(owner, name)
     setattr(owner, name, lambda *given, **named: changed(before, *given, **named))
 

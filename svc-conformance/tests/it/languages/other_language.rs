@@ -1,5 +1,5 @@
-//! A server in another language, checked over HTTP with a declaration that was written by hand: it
-//! conforms, and each of its planted faults is named by its own rows and no other.
+//! A server in another language, tested over HTTP with a hand-written declaration. It conforms, and
+//! each of its planted faults fails exactly the requirements that it breaks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
@@ -18,7 +18,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/languages")
 }
 
-/// A running server, ended when this is dropped.
+/// A running server, which ends when this value is dropped.
 struct Server {
     child: Child,
     url: String,
@@ -36,9 +36,9 @@ impl Server {
         }
         let mut child = command.spawn().expect("python3 runs");
         let mut url = String::new();
-        BufReader::new(child.stdout.take().expect("an output"))
+        BufReader::new(child.stdout.take().expect("the output can be read"))
             .read_line(&mut url)
-            .expect("its address");
+            .expect("the server prints its address");
         Self {
             child,
             url: url.trim().to_owned(),
@@ -53,7 +53,7 @@ impl Drop for Server {
     }
 }
 
-/// The planted faults with their rows, as the server lists them.
+/// Returns the planted faults with their requirements, as the server lists them.
 fn faults() -> BTreeMap<String, BTreeSet<String>> {
     let output = Command::new("python3")
         .arg(folder().join("server.py"))
@@ -65,7 +65,7 @@ fn faults() -> BTreeMap<String, BTreeSet<String>> {
 
 fn declaration() -> Declaration {
     let text = std::fs::read_to_string(folder().join("declaration.json")).expect("a declaration");
-    read_declaration(&text).expect("a declaration in the right form")
+    read_declaration(&text).expect("the declaration is valid")
 }
 
 fn check(server: &Server) -> Report {
@@ -102,7 +102,7 @@ fn without_a_fault_nothing_is_found() {
     assert!(failed.is_empty(), "{failed:#?}");
     assert!(
         report.count(RequirementOutcome::Pass) > 50,
-        "{} rows pass",
+        "{} requirements pass",
         report.count(RequirementOutcome::Pass)
     );
 }
@@ -135,7 +135,7 @@ fn probed(server: &Server, writes: bool) -> ProbeReport {
         .expect("a declaration")
 }
 
-/// A declaration as JSON without its address, where no order means anything.
+/// Returns a declaration as JSON without its address, in a form that does not depend on any order.
 fn plain(declaration: &Declaration) -> Value {
     fn sorted(value: &mut Value) {
         match value {
@@ -163,7 +163,7 @@ fn what_probe_finds_out_is_what_its_maker_wrote_down() {
         "{:?}",
         found.clean_up
     );
-    // Both forms are read back as they were.
+    // Both forms are parsed back unchanged.
     for text in [found.to_toml(), found.to_json()] {
         assert_eq!(
             read_declaration(&text).expect("a declaration"),
@@ -188,7 +188,7 @@ fn without_leave_to_write_probe_only_reads() {
         "{:?}",
         found.notes
     );
-    // There is no record to look at yet: the collections are known, and nothing was created.
+    // There are no records yet: the collections are known, and nothing was created.
     assert_eq!(
         found.declaration.collections.keys().collect::<Vec<_>>(),
         ["people", "petitions", "tags"]
@@ -197,8 +197,8 @@ fn without_leave_to_write_probe_only_reads() {
     assert_eq!(found.declaration.collections["people"].operations, ["list"]);
 }
 
-/// As somebody without Rust would: the program alone, which writes a declaration and then judges by
-/// it.
+/// The steps of a user without Rust: the program alone writes a declaration and then uses it for a
+/// run.
 #[test]
 #[ignore = "needs Python: .ci/languages"]
 fn the_program_probes_and_then_names_the_same_rows() {

@@ -1,6 +1,6 @@
-//! The server in Python of the examples, written from the requirements alone: what `probe` finds
-//! out of it is the declaration that lies beside it, it conforms, and each of its planted faults is
-//! found at the rows that the fault names.
+//! The Python server of the examples, written from the requirements alone. `probe` finds the same
+//! declaration as the file next to the server. The server conforms, and each of its planted faults
+//! fails the requirements that the fault names.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -33,7 +33,7 @@ fn python(script: &str) -> Command {
     command
 }
 
-/// A running server, ended when this is dropped.
+/// A running server, which ends when this value is dropped.
 struct Server {
     child: Child,
     url: String,
@@ -47,9 +47,9 @@ impl Server {
             .stdout(Stdio::piped());
         let mut child = command.spawn().expect("python3 runs");
         let mut url = String::new();
-        BufReader::new(child.stdout.take().expect("an output"))
+        BufReader::new(child.stdout.take().expect("the output can be read"))
             .read_line(&mut url)
-            .expect("its address");
+            .expect("the server prints its address");
         Self {
             child,
             url: url.trim().to_owned(),
@@ -80,7 +80,7 @@ impl Server {
             .expect("a probe")
     }
 
-    /// A run over all rows, or over some.
+    /// Runs the suite with all requirements, or with some.
     fn check(&self, intensity: Intensity, rows: &[String]) -> Report {
         let suite = self
             .suite()
@@ -112,7 +112,7 @@ fn text() -> String {
 }
 
 fn declaration() -> Declaration {
-    read_declaration(&text()).expect("a declaration in the right form")
+    read_declaration(&text()).expect("the declaration is valid")
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn each_fault_is_found_at_its_rows() {
     assert_eq!(faults.len(), 45);
     let mut missed = Vec::new();
     for (fault, rows) in faults {
-        // Most are found by a quick run, the others by the usual one.
+        // A quick run detects most of them, a default run the others.
         let found = [Intensity::Quick, Intensity::Default]
             .into_iter()
             .any(|intensity| {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A small server of the interface in another language, on the standard library alone.
+"""A small server of the API in another language, with the standard library only.
 
-It stores people, petitions, signatures, tags and taggings, and has the helpers for a signature and for a signup. It publishes
-no declaration: declaration.json is written by hand. With --fault NAME it does one thing wrong (see FAULTS).
+It stores people, petitions, signatures, tags and taggings, and has the helpers for a signature and for a sign-up. It does not
+publish a declaration: declaration.json is hand-written. With --fault NAME it has one planted fault (see FAULTS).
 
     python3 server.py --port 8099 [--fault NAME]
     python3 server.py --list
@@ -22,7 +22,7 @@ NAMESPACE = "small"
 PER_PAGE = 5
 MAX_PAGE = 20
 
-# Each fault with the rows that it breaks.
+# Each fault with the requirements that it breaks.
 FAULTS = {
     "family-name-lost": ["RES-person-01", "TYP-01", "CRU-15", "ERR-15", "HLP-03", "HLP-06", "HLP-19"],
     "total-never-falls": ["COL-23", "COL-20", "COL-24"],
@@ -36,7 +36,7 @@ FAULTS = {
 
 
 class Wrong(Exception):
-    """Something is wrong with a request: code, text, properties."""
+    """A problem of a request: code, text, properties."""
 
     def __init__(self, problems):
         super().__init__("wrong")
@@ -87,7 +87,7 @@ PETITION = {"name": text, "title": text, "description": text, "summary": text}
 SIGNATURE = {"action_date": text, "comments": text, "referrer_data": REFERRER}
 TAG = {"name": text, "description": text}
 
-# Singular, plural, fields, whether it is listed at the top, container, collections below, helper.
+# Singular, plural, fields, whether the entry point lists it, container, collections below, helper.
 KINDS = {
     "person": ("people", PERSON, True, None, {"signatures": "signature", "taggings": "tagging"}, None),
     "petition": ("petitions", PETITION, True, None, {"signatures": "signature"}, "record_signature_helper"),
@@ -98,10 +98,10 @@ KINDS = {
 
 
 def check(shape, value, path, problems):
-    """The value in canonical form; what is wrong with it goes to the problems."""
+    """Returns the value in canonical form, and adds what is wrong with it to the problems."""
     if isinstance(shape, dict):
         if not isinstance(value, dict):
-            problems.append(("NOT_AN_OBJECT", "This is an object.", [path]))
+            problems.append(("NOT_AN_OBJECT", "The value must be an object.", [path]))
             return None
         read = {}
         for name, inner in shape.items():
@@ -110,7 +110,7 @@ def check(shape, value, path, problems):
         return read
     if isinstance(shape, list):
         if not isinstance(value, list):
-            problems.append(("NOT_A_LIST", "This is a list.", [path]))
+            problems.append(("NOT_A_LIST", "The value must be a list.", [path]))
             return None
         return [check(shape[0], one, f"{path}[{at}]", problems) for at, one in enumerate(value)]
     if not shape(value):
@@ -174,18 +174,18 @@ class Store:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request after the other, over HTTP/1.1."""
+    """Handles one request after the other, over HTTP/1.1."""
 
     protocol_version = "HTTP/1.1"
     server_version = "Small"
-    # An answer leaves in one piece, at once.
+    # A response is sent in one piece, without delay.
     wbufsize = 65536
     disable_nagle_algorithm = True
 
     def log_message(self, *_):
         pass
 
-    # What is sent.
+    # Responses.
 
     def send(self, status, body=None, media="application/hal+json"):
         data = b"" if body is None else json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass")
@@ -223,13 +223,13 @@ class Handler(BaseHTTPRequestHandler):
     def missing(self, resource="error"):
         if self.command == "GET":
             return self.send(404)
-        return self.problem(404, resource, [("NOT_HERE", "There is no such record.", [])])
+        return self.problem(404, resource, [("NOT_HERE", "The record does not exist.", [])])
 
     def unsupported(self, resource="error"):
-        problems = [("NOT_IMPLEMENTED", "This server does not do this.", [])]
+        problems = [("NOT_IMPLEMENTED", "This server does not support this operation.", [])]
         self.problem(500, resource, problems)
 
-    # How things look.
+    # Representations.
 
     def href(self, path):
         return f"http://{self.headers.get('Host', 'localhost')}/crm{path}"
@@ -268,7 +268,7 @@ class Handler(BaseHTTPRequestHandler):
         except ValueError:
             page = 0
         if page < 1:
-            return self.problem(400, kind, [("PAGE_INVALID", "Pages are counted from 1.", ["page"])])
+            return self.problem(400, kind, [("PAGE_INVALID", "Page numbers start at 1.", ["page"])])
         plural = KINDS[kind][0]
         shown = [self.shown(one, False) for one in members[(page - 1) * PER_PAGE : page * PER_PAGE]]
         total = len(members)
@@ -296,7 +296,7 @@ class Handler(BaseHTTPRequestHandler):
         body = {"motd": "Hello.", "max_pagesize": MAX_PAGE, "vendor_name": "Small", "product_name": "Small server"}
         self.send(200, {**body, "svc_version": "1.2.0", "namespace": NAMESPACE, "_links": links})
 
-    # What comes in.
+    # Requests.
 
     def object(self):
         data = self.body
@@ -305,9 +305,9 @@ class Handler(BaseHTTPRequestHandler):
         try:
             body = json.loads(data)
         except ValueError:
-            raise Wrong([("NO_JSON", "The body is no JSON.", [])]) from None
+            raise Wrong([("NO_JSON", "The body must be JSON.", [])]) from None
         if not isinstance(body, dict):
-            raise Wrong([("NO_OBJECT", "The body is no object.", [])])
+            raise Wrong([("NO_OBJECT", "The body must be an object.", [])])
         return body
 
     def read(self, kind, body, problems, path=""):
@@ -329,12 +329,12 @@ class Handler(BaseHTTPRequestHandler):
         if sent is None:
             return None
         if not isinstance(sent, list):
-            problems.append(("NOT_A_LIST", "This is a list.", [f"{path}identifiers"]))
+            problems.append(("NOT_A_LIST", "The value must be a list.", [f"{path}identifiers"]))
             return []
         kept = []
         for at, one in enumerate(sent):
             if not isinstance(one, str) or not re.fullmatch(r"[^:]+:.+", one, re.DOTALL):
-                problems.append(("IDENTIFIER_INVALID", "It is <system>:<id>.", [f"{path}identifiers[{at}]"]))
+                problems.append(("IDENTIFIER_INVALID", "The form is <system>:<id>.", [f"{path}identifiers[{at}]"]))
             elif one not in kept:
                 kept.append(one)
         return kept
@@ -343,7 +343,7 @@ class Handler(BaseHTTPRequestHandler):
         found = re.fullmatch(rf".*/crm/{kind}-([0-9]+)/?", href) if isinstance(href, str) else None
         return self.store.get(self.tenant, int(found[1]), kind) if found else None
 
-    # What is done.
+    # Operations.
 
     def handle_one(self):
         self.store = self.server.store
@@ -417,7 +417,7 @@ class Handler(BaseHTTPRequestHandler):
             link = sent.get("svc:person")
             person = self.linked("person", link.get("href") if isinstance(link, dict) else None)
             if person is None:
-                problems.append(("NOBODY", "The link leads to no person.", ["_links.svc:person"]))
+                problems.append(("NOBODY", "The target of the link is not a person.", ["_links.svc:person"]))
             else:
                 links = {container: owner["number"], "person": person["number"]}
         if problems:
@@ -466,10 +466,10 @@ class Handler(BaseHTTPRequestHandler):
         sent = body.get("person")
         if sent is None:
             if needed:
-                problems.append(("PERSON_MISSING", "A person is needed.", ["person"]))
+                problems.append(("PERSON_MISSING", "A person is required.", ["person"]))
             return None
         if not isinstance(sent, dict):
-            problems.append(("NOT_AN_OBJECT", "A person is an object.", ["person"]))
+            problems.append(("NOT_AN_OBJECT", "A person must be an object.", ["person"]))
             return None
         fields = self.read("person", sent, problems, "person.")
         return {name: value for name, value in fields.items() if value is not None}, self.identifiers(
@@ -479,17 +479,18 @@ class Handler(BaseHTTPRequestHandler):
     def tags(self, body, problems):
         names = body.get("add_tags") or []
         if not isinstance(names, list) or not all(isinstance(one, str) for one in names):
-            problems.append(("NOT_A_LIST", "This is a list of texts.", ["add_tags"]))
+            problems.append(("NOT_A_LIST", "The value must be a list of texts.", ["add_tags"]))
             return []
         if problems:
-            # Nothing will be done: what is not there is told beside the rest (ERR-39).
+            # The request has no effect: unknown names are reported together with the other problems
+            # (ERR-39).
             known = [one["body"].get("name") for one in self.store.all(self.tenant, "tag")]
             if any(name not in known for name in names):
-                problems.append(("TAG_NAME_DOES_NOT_EXIST", "It cannot be added.", ["add_tags"]))
+                problems.append(("TAG_NAME_DOES_NOT_EXIST", "No record has this name.", ["add_tags"]))
         return names
 
     def apply(self, names, person):
-        """Adds tags to a person; the entries of what came of it."""
+        """Adds tags to a person; returns the result entries."""
         entries = []
         for name in names:
             tag = next((one for one in self.store.all(self.tenant, "tag") if one["body"].get("name") == name), None)
@@ -497,7 +498,7 @@ class Handler(BaseHTTPRequestHandler):
                 tag = self.store.add(self.tenant, "tag", {"name": name}, [], {})
             if tag is None or person is None:
                 code = "TAG_NAME_DOES_NOT_EXIST" if tag is None else "PERSON_MISSING"
-                entries.append(self.entry("tagging", 400, [(code, "It cannot be added.", ["add_tags"])]))
+                entries.append(self.entry("tagging", 400, [(code, "No record has this name.", ["add_tags"])]))
                 continue
             links = {"tag": tag["number"], "person": person["number"]}
             if any(one["links"] == links for one in self.store.all(self.tenant, "tagging")):
@@ -508,7 +509,7 @@ class Handler(BaseHTTPRequestHandler):
         return entries
 
     def not_offered(self, body):
-        """An entry for each action function that this server does not have."""
+        """Returns an entry for each action function that this server does not have."""
         kinds = {
             "add_tags_uri": "tagging",
             "add_lists": "item",
@@ -571,7 +572,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--port", type=int, default=8099)
     arguments.add_argument("--fault", choices=sorted(FAULTS))
-    arguments.add_argument("--list", action="store_true", help="print the faults with their rows, and end")
+    arguments.add_argument("--list", action="store_true", help="print the faults with their requirements, and exit")
     chosen = arguments.parse_args()
     if chosen.list:
         print(json.dumps(FAULTS))

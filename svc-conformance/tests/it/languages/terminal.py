@@ -1,4 +1,4 @@
-"""Runs a program without arguments on a terminal of its own, and prints what the terminal showed and the exit code.
+"""Runs a program without arguments on a separate terminal, and prints what the terminal showed and the exit code.
 
     terminal.py PROGRAM QUESTION ANSWER [QUESTION ANSWER]...
 
@@ -20,7 +20,7 @@ shown = b""
 
 
 def read():
-    """Reads what the terminal shows next; nothing once the program has ended."""
+    """Returns what the terminal shows next, or an empty text after the end of the program."""
     try:
         return os.read(terminal, 4096)
     except OSError:

@@ -1,5 +1,5 @@
-//! The program without arguments on a real terminal: the key is not shown, and the run is that of
-//! the answers.
+//! The program without arguments on a real terminal: the key is not shown, and the run uses the
+//! typed answers.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! The examples that make each requirement a test of pytest or of Node.js, against the second
+//! The examples that turn each requirement into a test of pytest or of Node.js, against the second
 //! service.
 
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ fn plain_text(_: &Request<Bytes>, mut response: Response<Bytes>) -> Response<Byt
     response
 }
 
-/// Exit code and output of a test runner, for two requirements.
+/// Returns exit code and output of a test runner, for two requirements.
 fn tested(server: &Server, runner: &mut Command) -> (i32, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let arguments = format!("{} --timeout 5m --only HAL-03 --only ENT-09", server.base);
@@ -59,7 +59,7 @@ fn node_has_a_test_for_each_requirement() {
     );
 }
 
-/// Where pytest is not installed, there is nothing to try it with.
+/// Without pytest there is nothing to test.
 #[test]
 #[ignore = "needs Python: .ci/languages"]
 fn pytest_has_a_test_for_each_requirement() {

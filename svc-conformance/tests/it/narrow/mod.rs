@@ -1,7 +1,9 @@
-//! Narrow servers: a vendor that offers a few operations on a few fields is judged by what it
-//! declares. What nothing that is declared could show is not applicable, with the reason, and no
-//! run stays undecided for it; what is declared and was not seen stays undecided, with what to do.
-//! Records that a run may not create can be named as fixtures.
+//! Narrow servers: a vendor that offers a few operations on a few fields is tested against its
+//! declaration.
+//!
+//! A requirement that nothing in the declaration can show is not applicable, with the reason, and
+//! does not leave a run undecided. A declared feature that was not observed is undecided, with
+//! advice. Records that a run may not create can be named as fixtures.
 
 mod vendor;
 
@@ -22,12 +24,12 @@ use vendor::{BASE, Narrow};
 type Offer = fn(ApiBuilder, &Arc<Narrow>) -> ApiBuilder;
 type Held = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// A narrow vendor: what it has already, and what it offers.
+/// A narrow vendor: its existing records, and what it offers.
 struct Vendor {
     name: &'static str,
     held: Option<Held>,
     offer: Offer,
-    /// Rows that do not apply, each with a part of the reason.
+    /// Requirements that do not apply, each with a part of the reason.
     apart: &'static [(&'static str, &'static str)],
 }
 
@@ -163,7 +165,7 @@ const VENDORS: &[Vendor] = &[
                     .writable_fields(writable!(signature::{comments}))
             })
             .compose_helper::<RecordSignature>()
-            // What the helper is composed of is not offered by itself.
+            // The operations that a helper is built from are not offered separately.
             .without_capability("people.create")
             .without_capability("people.update")
             .without_capability("signatures.create")
@@ -178,7 +180,7 @@ const VENDORS: &[Vendor] = &[
     },
 ];
 
-/// Events that nobody may create, to which people come.
+/// Offers events that clients cannot create, and their attendances.
 fn events(api: ApiBuilder, vendor: &Arc<Narrow>) -> ApiBuilder {
     api.resource::<Person, _>(vendor, |x| {
         x.list()
@@ -226,7 +228,7 @@ impl Vendor {
     }
 }
 
-/// The rows of a report that do not apply.
+/// Returns the requirements of a report that do not apply.
 fn apart(report: &Report) -> BTreeSet<&str> {
     report
         .with_outcome(RequirementOutcome::NotApplicable)
@@ -234,8 +236,9 @@ fn apart(report: &Report) -> BTreeSet<&str> {
         .collect()
 }
 
-/// CAP-04: a server is held to what it declares, and to that alone; no run ends undecided for the
-/// rest.
+/// A server is tested only against its declaration; the rest does not leave a run undecided.
+///
+/// Requirements: CAP-04.
 #[tokio::test]
 async fn no_row_stays_undecided_that_a_narrow_server_cannot_show() -> Result<(), Box<dyn Error>> {
     for vendor in VENDORS {
@@ -275,8 +278,8 @@ async fn no_row_stays_undecided_that_a_narrow_server_cannot_show() -> Result<(),
     Ok(())
 }
 
-/// What does not apply is known before anything is sent: it is the same for a target that is only
-/// read, and where nothing was observed because nothing was let through.
+/// What does not apply follows from the declaration alone. It is the same for a target that is only
+/// read, and for one that gets no requests.
 #[tokio::test]
 async fn what_does_not_apply_follows_from_the_declaration_alone() -> Result<(), Box<dyn Error>> {
     for vendor in VENDORS {
@@ -293,7 +296,7 @@ async fn what_does_not_apply_follows_from_the_declaration_alone() -> Result<(), 
             .intensity(Intensity::Quick)
             .run()
             .await?;
-        // Only what a run happens to meet, such as a second page, may differ.
+        // Only requirements that depend on existing data, such as a second page, may differ.
         let met = |id: &&str| {
             let row = svc_conformance::catalogue::Catalogue::built_in()
                 .expect("a catalogue")
@@ -310,8 +313,10 @@ async fn what_does_not_apply_follows_from_the_declaration_alone() -> Result<(), 
     Ok(())
 }
 
-/// TYP-11, RES-person-01: what is declared and was not seen is undecided, and the report says what
-/// was missing and what to do.
+/// A declared feature that was not observed is undecided, and the report names what was missing and
+/// what to do.
+///
+/// Requirements: TYP-11, RES-person-01.
 #[tokio::test]
 async fn what_is_declared_and_was_not_seen_stays_undecided() -> Result<(), Box<dyn Error>> {
     let narrow = Narrow::new();
@@ -350,7 +355,8 @@ async fn what_is_declared_and_was_not_seen_stays_undecided() -> Result<(), Box<d
     Ok(())
 }
 
-/// Events that nobody may create, with places that are enforced, and the attendances below them.
+/// Offers events that clients cannot create, with an enforced capacity, and the attendances below
+/// them.
 fn places(api: ApiBuilder, vendor: &Arc<Narrow>) -> ApiBuilder {
     api.resource::<Person, _>(vendor, |x| x.list().get().create().delete().find().update())
         .resource::<Event, _>(vendor, |x| {
@@ -365,8 +371,8 @@ fn places(api: ApiBuilder, vendor: &Arc<Narrow>) -> ApiBuilder {
         .behaviour(Behaviour::CapacityEnforced)
 }
 
-/// A vendor with an event, one that sells tickets, and one with two places; the suite against it,
-/// and their addresses.
+/// Creates a vendor with an event, one that sells tickets, and one with a capacity of two. Returns
+/// it with the suite and the addresses.
 async fn three_events() -> Result<(Arc<Narrow>, Suite, [String; 3]), Box<dyn Error>> {
     let narrow = Narrow::new();
     let meeting = narrow.holds("events", &json!({"title": "Meeting"})).await?;
@@ -380,11 +386,12 @@ async fn three_events() -> Result<(Arc<Narrow>, Suite, [String; 3]), Box<dyn Err
     Ok((narrow, suite, [meeting, concert, limited]))
 }
 
-/// The rows that wait for an event: COL-08, LIM-04 and those of the helper.
+/// The requirements that need an event: COL-08, LIM-04 and those of the helper.
 const WAITING: [&str; 4] = ["COL-08", "LIM-04", "HLP-15", "RES-attendance-05"];
 
-/// COL-08, LIM-04, HLP-15, RES-attendance-05: an event that is named opens what no run could look
-/// at, and is left as it was.
+/// A named event makes requirements testable that were not, and the run leaves it unchanged.
+///
+/// Requirements: COL-08, LIM-04, HLP-15, RES-attendance-05.
 #[tokio::test]
 async fn fixtures_open_what_a_run_cannot_create() -> Result<(), Box<dyn Error>> {
     let (narrow, suite, own) = three_events().await?;
@@ -458,7 +465,7 @@ async fn fixtures_open_what_a_run_cannot_create() -> Result<(), Box<dyn Error>> 
     Ok(())
 }
 
-/// A fixture is also found by its identifier, where its kind is listed, and in the declaration.
+/// A fixture is also found by its identifier, if its kind is listed, and in the declaration.
 #[tokio::test]
 async fn a_fixture_is_named_by_identifier_and_in_a_declaration() -> Result<(), Box<dyn Error>> {
     let narrow = Narrow::new();
@@ -488,7 +495,7 @@ async fn a_fixture_is_named_by_identifier_and_in_a_declaration() -> Result<(), B
     }
     let text = "declaration_version = 1\n[fixture]\nevnt = \"a\"\n";
     let unknown = svc_conformance::read_declaration(text)
-        .expect_err("a name that nobody knows")
+        .expect_err("a name that does not exist")
         .to_string();
     assert!(
         unknown.contains("fixture.evnt (known here: ") && unknown.contains("ticketed_event"),
@@ -504,8 +511,8 @@ async fn a_fixture_is_named_by_identifier_and_in_a_declaration() -> Result<(), B
     Ok(())
 }
 
-/// A fixture that is not there, or something else, is told before anything is written, in a
-/// sentence.
+/// A fixture that does not exist, or is something else, is reported in one sentence before anything
+/// is written.
 #[tokio::test]
 async fn a_wrong_fixture_is_a_usage_error() -> Result<(), Box<dyn Error>> {
     let (narrow, suite, [meeting, ..]) = three_events().await?;
@@ -560,15 +567,15 @@ async fn a_wrong_fixture_is_a_usage_error() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The whole interface is declared: each row that its condition lets apply can be shown, and all
-/// that bind are seen.
+/// The whole API is declared: each requirement whose condition is true can be observed, and all
+/// binding ones are.
 #[tokio::test]
 async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn Error>> {
     let subject = svc_self_test::subject::TestSubject::reference(|api| {
         api.conditional_requests(IfMatchPolicy::Optional)
     })
     .await?;
-    // Without a receiver of webhooks, nothing of what is sent is judged.
+    // Without a receiver of webhooks, messages are not tested.
     let report = svc_self_test::trial::suite(&subject, Intensity::Quick, 42)
         .run()
         .await?;
@@ -581,7 +588,7 @@ async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn E
         .collect();
     assert_eq!(apart, [""; 0]);
     assert_eq!(report.exit_code(), 0, "{report}");
-    // The other choice of each of these is another server.
+    // The alternative of each of these needs another server.
     let rest: Vec<&str> = report
         .with_outcome(RequirementOutcome::NotApplicable)
         .filter(|row| row.level == "MUST")
@@ -596,8 +603,9 @@ async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn E
     Ok(())
 }
 
-/// RES-person-01: a row that was not seen is decided once the fixture that its advice asks for is
-/// named.
+/// A requirement that was not observed is decided when the fixture from its advice is named.
+///
+/// Requirements: RES-person-01.
 #[tokio::test]
 async fn the_advice_to_name_a_record_decides_the_row() -> Result<(), Box<dyn Error>> {
     let narrow = Narrow::new();

@@ -1,5 +1,4 @@
-//! A vendor that offers a part of the interface over svc-store's store in memory, and the suite
-//! against it.
+//! A vendor that offers a part of the API with svc-store's memory store, and the suite against it.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -22,10 +21,10 @@ use svc_self_test::transport::{BufferedRequest, Transport};
 use svc_store::memory::MemoryStore;
 use svc_tower::SvcService;
 
-/// Where the suite reaches it.
+/// The base URL for the suite.
 pub(crate) const BASE: &str = "http://localhost/api/v1/";
 
-/// A vendor of which each test offers what it says.
+/// A vendor whose operations each test selects.
 pub(crate) struct Narrow(MemoryStore);
 
 impl Narrow {
@@ -37,7 +36,8 @@ impl Narrow {
         self.0.write(cx, store::WriteRequest::new(cx, work)).await
     }
 
-    /// A record that was there before, such as what the vendor's own pages make; its address.
+    /// Creates a record that exists before the run, such as one from the vendor's own pages, and
+    /// returns its address.
     pub(crate) async fn holds(
         &self,
         many: &str,
@@ -52,12 +52,12 @@ impl Narrow {
             .to_owned())
     }
 
-    /// What the vendor has at an address.
+    /// Returns the vendor's record at an address.
     pub(crate) async fn shows(&self, url: &str) -> std::result::Result<Value, Box<dyn Error>> {
         self.send(Method::GET, url, "").await
     }
 
-    /// A request to the whole interface over the same data.
+    /// Sends a request to the complete API over the same data.
     async fn send(
         &self,
         method: Method,
@@ -91,7 +91,7 @@ impl Narrow {
         Ok(serde_json::from_slice(&answer.body)?)
     }
 
-    /// The suite against the vendor with what `offer` registers.
+    /// Returns the suite against the vendor with the operations that `offer` registers.
     pub(crate) fn suite(
         offer: impl FnOnce(ApiBuilder) -> ApiBuilder,
     ) -> Result<Suite, Box<dyn Error>> {
@@ -115,7 +115,7 @@ impl Narrow {
 }
 
 fn unfitting() -> svc_core::Error {
-    svc_core::Error::unexpected("the store answered another call")
+    svc_core::Error::unexpected("the outcome belongs to another request")
 }
 
 #[async_trait]
@@ -192,7 +192,7 @@ impl<R: Resource> Delete<R> for Narrow {
     }
 }
 
-/// A sign-up that knows nothing but the person.
+/// A sign-up that accepts only the person.
 #[async_trait]
 impl Helper<PersonSignup> for Narrow {
     async fn run(

@@ -1,4 +1,4 @@
-//! Keys that were valid a moment ago, so that not every request asks a database for its key.
+//! A cache of valid keys, which avoids a database query for each request.
 
 use std::{
     collections::HashMap,
@@ -12,15 +12,15 @@ use async_trait::async_trait;
 use super::{Authenticator, Caller, Credentials, Tenant};
 use crate::error::Result;
 
-/// Keys that are remembered at most; with more, all are forgotten and asked for anew.
+/// The maximum number of cached keys. When it is reached, the cache is cleared.
 const MOST: usize = 4096;
 
-/// An authenticator that is asked for each key once in a while: a key that was valid stays valid
-/// for this long, also after it was revoked (AUT-03). Keys that are not valid are asked for each
-/// time.
+/// An authenticator that caches valid keys in memory for a given time.
 ///
-/// For authenticators that look at nothing but the key. Valid keys are kept in the memory of the
-/// process for that time.
+/// A cached key remains valid for this time, even if it is revoked. Keys that are not valid are
+/// never cached.
+///
+/// Use it only with authenticators that depend on nothing but the key.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,6 +29,8 @@ const MOST: usize = 4096;
 ///
 /// let keys = CachedAuthenticator::new(FixedKeys::new(), Duration::from_secs(5));
 /// ```
+///
+/// Requirements: AUT-03.
 pub struct CachedAuthenticator<A> {
     authenticator: A,
     time: Duration,
@@ -36,7 +38,7 @@ pub struct CachedAuthenticator<A> {
 }
 
 impl<A> CachedAuthenticator<A> {
-    /// Remembers what this authenticator says of valid keys.
+    /// Creates a cache in front of an authenticator that stores valid keys for `time`.
     pub fn new(authenticator: A, time: Duration) -> Self {
         Self {
             authenticator,
@@ -92,7 +94,9 @@ impl<A: Authenticator> Authenticator for CachedAuthenticator<A> {
 }
 
 impl<A> fmt::Debug for CachedAuthenticator<A> {
-    /// Without the keys (UND-42).
+    /// Omits the keys.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Remembered")
             .field("time", &self.time)
@@ -107,7 +111,7 @@ mod tests {
     use super::*;
     use crate::{auth::Rights, value::Timestamp};
 
-    /// One key, which can be revoked, and how often it was asked for.
+    /// One key that can be revoked, and the number of times it was checked.
     #[derive(Default)]
     struct Counted {
         asked: AtomicU32,

@@ -1,4 +1,4 @@
-//! Keys that are known when the server starts, for vendors who have none of their own yet.
+//! Keys that are known when the server starts, for vendors without a key management.
 
 use std::fmt;
 
@@ -7,11 +7,11 @@ use async_trait::async_trait;
 use super::Tenant;
 use super::{Authenticator, Caller, Credentials, Rights};
 
-/// A few keys that are known when the server starts, such as one from the environment (AUT-01 to
-/// AUT-04).
+/// A few keys that are known when the server starts, for example from the environment.
 ///
-/// Nothing slows down whoever tries keys: choose twenty random characters or more. Keys in a table,
-/// keys that expire, or keys that are shared with other programs: implement [`Authenticator`].
+/// Nothing limits how fast a client can guess keys, so use at least 20 random characters. For keys
+/// in a database, keys that expire, or keys shared with other programs, implement
+/// [`Authenticator`].
 ///
 /// # Examples
 ///
@@ -23,20 +23,24 @@ use super::{Authenticator, Caller, Credentials, Rights};
 ///     .with_key("another one", Tenant::new("acme"), Rights::read_only());
 /// assert!(!format!("{keys:?}").contains("random"));
 /// ```
+///
+/// Requirements: AUT-01 to AUT-04.
 #[derive(Clone, Default)]
 pub struct FixedKeys {
     keys: Vec<(String, Tenant, Caller)>,
 }
 
 impl FixedKeys {
-    /// No key yet.
+    /// Creates an authenticator without keys.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With a key. An empty one is no key and is left out, so that an unset variable opens nothing.
-    /// Of the same key said twice, the last one counts.
+    /// Adds a key.
+    ///
+    /// An empty key is ignored, so that an unset variable does not grant access. If the same key is
+    /// added twice, the last one counts.
     #[must_use]
     pub fn with_key(mut self, key: impl Into<String>, tenant: Tenant, rights: Rights) -> Self {
         let key = key.into();
@@ -52,7 +56,9 @@ impl FixedKeys {
 }
 
 impl fmt::Debug for FixedKeys {
-    /// Without the keys (UND-42).
+    /// Omits the keys.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FixedKeys")
             .field("keys", &self.keys.len())
@@ -74,8 +80,9 @@ impl Authenticator for FixedKeys {
     }
 }
 
-/// Compares without telling by the time it takes where two texts of one length begin to differ
-/// (UND-42).
+/// Compares two texts without revealing by its duration where texts of equal length differ.
+///
+/// Requirements: UND-42.
 fn is_same(one: &str, other: &str) -> bool {
     let differing = one.bytes().zip(other.bytes()).fold(0, |all, (one, other)| {
         std::hint::black_box(all | (one ^ other))

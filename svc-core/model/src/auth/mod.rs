@@ -1,4 +1,6 @@
-//! Who may do what: keys, rights and callers (AUT-01 to AUT-08).
+//! Authentication and authorization: keys, rights and callers.
+//!
+//! Requirements: AUT-01 to AUT-08.
 
 mod fixed_keys;
 mod cached;
@@ -19,20 +21,23 @@ use crate::{
     value::{Id, Timestamp, digest},
 };
 
-/// One thing that a key may be allowed to do: an operation on a kind, a helper, or webhooks
-/// (AUT-04).
+/// A permission of a key: an operation on a kind, a helper, or the management of webhooks.
+///
+/// Requirements: AUT-04.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Right {
     /// An operation on the records of a kind, written `people.create`.
     Operation(Kind, Operation),
     /// A helper, written `helper.record_signature`.
     Helper(HelperName),
-    /// Making, seeing, changing and deleting webhooks, written `webhooks.manage` (HOOK-03).
+    /// Creating, reading, changing and deleting webhooks, written `webhooks.manage`.
+    ///
+    /// Requirements: HOOK-03.
     Webhooks,
 }
 
 impl Right {
-    /// Every right that the interface knows.
+    /// Returns every right that the API defines.
     pub fn all() -> impl Iterator<Item = Right> {
         let on_kinds = Kind::ALL.iter().flat_map(|&kind| {
             Operation::ALL
@@ -44,7 +49,7 @@ impl Right {
             .chain([Right::Webhooks])
     }
 
-    /// Whether it changes nothing.
+    /// Returns whether the right permits reading only.
     #[must_use]
     pub const fn is_read(self) -> bool {
         matches!(self, Self::Operation(_, operation) if operation.is_read())
@@ -63,7 +68,7 @@ impl fmt::Display for Right {
     }
 }
 
-/// A text that names no right.
+/// Error returned when a text is not the name of a right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no right has the name `{0}`: write `<collection>.<operation>` such as `people.create`, `helper.<name>`, or `webhooks.manage`"
@@ -80,12 +85,12 @@ impl FromStr for Right {
     }
 }
 
-/// What a caller may do.
+/// The rights of a caller.
 ///
-/// Keys of few rights stand in web forms, so no answer shows what its key may not read: without
-/// `people.read` a create, an update or a match answers with id, dates and links alone, and a
-/// report of a partly failed call has no person in it (AUT-04, ERR-32). Without `people.update` an
-/// inline person who is known stays as it is (UND-31).
+/// Keys with few rights are used in web forms, so a response never contains data that its key may
+/// not read. Without `people.read`, the response to a create, an update or a match contains only
+/// id, dates and links. The report of a partly failed helper request then contains no person.
+/// Without `people.update`, an existing person that a helper matches remains unchanged.
 ///
 /// # Examples
 ///
@@ -103,21 +108,23 @@ impl FromStr for Right {
 /// assert!(!rights.without_writes().contains(sign));
 /// # Ok::<(), svc_core::auth::ParseRightError>(())
 /// ```
+///
+/// Requirements: AUT-04, ERR-32, UND-31.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rights {
-    /// Only these; all when `None`.
+    /// The granted rights; `None` means all.
     only: Option<BTreeSet<Right>>,
     read_only: bool,
 }
 
 impl Rights {
-    /// Everything.
+    /// Grants every right.
     #[must_use]
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// Everything that changes nothing.
+    /// Grants every right that permits reading only.
     #[must_use]
     pub fn read_only() -> Self {
         Self {
@@ -126,7 +133,7 @@ impl Rights {
         }
     }
 
-    /// Only these.
+    /// Grants only the given rights.
     pub fn only(rights: impl IntoIterator<Item = Right>) -> Self {
         Self {
             only: Some(rights.into_iter().collect()),
@@ -134,14 +141,14 @@ impl Rights {
         }
     }
 
-    /// The same without everything that changes something.
+    /// Removes every right that permits changes.
     #[must_use]
     pub fn without_writes(mut self) -> Self {
         self.read_only = true;
         self
     }
 
-    /// Whether this may be done.
+    /// Returns whether the right is granted.
     #[must_use]
     pub fn contains(&self, right: Right) -> bool {
         (!self.read_only || right.is_read())
@@ -149,7 +156,7 @@ impl Rights {
     }
 }
 
-/// Who asks: the bearer of a key, or somebody without one.
+/// The party that sends a request: the owner of a key, or an anonymous caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     rights: Option<Rights>,
@@ -158,7 +165,9 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Somebody without a key (HLP-07).
+    /// Creates an anonymous caller, which has no key.
+    ///
+    /// Requirements: HLP-07.
     #[must_use]
     pub fn anonymous() -> Self {
         Self {
@@ -168,7 +177,7 @@ impl Caller {
         }
     }
 
-    /// The bearer of a key.
+    /// Creates a caller with a key that has these rights.
     #[must_use]
     pub fn with_rights(rights: Rights) -> Self {
         Self {
@@ -178,33 +187,38 @@ impl Caller {
         }
     }
 
-    /// With the person that the key is bound to: the `creator` and `modified_by` of what it writes
-    /// (RES-petition-17).
+    /// Sets the person that the key is bound to: the `creator` and `modified_by` of what it writes.
+    ///
+    /// Requirements: RES-petition-17.
     #[must_use]
     pub fn with_person(mut self, person: Option<Id>) -> Self {
         self.person = person;
         self
     }
 
-    /// With a name of the key, such as its number; never the key itself. Answers that are kept
-    /// under `Idempotency-Key` are given to the key that had them first (IDM-07); keys without
-    /// names share them with those that may do the same. Webhooks show the name of the key that
-    /// created them (HOOK-15), and `disable_webhooks` finds
-    /// them by it.
+    /// Sets a name of the key, such as its number. Never use the key itself.
+    ///
+    /// Responses stored under an `Idempotency-Key` are only returned to the key that sent the first
+    /// request. Keys without names share stored responses with other unnamed keys of the same
+    /// rights and person. A webhook shows the name of the key that created it, and
+    /// `disable_webhooks` finds webhooks by this name.
+    ///
+    /// Requirements: IDM-07, HOOK-15.
     #[must_use]
     pub fn with_key_name(mut self, key: impl Into<Arc<str>>) -> Self {
         self.key = Some(key.into());
         self
     }
 
-    /// The name of the key; `None` for an anonymous caller and for a key without a name.
+    /// Returns the name of the key, or `None` for an anonymous caller and for a key without a name.
     #[must_use]
     pub fn key_name(&self) -> Option<&str> {
         self.key.as_deref()
     }
 
-    /// What tells this caller from those to whom other answers may be due: without a space, at most
-    /// 64 bytes.
+    /// Returns a text that differs for callers that may get different responses.
+    ///
+    /// The text has at most 64 bytes and contains no space.
     pub fn scope(&self) -> String {
         match (&self.rights, &self.key) {
             (None, _) => "anybody".to_owned(),
@@ -222,20 +236,21 @@ impl Caller {
         }
     }
 
-    /// Whether there is no key.
+    /// Returns whether the caller has no key.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.rights.is_none()
     }
 
-    /// The person that the key is bound to.
+    /// Returns the person that the key is bound to.
     #[must_use]
     pub fn person(&self) -> Option<&Id> {
         self.person.as_ref()
     }
 
-    /// Whether the caller may do this. Without a key: never; anonymous helper calls are a matter of
-    /// the service.
+    /// Returns whether the caller has the right.
+    ///
+    /// An anonymous caller has no rights. The service decides about anonymous helper requests.
     #[must_use]
     pub fn has_right(&self, right: Right) -> bool {
         self.rights
@@ -243,7 +258,7 @@ impl Caller {
             .is_some_and(|rights| rights.contains(right))
     }
 
-    /// Whether the caller may read the records of at least one kind.
+    /// Returns whether the caller may read the records of at least one kind.
     #[must_use]
     pub fn may_read_any(&self) -> bool {
         Kind::ALL
@@ -252,33 +267,37 @@ impl Caller {
     }
 }
 
-/// Who a request comes from, as far as its key tells (AUT-03).
+/// The origin of a request, as determined by its key.
+///
+/// Requirements: AUT-03.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
-    /// Somebody the authenticator knows: whose data the request works on, and who asks.
+    /// A known caller and the tenant whose data it uses.
     Authenticated(Tenant, Caller),
-    /// Somebody without a key.
+    /// A caller without a key.
     Anonymous,
-    /// The bearer of a key that is not valid.
+    /// A caller whose key is not valid.
     InvalidKey,
 }
 
-/// What an authenticator sees of a request: never its body (UND-39).
+/// The parts of a request that an authenticator can use. The body is never among them.
+///
+/// Requirements: UND-39.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Credentials<'a> {
-    /// The value of the key header, when there is one.
+    /// The value of the key header, if present.
     pub key: Option<&'a str>,
     /// All headers.
     pub headers: &'a http::HeaderMap,
-    /// What the vendor's own layers attached to the request.
+    /// Values that the layers of the vendor attached to the request.
     pub extensions: &'a http::Extensions,
-    /// The time of receipt.
+    /// The time when the request was received.
     pub now: Timestamp,
 }
 
 impl<'a> Credentials<'a> {
-    /// What came with a request at this time.
+    /// Creates the credentials of a request received at `now`.
     #[must_use]
     pub fn new(
         key: Option<&'a str>,
@@ -296,7 +315,9 @@ impl<'a> Credentials<'a> {
 }
 
 impl fmt::Debug for Credentials<'_> {
-    /// Without the key, and without headers, where it stands, too (UND-42).
+    /// Omits the key and the headers, because they can contain the key.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Credentials")
             .field("has_key", &self.key.is_some())
@@ -305,22 +326,22 @@ impl fmt::Debug for Credentials<'_> {
 }
 
 impl Credentials<'_> {
-    /// Whether nothing is there that could authenticate the request.
+    /// Returns whether the request contains nothing that could authenticate it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.key.is_none()
     }
 }
 
-/// Turns a request into a caller and a tenant (AUT-01 to AUT-07).
+/// Determines the tenant and the caller of a request.
 ///
 /// # Behaviour
 ///
-/// - A key that is not valid gives `Ok(None)`, which becomes 401 everywhere, the entry point
-///   included (AUT-03).
-/// - It is called only when the request has a key, and [`Authenticator::authenticate_without_key`] when it has
-///   none.
-/// - An `Err` becomes 500 or 503; nothing of the key goes into it.
+/// - Return `Ok(None)` for a key that is not valid. The response is then 401 for every URL,
+///   including the entry point.
+/// - The method is called only if the request has a key. Otherwise
+///   [`Authenticator::authenticate_without_key`] is called.
+/// - An `Err` becomes a 500 or 503 response. Do not include the key in the error.
 ///
 /// # Examples
 ///
@@ -329,7 +350,7 @@ impl Credentials<'_> {
 ///
 /// use svc_core::{Result, Tenant, auth::{Authenticator, Caller, Credentials, Rights}};
 ///
-/// /// The companies by the digest of their keys, as the vendor has them.
+/// Maps the digest of a key to a company.
 /// struct Keys(HashMap<Vec<u8>, i64>);
 /// # fn digest(key: &str) -> Vec<u8> { key.bytes().rev().collect() }
 ///
@@ -341,21 +362,24 @@ impl Credentials<'_> {
 ///     }
 /// }
 /// ```
+///
+/// Requirements: AUT-01 to AUT-07.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an authenticator",
     label = "missing `impl Authenticator for {Self}`",
-    note = "implement `svc_core::auth::Authenticator` for it: a key goes in, tenant and rights come out"
+    note = "implement `svc_core::auth::Authenticator` for it: it gets a key and returns a tenant and a caller"
 )]
 pub trait Authenticator: Send + Sync {
-    /// The tenant and the caller that the key stands for; `None` when it is not valid.
+    /// Returns the tenant and the caller of the key, or `None` if the key is not valid.
     async fn authenticate(
         &self,
         credentials: Credentials<'_>,
     ) -> crate::Result<Option<(Tenant, Caller)>>;
 
-    /// The tenant and caller of a request without a key header; `None`, the usual answer, when it
-    /// is nobody.
+    /// Returns the tenant and the caller of a request without a key header.
+    ///
+    /// `None`, the default, means that the caller is anonymous.
     async fn authenticate_without_key(
         &self,
         credentials: Credentials<'_>,
@@ -365,8 +389,7 @@ pub trait Authenticator: Send + Sync {
     }
 }
 
-/// Finds the tenant that an anonymous helper call works on: that of the container in its path
-/// (HLP-07).
+/// Finds the tenant of an anonymous helper request by the container in its path.
 ///
 /// # Examples
 ///
@@ -375,7 +398,7 @@ pub trait Authenticator: Send + Sync {
 ///
 /// use svc_core::{Result, Tenant, auth::TenantResolver, link::RecordAddress, model::Kind};
 ///
-/// /// The companies by the numbers of their campaigns.
+/// Maps the number of a campaign to a company.
 /// struct Campaigns(HashMap<i64, i64>);
 ///
 /// #[async_trait::async_trait]
@@ -386,18 +409,20 @@ pub trait Authenticator: Send + Sync {
 ///     }
 /// }
 /// ```
+///
+/// Requirements: HLP-07.
 #[async_trait]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot find the tenant of an anonymous helper call",
+    message = "`{Self}` cannot find the tenant of an anonymous helper request",
     label = "missing `impl TenantResolver for {Self}`",
     note = "implement `svc_core::auth::TenantResolver` for it, or leave anonymous helpers disabled"
 )]
 pub trait TenantResolver: Send + Sync {
-    /// The tenant that has this container; `None` when nobody has.
+    /// Returns the tenant that owns the container, or `None` if it does not exist.
     async fn tenant_of(&self, container: &RecordAddress) -> crate::Result<Option<Tenant>>;
 }
 
-/// A vendor's own type that is shared is an authenticator as it is.
+/// A shared authenticator is an authenticator.
 #[async_trait]
 impl<T: Authenticator + ?Sized> Authenticator for Arc<T> {
     async fn authenticate(

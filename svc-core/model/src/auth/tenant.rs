@@ -2,24 +2,28 @@
 
 use std::sync::Arc;
 
-/// A tenant: the customer whose data a request works on (COL-02, AUT-02).
+/// A tenant: the customer whose data a request uses.
+///
+/// Requirements: COL-02, AUT-02.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Tenant(Arc<str>);
 
 impl Tenant {
-    /// The tenant of this name.
+    /// Creates a tenant with this name.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())
     }
 
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The number that it was made from, where a vendor's tenants are numbers. `007` is not made
-    /// from one: no two tenants have the same number.
+    /// Returns the number that the tenant was created from, if its name is a number in canonical
+    /// form.
+    ///
+    /// `007` is not canonical, so no two tenants have the same number.
     #[must_use]
     pub fn as_number(&self) -> Option<i64> {
         self.0
@@ -30,7 +34,7 @@ impl Tenant {
 }
 
 impl From<i64> for Tenant {
-    /// The tenant with this number in the vendor's own tables.
+    /// Creates a tenant from its number in the tables of the vendor.
     fn from(number: i64) -> Self {
         Self::new(number.to_string())
     }

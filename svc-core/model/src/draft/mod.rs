@@ -1,4 +1,6 @@
-//! What a client sent, validated: a record to create, or a change of one (CRU-01 to CRU-19).
+//! Validated input of a client: a record to create, or a change of a record.
+//!
+//! Requirements: CRU-01 to CRU-19.
 
 pub(crate) mod raw;
 
@@ -16,14 +18,17 @@ use crate::{
 
 pub use raw::{RawDraft, RawPatch};
 
-/// A record to create, validated (CRU-01 to CRU-14).
+/// A validated record to create.
+///
+/// Requirements: CRU-01 to CRU-14.
 pub struct Draft<R> {
     raw: RawDraft,
     kind: PhantomData<fn() -> R>,
 }
 
 impl<R: Resource> Draft<R> {
-    /// A draft of these fields, for tests and for programs that create records themselves.
+    /// Creates a draft with these fields, for tests and for programs that create records
+    /// themselves.
     pub fn new(fields: &R) -> Self {
         Self::from_raw(RawDraft {
             fields: to_object(fields),
@@ -31,7 +36,7 @@ impl<R: Resource> Draft<R> {
         })
     }
 
-    /// The typed view of a draft of this kind.
+    /// Converts a raw draft of this kind.
     #[must_use]
     pub fn from_raw(raw: RawDraft) -> Self {
         Self {
@@ -40,7 +45,7 @@ impl<R: Resource> Draft<R> {
         }
     }
 
-    /// With a link to a record; it takes the place of where that link led before.
+    /// Sets a link to a record, replacing the previous one.
     #[must_use]
     pub fn with_link(mut self, key: LinkKey<R>, to: RecordAddress) -> Self {
         self.raw.links.retain(|(known, _)| *known != key.name());
@@ -48,8 +53,10 @@ impl<R: Resource> Draft<R> {
         self
     }
 
-    /// The change that a repeated helper call makes of the action that an earlier try recorded
-    /// (UND-24); see [`RawDraft::into_repeat_patch`](crate::raw::RawDraft::into_repeat_patch).
+    /// Returns the change for a repeated helper request whose action an earlier request recorded;
+    /// see [`RawDraft::into_repeat_patch`](crate::raw::RawDraft::into_repeat_patch).
+    ///
+    /// Requirements: UND-24.
     #[must_use]
     pub fn to_repeat_patch(&self, recorded: &Record<R>, now: Timestamp) -> Patch<R> {
         Patch::from_raw(
@@ -59,58 +66,70 @@ impl<R: Resource> Draft<R> {
         )
     }
 
-    /// The fields that were sent or have a default; computed ones are `None`.
+    /// Returns the fields that were sent or have a default. Computed fields are `None`.
     #[must_use]
     pub fn fields(&self) -> R {
         R::from_object(&self.raw.fields)
     }
 
-    /// The foreign identifiers that were sent, each once (TYP-13, TYP-14).
+    /// Returns the foreign identifiers that were sent, without duplicates.
+    ///
+    /// Requirements: TYP-13, TYP-14.
     #[must_use]
     pub fn identifiers(&self) -> &[Identifier] {
         &self.raw.identifiers
     }
 
-    /// The id that an identifier in the server's own namespace names, where it means that very
-    /// record: in a helper's person or action (UND-24).
+    /// Returns the id from an identifier in the server's own namespace.
+    ///
+    /// It exists only for the person or action of a helper request, where it means exactly that
+    /// record.
+    ///
+    /// Requirements: UND-24.
     #[must_use]
     pub fn own_id(&self) -> Option<&Id> {
         self.raw.own.as_ref()
     }
 
-    /// The record that a link leads to. It has the right kind; whether it exists only the store
-    /// knows (CRU-02).
+    /// Returns the record that a link points to.
+    ///
+    /// Its kind is correct; only the store knows whether it exists.
+    ///
+    /// Requirements: CRU-02.
     #[must_use]
     pub fn link(&self, key: LinkKey<R>) -> Option<&RecordAddress> {
         self.raw.link(key.name())
     }
 
-    /// Every link by its name, the container among them.
+    /// Returns every link by its name, including the container.
     #[must_use]
     pub fn links(&self) -> &[(&'static str, RecordAddress)] {
         &self.raw.links
     }
 
-    /// The container it is created under.
+    /// Returns the container that the record is created under.
     #[must_use]
     pub fn container(&self) -> Option<&RecordAddress> {
         self.raw.container()
     }
 
-    /// The submission or canvass whose helper call makes it: an answer or tagging is listed below
-    /// it, too (COL-10, RES-canvass-12). A plain create has none.
+    /// Returns the submission or canvass whose helper request creates this record.
+    ///
+    /// The answer or tagging is then also listed under it. A plain create has none.
+    ///
+    /// Requirements: COL-10, RES-canvass-12.
     #[must_use]
     pub fn recorded_by(&self) -> Option<&RecordAddress> {
         self.raw.recorded_by.as_ref()
     }
 
-    /// The draft without its type, lent.
+    /// Returns a reference to the raw draft.
     #[must_use]
     pub fn as_raw(&self) -> &RawDraft {
         &self.raw
     }
 
-    /// The draft without its type.
+    /// Returns the raw draft.
     #[must_use]
     pub fn into_raw(self) -> RawDraft {
         self.raw
@@ -123,8 +142,8 @@ impl<R> fmt::Debug for Draft<R> {
     }
 }
 
-/// A change of a record with the meaning of a JSON Merge Patch (CRU-15, CRU-17, UND-21): absent,
-/// `null` and a value stay apart.
+/// A validated change of a record, with the meaning of JSON Merge Patch: an absent member, `null`
+/// and a value are different.
 ///
 /// # Examples
 ///
@@ -142,13 +161,15 @@ impl<R> fmt::Debug for Draft<R> {
 /// let after = patch.apply(&before, Timestamp::now()).unwrap();
 /// assert_eq!(after, Person::default().given_name("Ada").source("web"));
 /// ```
+///
+/// Requirements: CRU-15, CRU-17, UND-21.
 pub struct Patch<R> {
     raw: RawPatch,
     kind: PhantomData<fn() -> R>,
 }
 
 impl<R: Resource> Patch<R> {
-    /// The typed view of a patch of this kind.
+    /// Converts a raw patch of this kind.
     #[must_use]
     pub fn from_raw(raw: RawPatch) -> Self {
         Self {
@@ -157,32 +178,39 @@ impl<R: Resource> Patch<R> {
         }
     }
 
-    /// The fields that were sent, whether as a value or as `null`.
+    /// Returns the fields that were sent, as a value or as `null`.
     #[must_use]
     pub fn sent_fields(&self) -> FieldSet<R> {
         FieldSet::from_fn(|field| self.raw.fields.contains(field.name))
     }
 
-    /// Whether the field was sent as `null`, which empties it (CRU-17).
+    /// Returns whether the field was sent as `null`, which clears it.
+    ///
+    /// Requirements: CRU-17.
     #[must_use]
     pub fn is_cleared(&self, key: FieldKey<R>) -> bool {
         key.spec()
             .is_some_and(|field| matches!(self.raw.fields.get(field.name), Some(Json::Null)))
     }
 
-    /// The values that were sent. A nested object holds only its sent members: [`Patch::apply`]
-    /// merges them.
+    /// Returns the values that were sent.
+    ///
+    /// A nested object contains only the members that were sent; [`Patch::apply`] merges them.
     #[must_use]
     pub fn fields(&self) -> R {
         R::from_object(&self.raw.fields)
     }
 
-    /// The record after the change (RFC 7396, UND-21), with the rules between fields applied.
+    /// Returns the record after the change, with the rules between fields applied.
+    ///
+    /// The change has the meaning of RFC 7396.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every rule that the changed record
-    /// would break (ERR-35).
+    /// Returns [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every rule that the changed
+    /// record would violate.
+    ///
+    /// Requirements: ERR-35, UND-21.
     pub fn apply(&self, record: &R, now: Timestamp) -> crate::Result<R> {
         let mut fields = to_object(record);
         self.raw
@@ -191,13 +219,17 @@ impl<R: Resource> Patch<R> {
         Ok(R::from_object(&fields))
     }
 
-    /// The foreign identifiers to keep, when any were sent (UND-25).
+    /// Returns the new foreign identifiers, or `None` if none were sent.
+    ///
+    /// Requirements: UND-25.
     #[must_use]
     pub fn identifiers(&self) -> Option<&[Identifier]> {
         self.raw.identifiers.as_deref()
     }
 
-    /// Where a link that was sent leads from now on; `Some(None)` clears it (CRU-16).
+    /// Returns the new target of a link that was sent; `Some(None)` clears the link.
+    ///
+    /// Requirements: CRU-16.
     #[must_use]
     pub fn link(&self, key: LinkKey<R>) -> Option<Option<&RecordAddress>> {
         self.raw
@@ -207,19 +239,19 @@ impl<R: Resource> Patch<R> {
             .map(|(_, to)| to.as_ref())
     }
 
-    /// Every link that is changed, and where it leads then.
+    /// Returns every changed link with its new target.
     #[must_use]
     pub fn links(&self) -> &[(&'static str, Option<RecordAddress>)] {
         &self.raw.links
     }
 
-    /// The patch without its type, lent.
+    /// Returns a reference to the raw patch.
     #[must_use]
     pub fn as_raw(&self) -> &RawPatch {
         &self.raw
     }
 
-    /// The patch without its type.
+    /// Returns the raw patch.
     #[must_use]
     pub fn into_raw(self) -> RawPatch {
         self.raw
@@ -232,7 +264,7 @@ impl<R> fmt::Debug for Patch<R> {
     }
 }
 
-/// The fields of a typed record as an object under the names of the tables.
+/// Converts the fields of a typed record into an object with the names of the tables.
 pub(crate) fn to_object<R: Resource>(record: &R) -> Object {
     let names = ShareNames::default();
     let mut bytes = Vec::new();
@@ -254,8 +286,8 @@ mod tests {
         },
     };
 
-    /// CRU-15: what a store has kept for years may be what no client could send today; it is no
-    /// reason to lose a record.
+    /// CRU-15: a store may contain values from earlier versions that no client could send today. A
+    /// change must not lose them.
     #[test]
     fn cru_15_a_change_keeps_what_a_client_could_not_send() {
         let location = Geocode {

@@ -1,5 +1,5 @@
-//! What a client sent without the type of its kind: for stores and runners that serve every kind
-//! alike.
+//! Drafts and patches without the type of their kind, for stores and programs that handle every
+//! kind alike.
 
 use std::{borrow::Cow, collections::HashSet, fmt};
 
@@ -13,36 +13,51 @@ use crate::{
     value::{Id, Identifier, Timestamp},
 };
 
-/// A record to create, validated, without the type of its kind.
+/// A validated record to create, without the type of its kind.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct RawDraft {
     /// The kind.
     pub kind: Kind,
-    /// The fields under the names of the tables, each valid; computed ones, identifiers and links
-    /// apart.
+    /// The valid fields, under the names of the tables. Computed fields, identifiers and links are
+    /// excluded.
     pub fields: Object,
-    /// The names of the fields that have a default of this server because nobody sent them
-    /// (CAP-08): a record that is known already keeps what it has.
+    /// The names of fields that were not sent and have a default of this server. They do not change
+    /// a record that already exists.
+    ///
+    /// Requirements: CAP-08.
     pub unsent: Vec<String>,
-    /// Foreign identifiers, each once (TYP-13, TYP-14).
+    /// Foreign identifiers, each once.
+    ///
+    /// Requirements: TYP-13, TYP-14.
     pub identifiers: Vec<Identifier>,
-    /// The id that an identifier in the server's own namespace names. Only in a helper's person or
-    /// action, where it means that very record; a plain create with one was refused (UND-24).
+    /// The id from an identifier in the server's own namespace.
+    ///
+    /// It exists only for the person or action of a helper request, where it means exactly that
+    /// record. A plain create with such an identifier is rejected.
+    ///
+    /// Requirements: UND-24.
     pub own: Option<Id>,
-    /// The people that identifiers in the server's own namespace name as holders of the tickets at
-    /// these places (RES-attendance-14). In `fields` those identifiers are left out.
+    /// The people that are the holders of tickets, each with the index of its ticket.
+    ///
+    /// They are sent as identifiers in the server's own namespace, which `fields` does not contain.
+    ///
+    /// Requirements: RES-attendance-14.
     pub holders: Vec<(usize, Id)>,
-    /// The records it links to by link name, the container among them. They have the right kind;
-    /// whether they exist only the store knows (CRU-02).
+    /// The linked records by link name, including the container. Their kinds are correct; only the
+    /// store knows whether they exist.
+    ///
+    /// Requirements: CRU-02.
     pub links: Vec<(&'static str, RecordAddress)>,
-    /// The submission or canvass whose helper call makes it: an answer or tagging is listed below
-    /// it, too (COL-10, RES-canvass-12). A plain create has none.
+    /// The submission or canvass whose helper request creates this record. The answer or tagging is
+    /// then also listed under it. A plain create has none.
+    ///
+    /// Requirements: COL-10, RES-canvass-12.
     pub recorded_by: Option<RecordAddress>,
 }
 
 impl fmt::Debug for RawDraft {
-    /// Without values: they are personal data.
+    /// Omits the values, because they are personal data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.fields.iter().map(|(name, _)| name).collect();
         f.debug_struct("Draft")
@@ -53,7 +68,7 @@ impl fmt::Debug for RawDraft {
 }
 
 impl RawDraft {
-    /// An empty draft.
+    /// Creates an empty draft.
     #[must_use]
     pub fn empty(kind: Kind) -> Self {
         Self {
@@ -68,21 +83,21 @@ impl RawDraft {
         }
     }
 
-    /// The same draft with these fields, under the names of the tables.
+    /// Sets the fields, under the names of the tables.
     #[must_use]
     pub fn with_fields(mut self, fields: Object) -> Self {
         self.fields = fields;
         self
     }
 
-    /// The same draft with these links, the container among them.
+    /// Sets the links, including the container.
     #[must_use]
     pub fn with_links(mut self, links: Vec<(&'static str, RecordAddress)>) -> Self {
         self.links = links;
         self
     }
 
-    /// The record that a link leads to.
+    /// Returns the record that a link points to.
     #[must_use]
     pub fn link(&self, name: &str) -> Option<&RecordAddress> {
         self.links
@@ -91,13 +106,13 @@ impl RawDraft {
             .map(|(_, address)| address)
     }
 
-    /// The container it is created under.
+    /// Returns the container that the record is created under.
     #[must_use]
     pub fn container(&self) -> Option<&RecordAddress> {
         self.link(self.kind.schema().parent?)
     }
 
-    /// The fields without those that have a default because nobody sent them.
+    /// Returns the fields without those that were not sent and have a default.
     #[must_use]
     pub fn fields_without_defaults(&self) -> Cow<'_, Object> {
         if self.unsent.is_empty() {
@@ -108,9 +123,13 @@ impl RawDraft {
         Cow::Owned(fields)
     }
 
-    /// The change that a repeated helper call makes of the action that an earlier try recorded with
-    /// these identifiers (UND-24): what is sent now, with the identifiers of both. A default or a
-    /// time of receipt that nobody sent changes nothing.
+    /// Returns the change for a repeated helper request whose action an earlier request recorded
+    /// with these identifiers.
+    ///
+    /// The change contains the sent fields and the identifiers of both requests. A default or a
+    /// time of receipt that was not sent changes nothing.
+    ///
+    /// Requirements: UND-24.
     #[must_use]
     pub fn into_repeat_patch(self, mut recorded: Vec<Identifier>, now: Timestamp) -> RawPatch {
         let (mut fields, received) = (self.fields_without_defaults().into_owned(), Json::from(now));
@@ -126,7 +145,7 @@ impl RawDraft {
                 fields.remove(field.name);
             }
         }
-        // A body may hold very many.
+        // A body may contain many identifiers.
         let known: HashSet<Identifier> = recorded.iter().cloned().collect();
         recorded.extend(
             self.identifiers
@@ -141,10 +160,12 @@ impl RawDraft {
         }
     }
 
-    /// Sets the values of omitted fields that have a default (CAP-08), and applies the rules
-    /// between fields.
+    /// Sets the defaults of omitted fields, applies the rules between fields, and returns the
+    /// problems.
     ///
-    /// Called by the library before a backend sees the draft. Problems are returned, not raised.
+    /// The library calls this before a backend gets the draft.
+    ///
+    /// Requirements: CAP-08.
     pub fn apply_defaults(&mut self, now: Timestamp) -> Vec<Problem> {
         let schema = self.kind.schema();
         for field in schema.fields.fields {
@@ -168,28 +189,36 @@ impl RawDraft {
     }
 }
 
-/// A change of a record with the meaning of a JSON Merge Patch (CRU-15, CRU-17, UND-21), without
-/// the type of its kind.
+/// A validated change of a record with the meaning of JSON Merge Patch, without the type of its
+/// kind.
+///
+/// Requirements: CRU-15, CRU-17, UND-21.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct RawPatch {
     /// The kind.
     pub kind: Kind,
-    /// The fields that were sent, under the names of the tables, each valid; `null` empties.
+    /// The valid fields that were sent, under the names of the tables; `null` clears a field.
     pub fields: Object,
-    /// The foreign identifiers to keep, when any were sent (UND-25).
+    /// The new foreign identifiers, or `None` if none were sent.
+    ///
+    /// Requirements: UND-25.
     pub identifiers: Option<Vec<Identifier>>,
-    /// The people that identifiers in the server's own namespace name as holders of the tickets at
-    /// these places (RES-attendance-14). In `fields` those identifiers are left out.
+    /// The people that are the holders of tickets, each with the index of its ticket. They are sent
+    /// as identifiers in the server's own namespace, which `fields` does not contain.
+    ///
+    /// Requirements: RES-attendance-14.
     pub holders: Vec<(usize, Id)>,
-    /// The links that were sent and may be changed; `None` clears (CRU-16).
+    /// The links that were sent and may be changed; `None` clears a link.
+    ///
+    /// Requirements: CRU-16.
     pub links: Vec<(&'static str, Option<RecordAddress>)>,
-    /// The state of the record that the change was made from; `None` where it is made from none.
+    /// The state of the record that the change is based on; `None` if it is based on no state.
     pub if_match: Option<RecordState>,
 }
 
 impl fmt::Debug for RawPatch {
-    /// Without values: they are personal data.
+    /// Omits the values, because they are personal data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.fields.iter().map(|(name, _)| name).collect();
         f.debug_struct("Patch")
@@ -200,7 +229,7 @@ impl fmt::Debug for RawPatch {
 }
 
 impl RawPatch {
-    /// A change of these fields, and of nothing else.
+    /// Creates a change of these fields only.
     #[must_use]
     pub fn new(kind: Kind, fields: Object) -> Self {
         Self {
@@ -213,7 +242,7 @@ impl RawPatch {
         }
     }
 
-    /// The same change, with the foreign identifiers to keep.
+    /// Sets the new foreign identifiers.
     #[must_use]
     pub fn with_identifiers(mut self, identifiers: Vec<Identifier>) -> Self {
         self.identifiers = Some(identifiers);
@@ -225,7 +254,9 @@ impl RawPatch {
     ///
     /// # Errors
     ///
-    /// Every rule that the changed record would break; `fields` is then not to be stored (CRU-20).
+    /// Returns every rule that the changed record would violate. Do not store `fields` then.
+    ///
+    /// Requirements: CRU-20.
     pub fn apply_to(&self, fields: &mut Object, now: Timestamp) -> Result<(), Vec<Problem>> {
         merge_patch(fields, &self.fields);
         let mut problems = Vec::new();

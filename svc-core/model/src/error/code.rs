@@ -1,13 +1,14 @@
-//! The closed list of error codes (Annex C): this file holds all that is said of each.
+//! The closed list of error codes (Annex C), with the texts that explain each code.
 
 use std::fmt;
 
-/// Declares [`ErrorCode`]: wire name, HTTP status and the sentences that explain each code, written
-/// once.
+/// Declares [`ErrorCode`]: the name, the HTTP status and the explanation of each code.
 macro_rules! codes {
     ($( #[doc = $meaning:literal] $(#[doc = $more:literal])* $name:ident = $wire:literal, $status:literal, cause $cause:literal, remedy $remedy:literal; )+) => {
-        /// Machine-readable reason of a failure (ERR-24, Annex C). The list is closed: one
-        /// documentation page per code.
+        /// Machine-readable reason of a failure. The list is closed (Annex C), and each code has a
+        /// documentation page.
+        ///
+        /// Requirements: ERR-24.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum ErrorCode {
@@ -18,31 +19,37 @@ macro_rules! codes {
             /// Every code, in the order of the table.
             pub const ALL: &'static [ErrorCode] = &[$(ErrorCode::$name),+];
 
-            /// The name on the wire, in upper snake case (ERR-24).
+            /// Returns the name in responses, in upper snake case.
+            ///
+            /// Requirements: ERR-24.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(ErrorCode::$name => $wire),+ }
             }
 
-            /// The HTTP status that goes with the code (ERR-19, ERR-22).
+            /// Returns the HTTP status of the code.
+            ///
+            /// Requirements: ERR-19, ERR-22.
             #[must_use]
             pub const fn status(self) -> u16 {
                 match self { $(ErrorCode::$name => $status),+ }
             }
 
-            /// What the code means, in a sentence for a client (ERR-25).
+            /// Returns what the code means, as a sentence for clients.
+            ///
+            /// Requirements: ERR-25.
             #[must_use]
             pub const fn meaning(self) -> &'static str {
                 match self { $(ErrorCode::$name => $meaning.trim_ascii()),+ }
             }
 
-            /// Why it comes, in a sentence for the page of the code.
+            /// Returns why the error occurs, as text for the page of the code.
             #[must_use]
             pub const fn cause(self) -> &'static str {
                 match self { $(ErrorCode::$name => $cause),+ }
             }
 
-            /// What a client does then, in a sentence for the page of the code.
+            /// Returns how a client can fix the error, as text for the page of the code.
             #[must_use]
             pub const fn remedy(self) -> &'static str {
                 match self { $(ErrorCode::$name => $remedy),+ }
@@ -52,293 +59,293 @@ macro_rules! codes {
 }
 
 codes! {
-    /// One field has a value that it cannot take.
+    /// A field has an invalid value.
     FieldInvalid = "FIELD_INVALID", 400,
-        cause "The value has another type than the field, or breaks a rule of it. `properties` names the field by its path.",
-        remedy "Look the field up on the page of its resource, and send a value of its type.";
-    /// A field that this server needs is missing.
+        cause "The value has the wrong type or breaks a rule of the field. `properties` contains the path of the field.",
+        remedy "Look up the field on the page of its resource, and send a valid value.";
+    /// A required field is missing.
     FieldRequired = "FIELD_REQUIRED", 400,
-        cause "A create leaves out a field or a link that it must have.",
+        cause "A create request does not contain a field or link that this server requires.",
         remedy "Send the field or link that `properties` names.";
-    /// The body has a property that is none of what is written.
+    /// The body contains an unknown property.
     ///
-    /// Row: UND-22.
+    /// Requirements: UND-22.
     PropertyUnknown = "PROPERTY_UNKNOWN", 400,
-        cause "Nothing here has this name. It is an error where the request has `Prefer: handling=strict`, else a warning beside the answer.",
-        remedy "Correct the name, which `hint` may tell, or leave the property out.";
-    /// The body has a property that only the server sets.
+        cause "The resource has no property with this name. With `Prefer: handling=strict` this is an error, otherwise a warning in the response.",
+        remedy "Correct the name (see `hint`), or omit the property.";
+    /// The body contains a property that only the server can set.
     ///
-    /// Row: UND-22.
+    /// Requirements: UND-22.
     PropertyReadOnly = "PROPERTY_READ_ONLY", 400,
-        cause "The server keeps this property itself, such as dates, sums and most links. It is an error where the request has `Prefer: handling=strict`.",
-        remedy "Leave the property out.";
-    /// The body says the same thing twice, and one of both counts.
+        cause "The server sets this property itself, such as dates, totals and most links. With `Prefer: handling=strict` this is an error.",
+        remedy "Omit the property.";
+    /// Two properties set the same value, and one of them is ignored.
     ///
-    /// Row: UND-22.
+    /// Requirements: UND-22.
     PropertyOverruled = "PROPERTY_OVERRULED", 400,
-        cause "Two properties stand for the same thing, such as a link in `_links` and one beside it. The description names the one that counts.",
-        remedy "Send one of both.";
-    /// The body is not JSON that this server reads.
+        cause "The body sets one value with two properties, for example with a member and with a link in `_links`. The description names the property that is used.",
+        remedy "Send only one of them.";
+    /// The body is not valid JSON, or exceeds a limit of this server.
     JsonInvalid = "JSON_INVALID", 400,
-        cause "The body is cut off, has a comma or quote too many, or is nested deeper or larger than this server reads.",
-        remedy "Let a JSON library write the body, and stay within the limits.";
-    /// An object in the body has the same key twice.
+        cause "The body is incomplete, contains a syntax error such as an extra comma or quote, or exceeds the limits for size or nesting.",
+        remedy "Create the body with a JSON library, and stay within the limits.";
+    /// An object in the body contains the same key twice.
     DuplicateKey = "DUPLICATE_KEY", 400,
-        cause "Two members of one object have the same name, so that it is not clear which counts.",
+        cause "Two members of one object have the same name, so the value is ambiguous.",
         remedy "Send each name once.";
-    /// The request needs a JSON body and has none.
+    /// The request requires a JSON body but has none.
     BodyMissing = "BODY_MISSING", 400,
-        cause "The request came without a body, or with its fields in the address.",
+        cause "The request has no body, or its fields are in the query string.",
         remedy "Send the fields as a JSON object with `Content-Type: application/json`.";
-    /// The HTTP request itself is ambiguous or not meant for this server.
+    /// The HTTP request is ambiguous or is not meant for this server.
     ///
-    /// Row: UND-34.
+    /// Requirements: UND-34.
     RequestInvalid = "REQUEST_INVALID", 400,
-        cause "The request names two hosts or two keys, another host, or a method that no resource has.",
-        remedy "Send one `Host` and one key, to the addresses that links lead to. A proxy in between may be at fault.";
-    /// The header `Idempotency-Key` holds no key.
+        cause "The request names two hosts, two keys, or another host, or uses a method that no resource supports.",
+        remedy "Send one `Host` header and one key, and use the URLs of links. Check for a proxy that changes requests.";
+    /// The header `Idempotency-Key` is invalid.
     ///
-    /// Row: IDM-05.
+    /// Requirements: IDM-05.
     IdempotencyKeyInvalid = "IDEMPOTENCY_KEY_INVALID", 400,
-        cause "The header `Idempotency-Key` is empty, stands there twice, or holds more than 255 characters or others than printable ones of ASCII.",
-        remedy "Send one key, such as a random UUID, in quotes or without: `Idempotency-Key: \"8e03978e-40d5-43dd-bc93-6894a57f9324\"`.";
-    /// A paging parameter is not a number that a page can have.
+        cause "The header `Idempotency-Key` is empty, repeated, longer than 255 characters, or not printable ASCII.",
+        remedy "Send one key, such as a random UUID, with or without quotes: `Idempotency-Key: \"8e03978e-40d5-43dd-bc93-6894a57f9324\"`.";
+    /// A paging parameter is not a valid number.
     PageInvalid = "PAGE_INVALID", 400,
-        cause "`page` or `per_page` is not a whole number from 1.",
-        remedy "Follow the `next` link instead of counting, or send a number from 1.";
-    /// The cursor is none that the change feed gave to this key's tenant.
+        cause "`page` or `per_page` is not a whole number greater than 0.",
+        remedy "Follow the `next` link, or send a whole number greater than 0.";
+    /// The cursor does not belong to this change feed.
     ///
-    /// Row: SYN-07.
+    /// Requirements: SYN-07.
     CursorInvalid = "CURSOR_INVALID", 400,
-        cause "`after` was cut off or put together by hand, or is a cursor of another server, collection or tenant.",
-        remedy "Follow `next` and `last` links as they are. Without one, begin anew: note `last` of the change feed, read the collections, then follow it.";
-    /// A filter or an order is not one that this collection has.
+        cause "`after` is incomplete or was not created by this server, or it is a cursor of another server, collection or tenant.",
+        remedy "Use the `next` and `last` links unchanged. Without a cursor, note the `last` link of the change feed, read the collections, then follow the noted link.";
+    /// The filter or the order is not valid for this collection.
     ///
-    /// Row: FLT-03.
+    /// Requirements: FLT-03.
     FilterInvalid = "FILTER_INVALID", 400,
-        cause "`filter` does not follow the grammar, names a field that this collection cannot be filtered by, or asks for something that no index leads to; or `order` is no date that the collection can be ordered by.",
-        remedy "Mend the filter at the character that the description names; the page on filters has the grammar, and the capability document says which fields each collection has.";
+        cause "`filter` has a syntax error, names a field that is not filterable in this collection, or needs a comparison that no index supports. Or `order` is not a sortable date of this collection.",
+        remedy "Fix the filter at the reported position. The grammar is on the page about filters, and the capability document lists the fields of each collection.";
     /// Another tag or list already has this name.
     NameInUse = "NAME_IN_USE", 400,
-        cause "Names of tags and lists are unique, and this one is taken.",
-        remedy "Use the record that has the name, or another name.";
+        cause "The names of tags and lists must be unique, and another record has this name.",
+        remedy "Use the record with this name, or choose another name.";
     /// Another record of this kind already has this identifier.
     ///
-    /// Row: UND-24.
+    /// Requirements: UND-24.
     IdentifierInUse = "IDENTIFIER_IN_USE", 400,
-        cause "Identifiers are unique for each kind, and another record has this one.",
-        remedy "Change that record instead, or send the identifier of the right one.";
+        cause "Identifiers must be unique within a kind, and another record has this one.",
+        remedy "Change that record, or send a different identifier.";
     /// The record still has actions or answers and cannot be deleted.
     ///
-    /// Row: UND-26.
+    /// Requirements: UND-26.
     HasDependents = "HAS_DEPENDENTS", 400,
-        cause "Signatures, donations, answers or the like still belong to the record.",
-        remedy "Delete these first, or keep the record.";
-    /// More than one entry of a list is marked as the primary one.
+        cause "Signatures, donations, answers or similar records still belong to the record.",
+        remedy "Delete these records first, or do not delete the record.";
+    /// More than one entry of a list is marked as primary.
     MultiplePrimary = "MULTIPLE_PRIMARY", 400,
-        cause "Several addresses or numbers of one person are marked as primary.",
-        remedy "Mark one, or none.";
-    /// A link leads to no person of this caller.
+        cause "Several addresses or phone numbers of one person are marked as primary.",
+        remedy "Mark at most one entry as primary.";
+    /// The linked person does not exist.
     PersonNotFound = "PERSON_NOT_FOUND", 400,
-        cause "The link to a person leads to nobody of this tenant: it was deleted, or is from another server.",
-        remedy "Send the `self` link of a person of this server, or the person itself with a helper.";
-    /// A link in the body leads to no record of this caller.
+        cause "The tenant has no person with this URL. The person was deleted, or the URL is from another server.",
+        remedy "Send the `self` link of a person of this server, or send the person in a helper request.";
+    /// A record that the body links to does not exist.
     LinkNotFound = "LINK_NOT_FOUND", 400,
-        cause "A link in the body leads to nothing of this tenant, or to another kind of record.",
+        cause "A link in the body does not identify a record of this tenant, or the record has the wrong kind.",
         remedy "Send the `self` link of a record of the right kind.";
-    /// An action function needs a person and the call names none.
+    /// An action function needs a person, and the request has none.
     ///
-    /// Row: UND-29.
+    /// Requirements: UND-29.
     PersonRequired = "PERSON_REQUIRED", 400,
-        cause "Tags, lists and answers belong to a person, and the call names none.",
-        remedy "Send a `person` with the call.";
+        cause "Tags, lists and answers need a person, and the request does not contain one.",
+        remedy "Send a `person` in the request.";
     /// A ticket has a title that no ticket level of the event has.
     TicketLevelDoesNotExist = "TICKET_LEVEL_DOES_NOT_EXIST", 400,
-        cause "The title of a ticket has to be that of a ticket level of the event.",
+        cause "The title of each ticket must be the title of a ticket level of the event.",
         remedy "Read the event, and send a title from its `ticket_levels`.";
-    /// A ticket level has fewer tickets left than were asked for.
+    /// The ticket level has fewer tickets left than requested.
     ///
-    /// Row: LIM-05.
+    /// Requirements: LIM-05.
     TicketLimitExceeded = "TICKET_LIMIT_EXCEEDED", 400,
-        cause "Fewer tickets of this level are left than were asked for. None were sold.",
-        remedy "Ask for fewer tickets, or for those of another level.";
-    /// Tickets were sent for an event that has none.
+        cause "The request asks for more tickets than are left at this level. No tickets were sold.",
+        remedy "Request fewer tickets, or tickets of another level.";
+    /// The event does not have tickets.
     TicketsNotAllowed = "TICKETS_NOT_ALLOWED", 400,
-        cause "The event has the type `open`, or no ticket levels.",
-        remedy "Leave `tickets` out.";
+        cause "The type of the event is `open`, or the event has no ticket levels.",
+        remedy "Omit `tickets`.";
     /// The event is full.
     ///
-    /// Row: LIM-04.
+    /// Requirements: LIM-04.
     CapacityExceeded = "CAPACITY_EXCEEDED", 400,
-        cause "The event has as many attendances as its `capacity` allows.",
-        remedy "Ask its organizer, or for another event.";
+        cause "The event already has as many attendances as its `capacity` allows.",
+        remedy "Contact the organizer, or choose another event.";
     /// The event is cancelled.
     ///
-    /// Row: RES-event-21.
+    /// Requirements: RES-event-21.
     EventCancelled = "EVENT_CANCELLED", 400,
-        cause "The event takes no attendances any more: its `status` is `cancelled`.",
-        remedy "Ask its organizer, or for another event.";
-    /// The start lies after the end.
+        cause "The event does not accept attendances because its `status` is `cancelled`.",
+        remedy "Contact the organizer, or choose another event.";
+    /// The start date is after the end date.
     StartDateAfterEndDate = "START_DATE_AFTER_END_DATE", 400,
-        cause "The end has to be at the start or later.",
-        remedy "Exchange the dates, or mend one of them; mind the time zones.";
-    /// A Paragraph question takes no responses.
+        cause "The end date must be equal to the start date or later.",
+        remedy "Swap the dates, or correct one of them. Check the time zones.";
+    /// A Paragraph question cannot have responses.
     ///
-    /// Row: ERR-35.
+    /// Requirements: ERR-35.
     ParagraphCannotHaveResponses = "PARAGRAPH_CANNOT_HAVE_RESPONSES", 400,
-        cause "A question of the type `Paragraph` is answered with free text.",
-        remedy "Leave `responses` out, or make it a `SingleChoice` or `MultiChoice` question.";
-    /// A response key has characters other than letters and digits.
+        cause "A question of type `Paragraph` is answered with free text.",
+        remedy "Omit `responses`, or use the type `SingleChoice` or `MultiChoice`.";
+    /// A response key contains characters other than letters and digits.
     ResponseKeyInvalid = "RESPONSE_KEY_INVALID", 400,
-        cause "Keys of responses have letters and digits only.",
-        remedy "Send such a key.";
+        cause "Response keys may contain letters and digits only.",
+        remedy "Send a key that consists of letters and digits.";
     /// Two responses of one question have the same key.
     ///
-    /// Row: ERR-40.
+    /// Requirements: ERR-40.
     ResponseKeyNotUnique = "RESPONSE_KEY_NOT_UNIQUE", 400,
-        cause "A key stands for one response of its question.",
-        remedy "Give each response its own key.";
-    /// A response name has characters that are not allowed.
+        cause "Each response of a question must have its own key.",
+        remedy "Use a different key for each response.";
+    /// A response name contains characters that are not allowed.
     ///
-    /// Row: ERR-36.
+    /// Requirements: ERR-36.
     ResponseNameInvalid = "RESPONSE_NAME_INVALID", 400,
-        cause "Names of responses have letters, digits and underscore only.",
-        remedy "Send such a name; free text belongs into `title`.";
+        cause "Response names may contain letters, digits and underscores only.",
+        remedy "Change the name, and send free text in `title`.";
     /// The question has no response with this key.
     ///
-    /// Row: HAF-09.
+    /// Requirements: HAF-09.
     ResponseKeyDoesNotExist = "RESPONSE_KEY_DOES_NOT_EXIST", 400,
-        cause "An answer chose a key that its question does not have.",
+        cause "An answer uses a key that its question does not have.",
         remedy "Read the question, and send a `key` from its `responses`.";
-    /// A `SingleChoice` question takes one response.
+    /// A `SingleChoice` question accepts one response only.
     ///
-    /// Row: HAF-09.
+    /// Requirements: HAF-09.
     TooManyResponses = "TOO_MANY_RESPONSES", 400,
-        cause "An answer chose several responses of a `SingleChoice` question.",
+        cause "An answer contains several responses to a `SingleChoice` question.",
         remedy "Send one key in `responses`.";
     /// No tag has this name.
     ///
-    /// Row: ERR-37.
+    /// Requirements: ERR-37.
     TagNameDoesNotExist = "TAG_NAME_DOES_NOT_EXIST", 400,
-        cause "Helpers add existing tags; they make none.",
-        remedy "Create the tag first, or send the name of one that is there.";
-    /// No tag has this address.
+        cause "Helpers only add tags that already exist.",
+        remedy "Create the tag first, or send the name of an existing tag.";
+    /// No tag has this URL.
     ///
-    /// Row: HAF-04.
+    /// Requirements: HAF-04.
     TagUriDoesNotExist = "TAG_URI_DOES_NOT_EXIST", 400,
-        cause "The address leads to no tag of this tenant.",
+        cause "The URL does not identify a tag of this tenant.",
         remedy "Send the `self` link of a tag.";
     /// No list has this name.
     ///
-    /// Row: HAF-05.
+    /// Requirements: HAF-05.
     ListNameDoesNotExist = "LIST_NAME_DOES_NOT_EXIST", 400,
-        cause "Helpers add to existing lists; they make none.",
-        remedy "Create the list first, or send the name of one that is there.";
-    /// No list has this address.
+        cause "Helpers only use lists that already exist.",
+        remedy "Create the list first, or send the name of an existing list.";
+    /// No list has this URL.
     ///
-    /// Row: HAF-06.
+    /// Requirements: HAF-06.
     ListUriDoesNotExist = "LIST_URI_DOES_NOT_EXIST", 400,
-        cause "The address leads to no list of this tenant.",
+        cause "The URL does not identify a list of this tenant.",
         remedy "Send the `self` link of a list.";
-    /// No question has this identifier or address.
+    /// No question has this identifier or URL.
     ///
-    /// Row: HAF-08.
+    /// Requirements: HAF-08.
     QuestionDoesNotExist = "QUESTION_DOES_NOT_EXIST", 400,
-        cause "The identifier or address leads to no question of this tenant.",
+        cause "The identifier or URL does not identify a question of this tenant.",
         remedy "Send the `self` link of a question, or one of its identifiers.";
     /// The message is not scheduled, so there is nothing to cancel.
     ///
-    /// Row: SCH-08.
+    /// Requirements: SCH-08.
     MessageNotScheduled = "MESSAGE_NOT_SCHEDULED", 400,
-        cause "The message has no schedule, so none can be cancelled.",
-        remedy "Nothing is to be done.";
+        cause "The message has no schedule that could be cancelled.",
+        remedy "No action is needed.";
     /// The API key is missing or not valid.
     ///
-    /// Row: AUT-03.
+    /// Requirements: AUT-03.
     KeyInvalid = "KEY_INVALID", 401,
-        cause "There is no key in the request, it is misspelt, it has expired, or it was revoked.",
+        cause "The request has no key, or the key is misspelled, expired or revoked.",
         remedy "Send a valid key in the header that the authentication page names.";
-    /// The API key may not do this.
+    /// The API key does not have the required right.
     ///
-    /// Row: AUT-04.
+    /// Requirements: AUT-04.
     KeyNotAllowed = "KEY_NOT_ALLOWED", 403,
-        cause "The key is valid, and limited to other kinds or operations, or to reading.",
+        cause "The key is valid, but it is limited to other kinds or operations, or to reading.",
         remedy "Ask the operator of this server for a key with this right.";
-    /// Nothing is found at this address.
+    /// The resource does not exist.
     ResourceNotFound = "RESOURCE_NOT_FOUND", 404,
-        cause "The record was deleted, belongs to another tenant, or never was; or the address was put together by hand.",
-        remedy "Begin at the entry point, and follow links.";
-    /// What follows the cursor is not kept any more.
+        cause "The record was deleted, belongs to another tenant, or never existed; or the URL is not one of this API.",
+        remedy "Start at the entry point, and follow links.";
+    /// The cursor has expired.
     ///
-    /// Row: SYN-08.
+    /// Requirements: SYN-08.
     CursorExpired = "CURSOR_EXPIRED", 410,
-        cause "The feed was cut, or has begun anew because the data came from another store or a backup, since the cursor was given.",
-        remedy "Begin anew: note `last` of the change feed, read the collections, then follow it.";
-    /// The body came too slowly.
+        cause "Since the cursor was created, the feed was truncated, or restarted after an import or a restore.",
+        remedy "Start again: note the `last` link of the change feed, read the collections, then follow the noted link.";
+    /// The body of the request arrived too slowly.
     ///
-    /// Row: UND-17.
+    /// Requirements: UND-17.
     RequestTimeout = "REQUEST_TIMEOUT", 408,
         cause "The connection is slow, or the client stopped sending.",
         remedy "Send the request again.";
-    /// The record is no longer as the request says that it is.
+    /// The record has changed since the state that the request names.
     ///
-    /// Row: ETG-07.
+    /// Requirements: ETG-07.
     PreconditionFailed = "PRECONDITION_FAILED", 412,
-        cause "The request came with `If-Match` or another condition, and the record was changed since the answer that the entity tag is from. Nothing was done.",
-        remedy "Read the record again, make the change to what it holds now, and send it with the new `ETag` in `If-Match`.";
-    /// The body is larger than this server takes.
+        cause "The request has `If-Match` or another condition, and the record has changed since the response with this entity tag. Nothing was changed.",
+        remedy "Read the record again, apply the change to its current state, and send the new `ETag` in `If-Match`.";
+    /// The body is larger than this server accepts.
     ///
-    /// Row: UND-17.
+    /// Requirements: UND-17.
     BodyTooLarge = "BODY_TOO_LARGE", 413,
-        cause "The body has more bytes than this server takes.",
-        remedy "Send less at once; see the limits.";
-    /// The body has a media type or a coding that this server does not read.
+        cause "The size of the body exceeds the limit of this server.",
+        remedy "Split the request; see the documented limits.";
+    /// The media type or content coding of the body is not supported.
     ///
-    /// Row: UND-27.
+    /// Requirements: UND-27.
     MediaTypeNotSupported = "MEDIA_TYPE_NOT_SUPPORTED", 415,
-        cause "The body is not declared as JSON, or is compressed.",
-        remedy "Send `Content-Type: application/json`, and no `Content-Encoding`.";
-    /// The key of the request belongs to another request.
+        cause "The body is not declared as JSON, or it is compressed.",
+        remedy "Send `Content-Type: application/json`, and omit `Content-Encoding`.";
+    /// The idempotency key was already used for another request.
     ///
-    /// Row: IDM-04.
+    /// Requirements: IDM-04.
     IdempotencyKeyReused = "IDEMPOTENCY_KEY_REUSED", 422,
-        cause "A request with this `Idempotency-Key` was answered before, and had another address or body. Nothing was done.",
-        remedy "Send a new key with each new request, such as a random UUID, and the same key only with the very same request.";
-    /// The request changes a record and does not say which state of it.
+        cause "This server has a stored response for this `Idempotency-Key`, and that request had another URL or body. Nothing was changed.",
+        remedy "Send a new key, such as a random UUID, with each new request. Send the same key only to repeat an identical request.";
+    /// The request must name the state of the record that it changes.
     ///
-    /// Row: ETG-09.
+    /// Requirements: ETG-09.
     PreconditionRequired = "PRECONDITION_REQUIRED", 428,
-        cause "This server takes changes and deletions only with `If-Match`, so that nobody undoes what somebody else has just written.",
+        cause "This server requires `If-Match` for changes and deletions, so that concurrent changes are not overwritten.",
         remedy "Read the record, and send its `ETag` in `If-Match`.";
-    /// Too many requests of the API key or its tenant wait for changes.
+    /// Too many requests of this API key or tenant wait for changes.
     ///
-    /// Row: SYN-13.
+    /// Requirements: SYN-13.
     TooManyRequests = "TOO_MANY_REQUESTS", 429,
-        cause "As many requests with `Prefer: wait` and event streams are open as this server allows for one key or one tenant.",
-        remedy "Close those that are not needed, ask without `Prefer: wait`, or repeat the request after the seconds in `Retry-After`.";
+        cause "This key or tenant has reached the limit of open requests with `Prefer: wait` and open event streams.",
+        remedy "Close the connections that you do not need, omit `Prefer: wait`, or repeat the request after the seconds in `Retry-After`.";
     /// This server does not support the operation.
     ///
-    /// Row: ERR-07.
+    /// Requirements: ERR-07.
     NotImplemented = "NOT_IMPLEMENTED", 500,
-        cause "The address is one of the interface, and this server does not offer the operation there.",
-        remedy "Read the capability document: it names what there is.";
+        cause "The URL is defined by the API, but this server does not offer the operation.",
+        remedy "See the capability document for the supported operations.";
     /// This server does not support the kind of resource in this entry.
     ///
-    /// Row: ERR-38.
+    /// Requirements: ERR-38.
     NotSupported = "NOT_SUPPORTED", 500,
-        cause "A helper call asks for an action function that this server does not have. The rest of the call was done.",
-        remedy "Leave the function out; the capability document names those that there are.";
-    /// Something unexpected went wrong; the reference code leads to the log.
+        cause "The helper request contains an action function that this server does not support. The other parts of the request were executed.",
+        remedy "Omit the action function; see the capability document for the supported ones.";
+    /// An unexpected error occurred; the log has details under the reference code.
     ///
-    /// Row: ERR-05.
+    /// Requirements: ERR-05.
     UnexpectedError = "UNEXPECTED_ERROR", 500,
-        cause "A fault of the server, not of the request.",
-        remedy "Send the request again later; quote `reference_code` to the operator if it stays.";
-    /// The server cannot answer now; try again later.
+        cause "The server failed. The request is not the cause.",
+        remedy "Send the request again later. If the error persists, send the `reference_code` to the operator.";
+    /// The server is temporarily unavailable; try again later.
     ///
-    /// Row: UND-36.
+    /// Requirements: UND-36.
     Unavailable = "UNAVAILABLE", 503,
-        cause "The store is busy, full or being looked after.",
+        cause "The store is busy, out of space, or under maintenance.",
         remedy "Send the request again after the seconds in `Retry-After`.";
 }
 

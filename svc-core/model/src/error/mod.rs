@@ -1,5 +1,5 @@
-//! What can go wrong: the closed list of error codes (Annex C), one problem with a request, and
-//! what a backend returns.
+//! Errors: the closed list of error codes (Annex C), the problems of a request, and the error type
+//! of backends.
 
 mod code;
 mod backend_error;
@@ -11,26 +11,33 @@ pub use code::ErrorCode;
 pub use backend_error::{Error, ErrorKind, Result};
 pub use property_path::{PathSegment, PropertyPath};
 
-/// One thing that is wrong with a request: an `ErrorDescription` of the interface (ERR-24 to
-/// ERR-28).
+/// One problem of a request: an `ErrorDescription` of the specification.
+///
+/// Requirements: ERR-24 to ERR-28.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
-    /// Machine-readable reason (ERR-24).
+    /// Machine-readable reason.
+    ///
+    /// Requirements: ERR-24.
     pub code: ErrorCode,
-    /// The properties at fault (ERR-26).
+    /// The properties that cause the problem.
+    ///
+    /// Requirements: ERR-26.
     pub properties: Vec<PropertyPath>,
-    /// How to fix it, for example a validation expression (ERR-27).
+    /// How to fix the problem, for example the allowed values.
+    ///
+    /// Requirements: ERR-27.
     pub hint: Option<String>,
     text: Cow<'static, str>,
 }
 
-/// Stands in a description for the first property, which is named when the sentence is written.
+/// Placeholder for the first property, which is inserted when the description is written.
 const NAMED: &str = "{property}";
 
 impl Problem {
-    /// A problem with one property. In the description `{property}` stands for it, as the client
-    /// wrote it:
+    /// Creates a problem of one property. In the description, `{property}` is replaced by the
+    /// property as the client wrote it:
     ///
     /// ```
     /// use svc_core::{ErrorCode, Problem};
@@ -50,7 +57,7 @@ impl Problem {
         }
     }
 
-    /// A problem with the request as a whole.
+    /// Creates a problem of the request as a whole.
     pub fn for_request(code: ErrorCode, description: impl Into<Cow<'static, str>>) -> Self {
         Self {
             code,
@@ -60,7 +67,7 @@ impl Problem {
         }
     }
 
-    /// A problem between several properties.
+    /// Creates a problem that concerns several properties.
     pub fn for_properties(
         code: ErrorCode,
         properties: &[&str],
@@ -75,8 +82,10 @@ impl Problem {
         }
     }
 
-    /// The problem of an identifier that another record has (UND-24): the one at this place of the
+    /// Creates the problem of an identifier that another record has. `place` is its index in the
     /// draft.
+    ///
+    /// Requirements: UND-24.
     #[must_use]
     pub fn identifier_in_use(place: usize) -> Self {
         let property = PropertyPath::member("identifiers").push_index(place);
@@ -87,7 +96,10 @@ impl Problem {
         )
     }
 
-    /// The problem of an identifier in the server's own namespace that names no record (UND-24).
+    /// Creates the problem of an identifier in the server's own namespace that does not identify a
+    /// record.
+    ///
+    /// Requirements: UND-24.
     #[must_use]
     pub fn own_identifier_in_use() -> Self {
         let text = "{property} is the identifier of another record.";
@@ -98,13 +110,15 @@ impl Problem {
         )
     }
 
-    /// What is wrong, for a human reader, with the properties as they stand (ERR-25).
+    /// Returns the description for a human reader, with the properties as the library names them.
+    ///
+    /// Requirements: ERR-25.
     #[must_use]
     pub fn description(&self) -> String {
         self.described(PropertyPath::to_string)
     }
 
-    /// The same with each property spelled as told.
+    /// Returns the description with each property written by `spelled`.
     pub fn described(&self, spelled: impl Fn(&PropertyPath) -> String) -> String {
         match self.properties.first() {
             Some(property) if self.text.contains(NAMED) => self
@@ -114,7 +128,9 @@ impl Problem {
         }
     }
 
-    /// The same problem where a part of the body stands: named from the top of the body (ERR-26).
+    /// Prefixes the properties with a part of the body.
+    ///
+    /// Requirements: ERR-26.
     #[must_use]
     pub fn within(mut self, part: &PropertyPath) -> Self {
         if !part.segments().is_empty() {
@@ -127,15 +143,17 @@ impl Problem {
         self
     }
 
-    /// The same problem, its description begun by what it is about.
+    /// Prefixes the description with its subject.
     #[must_use]
     pub fn with_subject(mut self, what: &str) -> Self {
         self.text = format!("{what}: {}", self.text).into();
         self
     }
 
-    /// Whether the other problem may be there only because of this one: what is wrong with a body
-    /// is left out of what a store is shown of it.
+    /// Returns whether this problem may be the cause of the other one.
+    ///
+    /// Invalid parts of a body are removed before a store checks it, so the store can find problems
+    /// that result from the removal.
     #[must_use]
     pub fn explains(&self, other: &Self) -> bool {
         let is_missing = other.code == ErrorCode::FieldRequired;
@@ -147,7 +165,9 @@ impl Problem {
             .any(|own| other.properties.iter().any(|other| explains(own, other)))
     }
 
-    /// Adds how to fix it (ERR-27).
+    /// Adds a hint about how to fix the problem.
+    ///
+    /// Requirements: ERR-27.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -1,12 +1,14 @@
-//! Where a value stands in a body (ERR-26).
+//! The position of a value in a body.
+//!
+//! Requirements: ERR-26.
 
 use std::{borrow::Cow, fmt};
 
-/// Where a value stands in a body, step by step: `responses[2].name` is a member, an element and a
-/// member (ERR-26).
+/// The position of a value in a body, as a path. `responses[2].name` consists of a member, an
+/// element and a member.
 ///
-/// A store names what a draft has: `identifiers[0]` is its first identifier, `_links.person` its
-/// link. The library names it to the client as it was sent.
+/// A store names properties as the draft has them: `identifiers[0]` is the first identifier, and
+/// `_links.person` is a link. The library converts the path to the names that the client sent.
 ///
 /// # Examples
 ///
@@ -18,6 +20,8 @@ use std::{borrow::Cow, fmt};
 /// assert_eq!(name, PropertyPath::from("responses[2].name"));
 /// assert_eq!(PropertyPath::link("person").within(&PropertyPath::member("canvass")).to_string(), "canvass._links.person");
 /// ```
+///
+/// Requirements: ERR-26.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct PropertyPath(Vec<PathSegment>);
 
@@ -29,54 +33,55 @@ pub enum PathSegment {
     Member(Cow<'static, str>),
     /// An element of an array, counted from zero.
     Element(usize),
-    /// A link of the object, by its name in the table: a member of `_links`, under its relation.
+    /// A link of the object, by its name in the table. In a body it is a member of `_links`, named
+    /// by its relation.
     Link(Cow<'static, str>),
 }
 
 impl PropertyPath {
-    /// A member of the body.
+    /// Creates the path of a member of the body.
     pub fn member(name: impl Into<Cow<'static, str>>) -> Self {
         Self(vec![PathSegment::Member(name.into())])
     }
 
-    /// A link of the body, by its name in the table.
+    /// Creates the path of a link of the body, by its name in the table.
     pub fn link(name: impl Into<Cow<'static, str>>) -> Self {
         Self(vec![PathSegment::Link(name.into())])
     }
 
-    /// A member of the object here.
+    /// Appends a member of the object at this path.
     #[must_use]
     pub fn push_member(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.0.push(PathSegment::Member(name.into()));
         self
     }
 
-    /// An element of the array here.
+    /// Appends an element of the array at this path.
     #[must_use]
     pub fn push_index(mut self, place: usize) -> Self {
         self.0.push(PathSegment::Element(place));
         self
     }
 
-    /// The same in a part of a body: what stands in `person`, named from the top.
+    /// Prefixes the path with the path of a part of the body, such as `person`.
     #[must_use]
     pub fn prefixed_with(mut self, part: &Self) -> Self {
         self.0.splice(0..0, part.0.iter().cloned());
         self
     }
 
-    /// Whether the other one is this one, or stands in it.
+    /// Returns whether the other path is equal to this one or below it.
     pub(crate) fn contains(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
     }
 
-    /// Its steps.
+    /// Returns the segments of the path.
     #[must_use]
     pub fn segments(&self) -> &[PathSegment] {
         &self.0
     }
 
-    /// The text of it, with each link spelled as told.
+    /// Returns the path as text, with each link written by `relation`.
     pub fn spelled(&self, relation: impl Fn(&str) -> String) -> String {
         let mut text = String::new();
         for segment in &self.0 {
@@ -116,7 +121,7 @@ impl fmt::Display for PropertyPath {
 }
 
 impl From<&str> for PropertyPath {
-    /// The property that a text such as `tickets[0].title` or `_links.person` names.
+    /// Parses a text such as `tickets[0].title` or `_links.person`.
     fn from(text: &str) -> Self {
         let mut segments = Vec::new();
         let mut is_link = false;
@@ -164,7 +169,7 @@ mod tests {
             1 => member.prop_map(|name| PathSegment::Link(name.into())),
         ];
         prop::collection::vec(segment, 0..5).prop_map(|mut segments| {
-            // An element is one of something.
+            // An element always follows a member.
             segments.insert(0, PathSegment::Member("first".into()));
             PropertyPath(segments)
         })
@@ -173,7 +178,7 @@ mod tests {
     proptest! {
         #![proptest_config(crate::value::proptest_config::config())]
 
-        /// ERR-26: a property and its text are the same.
+        /// ERR-26: converting a path to text and back returns the same path.
         #[test]
         fn err_26_a_text_names_its_property(property in any_property()) {
             prop_assert_eq!(PropertyPath::from(property.to_string()), property);

@@ -1,5 +1,7 @@
-//! Typed, constant keys of a kind's fields and links, and sets of fields, for restrictions on what
-//! is read and written (CAP-04, CAP-06).
+//! Typed, constant keys of the fields and links of a kind, and sets of fields. They restrict what
+//! is read and written.
+//!
+//! Requirements: CAP-04, CAP-06.
 
 mod path;
 mod partial;
@@ -15,14 +17,14 @@ pub use path::FieldPath;
 pub use partial::PartialField;
 pub(crate) use partial::{object_in, place_in};
 
-/// One field of a kind, by its place in the table.
+/// A field of a kind, identified by its position in the table.
 pub struct FieldKey<R> {
     position: u32,
     kind: PhantomData<fn() -> R>,
 }
 
 impl<R: Resource> FieldKey<R> {
-    /// The field at a place of the table.
+    /// Creates the key of the field at a position of the table.
     #[must_use]
     pub(crate) const fn new(position: u32) -> Self {
         Self {
@@ -31,13 +33,13 @@ impl<R: Resource> FieldKey<R> {
         }
     }
 
-    /// Its place in the table.
+    /// Returns the position in the table.
     #[must_use]
     pub const fn position(&self) -> usize {
         self.position as usize
     }
 
-    /// Its name in the table; empty where the table has no such place.
+    /// Returns the name in the table; empty if the table has no such position.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match R::SCHEMA
@@ -50,7 +52,7 @@ impl<R: Resource> FieldKey<R> {
         }
     }
 
-    /// Whether a client may write it.
+    /// Returns whether a client may write the field.
     #[must_use]
     pub const fn is_writable(&self) -> bool {
         match R::SCHEMA
@@ -63,7 +65,7 @@ impl<R: Resource> FieldKey<R> {
         }
     }
 
-    /// The table of the object, or of the objects of the list, that the field holds; `None` for any
+    /// Returns the table of the object, or of the objects of the list, in the field; `None` for any
     /// other field.
     #[must_use]
     pub const fn object_schema(&self) -> Option<&'static ObjectSchema> {
@@ -77,7 +79,7 @@ impl<R: Resource> FieldKey<R> {
         }
     }
 
-    /// The row of the table.
+    /// Returns the field as the table declares it.
     #[must_use]
     pub fn spec(&self) -> Option<&'static FieldSpec> {
         R::SCHEMA.fields.fields.get(self.position as usize)
@@ -98,9 +100,9 @@ impl<R: Resource> fmt::Debug for FieldKey<R> {
     }
 }
 
-/// One link of a kind that leads to one record, such as `petition::link::creator`.
+/// A link of a kind to one record, such as `petition::link::creator`.
 ///
-/// A misspelt link, one of another kind, or one that leads to a collection or to a helper, does not
+/// A misspelled link, a link of another kind, or a link to a collection or a helper does not
 /// compile.
 pub struct LinkKey<R> {
     name: &'static str,
@@ -108,7 +110,7 @@ pub struct LinkKey<R> {
 }
 
 impl<R: Resource> LinkKey<R> {
-    /// The link of this name of the table.
+    /// Creates the key of the link with this name in the table.
     #[must_use]
     pub(crate) const fn new(name: &'static str) -> Self {
         Self {
@@ -117,16 +119,17 @@ impl<R: Resource> LinkKey<R> {
         }
     }
 
-    /// The link to one record that has this name; `None` when the kind has none. For programs that
-    /// are generic over the kind: for a kind that is known there are constants, which the compiler
-    /// checks.
+    /// Returns the link to one record with this name, or `None` if the kind has none.
+    ///
+    /// Use it in programs that are generic over the kind. For a known kind, use the constants,
+    /// which the compiler checks.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let link = R::SCHEMA.link(name)?;
         matches!(link.target, LinkTarget::One { .. }).then_some(Self::new(link.name))
     }
 
-    /// Its name in the table.
+    /// Returns the name in the table.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.name
@@ -147,17 +150,17 @@ impl<R> fmt::Debug for LinkKey<R> {
     }
 }
 
-/// A set of fields of one kind, made by [`fields!`](crate::fields). A field may be in it with some
-/// of its members only.
+/// A set of fields of one kind, created by [`fields!`](crate::fields). It can contain a field with
+/// only some of its members.
 pub struct FieldSet<R> {
     bits: u64,
-    /// The members of the fields that are not in the set as a whole.
+    /// The fields that are in the set with only some of their members.
     within: &'static [PartialField],
     kind: PhantomData<fn() -> R>,
 }
 
 impl<R: Resource> FieldSet<R> {
-    /// The set of these fields.
+    /// Creates the set of these fields.
     #[must_use]
     pub const fn from_keys(keys: &[FieldKey<R>]) -> Self {
         let mut bits = 0;
@@ -173,25 +176,25 @@ impl<R: Resource> FieldSet<R> {
         }
     }
 
-    /// The same set, but of these fields only some members.
+    /// Limits these fields of the set to some of their members.
     #[must_use]
     pub(crate) const fn within(self, within: &'static [PartialField]) -> Self {
         Self { within, ..self }
     }
 
-    /// Every field of the kind that a client may write.
+    /// Returns the set of every field of the kind that a client may write.
     #[must_use]
     pub fn writable() -> Self {
         Self::from_fn(|field| !field.is_computed())
     }
 
-    /// Every field of the kind.
+    /// Returns the set of every field of the kind.
     #[must_use]
     pub fn all() -> Self {
         Self::from_fn(|_| true)
     }
 
-    /// The fields of the kind for which `holds`.
+    /// Returns the set of the fields of the kind for which `holds` returns true.
     pub fn from_fn(holds: impl Fn(&FieldSpec) -> bool) -> Self {
         let fields = R::SCHEMA.fields.fields.iter().enumerate();
         let bits = fields
@@ -204,16 +207,16 @@ impl<R: Resource> FieldSet<R> {
         }
     }
 
-    /// What is narrower where `leave_out` is told of each member that is not in the set, though its
-    /// field is.
+    /// Returns the constraints that result from calling `leave_out` for each member that is not in
+    /// the set, although its field is.
     pub fn others(&self, leave_out: impl Fn(&mut Constraint)) -> Constraints {
         let mut narrowing = Constraints::default();
         PartialField::others(self.within, R::SCHEMA.fields, &mut narrowing, &leave_out);
         narrowing
     }
 
-    /// What is narrower where `hold` is told of each field of the set: of a field with members, of
-    /// these only.
+    /// Returns the constraints that result from calling `hold` for each field of the set, or for
+    /// its members if the set contains only some of them.
     pub fn each(&self, hold: impl Fn(&mut Constraint)) -> Constraints {
         let mut narrowing = Constraints::default();
         PartialField::each(
@@ -226,19 +229,19 @@ impl<R: Resource> FieldSet<R> {
         narrowing
     }
 
-    /// Whether the field is in the set, with some of its members at least.
+    /// Returns whether the set contains the field, at least with some of its members.
     #[must_use]
     pub const fn contains(&self, key: FieldKey<R>) -> bool {
         self.bits & (1 << key.position) != 0
     }
 
-    /// Whether the set is empty.
+    /// Returns whether the set is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.bits == 0
     }
 
-    /// The set without its type, one bit for each place of the table.
+    /// Returns the set without its type, with one bit for each position of the table.
     #[must_use]
     pub const fn bits(&self) -> FieldBits {
         FieldBits(self.bits)
@@ -272,35 +275,35 @@ impl<R: Resource> fmt::Debug for FieldSet<R> {
     }
 }
 
-/// A set of fields that a client may write, made by [`writable!`](crate::writable).
+/// A set of fields that a client may write, created by [`writable!`](crate::writable).
 #[derive(Debug)]
 pub struct WritableSet<R: Resource>(FieldSet<R>);
 
 impl<R: Resource> WritableSet<R> {
-    /// For [`writable!`](crate::writable), which has proved that no field of the set is computed.
+    /// For [`writable!`](crate::writable), which has checked that no field of the set is computed.
     pub(crate) const fn proved(set: FieldSet<R>) -> Self {
         Self(set)
     }
 
-    /// The fields.
+    /// Returns the fields.
     #[must_use]
     pub const fn fields(&self) -> FieldSet<R> {
         self.0
     }
 }
 
-/// A set of fields whose kind is known elsewhere: one bit for each place of the table.
+/// A set of fields without its kind: one bit for each position of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FieldBits(u64);
 
 impl FieldBits {
-    /// The fields at these places.
+    /// Creates the set of the fields at these positions.
     #[must_use]
     pub const fn of(places: u64) -> Self {
         Self(places)
     }
 
-    /// The set without the field at this place.
+    /// Removes the field at this position.
     #[must_use]
     pub const fn without(self, place: usize) -> Self {
         if place < 64 {
@@ -310,10 +313,10 @@ impl FieldBits {
         }
     }
 
-    /// Every place of every table.
+    /// The set of every position of every table.
     pub const ALL: Self = Self(u64::MAX);
 
-    /// The fields at these places of the table.
+    /// Creates the set of the fields at these positions of the table.
     pub fn at(places: impl Iterator<Item = usize>) -> Self {
         Self(places.fold(0, |bits, place| {
             bits | 1_u64
@@ -322,13 +325,13 @@ impl FieldBits {
         }))
     }
 
-    /// Whether the field at this place of the table is in the set.
+    /// Returns whether the set contains the field at this position of the table.
     #[must_use]
     pub const fn contains(self, place: usize) -> bool {
         place < 64 && self.0 & (1 << place) != 0
     }
 
-    /// The places of the fields, in the order of the table.
+    /// Returns the positions of the fields, in the order of the table.
     pub fn places(self) -> impl Iterator<Item = usize> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
@@ -338,17 +341,17 @@ impl FieldBits {
         })
     }
 
-    /// The fields that are in both sets.
+    /// Returns the fields that are in both sets.
     #[must_use]
     pub const fn intersection(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 }
 
-/// A constant set of fields of one kind: `fields!(person::{given_name, family_name})`.
+/// Creates a constant set of fields of one kind: `fields!(person::{given_name, family_name})`.
 ///
-/// Of an object, or of a list of objects, some members may be named:
-/// `fields!(person::{given_name, email_addresses::{address, primary}})`. A misspelt field or
+/// Some members of an object, or of a list of objects, can be named:
+/// `fields!(person::{given_name, email_addresses::{address, primary}})`. A misspelled field or
 /// member, or one of another kind, does not compile.
 #[macro_export]
 macro_rules! fields {
@@ -365,17 +368,18 @@ macro_rules! fields {
     }};
 }
 
-/// A constant set of fields that clients may write: `writable!(person::{given_name, family_name})`,
-/// with some members of an object as in [`fields!`](crate::fields).
+/// Creates a constant set of fields that clients may write:
+/// `writable!(person::{given_name, family_name})`. As in [`fields!`](crate::fields), some members
+/// of an object can be named.
 ///
-/// A misspelt field, one of another kind, or one that the system keeps, does not compile.
+/// A misspelled field, a field of another kind, or a computed field does not compile.
 #[macro_export]
 macro_rules! writable {
     ($kind:ident :: { $($field:ident $(:: { $($inner:tt)* })?),* $(,)? }) => {{
         $(
             const _: () = assert!(
                 $crate::model::$kind::key::$field.is_writable(),
-                concat!("`", stringify!($field), "` is kept by the system: it cannot be made writable"),
+                concat!("`", stringify!($field), "` is computed by the server: it cannot be made writable"),
             );
             $(
                 const _: $crate::field_set::PartialField =
@@ -387,10 +391,10 @@ macro_rules! writable {
     }};
 }
 
-/// One field of a kind by its path: `field!(event::title)`,
+/// Creates a constant path of one field of a kind: `field!(event::title)`,
 /// `field!(person::email_addresses::address)`.
 ///
-/// A misspelt name does not compile.
+/// A misspelled name does not compile.
 #[macro_export]
 macro_rules! field {
     ($kind:ident :: $field:ident $(:: $member:ident)*) => {{
@@ -399,7 +403,7 @@ macro_rules! field {
             let table = $crate::model::$kind::key::$field.object();
             $(
                 let named = $crate::field_set::PartialField::is_any(table, stringify!($member));
-                assert!(named, concat!("nothing has a member `", stringify!($member), "` here"));
+                assert!(named, concat!("there is no member `", stringify!($member), "` here"));
                 let table = $crate::internal::object_in(table, stringify!($member));
             )*
             let _ = table;
@@ -409,7 +413,7 @@ macro_rules! field {
     }};
 }
 
-/// Some members of a field, for [`fields!`](crate::fields).
+/// Creates the set of some members of a field, for [`fields!`](crate::fields).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! within {

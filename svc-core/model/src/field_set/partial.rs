@@ -3,19 +3,19 @@
 use super::FieldBits;
 use crate::schema::{Constraint, Constraints, ObjectSchema};
 
-/// A field that is in a set with some of its members only. Made by [`fields!`](crate::fields).
+/// A field that is in a set with some of its members only. Created by [`fields!`](crate::fields).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartialField {
-    /// The place of the field in its table.
+    /// The position of the field in its table.
     place: usize,
-    /// The places of the members in the table of the object.
+    /// The positions of the members in the table of the object.
     bits: FieldBits,
-    /// The members that are not in the set as a whole.
+    /// The members that are in the set only with some of their own members.
     inner: &'static [Self],
 }
 
 impl PartialField {
-    /// These members of the field at a place.
+    /// Creates the set of these members of the field at a position.
     pub(crate) const fn new(
         place: usize,
         table: Option<&'static ObjectSchema>,
@@ -36,14 +36,14 @@ impl PartialField {
         }
     }
 
-    /// Whether a table has a member of this name; for the macros.
+    /// Returns whether a table has a member of this name; for the macros.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_any(table: Option<&'static ObjectSchema>, name: &str) -> bool {
         place_in(table, name).is_some()
     }
 
-    /// Whether a table has a member of this name that clients may write; for the macros.
+    /// Returns whether a table has a member of this name that clients may write; for the macros.
     #[doc(hidden)]
     #[must_use]
     pub const fn is_writable(table: Option<&'static ObjectSchema>, name: &str) -> bool {
@@ -56,7 +56,7 @@ impl PartialField {
         }
     }
 
-    /// Tells of each member that is not in the set.
+    /// Calls `leave_out` for each member that is not in the set.
     pub(super) fn others(
         sets: &[Self],
         table: &ObjectSchema,
@@ -80,8 +80,8 @@ impl PartialField {
         }
     }
 
-    /// Tells of each field that is in the set, and of the members of those that are not in it as a
-    /// whole.
+    /// Calls `hold` for each field that is in the set, or for its members if only some of them are
+    /// in the set.
     pub(super) fn each(
         sets: &[Self],
         bits: FieldBits,
@@ -109,7 +109,7 @@ impl PartialField {
     }
 }
 
-/// The place of a member in the table of an object.
+/// Returns the position of a member in the table of an object.
 pub(crate) const fn place_in(table: Option<&'static ObjectSchema>, name: &str) -> Option<usize> {
     match table {
         Some(table) => table.position(name),
@@ -117,7 +117,7 @@ pub(crate) const fn place_in(table: Option<&'static ObjectSchema>, name: &str) -
     }
 }
 
-/// The table of the object that a member of an object holds.
+/// Returns the table of the object in a member of an object.
 pub(crate) const fn object_in(
     table: Option<&'static ObjectSchema>,
     name: &str,

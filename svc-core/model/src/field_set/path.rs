@@ -1,4 +1,4 @@
-//! One field of a kind, or a member below it.
+//! The path of a field of a kind, or of a member below it.
 
 use std::{fmt, marker::PhantomData};
 
@@ -8,8 +8,9 @@ use crate::{
     schema::{Constraint, Constraints},
 };
 
-/// One field of a kind, or a member of the object or of the objects of the list that the field
-/// holds: a [`FieldKey`] such as `event::key::title`, or made by [`field!`](crate::field).
+/// The path of a field of a kind, or of a member of its object or of the objects of its list.
+///
+/// It is a [`FieldKey`] such as `event::key::title`, or created by [`field!`](crate::field).
 pub struct FieldPath<R> {
     first: &'static str,
     members: &'static [&'static str],
@@ -17,7 +18,7 @@ pub struct FieldPath<R> {
 }
 
 impl<R: Resource> FieldPath<R> {
-    /// The path of these names.
+    /// Creates the path with these names.
     pub(crate) const fn new(names: &'static [&'static str]) -> Self {
         match names {
             [first, members @ ..] => Self {
@@ -33,7 +34,7 @@ impl<R: Resource> FieldPath<R> {
         }
     }
 
-    /// What is narrower there, to be set.
+    /// Returns the constraint at this path, to be set.
     pub fn narrow(self, narrowing: &mut Constraints) -> &mut Constraint {
         let path: Vec<&str> = std::iter::once(self.first)
             .chain(self.members.iter().copied())

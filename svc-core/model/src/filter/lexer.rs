@@ -1,15 +1,15 @@
-//! The words of a filter, each with the place at which it begins.
+//! The tokens of a filter, each with its start position.
 
 use std::borrow::Cow;
 
 use super::FilterError;
 
-/// A word of a filter.
+/// A token of a filter.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Token<'a> {
-    /// Letters, digits and what numbers and dates are written with.
+    /// Letters, digits, and the other characters of numbers and dates.
     Word(&'a str),
-    /// What stands in single quotes, doubled ones made one.
+    /// Text in single quotes; doubled quotes are replaced by single ones.
     Quoted(Cow<'a, str>),
     /// `(`.
     Open,
@@ -19,9 +19,9 @@ pub(super) enum Token<'a> {
     Comma,
 }
 
-/// The words of a text, each with the character at which it begins, counted from 1.
+/// Returns the tokens of a text, each with the position of its first character, counted from 1.
 pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token<'_>)>, FilterError> {
-    // A comparison has three.
+    // A comparison consists of three tokens.
     let mut tokens = Vec::with_capacity(4);
     let (mut rest, mut at) = (text, 1_usize);
     while let Some(first) = rest.chars().next() {
@@ -32,7 +32,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token<'_>)>, FilterError>
             ',' => (Some(Token::Comma), 1),
             '\'' => {
                 let length = quoted(rest).ok_or_else(|| {
-                    FilterError::new(at, "This quote is not closed. Close it with `'`; write a quote inside as `''`.")
+                    FilterError::new(at, "The closing quote is missing. End the value with `'`, and write a quote inside it as `''`.")
                 })?;
                 let inner = rest.get(1..length.saturating_sub(1)).unwrap_or_default();
                 let inner = if inner.contains('\'') {
@@ -61,8 +61,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(usize, Token<'_>)>, FilterError>
     Ok(tokens)
 }
 
-/// How long what begins with a quote is, up to and with the quote that closes it; `None` where
-/// there is none.
+/// Returns the length of a quoted text at the start, including both quotes; `None` if the closing
+/// quote is missing.
 fn quoted(text: &str) -> Option<usize> {
     let mut from = 1_usize;
     loop {

@@ -1,4 +1,6 @@
-//! Whether a record fits a filter: the meaning of a filter, however it is looked up (FLT-02).
+//! Evaluation of a filter for a single record, independent of any index.
+//!
+//! Requirements: FLT-02.
 
 use super::{Comparison, FilterExpr, FilterField, FilterValue, Operator};
 use crate::{
@@ -10,12 +12,14 @@ use crate::{
     value::{Identifier, Timestamp},
 };
 
-/// Whether a record fits. A field with several values, such as identifiers, has a value when one of
-/// them is that; `ne` is the contrary of `eq`.
+/// Returns whether a record matches a filter.
+///
+/// A field with several values, such as identifiers, is equal to a value if one of its values is.
+/// `ne` is the negation of `eq`.
 ///
 /// # Errors
 ///
-/// When the stored fields are not JSON.
+/// Returns an error if the stored fields are not JSON.
 pub fn matches(tree: &FilterExpr, record: &RawRecord) -> Result<bool> {
     evaluate(
         tree,
@@ -27,7 +31,7 @@ pub fn matches(tree: &FilterExpr, record: &RawRecord) -> Result<bool> {
     )
 }
 
-/// A record, and what of it was read already.
+/// A record with the members that were already read.
 struct RecordMembers<'r> {
     record: &'r RawRecord,
     identifiers: Option<Vec<Identifier>>,

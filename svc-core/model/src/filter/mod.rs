@@ -1,10 +1,11 @@
-//! Filters of collections: what may be asked, how it is written, and how it is found without
-//! reading a whole collection (FLT-01 to FLT-12).
+//! Filters of collections: allowed fields, grammar, and query plans that need no full scan.
 //!
-//! A filter is a text such as `modified_date gt '2026-11-01T00:00:00Z'`. [`Filter::parse`] makes a
-//! [`FilterExpr`] of it, which is plain data, and [`Filter::plan`] says what a store has to look up: some
-//! [points](QueryPlan::Points), or a [range](QueryPlan::Range) of one date. Anything that would need more
-//! than that is refused before a store is asked.
+//! A filter is a text such as `modified_date gt '2026-11-01T00:00:00Z'`. [`Filter::parse`] converts
+//! it into a [`FilterExpr`], which is plain data. [`Filter::plan`] returns what a store must look
+//! up: some [points](QueryPlan::Points), or a [range](QueryPlan::Range) of one date. A filter that
+//! needs more than that is rejected before a store is called.
+//!
+//! Requirements: FLT-01 to FLT-12.
 
 mod matches;
 mod lexer;
@@ -24,13 +25,14 @@ use crate::{
     value::{Id, Identifier, Timestamp},
 };
 
-/// Bytes that a filter has at most.
+/// Maximum length of a filter in bytes.
 pub const MAX_FILTER_BYTES: usize = 4_096;
-/// Values that a filter has at most, over all its comparisons.
+/// Maximum number of values in a filter, over all its comparisons.
 pub const MAX_VALUES: usize = 100;
-/// Parentheses within each other at most.
+/// Maximum nesting of parentheses.
 pub const MAX_DEPTH: usize = 16;
-/// Records that the values of one filter may lead to. Only e-mail addresses are shared by many.
+/// Maximum number of records that the values of one filter may find. Only an e-mail address can
+/// belong to many records.
 pub const MAX_KEY_MATCHES: usize = 1_000;
 
 /// The query parameter of a filter.
@@ -40,27 +42,29 @@ pub const ORDER: &str = "order";
 
 macro_rules! fields {
     ($( #[doc = $doc:literal] $name:ident = $wire:literal, $example:literal; )+) => {
-        /// What collections can be filtered by (FLT-01).
+        /// The fields that collections can be filtered by.
+        ///
+        /// Requirements: FLT-01.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum FilterField { $( #[doc = $doc] $name, )+ }
 
         impl FilterField {
-            /// All of them.
+            /// Every field.
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
-            /// The name in filters and in the capability document.
+            /// Returns the name in filters and in the capability document.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $wire),+ }
             }
 
-            /// What it compares, in a phrase.
+            /// Returns what the field compares, as a phrase.
             #[must_use]
             pub const fn text(self) -> &'static str {
                 match self { $(Self::$name => $doc.trim_ascii()),+ }
             }
 
-            /// A filter by it.
+            /// Returns an example of a filter by this field.
             #[must_use]
             pub const fn example(self) -> &'static str {
                 match self { $(Self::$name => $example),+ }
@@ -70,20 +74,21 @@ macro_rules! fields {
 }
 
 fields! {
-    /// Any identifier of the record, the server's own among them; compared exactly.
+    /// Any identifier of the record, including those of this server; compared exactly.
     Identifiers = "identifiers", "identifiers eq 'crm:17'";
     /// When the record was created.
     CreatedDate = "created_date", "created_date ge '2026-11-01T00:00:00Z'";
     /// When the record was last changed.
     ModifiedDate = "modified_date", "modified_date gt '2026-11-01T00:00:00Z'";
-    /// Any e-mail address of the person; compared without regard to the case of Latin letters.
+    /// Any e-mail address of the person; the case of Latin letters is ignored.
     EmailAddress = "email_address", "email_address eq 'ada@example.org'";
     /// The name; compared exactly.
     Name = "name", "name in ('volunteers', 'donors')";
 }
 
 impl FilterField {
-    /// What records of a kind can be filtered by at all; which of it a server has is declared.
+    /// Returns the fields that records of a kind can be filtered by. Each server declares which of
+    /// them it supports.
     pub fn of(kind: Kind) -> impl Iterator<Item = Self> {
         let has = move |field: &Self| match field {
             Self::Identifiers | Self::CreatedDate | Self::ModifiedDate => true,
@@ -93,14 +98,16 @@ impl FilterField {
         Self::ALL.iter().copied().filter(has)
     }
 
-    /// Whether its values are dates: they have an order, and a collection can be ordered by them
-    /// (FLT-09).
+    /// Returns whether the values are dates. A collection can be ordered by a date.
+    ///
+    /// Requirements: FLT-09.
     #[must_use]
     pub const fn is_date(self) -> bool {
         matches!(self, Self::CreatedDate | Self::ModifiedDate)
     }
 
-    /// The field of the kind's table that it shows something of; `None` where every record has it.
+    /// Returns the field of the kind's table that the filter reveals; `None` if every record has
+    /// it.
     #[must_use]
     pub const fn shows(self) -> Option<&'static str> {
         match self {
@@ -110,35 +117,37 @@ impl FilterField {
         }
     }
 
-    /// The operators that it can be compared by.
+    /// Returns the operators that can be used with the field.
     pub fn operators(self) -> impl Iterator<Item = Operator> {
         let fits = move |operator: &Operator| self.is_date() || !operator.needs_order();
         Operator::ALL.iter().copied().filter(fits)
     }
 }
 
-/// How a field is compared (FLT-02).
+/// How a field is compared.
+///
+/// Requirements: FLT-02.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operator {
-    /// It has the value.
+    /// Equal to the value.
     Eq,
-    /// It has not the value.
+    /// Not equal to the value.
     Ne,
-    /// It is greater: later.
+    /// Greater, which means later.
     Gt,
-    /// It is the same or greater.
+    /// Greater or equal.
     Ge,
-    /// It is less: earlier.
+    /// Less, which means earlier.
     Lt,
-    /// It is the same or less.
+    /// Less or equal.
     Le,
-    /// It has one of the values.
+    /// Equal to one of the values.
     In,
 }
 
 impl Operator {
-    /// All of them.
+    /// Every operator.
     pub const ALL: &'static [Self] = &[
         Self::Eq,
         Self::Ne,
@@ -149,7 +158,7 @@ impl Operator {
         Self::In,
     ];
 
-    /// Its name in filters.
+    /// Returns the name in filters.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -163,44 +172,48 @@ impl Operator {
         }
     }
 
-    /// What it asks, in a sentence.
+    /// Returns the meaning as a sentence.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
-            Self::Eq => "It has the value.",
-            Self::Ne => "It has not the value.",
-            Self::Gt => "It is later.",
-            Self::Ge => "It is that moment or later.",
-            Self::Lt => "It is earlier.",
-            Self::Le => "It is that moment or earlier.",
-            Self::In => "It has one of the values.",
+            Self::Eq => "The field has the value.",
+            Self::Ne => "The field does not have the value.",
+            Self::Gt => "The date is later.",
+            Self::Ge => "The date is equal or later.",
+            Self::Lt => "The date is earlier.",
+            Self::Le => "The date is equal or earlier.",
+            Self::In => "The field has one of the values.",
         }
     }
 
-    /// Whether it asks which value comes first.
+    /// Returns whether the operator compares the order of values.
     const fn needs_order(self) -> bool {
         matches!(self, Self::Gt | Self::Ge | Self::Lt | Self::Le)
     }
 }
 
-/// A value that a field is compared with, in the form in which it is compared.
+/// A value that a field is compared with, in normal form.
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FilterValue {
     /// A foreign identifier.
     Identifier(Identifier),
-    /// An identifier in the server's own namespace: the id of the record (ENT-08).
+    /// An identifier in the server's own namespace: the id of the record.
+    ///
+    /// Requirements: ENT-08.
     Id(Id),
     /// An e-mail address in [normal form](crate::helper::normalize_email).
     Email(String),
     /// A name.
     Name(String),
-    /// A moment.
+    /// A timestamp.
     Date(Timestamp),
 }
 
 impl fmt::Debug for FilterValue {
-    /// Without the value: it may be personal data (UND-42).
+    /// Omits the value, because it may be personal data.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Identifier(_) => "Identifier",
@@ -216,29 +229,30 @@ impl fmt::Debug for FilterValue {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// What is compared.
+    /// The field.
     pub field: FilterField,
-    /// How.
+    /// The operator.
     pub operator: Operator,
-    /// With what: one value, or any number from one on where the operator is [`Operator::In`].
+    /// One value; with [`Operator::In`] one or more.
     pub values: Vec<FilterValue>,
-    /// The character of the text at which it begins, counted from 1.
+    /// The position of its first character in the text, counted from 1.
     pub at: usize,
 }
 
-/// What a filter says.
+/// The expression of a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FilterExpr {
-    /// A comparison holds.
+    /// The comparison is true.
     Compare(Comparison),
-    /// Each of two or more holds.
+    /// All of two or more expressions are true.
     And(Vec<FilterExpr>),
-    /// One of two or more holds.
+    /// At least one of two or more expressions is true.
     Or(Vec<FilterExpr>),
 }
 
-/// A filter of a collection: its text, and what that says. It comes from a client, was read whole,
-/// and compares declared fields only. Cheap to clone.
+/// A validated filter of a collection: its text and its expression.
+///
+/// It was sent by a client, and it compares declared fields only. It is cheap to clone.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Filter(Arc<ParsedFilter>);
 
@@ -250,13 +264,17 @@ struct ParsedFilter {
 }
 
 impl Filter {
-    /// Reads a filter over some of what records of a kind can be filtered by. Identifiers in
-    /// `namespace` are the server's own.
+    /// Parses a filter.
+    ///
+    /// `fields` are the fields that the collection can be filtered by. Identifiers in `namespace`
+    /// are the server's own.
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong with it: at which character, and what would be possible there
-    /// (FLT-03). No part of the text is repeated: it may hold personal data.
+    /// Returns the first problem with its position and the allowed alternatives. The error contains
+    /// no part of the text, because the text may contain personal data.
+    ///
+    /// Requirements: FLT-03.
     pub fn parse(text: &str, fields: &[FilterField], namespace: &str) -> Result<Self, FilterError> {
         let tree = parse::tree(text, fields, namespace)?;
         let plan = query_plan::plan(&tree);
@@ -267,43 +285,45 @@ impl Filter {
         })))
     }
 
-    /// The text as it was sent: links to other pages repeat it.
+    /// Returns the text as it was sent. Links to other pages repeat it.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.0.text
     }
 
-    /// What it says.
+    /// Returns the expression.
     #[must_use]
     pub fn tree(&self) -> &FilterExpr {
         &self.0.tree
     }
 
-    /// What a store looks up to answer it.
+    /// Returns what a store looks up to find the records.
     ///
     /// # Errors
     ///
-    /// The first comparison for which nothing can be looked up (FLT-04).
+    /// Returns the first comparison that no index supports.
+    ///
+    /// Requirements: FLT-04.
     pub fn plan(&self) -> Result<&QueryPlan, &FilterError> {
         self.0.plan.as_ref()
     }
 }
 
 impl fmt::Debug for Filter {
-    /// Without values.
+    /// Omits the values.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Filter").field(&self.0.tree).finish()
     }
 }
 
-/// What is wrong with a filter, and where.
+/// The problem of a filter, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("at character {at}: {text}")]
 pub struct FilterError {
-    /// The character of the text, counted from 1; the last one where something is missing behind
-    /// it.
+    /// The position in the text, counted from 1. If something is missing at the end, it is the last
+    /// character.
     pub position: usize,
-    /// What is wrong, and what would be possible: whole sentences without any of the text.
+    /// The problem and the allowed alternatives, in whole sentences without any part of the text.
     pub message: String,
 }
 
@@ -315,13 +335,13 @@ impl FilterError {
         }
     }
 
-    /// A range of one date that is to be ordered by another.
+    /// Creates the error for a range of one date that is ordered by another date.
     pub(crate) fn of_order(field: FilterField) -> Self {
         let name = field.as_str();
         Self::new(
             1,
             format!(
-                "A collection that is filtered by `{name}` is ordered by it. Leave `order` out."
+                "A collection that is filtered by `{name}` is always ordered by it. Omit `order`."
             ),
         )
     }
@@ -333,14 +353,14 @@ impl From<FilterError> for Problem {
             ErrorCode::FilterInvalid,
             FILTER,
             format!(
-                "{{property}} is wrong at character {}: {}",
+                "{{property}} is invalid at character {}: {}",
                 wrong.position, wrong.message
             ),
         )
     }
 }
 
-/// Words for a message: `a`, `b` or `c`.
+/// Joins names for a message: `a`, `b` or `c`.
 fn one_of<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {

@@ -1,4 +1,4 @@
-//! The grammar of filters, as the published practice writes them:
+//! The grammar of filters, as it is published:
 //!
 //! ```text
 //! filter     = all *("or" all)
@@ -18,7 +18,7 @@ use crate::{
     value::{Date, Id, Identifier, Timestamp},
 };
 
-/// Reads a whole text.
+/// Parses a whole text.
 pub(super) fn tree(
     text: &str,
     fields: &[FilterField],
@@ -27,7 +27,7 @@ pub(super) fn tree(
     if text.len() > MAX_FILTER_BYTES {
         return Err(FilterError::new(
             1,
-            format!("It is longer than {MAX_FILTER_BYTES} bytes. Ask for less at once."),
+            format!("The filter is longer than {MAX_FILTER_BYTES} bytes. Shorten it."),
         ));
     }
     let tokens = tokens(text)?;
@@ -44,11 +44,11 @@ pub(super) fn tree(
         None => Ok(tree),
         Some((at, Token::Close)) => Err(FilterError::new(
             at,
-            "This parenthesis closes none that is open.",
+            "This parenthesis has no matching opening parenthesis.",
         )),
         Some((at, _)) => Err(FilterError::new(
             at,
-            "A comparison ends before this. Possible: `and`, `or`, or the end.",
+            "Unexpected token. Expected `and`, `or`, or the end of the filter.",
         )),
     }
 }
@@ -71,7 +71,7 @@ impl Parser<'_> {
         self.several("and", Self::one, FilterExpr::And)
     }
 
-    /// One or more, joined by a word.
+    /// Parses one or more expressions, joined by a keyword.
     fn several(
         &mut self,
         word: &str,
@@ -106,7 +106,9 @@ impl Parser<'_> {
                 if self.depth > MAX_DEPTH {
                     return Err(FilterError::new(
                         at,
-                        format!("More than {MAX_DEPTH} parentheses are open. Leave some out."),
+                        format!(
+                            "Parentheses are nested more than {MAX_DEPTH} levels deep. Remove some of them."
+                        ),
                     ));
                 }
                 let inner = self.any()?;
@@ -117,7 +119,7 @@ impl Parser<'_> {
             _ => Err(FilterError::new(
                 at,
                 format!(
-                    "A comparison begins with the name of a field, without quotes. {}",
+                    "A comparison must start with the name of a field, without quotes. {}",
                     self.possible()
                 ),
             )),
@@ -132,7 +134,7 @@ impl Parser<'_> {
             .find(|field| field.as_str().eq_ignore_ascii_case(name));
         let Some(field) = field else {
             let text = format!(
-                "This collection cannot be filtered by that. {}",
+                "This collection cannot be filtered by this field. {}",
                 self.possible()
             );
             return Err(FilterError::new(at, text));
@@ -144,7 +146,7 @@ impl Parser<'_> {
         let fits = |operator: &Operator| is_word(&token, operator.as_str());
         let Some(operator) = field.operators().find(fits) else {
             let text = format!(
-                "`{}` cannot be compared so. Possible: {}.",
+                "`{}` does not support this operator. Expected {}.",
                 field.as_str(),
                 possible()
             );
@@ -164,7 +166,7 @@ impl Parser<'_> {
     }
 
     fn list(&mut self, field: FilterField) -> Result<Vec<FilterValue>, FilterError> {
-        self.expect(&Token::Open, "`(`, with values behind it")?;
+        self.expect(&Token::Open, "`(`, followed by values")?;
         let mut values = vec![self.value(field)?];
         while self
             .tokens
@@ -193,7 +195,9 @@ impl Parser<'_> {
         if self.values > MAX_VALUES {
             return Err(FilterError::new(
                 at,
-                format!("It has more than {MAX_VALUES} values. Ask for less at once."),
+                format!(
+                    "The filter has more than {MAX_VALUES} values. Split it into several requests."
+                ),
             ));
         }
         let value = match (&token, field) {
@@ -215,11 +219,14 @@ impl Parser<'_> {
             _ => None,
         };
         value.ok_or_else(|| {
-            FilterError::new(at, format!("`{}` is compared with {form}.", field.as_str()))
+            FilterError::new(
+                at,
+                format!("`{}` must be compared with {form}.", field.as_str()),
+            )
         })
     }
 
-    /// One of the server's own is the id of the record.
+    /// Converts an identifier; one of the server's own becomes the id of the record.
     fn identifier(&self, identifier: Identifier) -> Option<FilterValue> {
         if identifier.system() == self.namespace {
             Id::new(identifier.id()).map(FilterValue::Id)
@@ -231,7 +238,10 @@ impl Parser<'_> {
     fn expect(&mut self, wanted: &Token<'_>, possible: &str) -> Result<(), FilterError> {
         match self.tokens.next() {
             Some((_, token)) if token == *wanted => Ok(()),
-            Some((at, _)) => Err(FilterError::new(at, format!("Possible here: {possible}."))),
+            Some((at, _)) => Err(FilterError::new(
+                at,
+                format!("Unexpected token. Expected {possible}."),
+            )),
             None => Err(self.ended(possible)),
         }
     }
@@ -239,13 +249,13 @@ impl Parser<'_> {
     fn ended(&self, missing: &str) -> FilterError {
         FilterError::new(
             self.text.chars().count(),
-            format!("It ends here, and something is missing. Possible: {missing}."),
+            format!("Unexpected end of the filter. Expected {missing}."),
         )
     }
 
     fn possible(&self) -> String {
         format!(
-            "Possible: {}.",
+            "Filterable fields: {}.",
             one_of(self.fields.iter().map(|field| field.as_str()))
         )
     }
@@ -255,7 +265,7 @@ fn is_word(token: &Token<'_>, wanted: &str) -> bool {
     matches!(token, Token::Word(word) if word.eq_ignore_ascii_case(wanted))
 }
 
-/// A moment, or the first one of a day in UTC.
+/// Parses a timestamp, or the start of a day in UTC.
 fn date(text: &str) -> Option<Timestamp> {
     let day = || Date::parse(text).and_then(|_| Timestamp::parse(&format!("{text}T00:00:00Z")));
     Timestamp::parse(text).or_else(day)

@@ -1,23 +1,29 @@
-//! What a store looks up for a filter: nothing else decides that a filter can be answered.
+//! What a store looks up for a filter. Only this file decides whether a filter can be answered.
 
 use super::{Comparison, FilterError, FilterExpr, FilterField, FilterValue, Operator};
 use crate::value::{Id, Identifier, Timestamp};
 
-/// What leads to records by an index.
+/// A key that finds records by an index.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum IndexKey {
     /// The record with this id.
     Id(Id),
-    /// The record with this foreign identifier (UND-24).
+    /// The record with this foreign identifier.
+    ///
+    /// Requirements: UND-24.
     Identifier(Identifier),
     /// Every person with this e-mail address, in [normal form](crate::helper::normalize_email).
     Email(String),
-    /// The record with this name (UND-02, UND-03).
+    /// The record with this name.
+    ///
+    /// Requirements: UND-02, UND-03.
     Name(String),
 }
 
 impl std::fmt::Debug for IndexKey {
-    /// Without the value: it may be personal data (UND-42).
+    /// Omits the value, because it may be personal data.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Id(_) => "Id",
@@ -28,21 +34,22 @@ impl std::fmt::Debug for IndexKey {
     }
 }
 
-/// The records whose date lies between two moments, both included, in microseconds since 1970.
-/// There are none where `to` is before `from`.
+/// The records whose date is between two timestamps, inclusive, in microseconds since 1970.
+///
+/// The range is empty if `to` is before `from`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DateRange {
     /// The date.
     pub field: FilterField,
-    /// The first moment.
+    /// The first timestamp.
     pub from: i64,
-    /// The last moment.
+    /// The last timestamp.
     pub to: i64,
 }
 
 impl DateRange {
-    /// All records, in the order of a date.
+    /// Returns the range of all records, in the order of a date.
     #[must_use]
     pub fn unbounded(field: FilterField) -> Self {
         Self {
@@ -52,13 +59,13 @@ impl DateRange {
         }
     }
 
-    /// Whether it leaves out no record.
+    /// Returns whether the range contains every record.
     #[must_use]
     pub fn is_unbounded(&self) -> bool {
         *self == Self::unbounded(self.field)
     }
 
-    /// What of it also fulfils a comparison of its date.
+    /// Returns the part of the range that also satisfies a comparison of its date.
     fn narrowed(mut self, term: &Comparison) -> Option<Self> {
         let [FilterValue::Date(date)] = term.values.as_slice() else {
             return None;
@@ -76,18 +83,20 @@ impl DateRange {
     }
 }
 
-/// What a store looks up.
+/// The lookups of a store for a filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QueryPlan {
-    /// The records that these lead to, each once. Those of them that the filter does not fit are
-    /// left out: see [`matches`](super::matches).
+    /// The records that these keys find, without duplicates. Records that do not match the filter
+    /// are left out: see [`matches`](super::matches).
     Keys(Vec<IndexKey>),
-    /// The records of a range, ordered by its date, then by creation. Each fits the filter.
+    /// The records of a range, ordered by its date, then by creation. Each of them matches the
+    /// filter.
     DateRange(DateRange),
 }
 
-/// What is looked up for a tree: points in each of its alternatives, or one range for all of it.
+/// Returns the plan of an expression: points for each alternative, or one range for the whole
+/// expression.
 pub(super) fn plan(tree: &FilterExpr) -> Result<QueryPlan, FilterError> {
     if let Some(range) = range(tree) {
         return Ok(QueryPlan::DateRange(range));
@@ -100,11 +109,11 @@ pub(super) fn plan(tree: &FilterExpr) -> Result<QueryPlan, FilterError> {
     Ok(QueryPlan::Keys(points))
 }
 
-const REFUSED: &str = "This would need a look at every record. Possible: comparisons of one date, joined by `and`; or an \
-                       identifier, e-mail address or name by `eq` or `in` in each alternative of `or`, with any other \
-                       comparison joined to it by `and`.";
+const REFUSED: &str = "No index supports this filter. Compare one date only, with comparisons joined by `and`. Or compare \
+                       an identifier, e-mail address or name by `eq` or `in` in each alternative of `or`, and join other \
+                       comparisons to it by `and`.";
 
-/// The range that a tree stands for, where it compares one date only.
+/// Returns the range of an expression that compares one date only.
 fn range(tree: &FilterExpr) -> Option<DateRange> {
     let mut terms = Vec::new();
     conjunction(tree, &mut terms)?;
@@ -118,7 +127,7 @@ fn range(tree: &FilterExpr) -> Option<DateRange> {
         .try_fold(DateRange::unbounded(field), DateRange::narrowed)
 }
 
-/// Every comparison of a tree without alternatives.
+/// Collects every comparison of an expression without alternatives.
 fn conjunction<'t>(tree: &'t FilterExpr, into: &mut Vec<&'t Comparison>) -> Option<()> {
     match tree {
         FilterExpr::Compare(term) => into.push(term),
@@ -128,8 +137,8 @@ fn conjunction<'t>(tree: &'t FilterExpr, into: &mut Vec<&'t Comparison>) -> Opti
     Some(())
 }
 
-/// What leads to every record that fits a tree, and perhaps to others; the fewest points where
-/// there is a choice.
+/// Returns keys that find every record that matches an expression, and possibly others. If there is
+/// a choice, it returns the smallest number of keys.
 fn points(tree: &FilterExpr) -> Result<Vec<IndexKey>, &Comparison> {
     match tree {
         FilterExpr::Compare(term) => {

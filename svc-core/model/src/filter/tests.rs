@@ -25,8 +25,8 @@ fn micros(text: &str) -> i64 {
     Timestamp::parse(text).unwrap().as_micros()
 }
 
-/// FLT-10: `and` binds before `or`; words are read in any case, quotes may be doubled, dates may
-/// stand without quotes.
+/// FLT-10: `and` binds tighter than `or`. Keywords are case-insensitive, quotes can be doubled, and
+/// dates can be written without quotes.
 #[test]
 fn flt_10_the_grammar() {
     let tree = |text: &str| format!("{:?}", read(text).unwrap().tree());
@@ -62,8 +62,8 @@ fn flt_10_the_grammar() {
     }
 }
 
-/// FLT-06, FLT-07: values are compared in the form in which records are found; the server's own
-/// identifiers are ids.
+/// FLT-06, FLT-07: values are compared in the normal form of lookups. The server's own identifiers
+/// become ids.
 #[test]
 fn flt_07_values_have_the_form_of_look_ups() {
     let points = |text| match plan(text).unwrap() {
@@ -81,7 +81,7 @@ fn flt_07_values_have_the_form_of_look_ups() {
     assert_eq!(points("identifiers in ('a:1', 'a:1')").len(), 1);
 }
 
-/// FLT-02: a conjunction of one date is a range with both ends.
+/// FLT-02: a conjunction of comparisons of one date is a range with two ends.
 #[test]
 fn flt_02_a_range_of_one_date() {
     let (day, next) = (
@@ -124,8 +124,7 @@ fn flt_02_a_range_of_one_date() {
     }
 }
 
-/// FLT-04: what would need a look at every record is refused, at the comparison for which nothing
-/// leads to the records.
+/// FLT-04: a filter that needs a full scan is rejected, at the comparison that no index supports.
 #[test]
 fn flt_04_what_no_index_leads_to_is_refused() {
     for (text, at) in [
@@ -156,11 +155,11 @@ fn flt_04_what_no_index_leads_to_is_refused() {
     }
 }
 
-/// FLT-03: each mistake is told with its place and with what would be possible.
+/// FLT-03: each error has its position and the allowed alternatives.
 #[test]
 fn flt_03_mistakes_are_told_with_their_place() {
     for (text, at, says) in [
-        ("", 1, "ends here"),
+        ("", 1, "Unexpected end"),
         ("identifiers", 11, "`eq`"),
         ("identifiers eq", 14, "crm:17"),
         ("identifiers eq 17", 16, "single quotes"),
@@ -174,9 +173,9 @@ fn flt_03_mistakes_are_told_with_their_place() {
         ("modified_date gt 'yesterday'", 18, "2026-11-01"),
         ("modified_date gt '2026-02-30'", 18, "2026-11-01"),
         ("(identifiers eq 'a:1'", 21, "`)`"),
-        ("identifiers eq 'a:1')", 21, "closes none"),
+        ("identifiers eq 'a:1')", 21, "no matching"),
         ("identifiers eq 'a:1' identifiers eq 'a:2'", 22, "`and`"),
-        ("identifiers eq 'a:1", 16, "not closed"),
+        ("identifiers eq 'a:1", 16, "closing quote"),
         ("identifiers in 'a:1'", 16, "`(`"),
         ("identifiers in ()", 17, "crm:17"),
         ("identifiers = 'a:1'", 13, "no meaning"),
@@ -199,7 +198,7 @@ fn flt_03_mistakes_are_told_with_their_place() {
         read(&"(".repeat(MAX_DEPTH + 1))
             .unwrap_err()
             .message
-            .contains("parentheses")
+            .contains("nested")
     );
     assert!(
         read(&" ".repeat(MAX_FILTER_BYTES + 1))
@@ -209,7 +208,7 @@ fn flt_03_mistakes_are_told_with_their_place() {
     );
 }
 
-/// UND-42: nothing that a filter asks for is in what is logged of it.
+/// UND-42: the logged form of a filter contains none of its values.
 #[test]
 fn und_42_values_are_not_shown() {
     let filter =
@@ -234,8 +233,8 @@ fn config(cases: u32) -> ProptestConfig {
 proptest! {
     #![proptest_config(config(5_000))]
 
-    /// FLT-03: 5 000 texts with something of a filter cut, doubled or in the wrong place: each that
-    /// is no filter is refused inside the text, and nothing of it is repeated.
+    /// FLT-03: 5 000 texts with a part of a filter cut, doubled or misplaced. Each invalid one is
+    /// rejected at a position inside the text, and the error repeats nothing of it.
     #[test]
     fn flt_03_broken_texts_are_refused_in_their_place(
         words in proptest::collection::vec(prop_oneof![
@@ -252,7 +251,7 @@ proptest! {
         }
     }
 
-    /// FLT-03: any text at all.
+    /// FLT-03: any text is safe.
     #[test]
     fn flt_03_any_text_is_safe(text in "\\PC{0,60}") {
         if let Err(wrong) = read(&text) {

@@ -1,4 +1,6 @@
-//! What may be answered to a question, and the answer that a response asks for (HAF-07 to HAF-10).
+//! The allowed answers to a question, and the answer that a response requests.
+//!
+//! Requirements: HAF-07 to HAF-10.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +13,7 @@ use crate::{
     value::ClosedEnum,
 };
 
-/// The answer that a response asks for, without its links.
+/// Returns the draft of the answer that a response requests, without its links.
 #[must_use]
 pub fn answer_draft(response: &AnswerInput) -> RawDraft {
     let mut draft = RawDraft::empty(Kind::Answer);
@@ -29,16 +31,18 @@ pub fn answer_draft(response: &AnswerInput) -> RawDraft {
     draft
 }
 
-/// What may be answered to a question (HAF-09); found out once for however many answers.
+/// The allowed answers to a question, computed once for any number of answers.
+///
+/// Requirements: HAF-09.
 #[derive(Debug, Clone)]
 pub struct AllowedAnswers {
     keys: BTreeSet<String>,
-    /// `None` for a question of a type that is not known.
+    /// `None` for a question of unknown type.
     question_type: Option<QuestionType>,
 }
 
 impl AllowedAnswers {
-    /// Those of a question with these fields.
+    /// Returns the allowed answers to a question with these fields.
     #[must_use]
     pub fn of(question: &Object) -> Self {
         let options = question
@@ -59,9 +63,12 @@ impl AllowedAnswers {
         }
     }
 
-    /// What is wrong with the response keys of an answer that stands at `place` of a body (HAF-09):
-    /// one that the question does not have, more than one where one is taken, none where one is
-    /// needed.
+    /// Returns the problems of the response keys of an answer at `place` of a body.
+    ///
+    /// A key that the question does not have is a problem. So is more than one key if only one is
+    /// allowed, and no key if one is required.
+    ///
+    /// Requirements: HAF-09.
     #[must_use]
     pub fn wrong_keys(&self, keys: &[String], place: &PropertyPath) -> Vec<Problem> {
         let mut problems = Vec::new();
@@ -78,7 +85,7 @@ impl AllowedAnswers {
                 problems.push(Problem::new(code, responses(), code.meaning()));
             }
             Some(QuestionType::Singlechoice | QuestionType::Multichoice) if keys.is_empty() => {
-                let text = "{property} is required: an answer to this question names one of its responses.";
+                let text = "{property} is required: an answer to this question must contain a key of its responses.";
                 problems.push(Problem::new(ErrorCode::FieldRequired, responses(), text));
             }
             _ => {}
@@ -86,12 +93,14 @@ impl AllowedAnswers {
         problems
     }
 
-    /// What is wrong with the text of an answer that stands at `place` of a body: none where it is
-    /// the answer (HAF-10).
+    /// Returns the problem of the text of an answer at `place` of a body, if the text is required
+    /// and missing.
+    ///
+    /// Requirements: HAF-10.
     #[must_use]
     pub fn wrong_value(&self, value: Option<&str>, place: &PropertyPath) -> Option<Problem> {
         let is_missing = value.is_none_or(|value| value.trim().is_empty());
-        let text = "{property} is required: it is the answer to a Paragraph question.";
+        let text = "{property} is required: it contains the answer to a Paragraph question.";
         (is_missing && self.question_type == Some(QuestionType::Paragraph))
             .then(|| Problem::new(ErrorCode::FieldRequired, place.clone().push_member("value"), text))
     }

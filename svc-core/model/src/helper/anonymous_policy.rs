@@ -1,20 +1,22 @@
-//! What a call without a key may do (HLP-04, HLP-07, UND-24).
+//! The policy for requests without a key.
+//!
+//! Requirements: HLP-04, HLP-07, UND-24.
 
 use super::{FunctionName, GroupKind, GroupRef, MergePolicy, RawHelperRequest};
 use crate::{draft::RawDraft, json::Json};
 
-/// What a call without a key may do.
+/// The policy for requests without a key.
 ///
-/// Whatever is allowed here: a stranger's call never uses or stores identifiers of a person, never
-/// finds an action that was recorded before, and never changes a value that is known of a person.
-/// It is answered alike whoever is known.
+/// Some limits always apply. An anonymous request never uses or stores identifiers of a person, and
+/// never finds an action that was recorded before. It never changes a known value of a person. Its
+/// response does not reveal whether the person existed.
 ///
 /// # Examples
 ///
 /// ```
 /// use svc_core::helper::AnonymousPolicy;
 ///
-/// // Campaign pages may put people on one list, and do nothing else for them.
+/// // Campaign pages may add people to one list, and nothing else.
 /// let strangers = AnonymousPolicy::new().allowed_tags::<&str>([]).allowed_lists(["Newsletter"]);
 /// assert!(strangers.description().contains("by e-mail address"));
 /// ```
@@ -40,99 +42,108 @@ impl Default for AnonymousPolicy {
 }
 
 impl AnonymousPolicy {
-    /// They are matched with known people, of whom they change nothing, and may use every action
-    /// function but `triggers`.
+    /// Creates the default policy. Posted people are matched with existing people without changing
+    /// them, and every action function except `triggers` is allowed.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What they post fills empty texts, numbers and booleans of a known person and adds postal
-    /// addresses; nothing else.
+    /// Allows a posted person to fill empty texts, numbers and booleans of an existing person and
+    /// to add postal addresses.
     #[must_use]
     pub const fn fill_empty(mut self) -> Self {
         self.merge = MergePolicy::FillEmpty;
         self
     }
 
-    /// They are never matched: whoever they post is somebody new.
+    /// Disables matching: every posted person is created as a new one.
     #[must_use]
     pub const fn without_matching(mut self) -> Self {
         self.merge = MergePolicy::AlwaysCreate;
         self
     }
 
-    /// They may use no action function (HAF-01): each fails alone with `NOT_SUPPORTED`.
+    /// Disallows all action functions: each fails separately with `NOT_SUPPORTED`.
+    ///
+    /// Requirements: HAF-01.
     #[must_use]
     pub const fn without_action_functions(mut self) -> Self {
         self.functions = false;
         self
     }
 
-    /// Allows `triggers` without a key (HAF-11); otherwise it fails with `NOT_SUPPORTED`.
+    /// Allows `triggers`, which otherwise fails with `NOT_SUPPORTED`.
     ///
     /// A store sends each response at most once in 24 hours for a person, a trigger and a
-    /// container. The reply to the caller does not show whether it was sent. A helper that you run
-    /// yourself has to limit it itself.
+    /// container. The response to the caller does not show whether it was sent. A custom helper
+    /// must implement this limit itself.
     ///
-    /// Requirements: HAF-14.
+    /// Requirements: HAF-14, HAF-11.
     #[must_use]
     pub const fn with_triggers(mut self) -> Self {
         self.triggers = true;
         self
     }
 
-    /// They may add these tags; every other one does not exist for them (HAF-03, HAF-04).
+    /// Allows these tags only. Every other tag is reported as missing.
+    ///
+    /// Requirements: HAF-03, HAF-04.
     #[must_use]
     pub fn allowed_tags<N: Into<GroupRef>>(mut self, tags: impl IntoIterator<Item = N>) -> Self {
         self.tags = Some(tags.into_iter().map(Into::into).collect());
         self
     }
 
-    /// They may put people on these lists; every other one does not exist for them (HAF-05,
-    /// HAF-06).
+    /// Allows these lists only. Every other list is reported as missing.
+    ///
+    /// Requirements: HAF-05, HAF-06.
     #[must_use]
     pub fn allowed_lists<N: Into<GroupRef>>(mut self, lists: impl IntoIterator<Item = N>) -> Self {
         self.lists = Some(lists.into_iter().map(Into::into).collect());
         self
     }
 
-    /// What becomes of a person that a stranger posts, in words (HLP-05).
+    /// Returns a description of how a person is merged that an anonymous caller posts.
+    ///
+    /// Requirements: HLP-05.
     #[must_use]
     pub const fn description(&self) -> &'static str {
         match self.merge {
             MergePolicy::FillEmpty => {
-                "A call without a key matches by e-mail address only, never by an identifier. Of the person that it finds it \
-                 fills empty texts, numbers and booleans and adds postal addresses; nothing else is changed."
+                "A request without a key matches by e-mail address only, never by an identifier. It fills empty texts, \
+                 numbers and booleans of the existing person and adds postal addresses. It changes nothing else."
             }
-            MergePolicy::AlwaysCreate => "Whoever is posted without a key is somebody new.",
+            MergePolicy::AlwaysCreate => {
+                "A person that is posted without a key is always created as a new person."
+            }
             _ => {
-                "A call without a key matches by e-mail address only, never by an identifier, and changes nothing of the \
-                 person that it finds: its action is tied to that person."
+                "A request without a key matches by e-mail address only, never by an identifier. It records the action \
+                 for the existing person, and does not change that person."
             }
         }
     }
 
-    /// How a call without a key changes a person who exists.
+    /// Returns how a request without a key changes an existing person.
     #[must_use]
     pub const fn merge(&self) -> MergePolicy {
         self.merge
     }
 
-    /// Whether a call without a key may trigger server responses.
+    /// Returns whether a request without a key may trigger server responses.
     #[must_use]
     pub const fn may_trigger(&self) -> bool {
         self.functions && self.triggers
     }
 
-    /// Whether a call without a key may use an action function.
+    /// Returns whether a request without a key may use an action function.
     #[must_use]
     pub fn may_use(&self, function: FunctionName) -> bool {
         self.functions && (function != FunctionName::Triggers || self.triggers)
     }
 
-    /// Takes out of a call what a stranger does not bring: names of records that are there, and
-    /// tags and lists that are not for him.
+    /// Removes from a request what an anonymous caller cannot use: identifiers of existing records,
+    /// and tags and lists that are not allowed.
     pub fn restrict(&self, plan: &mut RawHelperRequest) {
         if let Some(person) = &mut plan.person {
             forget_names(person);

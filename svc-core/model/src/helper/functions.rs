@@ -1,4 +1,6 @@
-//! The helper action functions (HAF-01 to HAF-13).
+//! The action functions of helpers.
+//!
+//! Requirements: HAF-01 to HAF-13.
 
 use crate::{
     types::{closed_enum, object},
@@ -8,44 +10,61 @@ use crate::{
     value::{ClosedEnum, Id, Identifier},
 };
 
-/// What a helper call asks to be done for its person, validated.
+/// The validated action functions of a helper request.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ActionFunctions {
-    /// Tags to add, by name or by address, in the order of the body: `add_tags` (HAF-02), then
-    /// `add_tags_uri` (HAF-04).
+    /// Tags to add, by name or by address, in the order of the body: `add_tags`, then
+    /// `add_tags_uri`.
+    ///
+    /// Requirements: HAF-02, HAF-04.
     pub tags: Vec<GroupRef>,
-    /// Lists to add the person to: `add_lists` (HAF-05), then `add_lists_uri` (HAF-06).
+    /// Lists to add the person to: `add_lists`, then `add_lists_uri`.
+    ///
+    /// Requirements: HAF-05, HAF-06.
     pub lists: Vec<GroupRef>,
-    /// Answers to record (HAF-07), and for a canvass its `question_response` (RES-canvass-08).
+    /// Answers to record, and for a canvass its `question_response`.
+    ///
+    /// Requirements: HAF-07, RES-canvass-08.
     pub responses: Vec<AnswerInput>,
-    /// Server responses to trigger (HAF-11).
+    /// Server responses to trigger.
+    ///
+    /// Requirements: HAF-11.
     pub triggers: Option<Triggers>,
-    /// Functions of the body that this server does not support, each with its problem (ERR-38). The
-    /// library reports them itself: it takes them out before a runner sees the plan.
+    /// The functions of the body that this server does not support, each with its problem.
+    ///
+    /// The library reports them itself. A runner never receives them.
+    ///
+    /// Requirements: ERR-38.
     pub unsupported: Vec<(Kind, Problem)>,
 }
 
 impl ActionFunctions {
-    /// Whether the call asks for nothing.
+    /// Returns whether the request contains no action function.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.needs_person() && self.triggers.is_none() && self.unsupported.is_empty()
     }
 
-    /// Whether a function is there that needs a person (UND-29).
+    /// Returns whether the request contains a function that needs a person.
+    ///
+    /// Requirements: UND-29.
     #[must_use]
     pub fn needs_person(&self) -> bool {
         !(self.tags.is_empty() && self.lists.is_empty() && self.responses.is_empty())
     }
 }
 
-/// A tag or a list that a call names.
+/// A tag or a list that a request names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GroupRef {
-    /// By its name (HAF-02, HAF-05).
+    /// By name.
+    ///
+    /// Requirements: HAF-02, HAF-05.
     Name(String),
-    /// By its address; `None` when the address leads to nothing of this server (HAF-04, HAF-06).
+    /// By URL; `None` if the URL does not identify a record of this server.
+    ///
+    /// Requirements: HAF-04, HAF-06.
     Address(Option<Id>),
 }
 
@@ -61,7 +80,7 @@ impl From<Id> for GroupRef {
     }
 }
 
-/// A kind of group that people are put into by name or address, and what that makes.
+/// A kind of group that people are added to by name or URL, and the kind of the membership.
 #[derive(Debug)]
 pub struct GroupKind {
     /// The kind of the group: tag or list.
@@ -73,14 +92,18 @@ pub struct GroupKind {
 }
 
 impl GroupKind {
-    /// Taggings (HAF-02 to HAF-04).
+    /// Taggings.
+    ///
+    /// Requirements: HAF-02 to HAF-04.
     pub const TAGS: Self = Self {
         group: Kind::Tag,
         member: Kind::Tagging,
         by_name: ("add_tags", ErrorCode::TagNameDoesNotExist),
         by_address: ("add_tags_uri", ErrorCode::TagUriDoesNotExist),
     };
-    /// Items of lists (HAF-05, HAF-06).
+    /// Items of lists.
+    ///
+    /// Requirements: HAF-05, HAF-06.
     pub const LISTS: Self = Self {
         group: Kind::List,
         member: Kind::Item,
@@ -88,7 +111,7 @@ impl GroupKind {
         by_address: ("add_lists_uri", ErrorCode::ListUriDoesNotExist),
     };
 
-    /// The member of the body that names groups in this way.
+    /// Returns the member of the body that names groups in this way.
     #[must_use]
     pub fn property(&self, named: &GroupRef) -> &'static str {
         match named {
@@ -97,7 +120,9 @@ impl GroupKind {
         }
     }
 
-    /// The problem of a group that does not exist (HAF-03 to HAF-06).
+    /// Returns the problem of a group that does not exist.
+    ///
+    /// Requirements: HAF-03 to HAF-06.
     #[must_use]
     pub fn unknown(&self, named: &GroupRef) -> Problem {
         let (property, code) = match named {
@@ -108,7 +133,9 @@ impl GroupKind {
     }
 }
 
-/// One answer to record (HAF-07 to HAF-10).
+/// One answer to record.
+///
+/// Requirements: HAF-07 to HAF-10.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AnswerInput {
@@ -118,12 +145,13 @@ pub struct AnswerInput {
     pub responses: Vec<String>,
     /// Free text.
     pub value: Option<String>,
-    /// Where it stands in the body, for problems: `add_questions_responses_uri[0]`.
+    /// The position in the body, for problems: `add_questions_responses_uri[0]`.
     pub path: PropertyPath,
 }
 
 impl AnswerInput {
-    /// The chosen response keys of a question, as they stand at a place of the body.
+    /// Creates an answer from the chosen response keys of a question and their position in the
+    /// body.
     #[must_use]
     pub fn new(question: QuestionRef, responses: Vec<String>, path: PropertyPath) -> Self {
         Self {
@@ -135,19 +163,23 @@ impl AnswerInput {
     }
 }
 
-/// How a call names a question (HAF-08).
+/// The reference to a question in a request.
+///
+/// Requirements: HAF-08.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QuestionRef {
-    /// By its address.
+    /// By URL.
     Id(Id),
     /// By one of its identifiers.
     Identifier(Identifier),
-    /// By something that is neither of them, or leads elsewhere.
+    /// By a text that does not identify a question.
     Unknown,
 }
 
 object! {
-    /// Server responses to trigger (HAF-11).
+    /// Server responses to trigger.
+    ///
+    /// Requirements: HAF-11.
     Triggers: "triggers" {
         /// An e-mail
         "HAF-11" autoresponse: Trigger,
@@ -159,9 +191,11 @@ object! {
 }
 
 object! {
-    /// One server response to trigger (HAF-12).
+    /// One server response to trigger.
+    ///
+    /// Requirements: HAF-12.
     Trigger: "trigger" {
-        /// Whether it is wanted
+        /// Whether to trigger it; default `true`
         "HAF-12" enabled: bool,
         /// Which response, as `<system_name>:<id>`
         "HAF-13" identifiers: Vec<String> [FieldRule::Identifiers],
@@ -169,9 +203,11 @@ object! {
 }
 
 object! {
-    /// One element of `add_questions_responses_uri` (HAF-07).
+    /// One element of `add_questions_responses_uri`.
+    ///
+    /// Requirements: HAF-07.
     QuestionAnswer: "add_questions_responses_uri" {
-        /// Identifier or address of the question
+        /// Identifier or URL of the question
         "HAF-08" question: crate::types::RecordReference = required,
         /// Chosen response keys
         "HAF-09" responses: Vec<String>,
@@ -181,15 +217,17 @@ object! {
 }
 
 object! {
-    /// The action functions as members of a helper's body (HAF-01).
+    /// The action functions as members of a helper's body.
+    ///
+    /// Requirements: HAF-01.
     FunctionFields: "helper action functions" {
         /// Names of existing tags to add
         "HAF-02" add_tags: Vec<String>,
-        /// Addresses of existing tags to add
+        /// URLs of existing tags to add
         "HAF-04" add_tags_uri: Vec<String>,
         /// Names of existing lists to add the person to
         "HAF-05" add_lists: Vec<String>,
-        /// Addresses of existing lists to add the person to
+        /// URLs of existing lists to add the person to
         "HAF-06" add_lists_uri: Vec<String>,
         /// Answers to record
         "HAF-07" add_questions_responses_uri: Vec<QuestionAnswer>,
@@ -199,7 +237,9 @@ object! {
 }
 
 object! {
-    /// The body of the schedule helper (SCH-01, SCH-07).
+    /// The body of the schedule helper.
+    ///
+    /// Requirements: SCH-01, SCH-07.
     ScheduleFields: "schedule" {
         /// When sending starts
         "SCH-01" scheduled_start_date: crate::value::Timestamp = required,
@@ -222,13 +262,17 @@ closed_enum! {
 }
 
 closed_enum! {
-    /// The server responses by name (HAF-11).
+    /// The server responses by name.
+    ///
+    /// Requirements: HAF-11.
     TriggerName { Autoresponse = "autoresponse", SmsResponse = "sms_response", CallResponse = "call_response" }
 }
 
 impl Triggers {
-    /// Those that are wanted, each with the texts that it names: one is, unless it says that it is
-    /// not (HAF-12).
+    /// Returns the requested server responses, each with the identifiers of its texts. A response
+    /// is requested unless `enabled` is `false`.
+    ///
+    /// Requirements: HAF-12.
     pub fn requested(&self) -> impl Iterator<Item = (TriggerName, &[String])> {
         let all = [
             (TriggerName::Autoresponse, &self.autoresponse),
@@ -245,12 +289,14 @@ impl Triggers {
 }
 
 impl FunctionName {
-    /// Every action function.
+    /// Returns every action function.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::VALUES.iter().filter_map(|name| Self::parse(name))
     }
 
-    /// The kind of the entry that it makes in the report (ERR-31).
+    /// Returns the kind of the report entry that the function creates.
+    ///
+    /// Requirements: ERR-31.
     #[must_use]
     pub const fn reported_kind(self) -> Kind {
         match self {

@@ -1,4 +1,6 @@
-//! Whether a posted person is one that is known already, and how the two are merged (HLP-04).
+//! Person matching: whether a posted person already exists, and how the two are merged.
+//!
+//! Requirements: HLP-04.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +11,7 @@ use crate::{
     value::{Identifier, Timestamp},
 };
 
-/// Something that a person can be looked up by.
+/// A value that a person can be looked up by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MatchKey {
     /// A foreign identifier, compared exactly.
@@ -18,19 +20,19 @@ pub enum MatchKey {
     Email(String),
 }
 
-/// How it is decided whether a posted person is known already (HLP-04, HLP-05).
+/// The method that decides whether a posted person already exists.
 ///
 /// # Behaviour
 ///
-/// - A method has no effects of its own and depends on its arguments only. It may be asked again
-///   for the same call: a store may do a transaction again.
+/// - The method has no side effects and depends only on its arguments. It can be called again for
+///   the same request, because a store may repeat a transaction.
 ///
 /// # Examples
 ///
 /// ```
 /// use svc_core::{helper::{MatchKey, PersonMatching}, read::Object, value::Identifier};
 ///
-/// /// Families share addresses here: only identifiers name somebody.
+/// /// Families share addresses here, so only identifiers identify a person.
 /// #[derive(Debug)]
 /// struct ByIdentifier;
 ///
@@ -47,17 +49,24 @@ pub enum MatchKey {
 /// let sent: Vec<_> = Identifier::parse("shop:17").into_iter().collect();
 /// assert_eq!(ByIdentifier.keys(&sent, &Object::new()).len(), 1);
 /// ```
+///
+/// Requirements: HLP-04, HLP-05.
 pub trait PersonMatching: std::fmt::Debug + Send + Sync {
-    /// What to look up, in this order; the first key that finds somebody decides. E-mail addresses
-    /// behind each other decide together: the oldest person with any of them.
+    /// Returns the keys to look up, in order. The first key that finds a person decides.
+    ///
+    /// Consecutive e-mail addresses decide together: the oldest person with any of them matches.
     fn keys(&self, identifiers: &[Identifier], person: &Object) -> Vec<MatchKey>;
 
-    /// The method in words, published on the docs page and in the capability document (HLP-05).
+    /// Returns a description of the method, published on the documentation page and in the
+    /// capability document.
+    ///
+    /// Requirements: HLP-05.
     fn description(&self) -> &str;
 }
 
-/// The method of the reference server (HLP-04): by foreign identifier, then by e-mail address
-/// without case.
+/// The default method: by foreign identifier, then by e-mail address, ignoring case.
+///
+/// Requirements: HLP-04.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DefaultMatching;
 
@@ -70,19 +79,19 @@ impl PersonMatching for DefaultMatching {
     }
 
     fn description(&self) -> &'static str {
-        "A posted person is looked up first by each foreign identifier, then by each e-mail address, compared without \
-         regard to case. The oldest match wins. A match merges: sent scalar fields replace, objects merge member by \
-         member, e-mail addresses, phone numbers and postal addresses merge by address, number or address lines, and an \
-         empty object or array changes nothing."
+        "A posted person is looked up first by each foreign identifier, then by each e-mail address, ignoring case. \
+         The oldest match wins, and the posted person is merged into it. Scalar fields are replaced, and objects are \
+         merged member by member. E-mail addresses, phone numbers and postal addresses are merged by address, number \
+         or address lines. An empty object or array changes nothing."
     }
 }
 
-/// The e-mail addresses of a person in normal form, the primary one first.
+/// Returns the e-mail addresses of a person in normal form, the primary one first.
 pub fn emails(person: &Object) -> impl Iterator<Item = String> {
     addresses(person, normalize_email).into_iter()
 }
 
-/// The addresses that a person is found by, each once.
+/// Returns the e-mail addresses that a person can be found by, without duplicates.
 #[must_use]
 pub fn distinct_emails(person: &Object) -> Vec<String> {
     let mut addresses: Vec<String> = emails(person).collect();
@@ -91,7 +100,7 @@ pub fn distinct_emails(person: &Object) -> Vec<String> {
     addresses
 }
 
-/// The same in any form.
+/// Returns the e-mail addresses of a person, each converted by `form`.
 pub fn addresses(person: &Object, form: impl Fn(&str) -> String) -> Vec<String> {
     let list = person
         .get("email_addresses")
@@ -108,33 +117,35 @@ pub fn addresses(person: &Object, form: impl Fn(&str) -> String) -> Vec<String> 
         .collect()
 }
 
-/// The form in which e-mail addresses are compared: without regard to the case of Latin letters and
-/// to spaces around.
+/// Returns the normal form of an e-mail address: Latin letters in lower case, without surrounding
+/// spaces.
 ///
-/// Other letters are compared as they are: some that look alike fold to the same one, such as the
-/// sign of the kelvin and K.
+/// Other letters are unchanged, because some that look alike fold to the same one, such as the
+/// Kelvin sign and K.
 #[must_use]
 pub fn normalize_email(address: &str) -> String {
     address.trim().to_ascii_lowercase()
 }
 
-/// How a posted person is merged into a known one.
+/// How a posted person is merged into an existing one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MergePolicy {
-    /// With a key that may change people: what is sent replaces.
+    /// With a key that may change people: sent values replace existing ones.
     Replace,
-    /// Without one: the known person stays as it is.
+    /// Without such a key: the existing person remains unchanged.
     KeepExisting,
-    /// Without a key, where the server wants it: empty texts, numbers and booleans are filled, and
-    /// postal addresses added.
+    /// Without such a key, if the server enables it: empty texts, numbers and booleans are filled,
+    /// and postal addresses are added.
     FillEmpty,
-    /// Without a key, where the server wants it: nobody is known.
+    /// Without a key, if the server enables it: a new person is always created.
     AlwaysCreate,
 }
 
-/// Merges a posted person into the fields of a known one (HLP-04). Neither has `identifiers` or
+/// Merges a posted person into the fields of an existing one. Neither contains `identifiers` or
 /// dates.
+///
+/// Requirements: HLP-04.
 pub fn merge_person(known: &mut Object, posted: &Object, merge: MergePolicy) {
     match merge {
         MergePolicy::KeepExisting | MergePolicy::AlwaysCreate => {}
@@ -150,8 +161,8 @@ pub fn merge_person(known: &mut Object, posted: &Object, merge: MergePolicy) {
     }
 }
 
-/// Fills empty texts, numbers and booleans, and adds postal addresses, none of them as the primary
-/// one.
+/// Fills empty texts, numbers and booleans, and adds postal addresses. An added address is never
+/// primary.
 fn fill(known: &mut Object, posted: &Object) {
     for (name, value) in posted {
         match (name, value) {
@@ -172,7 +183,7 @@ fn fill(known: &mut Object, posted: &Object) {
     }
 }
 
-/// Adds those entries of a list that are not in it.
+/// Adds the entries that the list does not contain.
 fn add_places(known: &mut Object, field: &str, sent: Vec<Json>) {
     let Some(key) = list_key(field) else { return };
     let stored = known
@@ -198,19 +209,20 @@ fn add_places(known: &mut Object, field: &str, sent: Vec<Json>) {
 }
 
 impl Draft<Person> {
-    /// The e-mail addresses that were sent, in the form in which they are compared, the primary one
-    /// first; see [`emails`].
+    /// Returns the sent e-mail addresses in normal form, the primary one first; see [`emails`].
     pub fn emails(&self) -> impl Iterator<Item = String> {
         emails(&self.as_raw().fields)
     }
 
-    /// The known person with this posted one merged in (HLP-04), with the rules between fields
-    /// applied.
+    /// Returns the existing person after merging this posted one and applying the rules between
+    /// fields.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every rule that the merged person
-    /// would break.
+    /// Returns [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every rule that the merged
+    /// person would violate.
+    ///
+    /// Requirements: HLP-04.
     pub fn merged_into(
         &self,
         known: &Person,
@@ -227,8 +239,10 @@ impl Draft<Person> {
     }
 }
 
-/// Whether filling in this identity would change the gender that is known, which follows it
-/// (RES-person-08).
+/// Returns whether filling in this gender identity would change the known gender, which depends on
+/// it.
+///
+/// Requirements: RES-person-08.
 fn overwrites_gender(known: &Object, identity: &Json) -> bool {
     let stored = known
         .get("gender")
@@ -256,7 +270,7 @@ fn merge_member(known: &mut Object, name: &str, value: &Json) {
     }
 }
 
-/// What two entries of a list of addresses or numbers are compared by.
+/// Returns the function that computes the key of an entry of a list of addresses or numbers.
 fn list_key(field: &str) -> Option<fn(&Object) -> Option<String>> {
     match field {
         "email_addresses" => Some(|entry| Some(normalize_email(entry.get("address")?.as_str()?))),
@@ -285,7 +299,8 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
         return;
     };
     let mut takes_primary = false;
-    // Where each entry stands, the first of several: a body may hold very many.
+    // The index of each entry, or of the first one of several. A body can contain very many
+    // entries.
     let mut places = BTreeMap::new();
     for (place, item) in stored.iter().enumerate() {
         if let Some(item) = item.as_object() {
@@ -294,7 +309,7 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
     }
     for entry in sent.iter().filter_map(Json::as_object) {
         let what = sameness(entry, key);
-        // A posted primary takes the mark from the stored one.
+        // A posted primary entry replaces the stored primary entry.
         let is_new_primary = is_primary(entry);
         if is_new_primary && !takes_primary {
             takes_primary = true;
@@ -322,7 +337,9 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
     }
 }
 
-/// Whether an entry is marked as the primary one, as a boolean or as text (RES-phone_number-02).
+/// Returns whether an entry is marked as primary, as a boolean or as text.
+///
+/// Requirements: RES-phone_number-02.
 #[must_use]
 pub fn is_primary(entry: &Object) -> bool {
     match entry.get("primary") {
@@ -332,17 +349,17 @@ pub fn is_primary(entry: &Object) -> bool {
     }
 }
 
-/// What makes two entries of this list the same.
+/// Returns the key by which two entries of this list are compared.
 ///
 /// # Errors
 ///
-/// The entry lacks what it is compared by; the text names it.
+/// Returns an error that names the missing member if the entry has no key.
 pub fn entry_key(field: &str, entry: &Object) -> Result<String, String> {
     sameness(entry, list_key(field).unwrap_or(|_| None))
 }
 
-/// What makes two entries the same: their address or number; without one, all that they say but the
-/// mark.
+/// Returns the key of an entry: its address or number. An entry without one is compared by all its
+/// members except `primary`.
 fn sameness(entry: &Object, key: fn(&Object) -> Option<String>) -> Result<String, String> {
     let unmarked = || {
         entry

@@ -1,7 +1,9 @@
-//! Helpers: one POST that records an action and its person (HLP-01 to HLP-23).
+//! Helpers: one POST that records an action and its person.
 //!
-//! A helper is a plan, which is plain data and fully validated, and a runner: the backend's own
-//! `Helper`, or the default runner that composes the registered operations.
+//! A helper consists of a validated helper request, which is plain data, and a runner. The runner
+//! is the backend's own `Helper`, or the default runner, which combines the registered operations.
+//!
+//! Requirements: HLP-01 to HLP-23.
 
 mod allowed_answers;
 mod functions;

@@ -8,11 +8,11 @@ use crate::{
     names::{HelperName, helpers},
 };
 
-/// A helper as a type: what it records. Implemented by the eight helpers of the interface only.
+/// A helper as a type. Implemented only by the eight helpers of the specification.
 pub trait HelperSpec: Send + Sync + 'static {
-    /// Which helper it is.
+    /// The name of the helper.
     const NAME: HelperName;
-    /// What it creates or changes, and answers with.
+    /// The kind that the helper creates or changes, and returns.
     type Record: Resource;
 }
 
@@ -32,7 +32,7 @@ macro_rules! types {
             }
         )+
 
-        // What a name says that it records is what its type records.
+        // The kind that a helper name records must be the kind that its type records.
         $( const _: () = assert!(matches!(<$records as Resource>::KIND, Kind::$records)); )+
     };
 }

@@ -1,4 +1,6 @@
-//! What a helper did, resource by resource (ERR-29 to ERR-33).
+//! The outcome of a helper request, with one report entry for each resource.
+//!
+//! Requirements: ERR-29 to ERR-33.
 
 use std::marker::PhantomData;
 
@@ -9,19 +11,23 @@ use crate::{
     record::Record,
 };
 
-/// How one resource of a helper call fared (ERR-31).
+/// The status of one resource of a helper request.
+///
+/// Requirements: ERR-31.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryStatus {
-    /// It was created: 201.
+    /// The resource was created: 201.
     Created,
-    /// It was matched, updated or already there: 200.
+    /// The resource was matched, updated, or existed already: 200.
     Existing,
-    /// It failed; the status is that of the first problem's code (ERR-22).
+    /// The resource failed. The HTTP status is that of the code of the first problem.
+    ///
+    /// Requirements: ERR-22.
     Failed(Vec<Problem>),
 }
 
 impl EntryStatus {
-    /// How a resource fared that was either made or there already.
+    /// Returns the status of a resource that was either created or existed already.
     #[must_use]
     pub const fn from_is_new(is_new: bool) -> Self {
         if is_new {
@@ -32,17 +38,19 @@ impl EntryStatus {
     }
 }
 
-/// One line of the report (ERR-20).
+/// An entry of the report.
+///
+/// Requirements: ERR-20.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReportEntry {
     /// The kind of the resource.
     pub kind: Kind,
-    /// How it fared.
+    /// The status of the resource.
     pub status: EntryStatus,
 }
 
-/// What the helper `H` did.
+/// The outcome of a request to the helper `H`.
 ///
 /// ```
 /// use svc_core::{helper::{EntryStatus, HelperOutcome, PersonSignup}, model::{Kind, Person}, record::{Meta, Record}, value::{Id, Timestamp}};
@@ -58,7 +66,7 @@ pub struct HelperOutcome<H> {
 }
 
 impl<H: HelperSpec> HelperOutcome<H> {
-    /// An outcome from its parts.
+    /// Converts a raw outcome of this helper.
     #[must_use]
     pub fn from_raw(raw: RawHelperOutcome) -> Self {
         Self {
@@ -67,7 +75,7 @@ impl<H: HelperSpec> HelperOutcome<H> {
         }
     }
 
-    /// The outcome of a helper that has a person: how the person fared.
+    /// Creates the outcome of a helper with a person, with the status of the person.
     #[must_use]
     pub fn person(person: Record<Person>, status: EntryStatus) -> Self {
         let mut raw = RawHelperOutcome {
@@ -78,13 +86,13 @@ impl<H: HelperSpec> HelperOutcome<H> {
         Self::from_raw(raw)
     }
 
-    /// The outcome of a helper call without a person.
+    /// Creates the outcome of a helper request without a person.
     #[must_use]
     pub fn without_person() -> Self {
         Self::from_raw(RawHelperOutcome::default())
     }
 
-    /// Adds how the action fared.
+    /// Adds the action with its status.
     #[must_use]
     pub fn with_action(mut self, action: Record<H::Record>, status: EntryStatus) -> Self {
         self.raw.action = Some(action.into_raw());
@@ -92,33 +100,35 @@ impl<H: HelperSpec> HelperOutcome<H> {
         self
     }
 
-    /// Adds how a tagging, an item or an answer fared.
+    /// Adds the status of a tagging, an item or an answer.
     #[must_use]
     pub fn with_entry(mut self, kind: Kind, status: EntryStatus) -> Self {
         self.raw.entry(kind, status);
         self
     }
 
-    /// One entry for each attempted resource, in the order person, action, taggings, items, answers
-    /// (ERR-31).
+    /// Returns one entry for each attempted resource, in the order person, action, taggings, items,
+    /// answers.
+    ///
+    /// Requirements: ERR-31.
     #[must_use]
     pub fn entries(&self) -> &[ReportEntry] {
         &self.raw.entries
     }
 
-    /// Whether a resource of this kind was made.
+    /// Returns whether a resource of this kind was created.
     #[must_use]
     pub fn was_created(&self, kind: Kind) -> bool {
         self.raw.was_created(kind)
     }
 
-    /// The outcome without its type, lent.
+    /// Returns a reference to the raw outcome.
     #[must_use]
     pub fn as_raw(&self) -> &RawHelperOutcome {
         &self.raw
     }
 
-    /// The outcome without its type.
+    /// Returns the raw outcome.
     #[must_use]
     pub fn into_raw(self) -> RawHelperOutcome {
         self.raw

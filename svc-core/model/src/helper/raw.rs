@@ -1,5 +1,4 @@
-//! What a helper call asks for and what it did, without the type of the helper: for runners that
-//! serve all of them.
+//! Helper requests and outcomes without the type of the helper, for runners that serve all helpers.
 
 use super::{
     ActionFunctions, EntryStatus, FunctionName, HelperName, MergePolicy, ReportEntry,
@@ -7,37 +6,51 @@ use super::{
 };
 use crate::{draft::RawDraft, error::Problem, link::RecordAddress, names::Kind, record::RawRecord};
 
-/// A helper call as plain data (HLP-02).
+/// A helper request as plain data.
 ///
-/// Everything in it was validated: what only the store can know (whether a tag exists, whether an
-/// event is full) is left to the runner.
+/// The request is validated. The runner checks what only the store knows, such as whether a tag
+/// exists or an event is full.
+///
+/// Requirements: HLP-02.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RawHelperRequest {
-    /// Which helper.
+    /// The helper.
     pub helper: HelperName,
-    /// The record it belongs to; `None` for person signup.
+    /// The record that the helper belongs to; `None` for person signup.
     pub container: Option<RecordAddress>,
-    /// The inline person (HLP-03).
+    /// The inline person.
+    ///
+    /// Requirements: HLP-03.
     pub person: Option<RawDraft>,
     /// The action to record; `None` for person signup and schedule.
     pub action: Option<RawDraft>,
-    /// The action functions (HAF-01).
+    /// The action functions.
+    ///
+    /// Requirements: HAF-01.
     pub functions: ActionFunctions,
-    /// What the schedule helper asks for (SCH-01, SCH-04).
+    /// The change of the schedule helper.
+    ///
+    /// Requirements: SCH-01, SCH-04.
     pub schedule: Option<ScheduleChange>,
-    /// Whether all of it must succeed or nothing be stored (ERR-34); the report is then an
-    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
+    /// Whether the request must succeed completely or not be stored at all. A failed request then
+    /// returns [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
+    ///
+    /// Requirements: ERR-34.
     pub atomic: bool,
-    /// Whether the call has no key (HLP-07): then it finds no action that was recorded before, and
-    /// its action keeps those of its identifiers that nothing else has (UND-24).
+    /// Whether the caller is anonymous. An anonymous request never finds an action that was
+    /// recorded before. Of its identifiers, its action gets only those that no other record has.
+    ///
+    /// Requirements: HLP-07, UND-24.
     pub anonymous: bool,
-    /// What becomes of a posted person who is known (HLP-04).
+    /// How the posted person is merged into an existing one.
+    ///
+    /// Requirements: HLP-04.
     pub merge: MergePolicy,
 }
 
 impl RawHelperRequest {
-    /// A call with a key that asks for nothing, for tests of runners.
+    /// Creates an empty request of a caller with a key, for tests of runners.
     #[must_use]
     pub fn empty(helper: HelperName) -> Self {
         Self {
@@ -54,22 +67,24 @@ impl RawHelperRequest {
     }
 }
 
-/// What a helper did, without the type of the helper.
+/// The outcome of a helper request, without the type of the helper.
 #[derive(Debug, Default, Clone)]
 #[non_exhaustive]
 pub struct RawHelperOutcome {
-    /// One entry for each attempted resource, in the order person, action, taggings, items, answers
-    /// (ERR-31).
+    /// One entry for each attempted resource, in the order person, action, taggings, items,
+    /// answers.
+    ///
+    /// Requirements: ERR-31.
     pub entries: Vec<ReportEntry>,
-    /// The person as it is now.
+    /// The person after the request.
     pub person: Option<RawRecord>,
-    /// What the helper answers with: the action, for person signup `None`, for schedule the
-    /// message.
+    /// The resource of the response: the action, `None` for person signup, the message for
+    /// schedule.
     pub action: Option<RawRecord>,
 }
 
 impl RawHelperOutcome {
-    /// Whether an entry failed.
+    /// Returns whether an entry failed.
     #[must_use]
     pub fn has_failures(&self) -> bool {
         self.entries
@@ -77,7 +92,7 @@ impl RawHelperOutcome {
             .any(|entry| matches!(entry.status, EntryStatus::Failed(_)))
     }
 
-    /// Every problem of every entry.
+    /// Returns every problem of every entry.
     #[must_use]
     pub fn problems(&self) -> Vec<Problem> {
         let problems = self.entries.iter().filter_map(|entry| match &entry.status {
@@ -87,13 +102,16 @@ impl RawHelperOutcome {
         problems.flatten().collect()
     }
 
-    /// Adds a line to the report.
+    /// Adds an entry to the report.
     pub fn entry(&mut self, kind: Kind, status: EntryStatus) {
         self.entries.push(ReportEntry { kind, status });
     }
 
-    /// Adds a function that this server does not support, among those of its kind (ERR-31, ERR-38).
-    /// Where person or action failed, what hangs on them was not tried (HLP-10).
+    /// Adds a function that this server does not support, next to the other entries of its kind.
+    ///
+    /// If the person or the action failed, the functions that depend on it were not attempted.
+    ///
+    /// Requirements: ERR-31, ERR-38, HLP-10.
     pub fn refused_function(&mut self, kind: Kind, problem: Problem) {
         let failed = |entry: &ReportEntry| {
             matches!(entry.status, EntryStatus::Failed(_)) && place(entry.kind) == 0
@@ -115,7 +133,7 @@ impl RawHelperOutcome {
         );
     }
 
-    /// Whether a resource of this kind was made.
+    /// Returns whether a resource of this kind was created.
     #[must_use]
     pub fn was_created(&self, kind: Kind) -> bool {
         self.entries
@@ -124,8 +142,10 @@ impl RawHelperOutcome {
     }
 }
 
-/// Where the entries of a kind stand in the report: person and action first, then in the order of
-/// the functions (ERR-31).
+/// Returns the position of a kind in the report: person and action first, then in the order of the
+/// functions.
+///
+/// Requirements: ERR-31.
 fn place(kind: Kind) -> usize {
     FunctionName::all()
         .position(|function| function.reported_kind() == kind)

@@ -1,4 +1,4 @@
-//! What a helper call asks for, validated, as plain data.
+//! Validated helper requests as plain data.
 
 use std::marker::PhantomData;
 
@@ -11,24 +11,28 @@ use crate::{
     value::Timestamp,
 };
 
-/// What the schedule helper asks for (SCH-01, SCH-04).
+/// The change that a request to the schedule helper makes.
+///
+/// Requirements: SCH-01, SCH-04.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScheduleChange {
-    /// To set the dates.
+    /// Sets the dates.
     Set {
         /// When sending starts.
         start: Timestamp,
         /// When sending stops.
         stop: Option<Timestamp>,
     },
-    /// To clear the dates.
+    /// Clears the dates.
     Cancel,
 }
 
-/// A call of the helper `H` (HLP-02).
+/// A request to the helper `H`.
 ///
-/// Everything in it was validated: what only the store can know (whether a tag exists, whether an
-/// event is full) is left to the runner.
+/// The request is validated. The runner checks what only the store knows, such as whether a tag
+/// exists or an event is full.
+///
+/// Requirements: HLP-02.
 #[derive(Debug)]
 pub struct HelperRequest<H> {
     raw: RawHelperRequest,
@@ -36,7 +40,7 @@ pub struct HelperRequest<H> {
 }
 
 impl<H: HelperSpec> HelperRequest<H> {
-    /// The typed view of a plan for this helper.
+    /// Converts a raw request for this helper.
     #[must_use]
     pub fn from_raw(raw: RawHelperRequest) -> Self {
         Self {
@@ -45,17 +49,19 @@ impl<H: HelperSpec> HelperRequest<H> {
         }
     }
 
-    /// The inline person (HLP-03).
+    /// Returns the inline person.
+    ///
+    /// Requirements: HLP-03.
     #[must_use]
     pub fn person(&self) -> Option<Draft<Person>> {
         self.raw.person.clone().map(Draft::from_raw)
     }
 
-    /// The inline person, for a runner that cannot do without one; a sign-up always has it.
+    /// Returns the inline person, for a runner that requires one. A sign-up always contains it.
     ///
     /// # Errors
     ///
-    /// [`ErrorCode::FieldRequired`], naming `person`.
+    /// Returns [`ErrorCode::FieldRequired`] for `person`.
     pub fn required_person(&self) -> Result<Draft<Person>> {
         let missing = || {
             Problem::new(
@@ -67,58 +73,69 @@ impl<H: HelperSpec> HelperRequest<H> {
         self.person().ok_or_else(|| Error::invalid(missing()))
     }
 
-    /// The action to record; `None` for person signup and schedule.
+    /// Returns the action to record; `None` for person signup and schedule.
     #[must_use]
     pub fn action(&self) -> Option<Draft<H::Record>> {
         self.raw.action.clone().map(Draft::from_raw)
     }
 
-    /// The record that the helper belongs to; `None` for person signup.
+    /// Returns the record that the helper belongs to; `None` for person signup.
     #[must_use]
     pub fn container(&self) -> Option<&RecordAddress> {
         self.raw.container.as_ref()
     }
 
-    /// The action functions (HAF-01).
+    /// Returns the action functions.
+    ///
+    /// Requirements: HAF-01.
     #[must_use]
     pub fn functions(&self) -> &ActionFunctions {
         &self.raw.functions
     }
 
-    /// What the schedule helper asks for (SCH-01, SCH-04).
+    /// Returns the change of the schedule helper.
+    ///
+    /// Requirements: SCH-01, SCH-04.
     #[must_use]
     pub fn schedule(&self) -> Option<ScheduleChange> {
         self.raw.schedule
     }
 
-    /// Whether all of it must succeed or nothing be stored (ERR-34); the report is then an
-    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
+    /// Returns whether the request must succeed completely or not be stored at all. A failed
+    /// request then returns [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
+    ///
+    /// Requirements: ERR-34.
     #[must_use]
     pub fn is_atomic(&self) -> bool {
         self.raw.atomic
     }
 
-    /// Whether the call has no key (HLP-07): then it finds no action that was recorded before, and
-    /// its action keeps those of its identifiers that nothing else has (UND-24): see
-    /// `unclaimed`.
+    /// Returns whether the caller is anonymous.
+    ///
+    /// An anonymous request never finds an action that was recorded before. Of its identifiers, its
+    /// action gets only those that no other record has: see `unclaimed`.
+    ///
+    /// Requirements: HLP-07, UND-24.
     #[must_use]
     pub fn is_anonymous(&self) -> bool {
         self.raw.anonymous
     }
 
-    /// What becomes of the posted person when it is known already (HLP-04).
+    /// Returns how the posted person is merged into an existing one.
+    ///
+    /// Requirements: HLP-04.
     #[must_use]
     pub fn merge(&self) -> MergePolicy {
         self.raw.merge
     }
 
-    /// The plan without its type, lent.
+    /// Returns a reference to the raw request.
     #[must_use]
     pub fn as_raw(&self) -> &RawHelperRequest {
         &self.raw
     }
 
-    /// The plan without its type.
+    /// Returns the raw request.
     #[must_use]
     pub fn into_raw(self) -> RawHelperRequest {
         self.raw

@@ -1,15 +1,15 @@
-//! Small questions that the rest of the library asks of JSON values.
+//! Small accessors of JSON values.
 
 use super::{Json, JsonLimits, Number, Object};
 
 impl Json {
-    /// A JSON number.
+    /// Creates a JSON number.
     #[must_use]
     pub fn integer(value: i64) -> Self {
         Self::Number(Number::from(value))
     }
 
-    /// Whether it is an empty object or array.
+    /// Returns whether the value is an empty object or array.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
@@ -19,7 +19,7 @@ impl Json {
         }
     }
 
-    /// Whether it says nothing: `null`, an empty string, an empty object or array.
+    /// Returns whether the value has no content: `null`, an empty string, an empty object or array.
     #[must_use]
     pub fn is_empty_value(&self) -> bool {
         match self {
@@ -29,7 +29,7 @@ impl Json {
         }
     }
 
-    /// The object itself, or the objects of the array.
+    /// Returns the object itself, or the objects of the array.
     pub fn objects_mut(&mut self) -> impl Iterator<Item = &mut Object> {
         let items: Vec<&mut Object> = match self {
             Self::Object(object) => vec![object],
@@ -41,7 +41,7 @@ impl Json {
 }
 
 impl JsonLimits {
-    /// For JSON that this library wrote itself.
+    /// Returns the limits for JSON that this library wrote itself.
     #[must_use]
     pub const fn trusted() -> Self {
         Self {

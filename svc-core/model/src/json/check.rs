@@ -1,10 +1,10 @@
-//! Checking that a stored text is JSON, without building values.
+//! Checks that a stored text is JSON, without creating values.
 
 use super::JsonLimits;
 use super::scan::Scanner;
 use crate::value::DecimalParts;
 
-/// Whether a text is the members of a JSON object, without the braces.
+/// Returns whether a text consists of the members of a JSON object, without the braces.
 #[must_use]
 pub fn is_members(bytes: &[u8]) -> bool {
     let mut scan = Scanner::new(bytes);
@@ -12,7 +12,7 @@ pub fn is_members(bytes: &[u8]) -> bool {
         || std::str::from_utf8(bytes).is_ok() && members(&mut scan, 1) && scan.peek().is_none()
 }
 
-/// Whether a text is the elements of a JSON array, without the brackets.
+/// Returns whether a text consists of the elements of a JSON array, without the brackets.
 #[must_use]
 pub fn is_items(bytes: &[u8]) -> bool {
     let mut scan = Scanner::new(bytes);
@@ -47,7 +47,7 @@ fn items(scan: &mut Scanner<'_>, depth: usize) -> bool {
     }
 }
 
-/// Takes a value and the space around it.
+/// Skips a value and the white space around it.
 fn value(scan: &mut Scanner<'_>, depth: usize) -> bool {
     scan.skip_space();
     let is_value = match scan.peek() {
@@ -63,7 +63,7 @@ fn value(scan: &mut Scanner<'_>, depth: usize) -> bool {
     is_value
 }
 
-/// Takes an object or an array, whose end is `end`.
+/// Skips an object or an array that ends with `end`.
 fn nested(
     scan: &mut Scanner<'_>,
     depth: usize,
@@ -76,7 +76,7 @@ fn nested(
         && (scan.take(end) || inside(scan, depth.saturating_add(1)) && scan.take(end))
 }
 
-/// Takes a string with its quotes.
+/// Skips a string with its quotes.
 fn string(scan: &mut Scanner<'_>) -> bool {
     scan.take(b'"') && scan.skip_string()
 }
@@ -107,12 +107,12 @@ mod tests {
         ] {
             assert!(!is_members(broken.as_bytes()), "{broken}");
         }
-        assert!(!is_members(b"\"a\":\"\xFF\""), "no UTF-8");
+        assert!(!is_members(b"\"a\":\"\xFF\""), "not UTF-8");
         let deep = |depth: usize| format!("\"a\":{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(is_members(deep(127).as_bytes()) && !is_members(deep(128).as_bytes()));
         assert!(
             !is_members(format!("\"a\":{}", "[".repeat(1_000_000)).as_bytes()),
-            "the stack is not used up"
+            "the stack does not overflow"
         );
     }
 
@@ -126,8 +126,7 @@ mod tests {
         }
     }
 
-    /// Whatever passes the check is read by another reader, and what does not is not, whichever bit
-    /// is flipped.
+    /// Whichever bit is flipped, another reader accepts a text exactly if the check accepts it.
     #[test]
     fn no_flipped_bit_makes_a_200_that_is_not_json() {
         let mut bytes = SOUND.as_bytes().to_vec();

@@ -1,11 +1,12 @@
-//! How much one record and one call may hold: nobody grows a record until it slows others.
+//! The maximum sizes of a record and of a request, so that a large record cannot slow down other
+//! requests.
 
 use super::{Json, Object};
 
-/// How much one record and one call may hold (UND-17).
+/// The maximum sizes of a record and of a request.
 ///
-/// A body with more is refused with `FIELD_INVALID`, and so is a change after which a record would
-/// have more than before and more than this.
+/// A body that exceeds a limit is rejected with `FIELD_INVALID`. A change is also rejected if the
+/// record would exceed the limit and would be larger than before.
 ///
 /// # Examples
 ///
@@ -16,6 +17,8 @@ use super::{Json, Object};
 /// let sizes = ApiLimits::default().content(ContentLimits::default().record(256 * 1024)).anonymous_content(ContentLimits::ANONYMOUS.tickets(4));
 /// assert_eq!(sizes.content.entries, 50);
 /// ```
+///
+/// Requirements: UND-17.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContentLimits {
@@ -23,17 +26,17 @@ pub struct ContentLimits {
     pub entries: usize,
     /// Identifiers of a record.
     pub identifiers: usize,
-    /// Members of an object with free names: custom fields.
+    /// Members of an object with arbitrary names, such as custom fields.
     pub custom_fields: usize,
-    /// Bytes of the fields of a record, about.
+    /// Approximate size of the fields of a record in bytes.
     pub record: usize,
-    /// Tags, lists and answers of a helper call, together.
+    /// Tags, lists and answers of a helper request, together.
     pub functions: usize,
     /// Tickets of an attendance.
     pub tickets: usize,
 }
 
-/// The defaults of calls with a key.
+/// The defaults of requests with a key.
 const DEFAULT: ContentLimits = ContentLimits {
     entries: 50,
     identifiers: 100,
@@ -44,7 +47,7 @@ const DEFAULT: ContentLimits = ContentLimits {
 };
 
 impl ContentLimits {
-    /// The defaults of calls without a key.
+    /// The defaults of requests without a key.
     pub const ANONYMOUS: Self = Self {
         entries: 10,
         identifiers: 10,
@@ -54,49 +57,50 @@ impl ContentLimits {
         tickets: 20,
     };
 
-    /// Entries of a list.
+    /// Sets the maximum number of entries of a list.
     #[must_use]
     pub const fn entries(mut self, most: usize) -> Self {
         self.entries = most;
         self
     }
 
-    /// Identifiers of a record.
+    /// Sets the maximum number of identifiers of a record.
     #[must_use]
     pub const fn identifiers(mut self, most: usize) -> Self {
         self.identifiers = most;
         self
     }
 
-    /// Members of an object with free names.
+    /// Sets the maximum number of members of an object with arbitrary names.
     #[must_use]
     pub const fn custom_fields(mut self, most: usize) -> Self {
         self.custom_fields = most;
         self
     }
 
-    /// Bytes of the fields of a record, about.
+    /// Sets the approximate maximum size of the fields of a record in bytes.
     #[must_use]
     pub const fn record(mut self, bytes: usize) -> Self {
         self.record = bytes;
         self
     }
 
-    /// Tags, lists and answers of a helper call, together.
+    /// Sets the maximum number of tags, lists and answers of a helper request, together.
     #[must_use]
     pub const fn functions(mut self, most: usize) -> Self {
         self.functions = most;
         self
     }
 
-    /// Tickets of an attendance.
+    /// Sets the maximum number of tickets of an attendance.
     #[must_use]
     pub const fn tickets(mut self, most: usize) -> Self {
         self.tickets = most;
         self
     }
 
-    /// The most entries of the list, or of the object with free names, under a name of the tables.
+    /// Returns the maximum number of entries of a list, or of an object with arbitrary names, by
+    /// its name in the tables.
     #[must_use]
     pub fn max_entries(&self, name: &str) -> usize {
         match name {
@@ -108,7 +112,8 @@ impl ContentLimits {
         }
     }
 
-    /// The largest of the members that were changed, if an object is larger than a record may be.
+    /// Returns the largest of the changed members if the object exceeds the maximum size of a
+    /// record.
     pub fn too_large<'o>(
         &self,
         object: &'o Object,
@@ -133,7 +138,7 @@ impl Default for ContentLimits {
     }
 }
 
-/// About how many bytes a member takes.
+/// Returns the approximate size of a member in bytes.
 #[must_use]
 pub fn weight(name: &str, value: &Json) -> usize {
     let inner = match value {

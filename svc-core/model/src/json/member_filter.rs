@@ -1,11 +1,10 @@
-//! Members of stored JSON that do not leave the server, left out while the bytes are copied:
-//! nothing is parsed.
+//! Removes members from stored JSON while its bytes are copied, without parsing it.
 
 use std::collections::BTreeMap;
 
 use super::{Json, scan::Scanner};
 
-/// Which members of an object are copied.
+/// Selects the members of an object that are copied.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct MemberFilter {
     members: BTreeMap<String, MemberAction>,
@@ -13,19 +12,19 @@ pub struct MemberFilter {
     keeps_others: bool,
 }
 
-/// What becomes of a member.
+/// The action for a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MemberAction {
     /// The member is copied.
     Copy,
-    /// The member is left out.
+    /// The member is omitted.
     Skip,
-    /// Kept, without what a filter leaves out of the object, or of the objects of the list.
+    /// The member is copied, and a filter is applied to its object, or to the objects of its list.
     Filter(MemberFilter),
 }
 
 impl MemberFilter {
-    /// Copies every member but those that are told otherwise.
+    /// Creates a filter that copies every member except those with another action.
     #[must_use]
     pub fn copy_others() -> Self {
         Self {
@@ -34,20 +33,20 @@ impl MemberFilter {
         }
     }
 
-    /// The same, with the fate of a member.
+    /// Sets the action for a member.
     #[must_use]
     pub fn with(mut self, name: &str, fate: MemberAction) -> Self {
         self.members.insert(name.to_owned(), fate);
         self
     }
 
-    /// Whether all is copied.
+    /// Returns whether every member is copied.
     #[must_use]
     pub fn is_identity(&self) -> bool {
         self.keeps_others && self.members.is_empty()
     }
 
-    /// Whether a member of this name is copied, in part at least.
+    /// Returns whether a member of this name is copied, at least in part.
     #[must_use]
     pub fn copies(&self, name: &str) -> bool {
         self.members
@@ -55,8 +54,8 @@ impl MemberFilter {
             .map_or(self.keeps_others, |fate| *fate != MemberAction::Skip)
     }
 
-    /// Appends the members that are kept. Of bytes that are not `"name":value` pairs separated by
-    /// commas it appends nothing.
+    /// Appends the selected members. It appends nothing if the bytes are not `"name":value` pairs
+    /// separated by commas.
     pub fn copy(&self, members: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
         let mut scan = Scanner::new(members);
@@ -65,7 +64,7 @@ impl MemberFilter {
         }
     }
 
-    /// Copies members up to the closing brace, or up to the end where there is none.
+    /// Copies members up to the closing brace, or up to the end if there is none.
     fn members(&self, scan: &mut Scanner<'_>, end: Option<u8>, out: &mut Vec<u8>) -> Option<()> {
         let mut is_first = true;
         scan.skip_space();
@@ -98,7 +97,7 @@ impl MemberFilter {
         (scan.peek() == end).then_some(())
     }
 
-    /// Copies an object or a list of objects; anything else is copied as it is.
+    /// Copies an object or a list of objects; any other value is copied unchanged.
     fn value(&self, scan: &mut Scanner<'_>, out: &mut Vec<u8>) -> Option<()> {
         scan.skip_space();
         match scan.peek()? {
@@ -148,14 +147,14 @@ impl MemberFilter {
     }
 }
 
-/// Copies a value as it is.
+/// Copies a value unchanged.
 fn copied(scan: &mut Scanner<'_>, out: &mut Vec<u8>) -> Option<()> {
     scan.skip_space();
     out.extend_from_slice(skipped_bytes(scan, value)?);
     Some(())
 }
 
-/// The bytes over which something goes.
+/// Returns the bytes that a function skips.
 fn skipped_bytes<'a>(
     scan: &mut Scanner<'a>,
     go: impl FnOnce(&mut Scanner<'a>) -> Option<()>,
@@ -165,7 +164,7 @@ fn skipped_bytes<'a>(
     before.get(..before.len().checked_sub(scan.rest().len())?)
 }
 
-/// Goes over a string.
+/// Skips a string.
 fn string(scan: &mut Scanner<'_>) -> Option<()> {
     scan.take(b'"').then_some(())?;
     loop {
@@ -177,7 +176,7 @@ fn string(scan: &mut Scanner<'_>) -> Option<()> {
     }
 }
 
-/// Goes over a value.
+/// Skips a value.
 fn value(scan: &mut Scanner<'_>) -> Option<()> {
     let mut depth = 0_usize;
     loop {
@@ -218,7 +217,8 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// CAP-04: what a server has not never leaves it, however its store has written it down.
+    /// CAP-04: a server never sends a member that it does not support, regardless of how it was
+    /// stored.
     #[test]
     fn cap_04_members_are_left_out_at_any_depth() {
         let inner = MemberFilter::copy_others().with("status", MemberAction::Skip);
@@ -254,7 +254,7 @@ mod tests {
         }
     }
 
-    /// CAP-04: a name that nobody knows leaves the server only where all do.
+    /// CAP-04: an unknown name is sent only if every member is sent.
     #[test]
     fn cap_04_only_what_is_named_is_kept() {
         let filter = MemberFilter::default().with("title", MemberAction::Copy);

@@ -1,9 +1,13 @@
-//! JSON Merge Patch (RFC 7396): what a PUT means (CRU-17, UND-21).
+//! JSON Merge Patch (RFC 7396), which defines the meaning of PUT.
+//!
+//! Requirements: CRU-17, UND-21.
 
 use super::{Json, Object};
 
-/// Applies a JSON Merge Patch (CRU-17, UND-21; RFC 7396): `null` removes a member, an object merges
-/// into its member, and any other value replaces it.
+/// Applies a JSON Merge Patch (RFC 7396): `null` removes a member, an object is merged into its
+/// member, and any other value replaces it.
+///
+/// Requirements: CRU-17, UND-21.
 pub fn merge_patch(target: &mut Object, patch: &Object) {
     for (name, change) in patch {
         match change {
@@ -26,7 +30,9 @@ pub fn merge_patch(target: &mut Object, patch: &Object) {
     }
 }
 
-/// Applies a JSON Merge Patch of any type to a value of any type (UND-21; RFC 7396, section 2).
+/// Applies a JSON Merge Patch of any type to a value of any type (RFC 7396, section 2).
+///
+/// Requirements: UND-21.
 pub fn merge_value(target: &mut Json, patch: &Json) {
     match patch {
         Json::Object(patch) => merge_object(target, patch),
@@ -34,7 +40,7 @@ pub fn merge_value(target: &mut Json, patch: &Json) {
     }
 }
 
-/// Merges into an object; anything else counts as an empty one.
+/// Merges into an object; any other value is treated as an empty object.
 fn merge_object(target: &mut Json, patch: &Object) {
     if let Json::Object(object) = target {
         merge_patch(object, patch);
@@ -91,7 +97,8 @@ mod tests {
         }
     }
 
-    /// The value of a patch once applied to nothing: without `null` members, however deep.
+    /// Returns the result of applying a patch to an empty target: the value without `null` members
+    /// at any depth.
     fn applied_to_nothing(patch: &Json) -> Json {
         match patch {
             Json::Object(members) => Json::Object(
@@ -135,7 +142,7 @@ mod tests {
                 prop_assert_eq!(result.get(key), expected.as_ref(), "UND-21");
             }
             for (key, kept) in target.iter().filter(|(key, _)| !patch.contains(key)) {
-                prop_assert_eq!(result.get(key), Some(kept), "UND-21: what is not sent stays");
+                prop_assert_eq!(result.get(key), Some(kept), "UND-21: what is not sent remains unchanged");
             }
         }
 

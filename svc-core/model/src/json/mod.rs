@@ -1,5 +1,7 @@
-//! A JSON tree, its strict reader and its writer (UND-27). Numbers keep their text, objects keep
-//! their order.
+//! A JSON tree with a strict reader and a writer. Numbers preserve their text, and objects preserve
+//! the order of their members.
+//!
+//! Requirements: UND-27.
 
 mod access;
 mod content_limits;
@@ -33,68 +35,82 @@ use crate::error::Problem;
 
 /// A JSON value as a client sent it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-// With a whole word in front, moving a value is moving words; a boolean beside a tag of one byte
-// would make it moving bytes.
+// The `repr` makes a value start with a whole word, so that moving it moves words. A tag of one
+// byte next to a boolean would make it move bytes.
 #[repr(u64)]
 pub enum Json {
     /// `null`.
     #[default]
     Null,
-    /// `true` or `false` (TYP-05).
+    /// `true` or `false`.
+    ///
+    /// Requirements: TYP-05.
     Bool(bool),
-    /// A number, kept as its text (TYP-02 to TYP-04).
+    /// A number, stored as its text.
+    ///
+    /// Requirements: TYP-02 to TYP-04.
     Number(Number),
-    /// A string (TYP-01).
+    /// A string.
+    ///
+    /// Requirements: TYP-01.
     String(String),
-    /// An array (TYP-12).
+    /// An array.
+    ///
+    /// Requirements: TYP-12.
     Array(Vec<Json>),
-    /// An object (TYP-11).
+    /// An object.
+    ///
+    /// Requirements: TYP-11.
     Object(Object),
 }
 
-/// How large a JSON text may be (UND-17, UND-27).
+/// The limits for a JSON text.
+///
+/// Requirements: UND-17, UND-27.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JsonLimits {
-    /// How deep arrays and objects may be nested; more than [`JsonLimits::MAX_DEPTH`] counts as that.
+    /// Maximum nesting of arrays and objects; values above [`JsonLimits::MAX_DEPTH`] are reduced to
+    /// it.
     pub depth: usize,
-    /// How many members one object may have.
+    /// Maximum number of members in one object.
     pub keys: usize,
-    /// How many values the text may have in all.
+    /// Maximum number of values in the whole text.
     pub values: usize,
-    /// How long the text of one number may be.
+    /// Maximum length of the text of a number.
     pub number_digits: usize,
 }
 
 impl JsonLimits {
-    /// The largest depth that can be allowed: reading and dropping a tree use the stack.
+    /// The largest depth that can be allowed, because reading and dropping a tree use the stack.
     pub const DEEPEST: usize = 128;
 
-    /// How many problems with the JSON itself one answer lists at most.
+    /// Maximum number of JSON problems that one response lists.
     pub const PROBLEMS: usize = 100;
 
-    /// How deep arrays and objects may be nested; more than [`JsonLimits::MAX_DEPTH`] counts as that.
+    /// Sets the maximum nesting of arrays and objects; values above [`JsonLimits::MAX_DEPTH`] are
+    /// reduced to it.
     #[must_use]
     pub fn depth(mut self, depth: usize) -> Self {
         self.depth = depth;
         self
     }
 
-    /// How many members one object may have.
+    /// Sets the maximum number of members in one object.
     #[must_use]
     pub fn keys(mut self, keys: usize) -> Self {
         self.keys = keys;
         self
     }
 
-    /// How many values a text may have in all.
+    /// Sets the maximum number of values in the whole text.
     #[must_use]
     pub fn values(mut self, values: usize) -> Self {
         self.values = values;
         self
     }
 
-    /// How long the text of one number may be.
+    /// Sets the maximum length of the text of a number.
     #[must_use]
     pub fn number_digits(mut self, digits: usize) -> Self {
         self.number_digits = digits;
@@ -114,23 +130,29 @@ impl Default for JsonLimits {
 }
 
 impl Json {
-    /// Reads exactly one JSON value (UND-27).
+    /// Reads exactly one JSON value.
     ///
     /// # Errors
     ///
-    /// Every problem that can be told apart, at most [`JsonLimits::PROBLEMS`]: duplicate keys, NUL and
-    /// other raw control characters, escapes that are no Unicode scalar value, bytes that are not
-    /// UTF-8 and numbers that are too large are collected; the reader stops at an error of syntax
-    /// and at a limit. Each names the path and the byte, none repeats what was sent.
+    /// Returns up to [`JsonLimits::PROBLEMS`] problems. Each names the path and the byte, and none
+    /// repeats what was sent.
+    ///
+    /// The reader stops at a syntax error and at a limit. It continues after these problems:
+    ///
+    /// - duplicate keys, and numbers that are too large
+    /// - NUL and other raw control characters
+    /// - escapes that are not a Unicode scalar value, and bytes that are not UTF-8
+    ///
+    /// Requirements: UND-27.
     pub fn read(bytes: &[u8], limits: &JsonLimits) -> Result<Self, Vec<Problem>> {
         reader::read(bytes, limits)
     }
 
-    /// Reads JSON that a store kept or this library wrote: what is asked of clients
-    /// ([`Json::read`]) is not asked of it, so that no record is lost for a NUL character that came
-    /// into it in other ways. Of equal keys the first counts.
+    /// Reads JSON that a store stored or this library wrote, or returns `None` if the text is not
+    /// one JSON value.
     ///
-    /// `None` if the text is not one JSON value.
+    /// The strict rules of [`Json::read`] do not apply, so that a record with a NUL character, for
+    /// example, is still readable. If keys are equal, the first one is used.
     #[must_use]
     pub fn read_kept(bytes: &[u8]) -> Option<Self> {
         reader::read_stored(bytes)
@@ -141,7 +163,7 @@ impl Json {
         write::write(self, out);
     }
 
-    /// The value as JSON without spaces.
+    /// Returns the value as JSON without spaces.
     #[must_use]
     pub fn to_vec(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -149,13 +171,15 @@ impl Json {
         out
     }
 
-    /// Whether the value is `null`.
+    /// Returns whether the value is `null`.
     #[must_use]
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
 
-    /// The value of a boolean (TYP-05).
+    /// Returns the value of a boolean.
+    ///
+    /// Requirements: TYP-05.
     #[must_use]
     pub fn as_bool(&self) -> Option<bool> {
         if let Self::Bool(value) = self {
@@ -165,7 +189,9 @@ impl Json {
         }
     }
 
-    /// The number (TYP-02 to TYP-04).
+    /// Returns the number.
+    ///
+    /// Requirements: TYP-02 to TYP-04.
     #[must_use]
     pub fn as_number(&self) -> Option<&Number> {
         if let Self::Number(value) = self {
@@ -175,13 +201,17 @@ impl Json {
         }
     }
 
-    /// The value of a number that is integral and fits 64 bits (TYP-02).
+    /// Returns the value of a number that is integral and fits into 64 bits.
+    ///
+    /// Requirements: TYP-02.
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
         self.as_number().and_then(Number::as_i64)
     }
 
-    /// The text of a string (TYP-01).
+    /// Returns the text of a string.
+    ///
+    /// Requirements: TYP-01.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         if let Self::String(value) = self {
@@ -191,7 +221,9 @@ impl Json {
         }
     }
 
-    /// The elements of an array (TYP-12).
+    /// Returns the elements of an array.
+    ///
+    /// Requirements: TYP-12.
     #[must_use]
     pub fn as_array(&self) -> Option<&[Json]> {
         if let Self::Array(value) = self {
@@ -201,7 +233,9 @@ impl Json {
         }
     }
 
-    /// The elements of an array, to change them (TYP-12).
+    /// Returns the elements of an array for changes.
+    ///
+    /// Requirements: TYP-12.
     pub fn as_array_mut(&mut self) -> Option<&mut Vec<Json>> {
         if let Self::Array(value) = self {
             Some(value)
@@ -210,7 +244,9 @@ impl Json {
         }
     }
 
-    /// The object (TYP-11).
+    /// Returns the object.
+    ///
+    /// Requirements: TYP-11.
     #[must_use]
     pub fn as_object(&self) -> Option<&Object> {
         if let Self::Object(value) = self {
@@ -220,7 +256,9 @@ impl Json {
         }
     }
 
-    /// The object, to change it (TYP-11).
+    /// Returns the object for changes.
+    ///
+    /// Requirements: TYP-11.
     pub fn as_object_mut(&mut self) -> Option<&mut Object> {
         if let Self::Object(value) = self {
             Some(value)
@@ -229,11 +267,13 @@ impl Json {
         }
     }
 
-    /// The object itself (TYP-11); any other value comes back unchanged.
+    /// Returns the object.
     ///
     /// # Errors
     ///
-    /// The value, if it is not an object.
+    /// Returns the value unchanged if it is not an object.
+    ///
+    /// Requirements: TYP-11.
     pub fn into_object(self) -> Result<Object, Self> {
         if let Self::Object(value) = self {
             Ok(value)
@@ -242,7 +282,9 @@ impl Json {
         }
     }
 
-    /// What the value is, for sentences (ERR-25): `a string`, `an object`, ...
+    /// Returns the type of the value for messages: `a string`, `an object`, ...
+    ///
+    /// Requirements: ERR-25.
     #[must_use]
     pub fn kind_name(&self) -> &'static str {
         match self {

@@ -4,41 +4,48 @@ use std::fmt;
 
 use crate::value::{Amount, DecimalParts};
 
-/// A JSON number, kept as the text that was sent (TYP-02 to TYP-04). Two numbers are equal when
-/// their texts are.
+/// A JSON number, stored as the text that was sent. Two numbers are equal if their texts are equal.
+///
+/// Requirements: TYP-02 to TYP-04.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Number(Box<str>);
 
 impl Number {
-    /// The number with this text, if the text is exactly one JSON number (TYP-04).
+    /// Parses a text that is exactly one JSON number.
+    ///
+    /// Requirements: TYP-04.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         DecimalParts::parse(text).map(|_| Self(Box::from(text)))
     }
 
-    /// Takes a text that is known to be a JSON number.
+    /// Creates a number from a text that is known to be a JSON number.
     pub(super) fn from_checked(text: &str) -> Self {
         Self(Box::from(text))
     }
 
-    /// The shortest number that reads back as this value (TYP-03); `None` for infinities and for
-    /// what is no number.
+    /// Returns the shortest number that reads back as this value; `None` for infinities and NaN.
+    ///
+    /// Requirements: TYP-03.
     #[must_use]
     pub fn from_f64(value: f64) -> Option<Self> {
-        // The debug form has an exponent where the plain form would be an integer beyond 64 bits.
+        // The debug format uses an exponent where the plain format would be an integer of more than
+        // 64 bits.
         let text = format!("{value:?}");
         value
             .is_finite()
             .then(|| Self(Box::from(text.strip_suffix(".0").unwrap_or(&text))))
     }
 
-    /// The text, as sent.
+    /// Returns the text as it was sent.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The value, if it is integral and fits 64 bits (TYP-02); `1.0` and `1e2` are integral.
+    /// Returns the value if it is integral and fits into 64 bits; `1.0` and `1e2` are integral.
+    ///
+    /// Requirements: TYP-02.
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
         self.0
@@ -47,13 +54,17 @@ impl Number {
             .or_else(|| DecimalParts::parse(&self.0).and_then(DecimalParts::to_i64))
     }
 
-    /// The nearest 64-bit float (TYP-03); `None` if it is not finite.
+    /// Returns the nearest 64-bit float; `None` if it is not finite.
+    ///
+    /// Requirements: TYP-03.
     #[must_use]
     pub fn as_f64(&self) -> Option<f64> {
         self.0.parse().ok().filter(|value: &f64| value.is_finite())
     }
 
-    /// The exact decimal, if it fits 38 digits (TYP-03, TYP-04).
+    /// Returns the exact decimal if it has at most 38 digits.
+    ///
+    /// Requirements: TYP-03, TYP-04.
     #[must_use]
     pub fn as_amount(&self) -> Option<Amount> {
         Amount::parse(&self.0)

@@ -1,4 +1,4 @@
-//! Objects that keep the order of their members.
+//! JSON objects that preserve the order of their members.
 
 use std::borrow::Cow;
 use std::slice;
@@ -6,27 +6,29 @@ use std::vec;
 
 use super::Json;
 
-/// A JSON object (TYP-11): members in the order they were sent, no name twice. Equality looks at
-/// the order too.
+/// A JSON object: members in the order they were sent, without duplicate names. Equality depends on
+/// the order.
+///
+/// Requirements: TYP-11.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Object(Vec<JsonMember>);
 
-/// A member; names of the tables are not copied.
+/// A member. Names from the tables are not copied.
 pub(super) type JsonMember = (Cow<'static, str>, Json);
 
 impl Object {
-    /// An object without members.
+    /// Creates an object without members.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// Takes members whose names are known to be distinct.
+    /// Creates an object from members whose names are known to be distinct.
     pub(super) fn from_distinct(members: Vec<JsonMember>) -> Self {
         Self(members)
     }
 
-    /// The member with this name.
+    /// Returns the member with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Json> {
         self.0
@@ -35,7 +37,7 @@ impl Object {
             .map(|(_, value)| value)
     }
 
-    /// The member with this name, to change it.
+    /// Returns the member with this name for changes.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Json> {
         self.0
             .iter_mut()
@@ -43,7 +45,7 @@ impl Object {
             .map(|(_, value)| value)
     }
 
-    /// The value of the member at a place, counted from 0.
+    /// Returns the value of the member at an index.
     #[must_use]
     pub fn value(&self, place: u32) -> Option<&Json> {
         self.0
@@ -51,8 +53,7 @@ impl Object {
             .map(|(_, value)| value)
     }
 
-    /// Sets a member: replaces its value in its place, or adds it at the end. Returns the value
-    /// that was replaced.
+    /// Sets a member: replaces its value, or appends the member. Returns the replaced value.
     pub fn insert(
         &mut self,
         name: impl Into<String> + AsRef<str>,
@@ -66,52 +67,52 @@ impl Object {
         None
     }
 
-    /// Adds a member whose name comes from the tables, and is not there yet.
+    /// Appends a member whose name comes from the tables and that does not exist yet.
     pub fn add(&mut self, name: &'static str, value: Json) {
-        debug_assert!(!self.contains(name), "{name} is there");
+        debug_assert!(!self.contains(name), "{name} exists already");
         self.0.push((Cow::Borrowed(name), value));
     }
 
-    /// Removes a member and returns its value; the others keep their order.
+    /// Removes a member and returns its value; the other members keep their order.
     pub fn remove(&mut self, name: &str) -> Option<Json> {
         let at = self.0.iter().position(|(key, _)| key == name)?;
         Some(self.0.remove(at).1)
     }
 
-    /// Whether there is a member with this name.
+    /// Returns whether a member with this name exists.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// The number of members.
+    /// Returns the number of members.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are no members.
+    /// Returns whether the object has no members.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The members in order.
+    /// Returns the members in order.
     pub fn iter(&self) -> Iter<'_> {
         self.0.iter().map(|(key, value)| (key.as_ref(), value))
     }
 
-    /// The members in order, to change their values.
+    /// Returns the members in order, with mutable values.
     pub fn iter_mut(&mut self) -> IterMut<'_> {
         self.0.iter_mut().map(|(key, value)| (&**key, value))
     }
 
-    /// The names of the members in order.
+    /// Returns the names of the members in order.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.iter().map(|(key, _)| key)
     }
 
-    /// Keeps only the members for which the test holds.
+    /// Removes the members for which `keep` returns false.
     pub fn retain(&mut self, mut keep: impl FnMut(&str, &mut Json) -> bool) {
         self.0.retain_mut(|(key, value)| keep(key, value));
     }
@@ -121,8 +122,8 @@ impl Object {
         super::write::write_object(self, out);
     }
 
-    /// Appends the members as JSON without the braces around them: what a store keeps as a record's
-    /// body.
+    /// Appends the members as JSON without the surrounding braces, as a store stores the body of a
+    /// record.
     pub fn write_members(&self, out: &mut Vec<u8>) {
         super::write::write_members(self, out);
     }
@@ -132,7 +133,7 @@ impl Object {
 type Iter<'a> =
     std::iter::Map<slice::Iter<'a, JsonMember>, fn(&'a JsonMember) -> (&'a str, &'a Json)>;
 
-/// The members of an [`Object`] in order, to change their values.
+/// The members of an [`Object`] in order, with mutable values.
 type IterMut<'a> = std::iter::Map<
     slice::IterMut<'a, JsonMember>,
     fn(&'a mut JsonMember) -> (&'a str, &'a mut Json),
@@ -168,7 +169,7 @@ impl IntoIterator for Object {
 }
 
 impl<K: Into<String> + AsRef<str>, V: Into<Json>> FromIterator<(K, V)> for Object {
-    /// Of members with the same name the last value counts, at the place of the first.
+    /// If several members have the same name, the last value is used, at the position of the first.
     fn from_iter<I: IntoIterator<Item = (K, V)>>(members: I) -> Self {
         let mut object = Self::new();
         object.extend(members);

@@ -1,4 +1,6 @@
-//! The strict reader (UND-27).
+//! The strict reader.
+//!
+//! Requirements: UND-27.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -28,32 +30,32 @@ pub(super) fn read(bytes: &[u8], limits: &JsonLimits) -> Result<Json, Vec<Proble
     }
 }
 
-/// Reads one JSON value that no client sent; `None` if its syntax is not that of JSON.
+/// Reads one JSON value that was not sent by a client; `None` if its syntax is not JSON.
 pub(super) fn read_stored(bytes: &[u8]) -> Option<Json> {
     JsonReader::new(bytes, &JsonLimits::trusted(), false)
         .document()
         .ok()
 }
 
-/// The problem that ends the reading is in the list.
+/// Reading was aborted; the list contains the problem.
 struct ReadAborted;
 
 type Step<T> = Result<T, ReadAborted>;
 
-/// Objects with more members than this look their keys up in a set.
+/// The keys of objects with more members than this are checked with a set.
 const FEW_KEYS: usize = 16;
 
-/// Keys in paths are cut to this many characters.
+/// Keys in paths are truncated to this number of characters.
 const KEY_LENGTH: usize = 64;
 
 struct JsonReader<'a, 'l> {
     scan: Scanner<'a>,
     limits: &'l JsonLimits,
     values: usize,
-    /// Elements of the arrays, and members of the objects, that are not read to their end.
+    /// Elements of arrays and members of objects that are not complete yet.
     items: Vec<Json>,
     members: Vec<JsonMember>,
-    /// Whether problems that leave a value are collected, or passed over.
+    /// Whether problems that leave a value are collected or ignored.
     collects: bool,
     problems: Vec<Problem>,
 }
@@ -77,7 +79,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
             return self.stop(
                 &ReaderPath::Root,
                 0,
-                "the body begins with a byte order mark; JSON is sent without one",
+                "The body starts with a byte order mark, which JSON does not allow",
             );
         }
         self.scan.skip_space();
@@ -85,7 +87,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
             return self.stop(
                 &ReaderPath::Root,
                 self.scan.offset(),
-                "the body has no JSON value",
+                "The body does not contain a JSON value",
             );
         }
         let value = self.value(&ReaderPath::Root, 0)?;
@@ -95,7 +97,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
             Some(_) => self.stop(
                 &ReaderPath::Root,
                 self.scan.offset(),
-                "there is more text behind the end of the JSON value",
+                "Unexpected text after the end of the JSON value",
             ),
         }
     }
@@ -108,7 +110,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
             return self.stop(
                 path,
                 at,
-                format_args!("the body has more than {limit} values"),
+                format_args!("The body contains more than {limit} values"),
             );
         }
         match self.scan.peek() {
@@ -126,22 +128,22 @@ impl<'a, 'l> JsonReader<'a, 'l> {
                     return Ok(Json::from(text));
                 }
                 let (text, flaws) = self.token(path, "a string")?;
-                self.flaws(path, "the string", flaws)?;
+                self.flaws(path, "The string", flaws)?;
                 Ok(Json::String(text))
             }
             Some(b'-' | b'0'..=b'9') => self.number(path, at),
             Some(b't') if self.scan.take_word(b"true") => Ok(Json::Bool(true)),
             Some(b'f') if self.scan.take_word(b"false") => Ok(Json::Bool(false)),
             Some(b'n') if self.scan.take_word(b"null") => Ok(Json::Null),
-            Some(b',' | b'}' | b']') => self.stop(path, at, "a value is missing here"),
-            Some(b'\'') => self.stop(path, at, "a JSON string stands in double quotes"),
-            Some(0) => self.stop(path, at, "a NUL character stands outside of a string"),
-            Some(_) => self.stop(path, at, "this is no JSON value"),
-            None => self.stop(path, at, "the body ends where a value is expected"),
+            Some(b',' | b'}' | b']') => self.stop(path, at, "A value is missing"),
+            Some(b'\'') => self.stop(path, at, "A JSON string must be in double quotes"),
+            Some(0) => self.stop(path, at, "Unexpected NUL character outside of a string"),
+            Some(_) => self.stop(path, at, "This is not a JSON value"),
+            None => self.stop(path, at, "The body ends where a value is expected"),
         }
     }
 
-    /// One level deeper, if the limit allows it.
+    /// Returns the next depth, or an error if the limit is reached.
     fn enter(&mut self, path: &ReaderPath<'_>, depth: usize) -> Step<usize> {
         let limit = self.limits.depth.min(JsonLimits::DEEPEST);
         if depth >= limit {
@@ -149,7 +151,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
             return self.stop(
                 path,
                 at,
-                format_args!("arrays and objects are nested deeper than {limit} levels"),
+                format_args!("Arrays and objects are nested more than {limit} levels deep"),
             );
         }
         Ok(depth.saturating_add(1))
@@ -176,7 +178,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
                 return self.stop(
                     path,
                     self.scan.offset(),
-                    "a comma or the end of the array is expected here",
+                    "Expected a comma or the end of the array",
                 );
             }
         }
@@ -202,7 +204,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
                 return self.stop(
                     path,
                     at,
-                    format_args!("the object has more than {limit} members"),
+                    format_args!("The object contains more than {limit} members"),
                 );
             }
             let duplicate = is_duplicate(
@@ -215,7 +217,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
                     ErrorCode::DuplicateKey,
                     &member,
                     at,
-                    "the object has this key already",
+                    "The object already contains this key",
                 )?;
             }
             let value = self.value(&member, depth)?;
@@ -232,20 +234,20 @@ impl<'a, 'l> JsonReader<'a, 'l> {
                 return self.stop(
                     path,
                     self.scan.offset(),
-                    "a comma or the end of the object is expected here",
+                    "Expected a comma or the end of the object",
                 );
             }
         }
     }
 
-    /// A key with its colon; the next token is the value.
+    /// Reads a key with its colon. The next token is the value.
     fn key(&mut self, path: &ReaderPath<'_>) -> Step<Cow<'a, str>> {
         let at = self.scan.offset();
         if !self.scan.take(b'"') {
             let what = match self.scan.peek() {
-                Some(b'}') => "there is a comma before the end of the object",
-                None => "the body ends inside of an object",
-                Some(_) => "a key in double quotes is expected here",
+                Some(b'}') => "Unexpected comma before the end of the object",
+                None => "The body ends inside an object",
+                Some(_) => "Expected a key in double quotes",
             };
             return self.stop(path, at, what);
         }
@@ -253,7 +255,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
             Cow::Borrowed(key)
         } else {
             let (key, flaws) = self.token(path, "a key")?;
-            self.flaws(&ReaderPath::Member(path, &key), "the key", flaws)?;
+            self.flaws(&ReaderPath::Member(path, &key), "The key", flaws)?;
             Cow::Owned(key)
         };
         self.scan.skip_space();
@@ -261,25 +263,23 @@ impl<'a, 'l> JsonReader<'a, 'l> {
             return self.stop(
                 &ReaderPath::Member(path, &key),
                 self.scan.offset(),
-                "a colon is expected behind the key",
+                "Expected a colon after the key",
             );
         }
         self.scan.skip_space();
         Ok(key)
     }
 
-    /// A string behind its opening quote.
+    /// Reads a string after its opening quote.
     fn token(&mut self, path: &ReaderPath<'_>, what: &str) -> Step<(String, StringErrors)> {
         match self.scan.string() {
             Ok(token) => Ok(token),
             Err(BrokenString::Unfinished(at)) => {
-                self.stop(path, at, format_args!("the body ends inside of {what}"))
+                self.stop(path, at, format_args!("The body ends inside {what}"))
             }
-            Err(BrokenString::Escape(at)) => self.stop(
-                path,
-                at,
-                format_args!("{what} has a backslash that begins no JSON escape"),
-            ),
+            Err(BrokenString::Escape(at)) => {
+                self.stop(path, at, format_args!("Invalid backslash escape in {what}"))
+            }
         }
     }
 
@@ -289,10 +289,10 @@ impl<'a, 'l> JsonReader<'a, 'l> {
         }
         for (flaw, fault) in [
             (flaws.nul, "a NUL character"),
-            (flaws.control, "a control character that is not escaped"),
+            (flaws.control, "an unescaped control character"),
             (
                 flaws.surrogate,
-                "an escape that is half of a surrogate pair, not a Unicode character",
+                "an escape that is half of a surrogate pair and not a Unicode character",
             ),
             (flaws.utf8, "bytes that are not UTF-8"),
         ] {
@@ -301,7 +301,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
                     ErrorCode::JsonInvalid,
                     path,
                     at,
-                    format_args!("{what} has {fault}"),
+                    format_args!("{what} contains {fault}"),
                 )?;
             }
         }
@@ -311,7 +311,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
     fn number(&mut self, path: &ReaderPath<'_>, at: usize) -> Step<Json> {
         let text = std::str::from_utf8(self.scan.number()).unwrap_or_default();
         let Some(parts) = DecimalParts::parse(text) else {
-            return self.stop(path, at, "this is no JSON number");
+            return self.stop(path, at, "This is not a JSON number");
         };
         let limit = self.limits.number_digits;
         let number = Number::from_checked(text);
@@ -320,7 +320,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
                 ErrorCode::JsonInvalid,
                 path,
                 at,
-                format_args!("the number is longer than {limit} characters"),
+                format_args!("The number is longer than {limit} characters"),
             )?;
         } else if parts.plain_integer
             && text.parse::<i64>().is_err()
@@ -330,15 +330,15 @@ impl<'a, 'l> JsonReader<'a, 'l> {
                 ErrorCode::JsonInvalid,
                 path,
                 at,
-                "the integer does not fit 64 bits",
+                "The integer does not fit into 64 bits",
             )?;
         } else if !parts.plain_integer && number.as_f64().is_none() {
-            self.report(ErrorCode::JsonInvalid, path, at, "the number is too large")?;
+            self.report(ErrorCode::JsonInvalid, path, at, "The number is too large")?;
         }
         Ok(Json::Number(number))
     }
 
-    /// Adds a problem after which reading goes on, until the list is full.
+    /// Adds a problem; reading continues until the list is full.
     fn report(
         &mut self,
         code: ErrorCode,
@@ -349,7 +349,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
         if !self.collects {
             return Ok(());
         }
-        let description = format!("{what} (byte {at})");
+        let description = format!("{what} (byte {at}).");
         self.problems.push(match path {
             ReaderPath::Root => Problem::for_request(code, description),
             _ => Problem::new(code, path.property(), description),
@@ -361,16 +361,16 @@ impl<'a, 'l> JsonReader<'a, 'l> {
         }
     }
 
-    /// Adds the problem that ends the reading.
+    /// Adds the problem that aborts the reading.
     fn stop<T>(&mut self, path: &ReaderPath<'_>, at: usize, what: impl fmt::Display) -> Step<T> {
-        // Whether the list is full no longer matters.
+        // It does not matter here whether the list is full.
         let _ = self.report(ErrorCode::JsonInvalid, path, at, what);
         Err(ReadAborted)
     }
 }
 
-/// Whether the object has the key already. Large objects keep their keys in a set, so that reading
-/// stays linear.
+/// Returns whether the object already contains the key. For large objects, the keys are in a set,
+/// so that reading takes linear time.
 fn is_duplicate(members: &[JsonMember], seen: &mut Option<HashSet<String>>, key: &str) -> bool {
     if members.len() < FEW_KEYS {
         return members.iter().any(|(other, _)| other == key);
@@ -384,7 +384,9 @@ fn is_duplicate(members: &[JsonMember], seen: &mut Option<HashSet<String>>, key:
     !seen.get_or_insert_with(all).insert(key.to_owned())
 }
 
-/// Where a value stands (ERR-26), as a chain along the stack.
+/// The path of a value, as a linked list on the stack.
+///
+/// Requirements: ERR-26.
 enum ReaderPath<'a> {
     Root,
     Member(&'a ReaderPath<'a>, &'a str),
@@ -401,7 +403,7 @@ impl ReaderPath<'_> {
     }
 }
 
-/// A key in a path: cut, control characters escaped, and visible when empty.
+/// Returns a key for a path: truncated, with escaped control characters, and visible if empty.
 fn display_key(key: &str) -> String {
     if key.is_empty() {
         return "\"\"".to_owned();
@@ -410,7 +412,7 @@ fn display_key(key: &str) -> String {
     let mut characters = key.chars();
     for character in characters.by_ref().take(KEY_LENGTH) {
         if character.is_control() {
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(text, "\\u{:04x}", u32::from(character));
         } else {
             text.push(character);
@@ -422,7 +424,7 @@ fn display_key(key: &str) -> String {
     text
 }
 
-/// What a client sent instead of JSON.
+/// A format other than JSON that a client sent.
 enum NonJsonInput {
     Form,
     PercentEncoded,
@@ -433,14 +435,14 @@ const HINT: &str = "Send the fields as one JSON object with Content-Type: applic
 impl NonJsonInput {
     fn description(&self) -> &'static str {
         match self {
-            Self::Form => "the body looks form-encoded (name=value&name=value), not like JSON",
+            Self::Form => "The body looks form-encoded (name=value&name=value) instead of JSON",
             Self::PercentEncoded => {
-                "the body is percent-encoded, as in a form or a query string, not JSON"
+                "The body is percent-encoded, as in a form or a query string, instead of JSON"
             }
         }
     }
 
-    /// Recognises `name=value...` and percent-encoded JSON by their beginning.
+    /// Detects `name=value...` and percent-encoded JSON by their first characters.
     fn of(bytes: &[u8]) -> Option<Self> {
         let text = bytes.trim_ascii_start();
         if let [b'%', b'7' | b'5', b'B' | b'b', ..] = text {

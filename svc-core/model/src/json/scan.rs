@@ -1,17 +1,17 @@
-//! Taking single tokens from the front of a JSON text.
+//! Reads single tokens from the start of a JSON text.
 
 use super::write::plain_length;
 
-/// The rest of a JSON text, and where it begins.
+/// The rest of a JSON text, with its offset.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scanner<'a> {
     total: usize,
     rest: &'a [u8],
-    /// The whole of it, where its strings are taken and it is UTF-8.
+    /// The whole text, if its strings are read and it is UTF-8.
     text: Option<&'a str>,
 }
 
-/// What is wrong with a string that has an end nevertheless. Each holds the first byte at fault.
+/// The problems of a string that has an end. Each is the offset of the first invalid byte.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct StringErrors {
     pub(super) nul: Option<usize>,
@@ -20,7 +20,8 @@ pub(super) struct StringErrors {
     pub(super) utf8: Option<usize>,
 }
 
-/// Why a string has no end, or cannot be read to its end; holds the byte at fault.
+/// The reason why a string has no end or cannot be read to its end, with the offset of the invalid
+/// byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BrokenString {
     Unfinished(usize),
@@ -36,7 +37,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The same of a text whose strings are taken.
+    /// Creates a scanner of a text whose strings are read.
     pub(super) fn of_strings(bytes: &'a [u8]) -> Self {
         Self {
             text: std::str::from_utf8(bytes).ok(),
@@ -44,7 +45,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The offset of the next byte in the whole text.
+    /// Returns the offset of the next byte in the whole text.
     pub(super) fn offset(&self) -> usize {
         self.total.saturating_sub(self.rest.len())
     }
@@ -63,7 +64,7 @@ impl<'a> Scanner<'a> {
         Some(*first)
     }
 
-    /// Takes the byte if it comes next.
+    /// Skips the byte if it is next.
     pub(super) fn take(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         if found {
@@ -72,7 +73,7 @@ impl<'a> Scanner<'a> {
         found
     }
 
-    /// Takes the word if it comes next.
+    /// Skips the word if it is next.
     pub(super) fn take_word(&mut self, word: &[u8]) -> bool {
         self.rest
             .strip_prefix(word)
@@ -81,19 +82,19 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) fn skip_space(&mut self) {
-        // Most clients send none.
+        // Most clients send no white space.
         if self.peek().is_some_and(|byte| byte > b' ') {
             return;
         }
         self.run(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
     }
 
-    /// Everything that can stand in a number.
+    /// Returns every character that can be part of a number.
     pub(super) fn number(&mut self) -> &'a [u8] {
         self.run(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E'))
     }
 
-    /// Takes all bytes at the front for which the test holds.
+    /// Returns all bytes at the start for which `test` returns true.
     fn run(&mut self, test: impl Fn(u8) -> bool) -> &'a [u8] {
         let end = self
             .rest
@@ -105,8 +106,8 @@ impl<'a> Scanner<'a> {
         run
     }
 
-    /// The same as [`Self::string`], lent, if no character of it is escaped or at fault; else
-    /// nothing is taken.
+    /// Returns the string as [`Self::string`] does, but borrowed, if no character is escaped or
+    /// invalid. Otherwise nothing is read.
     pub(super) fn plain_string(&mut self) -> Option<&'a str> {
         let length = plain_length(self.rest);
         let Some((_, [b'"', rest @ ..])) = self.rest.split_at_checked(length) else {
@@ -117,7 +118,7 @@ impl<'a> Scanner<'a> {
         Some(text)
     }
 
-    /// A string behind its opening quote, up to and with its closing quote. What is at fault is
+    /// Reads a string after its opening quote, including its closing quote. Invalid parts are
     /// replaced by U+FFFD.
     pub(super) fn string(&mut self) -> Result<(String, StringErrors), BrokenString> {
         let (mut text, mut flaws) = (String::new(), StringErrors::default());
@@ -125,7 +126,7 @@ impl<'a> Scanner<'a> {
             let start = self.offset();
             let run = self.run(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
             match std::str::from_utf8(run) {
-                // Nearly all strings are one run.
+                // Nearly all strings consist of one run.
                 Ok(run) if text.is_empty() => text = run.into(),
                 Ok(run) => text.push_str(run),
                 Err(error) => {
@@ -153,8 +154,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes a string behind its opening quote, up to and with its closing quote. Whether it is one
-    /// without flaws but unpaired surrogates and NUL, which a JSON text may have.
+    /// Skips a string after its opening quote, including its closing quote. Returns whether it is
+    /// valid; unpaired surrogates and NUL are allowed, as in any JSON text.
     pub(super) fn skip_string(&mut self) -> bool {
         loop {
             let (_, rest) = self
@@ -171,7 +172,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// An escape behind its backslash, which stands at `at`.
+    /// Reads an escape after its backslash, which is at offset `at`.
     fn escape(&mut self, at: usize, flaws: &mut StringErrors) -> Result<char, BrokenString> {
         Ok(match self.next().ok_or(BrokenString::Unfinished(at))? {
             b'"' => '"',
@@ -197,7 +198,8 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// The character that a UTF-16 unit stands for, with the other half of its pair if it has one.
+    /// Returns the character of a UTF-16 unit, and reads the other half of its pair if there is
+    /// one.
     fn scalar(&mut self, unit: u16) -> Option<char> {
         if !(0xD800..0xDC00).contains(&unit) {
             return char::from_u32(u32::from(unit));

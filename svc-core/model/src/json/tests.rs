@@ -1,11 +1,11 @@
-//! The strict reader against the texts that UND-27 names, and against anything.
+//! Tests of the strict reader with the texts that UND-27 names, and with arbitrary texts.
 
 use proptest::prelude::*;
 
 use super::{Json, JsonLimits, Number, Object, write_string};
 use crate::error::{ErrorCode, Problem};
 
-/// Any tree that the reader's default limits allow.
+/// Creates any tree that the default limits of the reader allow.
 pub(crate) fn any_json() -> impl Strategy<Value = Json> {
     let number = prop_oneof![
         any::<i64>().prop_map(Number::from),
@@ -30,7 +30,7 @@ pub(crate) fn any_json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// An object as [`any_json`] makes them.
+/// Creates an object of [`any_json`] values.
 pub(crate) fn any_object() -> impl Strategy<Value = Object> {
     proptest::collection::vec(("[a-d]{1}", any_json()), 0..6)
         .prop_map(|members| members.into_iter().collect())
@@ -40,7 +40,7 @@ fn read(text: impl AsRef<[u8]>) -> Result<Json, Vec<Problem>> {
     Json::read(text.as_ref(), &JsonLimits::default())
 }
 
-/// The codes and paths of all problems.
+/// Returns the codes and paths of all problems.
 fn problems(text: impl AsRef<[u8]>) -> Vec<(ErrorCode, String)> {
     let problems = read(text).unwrap_err();
     problems
@@ -111,7 +111,7 @@ fn und_27_duplicate_keys_are_all_named() {
     assert_eq!(
         problems(text),
         ["k39", "k3"].map(duplicate),
-        "UND-27: in large objects too"
+        "UND-27: also in large objects"
     );
 }
 
@@ -244,8 +244,8 @@ fn err_25_the_description_names_the_byte_and_repeats_nothing() {
     assert_eq!(
         found,
         [
-            "the string has a NUL character (byte 17)",
-            "this is no JSON value (byte 30)"
+            "The string contains a NUL character (byte 17).",
+            "This is not a JSON value (byte 30)."
         ],
         "ERR-25"
     );
@@ -283,7 +283,7 @@ fn und_27_limits() {
     );
     assert!(
         Json::read(nested(1_000_000).as_bytes(), &limits).is_err(),
-        "UND-27: the stack is safe with any limit"
+        "UND-27: the stack does not overflow with any limit"
     );
 
     let object = |keys: usize| {
@@ -310,13 +310,13 @@ fn und_27_limits() {
     assert_eq!(
         problems(many).len(),
         100,
-        "ERR-26: one answer lists 100 problems at most"
+        "ERR-26: a response lists at most 100 problems"
     );
 }
 
 #[test]
 fn und_17_each_hostile_megabyte_is_read_in_one_pass() {
-    // Anything that looks back over what was read would take hours here.
+    // A reader that reads parts of the text repeatedly would take hours here.
     let limits = JsonLimits {
         depth: 64,
         keys: usize::MAX,
@@ -500,7 +500,7 @@ proptest! {
     }
 }
 
-/// Whether both readers understood the same.
+/// Returns whether both readers returned the same value.
 fn same(ours: &Json, theirs: &serde_json::Value) -> bool {
     match (ours, theirs) {
         (Json::Null, serde_json::Value::Null) => true,

@@ -41,7 +41,9 @@ pub(super) fn write_members(object: &Object, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a JSON string with its quotes (TYP-01). Runs without escapes are copied whole.
+/// Appends a JSON string with its quotes. Parts without escapes are copied as a whole.
+///
+/// Requirements: TYP-01.
 pub fn write_string(text: &str, out: &mut Vec<u8>) {
     let mut rest = text.as_bytes();
     out.reserve(rest.len().saturating_add(2));
@@ -59,9 +61,9 @@ fn needs_escape(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// How many bytes at the front need no escape.
+/// Returns the number of bytes at the start that need no escape.
 pub(super) fn plain_length(bytes: &[u8]) -> usize {
-    // Blocks are looked at without an early end, so that the compiler takes many bytes at once.
+    // Blocks are checked without an early exit, so that the compiler can vectorize the loop.
     let block_is_plain = |block: &&[u8]| {
         !block
             .iter()

@@ -1,8 +1,10 @@
-//! Where the entry point is.
+//! The base URL.
 
 use std::{fmt, sync::Arc};
 
-/// The absolute address of the entry point, with a slash at the end (HAL-01).
+/// The absolute URL of the entry point, with a slash at the end.
+///
+/// Requirements: HAL-01.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BaseUrl(Arc<str>);
 
@@ -13,9 +15,9 @@ impl Default for BaseUrl {
 }
 
 impl BaseUrl {
-    /// From an address; a missing slash at the end is added.
+    /// Parses a URL and adds a slash at the end if it is missing.
     ///
-    /// `None` unless it is an absolute http or https address without query, fragment and user.
+    /// Returns `None` unless it is an absolute http or https URL without query, fragment and user.
     #[must_use]
     pub fn new(url: &str) -> Option<Self> {
         let uri: http::Uri = url.parse().ok()?;
@@ -32,7 +34,7 @@ impl BaseUrl {
         ))
     }
 
-    /// The address, with a slash at the end.
+    /// Returns the URL, with a slash at the end.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

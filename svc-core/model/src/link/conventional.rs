@@ -1,4 +1,6 @@
-//! The path shapes of the specification's examples (COL-19).
+//! The paths of the examples in the specification.
+//!
+//! Requirements: COL-19.
 
 use std::borrow::Cow;
 
@@ -12,8 +14,8 @@ use crate::{
 /// The conventional layout: `/people/<id>`, `/petitions/<p>/signatures/<id>`,
 /// `/events/<e>/record_attendance_helper` ...
 ///
-/// Aliases that it also reads: `attendance` for a person's `attendances`, `/submissions/<id>`, a
-/// donation under its page, both sign-up paths, and a trailing slash anywhere.
+/// It also resolves some aliases: `attendance` for a person's `attendances`, `/submissions/<id>`, a
+/// donation under its page, both sign-up paths, and a trailing slash.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ConventionalLayout;
 
@@ -135,7 +137,7 @@ impl Layout for ConventionalLayout {
     }
 }
 
-/// The name of a JSON document, from that of its file.
+/// Returns the name of a JSON document from its file name.
 fn document(file: &str) -> Option<Cow<'static, str>> {
     let name = file.strip_suffix(JSON)?;
     let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
@@ -182,7 +184,7 @@ fn helper_segment(helper: HelperName) -> &'static str {
     }
 }
 
-/// Many calls of a helper; a record may have the same word for an id.
+/// Resolves a batch of a helper; a record may have the same word as its id.
 fn batch(segments: &[&str]) -> Option<Target> {
     let [call @ .., BATCH] = segments else {
         return None;
@@ -220,7 +222,7 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
         }
         [collection, id] => {
             let kind = Kind::from_plural(collection)?;
-            // Of the kinds that live under another, few have a short address (COL-05).
+            // Of the nested kinds, only a few have a short path. Requirements: COL-05.
             let addressed =
                 kind.schema().has_collection() || kind.schema().has_feature(KindFeature::HasShortAddress);
             addressed.then_some(())?;
@@ -243,7 +245,7 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
                     Id::new(member)?,
                 )));
             }
-            // A donation lives at the top and answers under its page, too.
+            // A donation is a top-level record and also has a path under its page.
             let also_here =
                 kind.schema().has_collection() && kind.schema().parent_kind() == Some(home);
             also_here.then_some(Target::Record(RecordAddress::with_parent(
@@ -263,7 +265,7 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
     }
 }
 
-/// A collection or a helper below a record.
+/// Resolves a collection or a helper under a record.
 fn below_record(parent: RecordAddress, segment: &str) -> Option<Target> {
     for link in parent.kind.schema().links {
         match link.target {

@@ -1,19 +1,20 @@
-//! The names that stand in for the interface maker's own (HAL-09 to HAL-11).
+//! The names that a deployment chooses.
+//!
+//! Requirements: HAL-09 to HAL-11.
 
 use svc_declaration::EXTENSIONS;
 
 use crate::schema::ShareNames;
 
-/// The names of a deployment: relation prefixes, key header, version field, share objects (HAL-09,
-/// HAL-10, HAL-11, HAL-19).
+/// The names of a deployment: relation prefixes, key header, version field, share objects.
 ///
 /// The specification writes `svc`, `SVC-API-Token`, `svc_version`, `network_a_share` and
-/// `network_b_share`, which is the default here, and says that they stand in for the interface
-/// maker's own; a real deployment sets others.
+/// `network_b_share` as placeholders. They are the defaults here, and a real deployment sets other
+/// names.
 ///
-/// Relations and members that the specification does not define have a prefix of their own, `ext`
-/// by default. Published clients stop at a relation with the specification's prefix that they do
-/// not know.
+/// Relations and members that the specification does not define have a separate prefix, `ext` by
+/// default. The reason is that published clients stop at an unknown relation with the prefix of the
+/// specification.
 ///
 /// # Examples
 ///
@@ -30,6 +31,8 @@ use crate::schema::ShareNames;
 /// assert_eq!(dialect.with_share_names(names).share_names().to_wire("network_a_share"), "birdsite_share");
 /// # Ok::<(), &str>(())
 /// ```
+///
+/// Requirements: HAL-09, HAL-10, HAL-11, HAL-19.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dialect {
     prefix: String,
@@ -52,10 +55,11 @@ impl Default for Dialect {
 }
 
 impl Dialect {
-    /// A dialect whose names all follow from the prefix: `abc` gives `ABC-API-Token` and
+    /// Creates a dialect whose names are derived from the prefix: `abc` gives `ABC-API-Token` and
     /// `abc_version`.
     ///
-    /// `None` unless the prefix is 1 to 32 of `[a-z0-9_]`, beginning with a letter.
+    /// Returns `None` unless the prefix consists of 1 to 32 characters of `[a-z0-9_]` and starts
+    /// with a letter.
     #[must_use]
     pub fn with_prefix(prefix: &str) -> Option<Self> {
         is_prefix(prefix).then_some(())?;
@@ -67,11 +71,13 @@ impl Dialect {
         })
     }
 
-    /// With another prefix of extensions (HAL-19).
+    /// Sets the prefix of extensions.
     ///
-    /// `None` unless the prefix is 1 to 32 of `[a-z0-9_]`, beginning with a letter. When the API is
-    /// built, a prefix is an error that is also the one of the specification, or the vendor's
-    /// namespace if the API has own relations.
+    /// Returns `None` unless the prefix consists of 1 to 32 characters of `[a-z0-9_]` and starts
+    /// with a letter. Building the API fails if the prefix is also the one of the specification. It
+    /// also fails if it is the namespace of the vendor and the API has vendor relations.
+    ///
+    /// Requirements: HAL-19.
     #[must_use]
     pub fn with_extension_prefix(self, prefix: &str) -> Option<Self> {
         is_prefix(prefix).then(|| Self {
@@ -80,46 +86,58 @@ impl Dialect {
         })
     }
 
-    /// With another name of the key header (HAL-10).
+    /// Sets the name of the key header.
+    ///
+    /// Requirements: HAL-10.
     #[must_use]
     pub fn with_key_header(mut self, name: http::HeaderName) -> Self {
         self.key_header = name;
         self
     }
 
-    /// With another name of the version field on the entry point (ENT-06).
+    /// Sets the name of the version field of the entry point.
+    ///
+    /// Requirements: ENT-06.
     #[must_use]
     pub fn with_version_field(mut self, name: impl Into<String>) -> Self {
         self.version_field = name.into();
         self
     }
 
-    /// With other names of the two network share objects (HAL-11).
+    /// Sets the names of the two network share objects.
+    ///
+    /// Requirements: HAL-11.
     #[must_use]
     pub fn with_share_names(mut self, names: ShareNames) -> Self {
         self.share_names = names;
         self
     }
 
-    /// The relation prefix (HAL-09).
+    /// Returns the relation prefix.
+    ///
+    /// Requirements: HAL-09.
     #[must_use]
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// The prefix of [extensions](svc_declaration::EXTENSIONS) (HAL-19).
+    /// Returns the prefix of [extensions](svc_declaration::EXTENSIONS).
+    ///
+    /// Requirements: HAL-19.
     #[must_use]
     pub fn extension_prefix(&self) -> &str {
         &self.extension_prefix
     }
 
-    /// The header that carries the API key (HAL-10). Header names are matched without case.
+    /// Returns the header that carries the API key. Header names are case-insensitive.
+    ///
+    /// Requirements: HAL-10.
     #[must_use]
     pub fn key_header(&self) -> &http::HeaderName {
         &self.key_header
     }
 
-    /// The key header in the capitals people write: `SVC-API-Token`.
+    /// Returns the key header in its usual capitalization: `SVC-API-Token`.
     #[must_use]
     pub fn key_header_text(&self) -> String {
         match self.key_header.as_str().strip_suffix("-api-token") {
@@ -128,26 +146,29 @@ impl Dialect {
         }
     }
 
-    /// The name of the version field on the entry point (ENT-06).
+    /// Returns the name of the version field of the entry point.
+    ///
+    /// Requirements: ENT-06.
     #[must_use]
     pub fn version_field(&self) -> &str {
         &self.version_field
     }
 
-    /// The names of the two network share objects (HAL-11).
+    /// Returns the names of the two network share objects.
+    ///
+    /// Requirements: HAL-11.
     #[must_use]
     pub fn share_names(&self) -> &ShareNames {
         &self.share_names
     }
 
-    /// A relation with its prefix: `svc:person` for `person`, `ext:changes` for `changes`.
+    /// Adds the prefix to a relation: `svc:person` for `person`, `ext:changes` for `changes`.
     #[must_use]
     pub fn relation(&self, name: &str) -> String {
         format!("{}:{name}", self.prefix_of(name))
     }
 
-    /// The name of a relation with its prefix: `person` for `svc:person`, `changes` for
-    /// `ext:changes`.
+    /// Removes the prefix from a relation: `person` for `svc:person`, `changes` for `ext:changes`.
     #[must_use]
     pub fn strip_prefix<'a>(&self, relation: &'a str) -> Option<&'a str> {
         let (prefix, name) = relation.split_once(':')?;

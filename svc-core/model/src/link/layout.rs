@@ -1,21 +1,21 @@
-//! The two directions between targets and paths.
+//! The mapping between targets and paths, in both directions.
 
 use std::fmt;
 
 use super::Target;
 
-/// How addresses look below the base URL: writing and reading them, and nothing else in the code
-/// does either.
+/// The mapping between targets and URL paths below the base URL. No other code writes or reads
+/// paths.
 ///
 /// # Behaviour
 ///
-/// - The law: `route(path(t)) == Some(t)` for every target `t` whose [`RecordAddress`](super::RecordAddress)es
-///   are complete. `ApiBuilder::build` tries it on one target of each
-///   sort that is offered.
-/// - `path` appends a path without a leading slash; the entry point's is empty.
-/// - `route` takes a path without a leading slash and without a query. A trailing slash makes no
-///   difference (CRU-01).
-/// - `route` answers `None` for a path that is no part of the interface (UND-35).
+/// - `route(path(t)) == Some(t)` must hold for every target `t` whose
+///   [`RecordAddress`](super::RecordAddress)es are complete. `ApiBuilder::build` checks it with one
+///   offered target of each type.
+/// - `path` appends a path without a leading slash. The path of the entry point is empty.
+/// - `route` receives a path without a leading slash and without a query. It must ignore a trailing
+///   slash.
+/// - `route` returns `None` for a path that is not part of the API.
 ///
 /// # Examples
 ///
@@ -32,7 +32,7 @@ use super::Target;
 /// # Ok::<(), &str>(())
 /// ```
 ///
-/// A layout of one's own writes and reads other paths; the easiest one puts something in front:
+/// A custom layout uses other paths. The simplest one adds a prefix:
 ///
 /// ```
 /// # use svc_core::link::{ConventionalLayout, Layout, Target};
@@ -55,15 +55,19 @@ use super::Target;
 /// Shard("eu").path(&Target::EntryPoint, &mut path);
 /// assert_eq!((path.as_str(), Shard("eu").route(&path)), ("eu/", Some(Target::EntryPoint)));
 /// ```
+///
+/// Requirements: CRU-01, UND-35.
 pub trait Layout: fmt::Debug + Send + Sync {
     /// Appends the path of a target.
     fn path(&self, target: &Target, out: &mut String);
 
-    /// The target of a path.
+    /// Returns the target of a path.
     fn route(&self, path: &str) -> Option<Target>;
 
-    /// Whether the paths are those of the specification's examples, which the capability document
-    /// then declares (COL-19).
+    /// Returns whether the paths are those of the examples in the specification. The capability
+    /// document declares this.
+    ///
+    /// Requirements: COL-19.
     fn is_conventional(&self) -> bool {
         false
     }

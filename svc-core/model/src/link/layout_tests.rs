@@ -1,4 +1,4 @@
-//! The law of layouts, tried on every sort of target.
+//! Checks a layout with one target of each type.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::{
     value::Id,
 };
 
-/// Every sort of target of the interface, with complete addresses.
+/// Returns one target of each type, with complete addresses.
 #[must_use]
 pub fn targets() -> Vec<Target> {
     let mut targets = vec![
@@ -78,7 +78,7 @@ pub fn targets() -> Vec<Target> {
     targets
 }
 
-/// What is wrong with how a layout writes and reads a target, in a sentence.
+/// Returns the problem of how a layout writes and reads a target, as a sentence.
 pub fn broken(layout: &dyn Layout, target: &Target) -> Option<String> {
     let written = |layout: &dyn Layout| {
         let mut path = String::new();
@@ -123,7 +123,7 @@ mod tests {
         );
     }
 
-    /// A layout with one mistake.
+    /// A layout with one error.
     #[derive(Debug)]
     struct Wrong(fn(&mut String), fn(&str) -> &str, bool);
 

@@ -1,4 +1,4 @@
-//! Addresses: the dialect, what an address can lead to, and how it is written and read.
+//! URLs: the dialect, the targets of URLs, and how URLs are written and read.
 
 mod base_url;
 mod conventional;

@@ -1,4 +1,4 @@
-//! What an address can lead to.
+//! The targets of URLs.
 
 use std::borrow::Cow;
 
@@ -7,28 +7,33 @@ use crate::{
     value::Id,
 };
 
-/// One record: its kind, its id, and the id of the record in whose path it lives (COL-19).
+/// The address of a record: its kind, its id, and the id of the record that its path is under.
+///
+/// Requirements: COL-19.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct RecordAddress {
     /// The kind.
     pub kind: Kind,
-    /// The id: 1 to 64 of `[A-Za-z0-9_-]` (UND-41).
+    /// The id: 1 to 64 of `[A-Za-z0-9_-]`.
+    ///
+    /// Requirements: UND-41.
     pub id: Id,
-    /// For a kind with a home, the id of the record it lives under, such as the petition of a
-    /// signature. `None` for other kinds, and where a short address (`/submissions/<id>`) does not
-    /// say.
+    /// The id of the record that a nested kind is under, such as the petition of a signature.
+    ///
+    /// It is `None` for other kinds, and for a short path (`/submissions/<id>`), which does not
+    /// contain it.
     pub parent: Option<Id>,
 }
 
 impl RecordAddress {
-    /// A record, with the record that it lives under where there is one.
+    /// Creates the address of a record, with the id of its parent if it has one.
     #[must_use]
     pub fn new(kind: Kind, id: Id, parent: Option<Id>) -> Self {
         Self { kind, id, parent }
     }
 
-    /// A record of a kind that lives at the top.
+    /// Creates the address of a record of a top-level kind.
     #[must_use]
     pub fn without_parent(kind: Kind, id: Id) -> Self {
         Self {
@@ -38,7 +43,7 @@ impl RecordAddress {
         }
     }
 
-    /// A record that lives under another.
+    /// Creates the address of a record of a nested kind.
     #[must_use]
     pub fn with_parent(kind: Kind, parent: Id, id: Id) -> Self {
         Self {
@@ -48,84 +53,115 @@ impl RecordAddress {
         }
     }
 
-    /// Whether a record with this parent is the one that is meant: a wrong parent in the path is
-    /// 404 (COL-19).
+    /// Returns whether a record with this parent has this address. A wrong parent in the path is a
+    /// 404.
+    ///
+    /// Requirements: COL-19.
     #[must_use]
     pub fn matches_parent(&self, parent: Option<&Id>) -> bool {
         self.parent.is_none() || self.parent.as_ref() == parent
     }
 }
 
-/// Which records of a kind a collection holds (COL-01, COL-04 to COL-18).
+/// The part of a kind's records that a collection contains.
+///
+/// Requirements: COL-01, COL-04 to COL-18.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// All of the tenant.
+    /// All records of the tenant.
     All,
-    /// Those under one record, such as the signatures of a petition or of a person.
+    /// The records under one record, such as the signatures of a petition or of a person.
     Under(RecordAddress),
 }
 
-/// Anything that an address of the interface can lead to.
+/// Everything that a URL of the API can identify.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// The entry point (ENT-01).
+    /// The entry point.
+    ///
+    /// Requirements: ENT-01.
     EntryPoint,
-    /// A collection, or the part of it under one record (COL-01 to COL-18).
+    /// A collection, or its part under one record.
+    ///
+    /// Requirements: COL-01 to COL-18.
     Collection {
         /// The kind of the members.
         kind: Kind,
-        /// Which of them.
+        /// The part of the records.
         scope: Scope,
     },
-    /// One record (COL-03).
+    /// One record.
+    ///
+    /// Requirements: COL-03.
     Record(RecordAddress),
-    /// A helper; with the record it belongs to, except for person signup (HLP-11 to HLP-22).
+    /// A helper, with the record that it belongs to, except for person signup.
+    ///
+    /// Requirements: HLP-11 to HLP-22.
     Helper {
         /// Which helper.
         helper: HelperName,
-        /// The petition, form, event, person ... that it records an action of.
+        /// The petition, form, event, person ... whose action it records.
         container: Option<RecordAddress>,
     },
-    /// Many calls of a helper in one request (BAT-01).
+    /// A batch of a helper.
+    ///
+    /// Requirements: BAT-01.
     Batch {
         /// Which helper.
         helper: HelperName,
-        /// What it belongs to, as for a single call.
+        /// The record that it belongs to, as for a single request.
         container: Option<RecordAddress>,
     },
-    /// The change feed (SYN-01).
+    /// The change feed.
+    ///
+    /// Requirements: SYN-01.
     Changes,
-    /// The webhooks of the tenant (HOOK-01).
+    /// The webhooks of the tenant.
+    ///
+    /// Requirements: HOOK-01.
     Webhooks,
-    /// One webhook (HOOK-01).
+    /// One webhook.
+    ///
+    /// Requirements: HOOK-01.
     Webhook(Id),
-    /// Where a webhook is told to send again (HOOK-10).
+    /// The URL for requesting redelivery of a webhook.
+    ///
+    /// Requirements: HOOK-10.
     Redelivery(Id),
-    /// Where a webhook gets another secret (HOOK-09).
+    /// The URL for rotating the secret of a webhook.
+    ///
+    /// Requirements: HOOK-09.
     SecretRotation(Id),
-    /// The start page of the documentation (ENT-22).
+    /// The start page of the documentation.
+    ///
+    /// Requirements: ENT-22.
     Docs,
-    /// The page of one relation, and the template of the curie (ENT-22, HAL-18).
+    /// The page of one relation, which the template of the curie links to.
+    ///
+    /// Requirements: ENT-22, HAL-18.
     DocsPage(Cow<'static, str>),
-    /// The explorer of the documentation, and by name each file that it and the other pages consist
-    /// of; its page has no name.
+    /// The explorer of the documentation, or by its name a file that the explorer and the other
+    /// pages use. The page of the explorer has an empty name.
     Explorer(Cow<'static, str>),
-    /// The capability document (UND-40).
+    /// The capability document.
+    ///
+    /// Requirements: UND-40.
     Capabilities,
     /// The `OpenAPI` document.
     OpenApi,
-    /// The JSON Schema of a kind, of a helper's body, or of another document, by its name.
+    /// The JSON Schema of a kind, of a helper body, or of another document, by its name.
     JsonSchema(Cow<'static, str>),
-    /// What a form has to know of one route, by the route's name; `routes` is the list of them.
+    /// The description of a route for forms, by the name of the route; `routes` is the list of all
+    /// of them.
     Form(Cow<'static, str>),
 }
 
-/// A record that a link leads to: one of this server, or an address elsewhere.
+/// The target of a link: a record of this server, or an external URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LinkValue {
     /// A record of this server.
     Local(RecordAddress),
-    /// An address elsewhere, sent as it is.
+    /// An external URL, sent unchanged.
     Foreign(String),
 }
 

@@ -1,12 +1,13 @@
-//! Relations of a vendor's own beside those of the interface (ENT-27).
+//! Relations that a vendor adds to those of the specification.
+//!
+//! Requirements: ENT-27.
 
 use http::Uri;
 
-/// Relations that the interface does not have, under the vendor's namespace: `acme:shop` (ENT-07,
-/// ENT-27).
+/// Relations that the specification does not define, under the vendor's namespace: `acme:shop`.
 ///
-/// Clients that do not know them pass them over. Their curie leads to a page of the vendor's own
-/// for each.
+/// Clients that do not know them ignore them. Their curie links to a page of the vendor for each
+/// relation.
 ///
 /// # Examples
 ///
@@ -19,37 +20,40 @@ use http::Uri;
 /// // Its page:    https://crm.example.org/relations/shop
 /// # let _ = own;
 /// ```
+///
+/// Requirements: ENT-07, ENT-27.
 #[derive(Debug, Clone)]
 pub struct VendorRelations {
     pages: String,
     links: Vec<VendorLink>,
 }
 
-/// A link of the entry point under a relation of the vendor's own.
+/// A link of the entry point under a relation of the vendor.
 #[derive(Debug, Clone)]
 pub struct VendorLink {
     /// The name of the relation, without a prefix.
     pub name: String,
-    /// Its address.
+    /// The URL.
     pub href: String,
-    /// A title for people.
+    /// The title for human readers.
     pub title: String,
 }
 
 impl VendorRelations {
-    /// The address before `{rel}` in the curie's template.
+    /// Returns the URL before `{rel}` in the template of the curie.
     #[must_use]
     pub fn pages(&self) -> &str {
         &self.pages
     }
 
-    /// The links of the entry point.
+    /// Returns the links of the entry point.
     #[must_use]
     pub fn links(&self) -> &[VendorLink] {
         &self.links
     }
 
-    /// Relations whose pages lie behind this address, to which the curie's `{rel}` is appended.
+    /// Creates vendor relations. The URL of a relation's page is `pages` followed by the curie's
+    /// `{rel}`.
     pub fn new(pages: impl Into<String>) -> Self {
         Self {
             pages: pages.into(),
@@ -57,8 +61,9 @@ impl VendorRelations {
         }
     }
 
-    /// With a link on the entry point. A record's own links are added with
-    /// [`Record::with_vendor_link`](crate::Record::with_vendor_link).
+    /// Adds a link to the entry point.
+    ///
+    /// Use [`Record::with_vendor_link`](crate::Record::with_vendor_link) to add links to a record.
     #[must_use]
     pub fn link(
         mut self,
@@ -74,13 +79,13 @@ impl VendorRelations {
         self
     }
 
-    /// What is wrong with them, for an API with this namespace and these prefixes.
+    /// Returns the problems of the relations in an API with this namespace and these prefixes.
     #[must_use]
     pub fn problems(&self, namespace: &str, prefixes: [&str; 2]) -> Vec<String> {
         let mut problems = Vec::new();
         if prefixes.contains(&namespace) {
             problems
-                .push(format!("own relations need a namespace other than the dialect's prefixes, and `{namespace}` is one: choose another with `Vendor::namespace`"));
+                .push(format!("vendor relations require a namespace other than the dialect's prefixes, and `{namespace}` is one of them: choose another with `Vendor::namespace`"));
         }
         for link in self.links.iter().filter(|link| !is_name(&link.name)) {
             problems.push(format!(
@@ -96,7 +101,7 @@ impl VendorRelations {
                 .any(|before| before.name == link.name)
             {
                 problems.push(format!(
-                    "the own relation `{}` is added twice: give each its own name",
+                    "the vendor relation `{}` is added twice: use a different name for each",
                     link.name
                 ));
             }
@@ -107,7 +112,7 @@ impl VendorRelations {
                 matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some()
             }) {
                 problems.push(format!(
-                    "`{href}` is not a valid address of an own relation: use an absolute http or https URL"
+                    "`{href}` is not a valid URL of a vendor relation: use an absolute http or https URL"
                 ));
             }
         }
@@ -115,7 +120,7 @@ impl VendorRelations {
     }
 }
 
-/// Whether a text can be the name of a relation.
+/// Returns whether a text is a valid name of a relation.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
     let good = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'-');
@@ -148,7 +153,7 @@ mod tests {
         let twice = good.link("shop", "https://a.example/other", "Other shop");
         assert_eq!(
             twice.problems("acme", ["svc", "ext"]),
-            ["the own relation `shop` is added twice: give each its own name"]
+            ["the vendor relation `shop` is added twice: use a different name for each"]
         );
     }
 }

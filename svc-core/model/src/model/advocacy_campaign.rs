@@ -31,7 +31,7 @@ resource! {
         "RES-advocacy_campaign-10" administrative_url: String,
         /// Image URL
         "RES-advocacy_campaign-11" featured_image_url: String,
-        /// Number of outreaches; kept by the system
+        /// Number of outreaches; computed by the server
         "RES-advocacy_campaign-12" total_outreaches: i64 = count Outreach,
         /// Kind of outreach
         "RES-advocacy_campaign-13" type_ as "type": FlexEnum<OutreachType>,
@@ -49,7 +49,7 @@ resource! {
         "RES-advocacy_campaign-19" modified_by: one Person,
         /// Its outreaches
         "RES-advocacy_campaign-20" outreaches: many Outreach,
-        /// Helper address
+        /// URL of the helper
         "RES-advocacy_campaign-21" record_outreach_helper: helper RecordOutreach,
     }
 }

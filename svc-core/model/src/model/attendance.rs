@@ -17,7 +17,7 @@ resource! {
         "RES-attendance-02" action_date: String = receipt_time,
         /// Response
         "RES-attendance-03" status: AttendanceStatus,
-        /// For RSVPs to open events: whether the person came
+        /// For RSVPs to open events: whether the person attended
         "RES-attendance-04" attended: bool,
         /// Comment
         "RES-attendance-06" comment: String,
@@ -45,39 +45,42 @@ object! {
         "RES-attendance-11" amount: Amount,
         /// ISO 4217 code
         "RES-attendance-12" currency: String [FieldRule::CurrencyCode],
-        /// Whether the holder came
+        /// Whether the holder attended
         "RES-attendance-13" attended: bool,
         /// The ticket holder, who may differ from the buyer
         "RES-attendance-14" person: Holder,
     }
 }
 
-/// The holder of a ticket: an inline person with its foreign identifiers (RES-attendance-14,
-/// TYP-17).
+/// The holder of a ticket: an inline person with its foreign identifiers.
+///
+/// Requirements: RES-attendance-14, TYP-17.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Holder {
-    /// Identifiers of the form `<system_name>:<id>` (TYP-13).
+    /// Identifiers of the form `<system_name>:<id>`.
+    ///
+    /// Requirements: TYP-13.
     pub identifiers: Option<Vec<String>>,
     /// The other fields of a person.
     pub person: Person,
 }
 
 impl Holder {
-    /// This person, without foreign identifiers.
+    /// Creates a holder from a person, without foreign identifiers.
     #[must_use]
     pub fn new(person: Person) -> Self {
         Self { identifiers: None, person }
     }
 
-    /// The same, with the field [`identifiers`](field@Self::identifiers).
+    /// Sets the field [`identifiers`](field@Self::identifiers).
     #[must_use]
     pub fn identifiers(mut self, identifiers: Vec<String>) -> Self {
         self.identifiers = Some(identifiers);
         self
     }
 
-    /// The table of this object: that of a person behind its identifiers.
+    /// The table of this object: the identifiers, followed by the fields of a person.
     pub const FIELDS: &'static ObjectSchema = &ObjectSchema::new("person", &Self::ALL);
 
     #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which would report a panic")]

@@ -15,7 +15,7 @@ resource! {
         "RES-canvass-04" input_type: String,
         /// Whether contact was made
         "RES-canvass-05" success: bool,
-        /// Empty or missing means the contact succeeded; other codes say why it failed
+        /// Reason of a failed contact, as a code; empty or missing if it succeeded
         "RES-canvass-06" status_code: String,
         /// Answer given, with the three members below
         "RES-canvass-08" question_response: OneOrMany<CanvassResponse>,
@@ -23,7 +23,7 @@ resource! {
     links {
         /// The Person who made the contact
         "RES-canvass-07" canvasser: one Person Create,
-        /// The Person who was to be reached
+        /// The Person to be reached
         "RES-canvass-12" target: one Person cascade,
         /// The answers given
         "RES-canvass-12" answers: many Answer,

@@ -39,7 +39,7 @@ resource! {
         "RES-donation-20" referrer_data: ReferrerData,
     }
     links {
-        /// The page that took it
+        /// The page that received it
         "RES-donation-21" fundraising_page: one FundraisingPage restrict,
         /// The donor
         "RES-donation-21" person: one Person Required,
@@ -80,7 +80,9 @@ closed_enum! {
     PaymentMethod { CreditCard = "Credit Card", Check = "Check", Cash = "Cash", ElectronicFundsTransfer = "Electronic Funds Transfer" }
 }
 
-/// A voided donation has a date of the void (RES-donation-18).
+/// Sets `voided_date` of a voided donation, and removes it if `voided` is false.
+///
+/// Requirements: RES-donation-18.
 fn rules(cx: &mut RecordValidator<'_>) {
     if cx.boolean("voided") == Some(true) {
         cx.set_receipt_time_if_missing("voided_date");

@@ -32,11 +32,11 @@ resource! {
         "RES-event-09" type_ as "type": EventType,
         /// Ticket levels
         "RES-event-10" ticket_levels: Vec<TicketLevel>,
-        /// Count of attendances; kept by the system
+        /// Number of accepted attendances; computed by the server
         "RES-event-18" total_accepted: i64 = accepted Attendance,
-        /// Count of tickets sold; kept by the system
+        /// Number of tickets sold; computed by the server
         "RES-event-19" total_tickets: i64 = number Attendance,
-        /// Money from ticket sales; kept by the system
+        /// Money from ticket sales; computed by the server
         "RES-event-20" total_amount: Amount = sum Attendance,
         /// State of the event
         "RES-event-21" status: EventStatus,
@@ -52,14 +52,14 @@ resource! {
         "RES-event-26" all_day: bool,
         /// Maximum attendees
         "RES-event-27" capacity: i64 [FieldRule::NotNegative],
-        /// Attendees may invite guests
+        /// Whether attendees may invite guests
         "RES-event-28" guests_can_invite_others: bool,
         /// Whether the event blocks time in online calendars; `opaque` is the default and a user
         /// may override it
         "RES-event-29" transparence: Transparence = default "opaque",
         /// Visibility
         "RES-event-30" visibility: Visibility,
-        /// Place of the event
+        /// Location of the event
         "RES-event-31" location: EventLocation,
         /// Contact for the event
         "RES-event-41" contact: Contact,
@@ -81,7 +81,7 @@ resource! {
         "RES-event-56" organizer: one Person Update,
         /// Its attendances
         "RES-event-57" attendances: many Attendance,
-        /// Helper address
+        /// URL of the helper
         "RES-event-58" record_attendance_helper: helper RecordAttendance,
     }
     rules rules
@@ -100,15 +100,15 @@ object! {
         "RES-event-14" currency: String [FieldRule::CurrencyCode],
         /// Tickets available, excluding those already sold
         "RES-event-15" limit: i64 [FieldRule::NotNegative],
-        /// Tickets sold; kept by the system
+        /// Tickets sold; computed by the server
         "RES-event-16" total_tickets: i64 = number Attendance,
-        /// Money from this level; kept by the system
+        /// Money from this level; computed by the server
         "RES-event-17" total_amount: Amount = sum Attendance,
     }
 }
 
 object! {
-    /// The place of an event (RES-event-31).
+    /// The location of an event (RES-event-31).
     EventLocation: "location" {
         /// Venue
         "RES-event-32" venue: String,
@@ -124,15 +124,15 @@ object! {
         "RES-event-37" country: String [FieldRule::CountryCode],
         /// Language
         "RES-event-38" language: String [FieldRule::LanguageCode],
-        /// Geocode of the place
+        /// Geocode of the location
         "RES-event-39" location: Geocode,
-        /// False means the place is shared only with people who have answered
+        /// False if the location is shared only with people who have answered
         "RES-event-40" public: bool,
     }
 }
 
 object! {
-    /// Whom to ask about an event (RES-event-41).
+    /// The contact for an event (RES-event-41).
     Contact: "contact" {
         /// Contact name
         "RES-event-42" name: String,
@@ -142,7 +142,7 @@ object! {
         "RES-event-44" phone_number: String,
         /// Contact additional info
         "RES-event-45" additional_info: String,
-        /// False means the contact is shared only with people who have answered
+        /// False if the contact is shared only with people who have answered
         "RES-event-46" public: bool,
     }
 }
@@ -158,7 +158,7 @@ object! {
 }
 
 closed_enum! {
-    /// Kind of an event (RES-event-09).
+    /// Type of an event (RES-event-09).
     EventType { Ticketed = "ticketed", Open = "open" }
 }
 
@@ -168,12 +168,12 @@ closed_enum! {
 }
 
 closed_enum! {
-    /// Whether an event blocks time (RES-event-29).
+    /// Whether an event blocks time in calendars (RES-event-29).
     Transparence { Opaque = "opaque", Transparent = "transparent" }
 }
 
 closed_enum! {
-    /// Who sees an event (RES-event-30).
+    /// The visibility of an event (RES-event-30).
     Visibility { Public = "public", Private = "private" }
 }
 
@@ -182,11 +182,13 @@ closed_enum! {
     ReminderMethod { Email = "email", Sms = "sms" }
 }
 
-/// An event does not end before it starts (RES-event-24).
+/// Checks that an event does not end before it starts.
+///
+/// Requirements: RES-event-24.
 fn rules(cx: &mut RecordValidator<'_>) {
     if let (Some(start), Some(end)) = (cx.timestamp("start_date"), cx.timestamp("end_date"))
         && end < start
     {
-        cx.report(ErrorCode::StartDateAfterEndDate, &["start_date", "end_date"], "The start lies after the end.");
+        cx.report(ErrorCode::StartDateAfterEndDate, &["start_date", "end_date"], "The start date is after the end date.");
     }
 }

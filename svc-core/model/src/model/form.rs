@@ -24,7 +24,7 @@ resource! {
         "RES-form-08" administrative_url: String,
         /// Image URL
         "RES-form-09" featured_image_url: String,
-        /// Number of submissions; kept by the system
+        /// Number of submissions; computed by the server
         "RES-form-10" total_submissions: i64 = count Submission,
         /// URL to share
         "RES-form-11" share_url: String,
@@ -40,7 +40,7 @@ resource! {
         "RES-form-16" modified_by: one Person,
         /// Its submissions
         "RES-form-17" submissions: many Submission,
-        /// Helper address
+        /// URL of the helper
         "RES-form-18" record_submission_helper: helper RecordSubmission,
     }
 }

@@ -1,10 +1,10 @@
-//! A page that takes donations.
+//! A page that accepts donations.
 
 use super::shared::ShareOption;
 use crate::{types::resource, schema::FieldRule, value::Amount};
 
 resource! {
-    /// A page that takes donations.
+    /// A page that accepts donations.
     FundraisingPage: "fundraising_page" / "fundraising_pages" {
         /// Name of the creating system
         "RES-fundraising_page-01" origin_system: String,
@@ -22,9 +22,9 @@ resource! {
         "RES-fundraising_page-07" administrative_url: String,
         /// Image URL
         "RES-fundraising_page-08" featured_image_url: String,
-        /// Number of the donations that are summed; kept by the system
+        /// Number of donations in `total_amount`; computed by the server
         "RES-fundraising_page-09" total_donations: i64 = number Donation,
-        /// Sum of the donations in the page's currency that are not voided; kept by the system
+        /// Sum of the donations in the page's currency, without voided ones; computed by the server
         "RES-fundraising_page-10" total_amount: Amount = sum Donation,
         /// ISO 4217 code
         "RES-fundraising_page-11" currency: String [FieldRule::CurrencyCode],
@@ -42,7 +42,7 @@ resource! {
         "RES-fundraising_page-17" modified_by: one Person,
         /// Its donations
         "RES-fundraising_page-18" donations: many Donation,
-        /// Helper address
+        /// URL of the helper
         "RES-fundraising_page-19" record_donation_helper: helper RecordDonation,
     }
 }

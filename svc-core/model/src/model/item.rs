@@ -7,7 +7,7 @@ resource! {
     Item: "item" / "items" in List under "list" once per person without update {
         /// Name of the creating system
         "UND-06" origin_system: String,
-        /// Relation of what is listed
+        /// Relation of the listed resource
         "UND-06" item_type: String = relation Person,
     }
     links {

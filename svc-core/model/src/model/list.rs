@@ -19,7 +19,7 @@ resource! {
         "UND-03" browser_url: String,
         /// Administrative URL
         "UND-03" administrative_url: String,
-        /// Number of items; kept by the system
+        /// Number of items; computed by the server
         "UND-03" total_items: i64 = count Item,
     }
     links {

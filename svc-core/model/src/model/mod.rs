@@ -1,4 +1,4 @@
-//! The resources of the interface, one file each.
+//! The kinds of records of the specification, each in its own file.
 
 pub mod shared;
 
@@ -10,31 +10,32 @@ use crate::{
     schema::KindSchema,
 };
 
-/// A kind of resource as a Rust type: a struct whose fields are the table's, each optional.
+/// A kind as a Rust type: a struct whose optional fields are those of the table.
 ///
-/// Implemented by the tables of this module only.
+/// Implemented only by the tables of this module.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a kind of resource",
     label = "not one of the kinds in `svc_core::model`",
     note = "the kinds are closed: use one of `svc_core::model`, such as `svc_core::model::Person`"
 )]
 pub trait Resource: FieldType + Clone + Default + Send + Sync + 'static {
-    /// Which kind it is.
+    /// The kind.
     const KIND: Kind;
-    /// Its table.
+    /// The table of the kind.
     const SCHEMA: &'static KindSchema;
 
-    /// The typed view of an object that was validated against the table.
+    /// Converts an object that was validated against the table into the typed struct.
     fn from_object(object: &Object) -> Self;
 
-    /// Writes the fields that are set, each with a comma behind it, without braces.
+    /// Writes the fields that are set, each with a trailing comma, without braces.
     fn write_members(&self, out: &mut MemberWriter<'_>);
 }
 
-/// A kind whose records are also listed under a `Parent`, such as the signatures of a petition
-/// (COL-04 to COL-18).
+/// A kind whose records are also listed under a `Parent`, such as the signatures of a petition.
+///
+/// Requirements: COL-04 to COL-18.
 #[diagnostic::on_unimplemented(
-    message = "the interface has no collection of `{Self}` under `{Parent}`",
+    message = "the specification has no collection of `{Self}` under `{Parent}`",
     label = "the links table of `{Parent}` has no such collection",
     note = "see the `links` of `{Parent}` for the collections it has"
 )]
@@ -44,20 +45,20 @@ macro_rules! tables {
     ($($name:ident = $number:literal in $file:ident),+ $(,)?) => {
         $( pub mod $file; pub use $file::$name; )+
 
-        /// The kind that each table file declares, for [`fields!`](crate::fields).
+        /// The kind of each table file, for [`fields!`](crate::fields).
         #[allow(non_camel_case_types, missing_docs, reason = "named as the table files are")]
         pub(crate) mod kind_of { $( pub type $file = super::$name; )+ }
 
         impl Kind {
-            /// The table of this kind.
+            /// Returns the table of this kind.
             #[must_use]
             pub fn schema(self) -> &'static KindSchema {
                 match self { $(Kind::$name => <$name as Resource>::SCHEMA),+ }
             }
         }
 
-        /// Calls a macro with one argument of the caller and every kind; the one way to do
-        /// something for each of them: `each_kind!(register (api, store))` becomes
+        /// Calls a macro with one argument of the caller and every kind.
+        /// `each_kind!(register (api, store))` becomes
         /// `register!((api, store) Person Petition ...)`.
         #[macro_export]
         macro_rules! each_kind {
@@ -69,19 +70,24 @@ macro_rules! tables {
 kinds!(tables);
 
 impl Kind {
-    /// Singular relation without prefix (HAL-14).
+    /// Returns the singular relation without prefix.
+    ///
+    /// Requirements: HAL-14.
     #[must_use]
     pub fn singular(self) -> &'static str {
         self.schema().singular
     }
 
-    /// Plural relation without prefix, also the name of the collection (HAL-14).
+    /// Returns the plural relation without prefix, which is also the name of the collection.
+    ///
+    /// Requirements: HAL-14.
     #[must_use]
     pub fn plural(self) -> &'static str {
         self.schema().plural
     }
 
-    /// Any one of it in a sentence, such as `a petition` or `an advocacy campaign`.
+    /// Returns the name of the kind with an article for messages, such as `a petition` or
+    /// `an advocacy campaign`.
     #[must_use]
     pub fn with_article(self) -> String {
         let words = self.singular().replace('_', " ");
@@ -93,7 +99,7 @@ impl Kind {
         format!("{article} {words}")
     }
 
-    /// The kind whose collection has this name.
+    /// Returns the kind whose collection has this name.
     #[must_use]
     pub fn from_plural(plural: &str) -> Option<Kind> {
         Kind::ALL

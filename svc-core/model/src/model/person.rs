@@ -81,11 +81,11 @@ resource! {
         "RES-person-47" modified_by: one Person,
         /// The collection of canvasses of that person
         "UND-38" canvasses: many Canvass,
-        /// A second name of the attendances
+        /// Another name of the attendances
         "HLP-21" attendance: alias Attendance,
         /// The canvass helper
         "RES-person-48" record_canvass_helper: helper RecordCanvass,
-        /// The canvass helper under the name of the Person link list
+        /// The canvass helper, with the spelling of the Person link list
         "RES-person-48" record_canvas_helper: helper RecordCanvass,
     }
     rules rules
@@ -132,7 +132,7 @@ object! {
         "RES-person-26" country: String [FieldRule::CountryCode],
         /// ISO 639 language code of the recorded address
         "RES-person-26" language: String [FieldRule::LanguageCode],
-        /// Where it lies on the globe
+        /// Geographic position
         "RES-person-26" location: Geocode,
         /// Status of the employer address
         "RES-person-27" status: EmployerAddressStatus,
@@ -168,27 +168,31 @@ closed_enum! {
     EmployerAddressStatus { Potential = "Potential", Verified = "Verified", Bad = "Bad" }
 }
 
-/// A plain or compound `gender_identity` sets `gender` (RES-person-08, RES-person-09).
+/// Sets `gender` from a plain or compound `gender_identity`, and checks the birthdate.
+///
+/// Requirements: RES-person-08, RES-person-09.
 fn rules(cx: &mut RecordValidator<'_>) {
     if cx.touches(&["birthdate"]) && cx.object("birthdate").is_some_and(is_no_day) {
-        cx.report(ErrorCode::FieldInvalid, &["birthdate.day"], "There is no such day in that month.");
+        cx.report(ErrorCode::FieldInvalid, &["birthdate.day"], "The month does not have this day.");
     }
     let Some(gender) = cx.text("gender_identity").and_then(gender_of) else { return };
     cx.set("gender", Json::from(gender));
 }
 
-/// Whether day and month are none of any year, or none of the year that stands beside them
-/// (RES-person-21).
+/// Returns whether the day and month do not exist in any year, or not in the given year.
+///
+/// Requirements: RES-person-21.
 fn is_no_day(birthdate: &Object) -> bool {
     let part = |name: &str| birthdate.get(name).and_then(Json::as_i64);
     let (Some(month), Some(day)) = (part("month"), part("day")) else { return false };
-    // Some years have a 29 February.
+    // 2000 is a leap year and has a 29 February.
     let year = part("year").and_then(|year| u16::try_from(year).ok()).unwrap_or(2000);
     let (Ok(month), Ok(day)) = (u8::try_from(month), u8::try_from(day)) else { return false };
     (1..=12).contains(&month) && (1..=31).contains(&day) && Date::new(year, month, day).is_none()
 }
 
-/// The gender that an identity names as a word of its own; none when it names both or neither.
+/// Returns the gender that an identity contains as a separate word; `None` if it contains both or
+/// neither.
 #[must_use]
 pub fn gender_of(identity: &str) -> Option<&'static str> {
     let names = |words: [&str; 2]| {

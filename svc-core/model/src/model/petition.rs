@@ -24,7 +24,7 @@ resource! {
         "RES-petition-08" administrative_url: String,
         /// Image URL
         "RES-petition-09" featured_image_url: String,
-        /// Number of signatures; kept by the system
+        /// Number of signatures; computed by the server
         "RES-petition-10" total_signatures: i64 = count Signature,
         /// Targets of the petition
         "RES-petition-11" target: Vec<PetitionTarget>,
@@ -42,7 +42,7 @@ resource! {
         "RES-petition-18" modified_by: one Person,
         /// Its signatures
         "RES-petition-19" signatures: many Signature,
-        /// Helper address
+        /// URL of the helper
         "RES-petition-20" record_signature_helper: helper RecordSignature,
     }
 }

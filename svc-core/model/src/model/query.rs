@@ -19,7 +19,7 @@ resource! {
         "UND-04" browser_url: String,
         /// Administrative URL
         "UND-04" administrative_url: String,
-        /// Number of results; kept by the system
+        /// Number of results; computed by the server
         "UND-04" total_results: i64 = outside,
     }
     links {

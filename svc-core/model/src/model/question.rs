@@ -1,4 +1,4 @@
-//! A question that people answer.
+//! A question for people.
 
 use crate::{
     types::{closed_enum, object, resource},
@@ -8,7 +8,7 @@ use crate::{
 };
 
 resource! {
-    /// A question that people answer.
+    /// A question for people.
     Question: "question" / "questions" {
         /// Name of the creating system
         "RES-question-01" origin_system: String,
@@ -20,7 +20,7 @@ resource! {
         "RES-question-04" description: String,
         /// Single text paragraph
         "RES-question-05" summary: String,
-        /// `SingleChoice` takes one response per answer, `MultiChoice` one or more
+        /// `SingleChoice` allows one response per answer, `MultiChoice` one or more
         "RES-question-06" question_type: QuestionType = required,
         /// Acceptable responses, for `SingleChoice` and `MultiChoice`
         "RES-question-07" responses: Vec<QuestionResponse> [FieldRule::UniqueKeys],
@@ -49,22 +49,23 @@ object! {
 }
 
 closed_enum! {
-    /// Kind of a question (RES-question-06).
+    /// Type of a question (RES-question-06).
     QuestionType { Paragraph = "Paragraph", Singlechoice = "SingleChoice", Multichoice = "MultiChoice" }
 }
 
-/// A Paragraph question takes no responses (ERR-35); the others cannot be answered without
-/// (RES-question-07).
+/// Checks that a Paragraph question has no responses, and that other questions have them.
+///
+/// Requirements: ERR-35, RES-question-07.
 fn rules(cx: &mut RecordValidator<'_>) {
     let has_responses = cx.array("responses").is_some_and(|responses| !responses.is_empty());
     let Some(question_type) = cx.text("question_type") else { return };
     match (question_type, has_responses) {
         ("Paragraph", true) => {
             let properties = ["question_type", "responses"];
-            cx.report(ErrorCode::ParagraphCannotHaveResponses, &properties, "A Paragraph question takes no responses.");
+            cx.report(ErrorCode::ParagraphCannotHaveResponses, &properties, "A Paragraph question cannot have responses.");
         }
         ("SingleChoice" | "MultiChoice", false) if cx.touches(&["question_type", "responses"]) => {
-            let text = "{property} is required: a question of this type cannot be answered without.";
+            let text = "{property} is required for a question of this type.";
             cx.report(ErrorCode::FieldRequired, &["responses"], text);
         }
         _ => {}

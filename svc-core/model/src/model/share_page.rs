@@ -1,10 +1,10 @@
-//! A page made for sharing.
+//! A page for sharing.
 
 use super::shared::ShareOption;
 use crate::types::resource;
 
 resource! {
-    /// A page made for sharing.
+    /// A page for sharing.
     SharePage: "share_page" / "share_pages" {
         /// Name of the creating system
         "RES-share_page-01" origin_system: String,

@@ -7,7 +7,7 @@ resource! {
     Tagging: "tagging" / "taggings" in Tag under "tag" once per person without update {
         /// Name of the creating system
         "UND-05" origin_system: String,
-        /// Relation of what is tagged
+        /// Relation of the tagged resource
         "UND-05" item_type: String = relation Person,
     }
     links {

@@ -1,9 +1,9 @@
-//! The eight helpers. This file holds the only list of them.
+//! The eight helpers, listed only in this file.
 
 use super::Kind;
 
-/// Calls a macro of the crate with every helper: its row, name, relation, container, what it
-/// records, and whether the interface lets it be called without a key.
+/// Calls a macro of the crate with every helper. The arguments are its requirement, name, relation,
+/// container and recorded kind, and whether the specification allows it without a key.
 macro_rules! helpers {
     ($callback:ident) => {
         $callback! {
@@ -32,7 +32,9 @@ macro_rules! names {
         $(#[doc = $doc:literal])+
         $row:literal $name:ident: $wire:literal, $relation:literal, $container:expr, $records:ident, anonymous $anonymous:literal;
     )+) => {
-        /// The eight helpers (HLP-11 to HLP-22).
+        /// The eight helpers.
+        ///
+        /// Requirements: HLP-11 to HLP-22.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum HelperName { $( #[doc = concat!($($doc,)+ " (", $row, ").")] $name ),+ }
@@ -41,44 +43,46 @@ macro_rules! names {
             /// Every helper.
             pub const ALL: &'static [HelperName] = &[$(HelperName::$name),+];
 
-            /// Its name in capabilities and rights, such as `record_signature`.
+            /// Returns the name in capabilities and rights, such as `record_signature`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $wire),+ }
             }
 
-            /// Its relation without prefix, such as `record_signature_helper`.
+            /// Returns the relation without prefix, such as `record_signature_helper`.
             #[must_use]
             pub const fn relation(self) -> &'static str {
                 match self { $(Self::$name => $relation),+ }
             }
 
-            /// The kind of the record it belongs to; `None` for person signup, which belongs to the
-            /// people collection.
+            /// Returns the kind of the record that the helper belongs to; `None` for person signup,
+            /// which belongs to the people collection.
             #[must_use]
             pub const fn container_kind(self) -> Option<Kind> {
                 match self { $(Self::$name => $container),+ }
             }
 
-            /// The kind it creates or changes, and answers with.
+            /// Returns the kind that the helper creates or changes, and returns.
             #[must_use]
             pub const fn recorded_kind(self) -> Kind {
                 match self { $(Self::$name => Kind::$records),+ }
             }
 
-            /// Whether the interface lets it be called without a key (AUT-06, AUT-07).
+            /// Returns whether the specification allows requests without a key.
+            ///
+            /// Requirements: AUT-06, AUT-07.
             #[must_use]
             pub const fn allows_anonymous(self) -> bool {
                 match self { $(Self::$name => $anonymous),+ }
             }
 
-            /// What it does, in a phrase without a full stop.
+            /// Returns what the helper does, as a phrase without a full stop.
             #[must_use]
             pub const fn description(self) -> &'static str {
                 match self { $(Self::$name => concat!($($doc),+).trim_ascii()),+ }
             }
 
-            /// The requirement row that it answers, such as `HLP-11`.
+            /// Returns the id of its requirement, such as `HLP-11`.
             #[must_use]
             pub const fn requirement(self) -> &'static str {
                 match self { $(Self::$name => $row),+ }
@@ -90,7 +94,7 @@ macro_rules! names {
 helpers!(names);
 
 impl HelperName {
-    /// The helper that records a kind of action under its container.
+    /// Returns the helper that records a kind of action under its container.
     #[must_use]
     pub fn for_recorded_kind(kind: Kind) -> Option<Self> {
         let records = |helper: &&Self| helper.recorded_kind() == kind && helper.container_kind().is_some();
@@ -100,7 +104,9 @@ impl HelperName {
             .find(|helper| records(&helper) && helper.container_kind() != Some(kind))
     }
 
-    /// The helper whose call a create of a kind with an inline `person` is (HLP-19, UND-31).
+    /// Returns the helper that a create request of a kind with an inline `person` is equivalent to.
+    ///
+    /// Requirements: HLP-19, UND-31.
     #[must_use]
     pub fn for_nested_create(kind: Kind) -> Option<Self> {
         Self::ALL
@@ -109,19 +115,25 @@ impl HelperName {
             .find(|helper| helper.recorded_kind() == kind && helper.accepts_person())
     }
 
-    /// Whether its body has a `person` (HLP-03, HLP-18).
+    /// Returns whether the body has a `person`.
+    ///
+    /// Requirements: HLP-03, HLP-18.
     #[must_use]
     pub const fn accepts_person(self) -> bool {
         !matches!(self, Self::RecordCanvass | Self::Schedule)
     }
 
-    /// Whether many calls of it may come in one request: it records something (BAT-01).
+    /// Returns whether the helper accepts batches, because it records something.
+    ///
+    /// Requirements: BAT-01.
     #[must_use]
     pub const fn accepts_batches(self) -> bool {
         !matches!(self, Self::Schedule)
     }
 
-    /// Whether its body takes action functions (HAF-01, SCH-09).
+    /// Returns whether the body accepts action functions.
+    ///
+    /// Requirements: HAF-01, SCH-09.
     #[must_use]
     pub const fn accepts_action_functions(self) -> bool {
         !matches!(self, Self::Schedule)

@@ -1,10 +1,9 @@
-//! The kinds of resources. This file holds the only list of them.
+//! The kinds, listed only in this file.
 
-/// Calls a macro of the crate with every kind: the number that stands for it in stored data, and
-/// the file of its table.
+/// Calls a macro of the crate with every kind: its number in stored data, and the file of its
+/// table.
 ///
-/// The order is that of the entry point's links. A number is never changed, and never given to
-/// another kind.
+/// The order is that of the links of the entry point. A number is never changed and never reused.
 macro_rules! kinds {
     ($callback:ident) => {
         $callback! {
@@ -35,34 +34,35 @@ macro_rules! kinds {
 
 macro_rules! names {
     ($($name:ident = $number:literal in $file:ident),+ $(,)?) => {
-        /// The kinds of resources (CAP-02, CAP-03).
+        /// The kinds of records.
+        ///
+        /// Requirements: CAP-02, CAP-03.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Kind { $( #[doc = concat!("The kind of `", stringify!($name), "` in the tables.")] $name ),+ }
 
         impl Kind {
-            /// Every kind; the order is that of the entry point's links.
+            /// Every kind, in the order of the links of the entry point.
             pub const ALL: &'static [Kind] = &[$(Kind::$name),+];
 
-            /// The number of the kind in stored data. It is positive, and never given to another
-            /// kind.
+            /// Returns the number of the kind in stored data. It is positive and never reused.
             #[must_use]
             pub const fn code(self) -> i64 {
                 match self { $(Kind::$name => $number),+ }
             }
         }
 
-        /// One value for each kind, so that there is one for a kind that comes later, too.
+        /// One value for each kind, including kinds that are added later.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
         pub struct PerKind<T> { $($file: T),+ }
 
         impl<T> PerKind<T> {
-            /// The value of each kind.
+            /// Creates the values of each kind.
             pub fn new(of: impl Fn(Kind) -> T) -> Self {
                 Self { $($file: of(Kind::$name)),+ }
             }
 
-            /// The value of a kind.
+            /// Returns the value of a kind.
             #[must_use]
             pub const fn get(&self, kind: Kind) -> &T {
                 match kind { $(Kind::$name => &self.$file),+ }

@@ -1,4 +1,4 @@
-//! Names that everything above them uses: kinds, helpers, operations. No tables.
+//! Names that all other modules use: kinds, helpers, operations. This module contains no tables.
 
 mod helper;
 mod kind;

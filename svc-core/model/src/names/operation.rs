@@ -25,7 +25,7 @@ impl Operation {
         Self::Delete,
     ];
 
-    /// Its name in capabilities and rights.
+    /// Returns the name in capabilities and rights.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl Operation {
         }
     }
 
-    /// Whether it changes nothing.
+    /// Returns whether the operation changes nothing.
     #[must_use]
     pub const fn is_read(self) -> bool {
         matches!(self, Self::List | Self::Read)

@@ -1,4 +1,6 @@
-//! Pages of a collection (COL-20 to COL-31, UND-14, UND-19).
+//! Pages of a collection.
+//!
+//! Requirements: COL-20 to COL-31, UND-14, UND-19.
 
 pub(crate) mod raw;
 mod request;
@@ -18,24 +20,32 @@ use crate::{
     record::{RawRecord, Record},
 };
 
-/// A collection to read: which records, and which page of them.
+/// A request to read a collection: its scope, and the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListRequest {
-    /// Which records of the kind (COL-01, COL-04 to COL-18).
+    /// The scope: which records of the kind.
+    ///
+    /// Requirements: COL-01, COL-04 to COL-18.
     pub scope: Scope,
-    /// Which page of them (COL-20).
+    /// The page.
+    ///
+    /// Requirements: COL-20.
     pub page: PageRequest,
-    /// Which of these records alone (FLT-01). It is there only where some [`FilterField`] is
-    /// registered for the kind, compares these alone, and has a [plan](Self::query_plan).
+    /// Selects records. It is present only if a [`FilterField`] is registered for the kind; it
+    /// compares registered fields only and has a [plan](Self::query_plan).
+    ///
+    /// Requirements: FLT-01.
     pub filter: Option<Filter>,
-    /// The date that they are ordered by, then by creation (FLT-09); in the order of creation where
-    /// there is none.
+    /// The date that the records are ordered by, then by creation; without it, they are in creation
+    /// order.
+    ///
+    /// Requirements: FLT-09.
     pub order: Option<FilterField>,
 }
 
 impl ListRequest {
-    /// One page of the records in a scope.
+    /// Creates a request for one page of the records in a scope.
     #[must_use]
     pub fn new(scope: Scope, page: PageRequest) -> Self {
         Self {
@@ -46,7 +56,7 @@ impl ListRequest {
         }
     }
 
-    /// The same of the records that fit a filter alone.
+    /// Selects the records that match a filter.
     #[must_use]
     pub fn with_filter(self, filter: Filter) -> Self {
         Self {
@@ -55,7 +65,7 @@ impl ListRequest {
         }
     }
 
-    /// The same in the order of a date.
+    /// Orders the records by a date.
     #[must_use]
     pub fn with_order(self, by: FilterField) -> Self {
         Self {
@@ -64,8 +74,10 @@ impl ListRequest {
         }
     }
 
-    /// What a record stands at in the order that is asked for: its date in microseconds, 0 in the
-    /// order of creation. Records at the same place stand in the order of creation.
+    /// Returns the sort key of a record in the requested order: its date in microseconds, or 0 for
+    /// creation order.
+    ///
+    /// Records with the same key are in creation order.
     #[must_use]
     pub fn sort_key(&self, record: &RawRecord) -> i64 {
         let range = || match self.filter.as_ref()?.plan() {
@@ -79,13 +91,14 @@ impl ListRequest {
         }
     }
 
-    /// The page of the records that the [points](QueryPlan::Points) of the filter lead to, however often
-    /// each is among them: what does not fit the filter is left out, and the rest is ordered,
-    /// counted and cut.
+    /// Returns the page of the records that the [points](QueryPlan::Points) of the filter find.
+    ///
+    /// `found` may contain duplicates and records that do not match the filter. They are removed,
+    /// and the rest is ordered, counted and cut.
     ///
     /// # Errors
     ///
-    /// When the fields of a record are not JSON.
+    /// Returns an error if the fields of a record are not JSON.
     pub fn page_of_matches<R: Resource>(&self, found: Vec<Record<R>>) -> Result<Page<R>> {
         let mut found: Vec<RawRecord> = found.into_iter().map(Record::into_raw).collect();
         let mut seen = HashSet::new();
@@ -94,11 +107,12 @@ impl ListRequest {
         self.page_of_all(found).map(Page::from_raw)
     }
 
-    /// The same of records in the order of creation, each once.
+    /// Returns the page of records that are given in creation order and without duplicates.
     ///
     /// # Errors
     ///
-    /// A record has fields that are not JSON, or the filter cannot be evaluated.
+    /// Returns an error if a record has fields that are not JSON, or if the filter cannot be
+    /// evaluated.
     pub fn page_of_all(&self, all: Vec<RawRecord>) -> Result<RawPage> {
         let mut kept = Vec::new();
         for record in all {
@@ -110,7 +124,7 @@ impl ListRequest {
                 kept.push((self.sort_key(&record), record));
             }
         }
-        // Stable: records of one moment stay in the order of creation.
+        // The sort is stable: records with the same timestamp remain in creation order.
         kept.sort_by_key(|(time, _)| *time);
         let total = kept.len() as u64;
         Ok(RawPage::new(
@@ -122,23 +136,23 @@ impl ListRequest {
         ))
     }
 
-    /// What a store looks up; `None` for a collection without filter and order.
+    /// Returns what a store looks up; `None` for a collection without filter and order.
     ///
     /// # Errors
     ///
-    /// For a request that was not made of a client's: a filter for which nothing can be looked up,
-    /// or an order by another date than that of the range.
+    /// Returns an error for a filter that no index supports, or for an order by another date than
+    /// that of the range. Requests from clients were checked before.
     pub fn query_plan(&self) -> Result<Option<QueryPlan>> {
         self.planned()
             .map(|plan| plan.map(Cow::into_owned))
             .map_err(|wrong| Error::invalid(wrong.into()))
     }
 
-    /// The same, and what is wrong where nothing can be looked up.
+    /// Returns what a store looks up, with the filter error if that is not possible.
     ///
     /// # Errors
     ///
-    /// No index answers the filter in the requested order.
+    /// Returns an error if no index supports the filter in the requested order.
     pub fn planned(&self) -> Result<Option<Cow<'_, QueryPlan>>, FilterError> {
         let plan = match (&self.filter, self.order) {
             (None, None) => return Ok(None),
@@ -153,23 +167,25 @@ impl ListRequest {
         }
     }
 
-    /// One page of all records of the tenant.
+    /// Creates a request for one page of all records of the tenant.
     #[must_use]
     pub fn all(page: PageRequest) -> Self {
         Self::new(Scope::All, page)
     }
 }
 
-/// What comes behind the last record of a page (COL-24).
+/// What follows the last record of a page.
+///
+/// Requirements: COL-24.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum NextPage {
-    /// The store keeps no continuations: the `next` link follows from the numbers.
+    /// The store has no cursors. The `next` link is computed from the page numbers.
     #[default]
     Number,
-    /// More records, behind this continuation, opaque to clients: letters, digits, `-` and `_`
-    /// only.
+    /// More records, after this cursor. It is opaque to clients and contains only letters, digits,
+    /// `-` and `_`.
     Cursor(String),
-    /// Nothing: this is the last page, whatever the numbers say after records went away.
+    /// Nothing: this is the last page, even if the numbers differ because records were deleted.
     None,
 }
 
@@ -177,21 +193,26 @@ pub enum NextPage {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Page<R> {
-    /// The records, in creation order, then by id (UND-20). Beyond the last page: none (UND-19).
-    pub records: Vec<Record<R>>,
-    /// How many records the collection has, exactly (COL-23): neither an estimate nor the number on
-    /// this page.
+    /// The records, in creation order, then by id. Empty after the last page.
     ///
-    /// Where other programs write the same rows, it is counted with each page, by an index on what
-    /// the collection is selected by (`SELECT count(*)`). A store that alone writes its rows keeps
-    /// a counter for each collection and counts nothing.
+    /// Requirements: UND-20, UND-19.
+    pub records: Vec<Record<R>>,
+    /// The exact number of records in the collection, not an estimate and not the number on this
+    /// page.
+    ///
+    /// If other programs write the same rows, count them for each page (`SELECT count(*)`), with an
+    /// index on the columns that select the collection. A store that is the only writer can
+    /// maintain a counter for each collection.
+    ///
+    /// Requirements: COL-23.
     pub total: u64,
-    /// What comes behind the last record.
+    /// What follows the last record.
     pub next: NextPage,
 }
 
 impl<R: Resource> Page<R> {
-    /// A page of a store that keeps no continuations: the `next` link follows from the numbers.
+    /// Creates a page of a store without cursors. The `next` link is computed from the page
+    /// numbers.
     #[must_use]
     pub fn new(records: Vec<Record<R>>, total: u64) -> Self {
         Self {
@@ -201,14 +222,14 @@ impl<R: Resource> Page<R> {
         }
     }
 
-    /// The same page, with what comes behind its last record.
+    /// Sets what follows the last record.
     #[must_use]
     pub fn with_next(mut self, next: NextPage) -> Self {
         self.next = next;
         self
     }
 
-    /// The page without the type of its kind.
+    /// Returns the raw page.
     #[must_use]
     pub fn into_raw(self) -> RawPage {
         let records = self.records.into_iter().map(Record::into_raw).collect();
@@ -219,7 +240,7 @@ impl<R: Resource> Page<R> {
         }
     }
 
-    /// The typed view of a page of this kind.
+    /// Converts a raw page of this kind.
     #[must_use]
     pub fn from_raw(raw: RawPage) -> Self {
         let records = raw.records.into_iter().map(Record::from_raw).collect();

@@ -7,16 +7,21 @@ use crate::record::RawRecord;
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct RawPage {
-    /// The records, in creation order, then by id (UND-20).
+    /// The records, in creation order, then by id.
+    ///
+    /// Requirements: UND-20.
     pub records: Vec<RawRecord>,
-    /// How many records the collection has (COL-23).
+    /// The number of records in the collection.
+    ///
+    /// Requirements: COL-23.
     pub total: u64,
-    /// What comes behind the last record.
+    /// What follows the last record.
     pub next: NextPage,
 }
 
 impl RawPage {
-    /// A page of a store that keeps no continuations: the `next` link follows from the numbers.
+    /// Creates a page of a store without cursors. The `next` link is computed from the page
+    /// numbers.
     #[must_use]
     pub fn new(records: Vec<RawRecord>, total: u64) -> Self {
         Self {
@@ -26,7 +31,7 @@ impl RawPage {
         }
     }
 
-    /// The same page, with what comes behind its last record.
+    /// Sets what follows the last record.
     #[must_use]
     pub fn with_next(mut self, next: NextPage) -> Self {
         self.next = next;

@@ -1,26 +1,35 @@
-//! What may be asked of a page: the query parameters of a collection, as documents name them and as
-//! they are read (UND-14, UND-19).
+//! The query parameters of a collection: their documentation and their parsing.
+//!
+//! Requirements: UND-14, UND-19.
 
 use std::borrow::Cow;
 
 use crate::error::{ErrorCode, Problem};
 
-/// Which page of a collection is asked for.
+/// The requested page of a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageRequest {
-    /// The page, counted from 1 (COL-22).
+    /// The page number, starting at 1.
+    ///
+    /// Requirements: COL-22.
     pub number: u64,
-    /// Records on a page, from 1 to `max_pagesize` (COL-21, LIM-01).
+    /// The number of records on a page, from 1 to `max_pagesize`.
+    ///
+    /// Requirements: COL-21, LIM-01.
     pub size: u32,
-    /// The continuation of a `next` link, as a page before gave it
-    /// ([`NextPage::Cursor`](super::NextPage::Cursor)); opaque to all but the store. It comes from a client:
-    /// one that is damaged or of another collection is ignored and `number` decides (UND-14).
+    /// The cursor of a `next` link, as the previous page returned it
+    /// ([`NextPage::Cursor`](super::NextPage::Cursor)). It is opaque except to the store.
+    ///
+    /// It is sent by a client. If it is damaged or belongs to another collection, it is ignored and
+    /// `number` is used.
+    ///
+    /// Requirements: UND-14.
     pub cursor: Option<String>,
 }
 
 impl PageRequest {
-    /// The page with this number, counted from 1, of pages of this size.
+    /// Creates a request for the page with this number, starting at 1, of pages with this size.
     #[must_use]
     pub fn new(number: u64, size: u32) -> Self {
         Self {
@@ -30,15 +39,17 @@ impl PageRequest {
         }
     }
 
-    /// The same page, found by the continuation of the page before it.
+    /// Adds the cursor that the previous page returned.
     #[must_use]
     pub fn with_cursor(mut self, continuation: impl Into<String>) -> Self {
         self.cursor = Some(continuation.into());
         self
     }
 
-    /// How many records come before this page; numbers beyond all counting stay at the largest one
-    /// (UND-19).
+    /// Returns the number of records before this page; very large page numbers saturate at the
+    /// maximum.
+    ///
+    /// Requirements: UND-19.
     #[must_use]
     pub fn records_before(&self) -> u64 {
         self.number
@@ -46,13 +57,13 @@ impl PageRequest {
             .saturating_mul(u64::from(self.size))
     }
 
-    /// What this page has of a collection that is at hand as a whole.
+    /// Returns the records of this page from an iterator over the whole collection.
     pub fn select<T>(&self, all: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
         all.skip(usize::try_from(self.records_before()).unwrap_or(usize::MAX))
             .take(self.size as usize)
     }
 
-    /// How many come before it, for databases, whose offsets are signed:
+    /// Returns the number of records before this page as a signed number, for
     /// `LIMIT {size} OFFSET {offset()}`.
     #[must_use]
     pub fn offset(&self) -> i64 {
@@ -60,20 +71,20 @@ impl PageRequest {
     }
 }
 
-/// A query parameter of a collection, for documents.
+/// The description of a query parameter of a collection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueryParameter {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it means, in a phrase without a full stop.
+    /// The meaning, as a phrase without a full stop.
     pub text: String,
-    /// The values it takes.
+    /// The allowed values.
     pub values: ParameterValues,
 }
 
 impl QueryParameter {
-    /// A parameter.
+    /// Creates a parameter.
     #[must_use]
     pub fn new(name: &'static str, text: String, values: ParameterValues) -> Self {
         Self { name, text, values }
@@ -84,33 +95,36 @@ impl QueryParameter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParameterValues {
-    /// A whole number from 1; this one when it is not sent.
+    /// A whole number greater than 0, with this default.
     Number(u32),
-    /// What this server gave.
+    /// A token that this server returned before.
     Token,
     /// A text.
     Text {
-        /// One that would be taken.
+        /// An example of a valid value.
         example: &'static str,
     },
     /// One of these.
     OneOf(Vec<&'static str>),
 }
 
-/// A page that a query asks for, and how much of it the query said itself.
+/// The page that a query requests, and the parameters that the query contained.
 #[derive(Debug)]
 pub struct ParsedPageRequest {
     /// The page.
     pub request: PageRequest,
-    /// Whether the query named the number of the page: the `self` link repeats it then (COL-27).
+    /// Whether the query contained the page number, which the `self` link then repeats.
+    ///
+    /// Requirements: COL-27.
     pub names_page: bool,
-    /// What else was asked for and every link to a page repeats, such as `&per_page=10`.
+    /// The other parameters of the request, which every link to a page repeats, such as
+    /// `&per_page=10`.
     pub repeated: String,
 }
 
 impl PageRequest {
-    /// Every query parameter of a collection whose pages have `size` records when nothing is said,
-    /// and `largest` at most.
+    /// Returns every query parameter of a collection with pages of `size` records by default, and
+    /// `largest` at most.
     #[must_use]
     pub fn parameters(size: u32, largest: u32) -> Vec<QueryParameter> {
         let parameter = |name, text: &str, values| QueryParameter {
@@ -119,35 +133,37 @@ impl PageRequest {
             values,
         };
         let of_size = format!(
-            "Records on a page; more than {largest} count as that, {size} when it is not sent"
+            "Records on a page; values above {largest} are reduced to the maximum, and the default is {size}"
         );
         vec![
             parameter(
                 "page",
-                "The page, counted from 1",
+                "The page number, starting at 1",
                 ParameterValues::Number(1),
             ),
             parameter("per_page", &of_size, ParameterValues::Number(size)),
             parameter(
                 "after",
-                "Where the page begins; only `next` links of this server have it",
+                "The position where the page starts; use it only as part of a `next` link",
                 ParameterValues::Token,
             ),
         ]
     }
 
-    /// Reads the parameters of a query; anything else is ignored (UND-14).
+    /// Reads the parameters of a query; unknown parameters are ignored.
     ///
     /// # Errors
     ///
-    /// Every parameter with a value that is not allowed.
+    /// Returns every parameter with an invalid value.
+    ///
+    /// Requirements: UND-14.
     pub fn read(
         query: Option<&str>,
         size: u32,
         largest: u32,
     ) -> Result<ParsedPageRequest, Vec<Problem>> {
         let mut problems = Vec::new();
-        // Each with its first value, and whether others follow.
+        // Each parameter with its first value, and whether it is repeated.
         let mut asked = [
             ("page", None, false),
             ("per_page", None, false),
@@ -169,7 +185,7 @@ impl PageRequest {
                 problems.push(Problem::new(
                     ErrorCode::PageInvalid,
                     name,
-                    "{property} is there more than once.",
+                    "{property} must not be repeated.",
                 ));
             }
             first
@@ -177,7 +193,7 @@ impl PageRequest {
         let mut number = |name: &str, value: &Option<Cow<'_, str>>, default: u64| match value {
             None => default,
             Some(text) => counting(text).unwrap_or_else(|| {
-                let text = "{property} must be a whole number from 1.";
+                let text = "{property} must be a whole number greater than 0.";
                 problems
                     .push(Problem::new(ErrorCode::PageInvalid, name, text).with_hint("^[1-9][0-9]*$"));
                 default
@@ -206,7 +222,7 @@ impl PageRequest {
 }
 
 impl PageRequest {
-    /// The value of a parameter that a query has.
+    /// Returns the value of a parameter of the query.
     #[must_use]
     pub fn parameter(query: Option<&str>, name: &str) -> Option<String> {
         pairs(query.unwrap_or_default())
@@ -215,7 +231,10 @@ impl PageRequest {
     }
 }
 
-/// A whole number from 1; numbers above 2^63 count as that, which is beyond every page (UND-19).
+/// Parses a whole number greater than 0. Numbers above 2^63 are reduced to it, which is after every
+/// page.
+///
+/// Requirements: UND-19.
 fn counting(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     if !is_number {
@@ -228,7 +247,7 @@ fn counting(text: &str) -> Option<u64> {
     (number > 0).then_some(number)
 }
 
-/// Whether a continuation has a form that a store may have given.
+/// Returns whether a cursor has a form that a store could have returned.
 #[must_use]
 pub fn is_token(after: &str) -> bool {
     after.len() <= 256
@@ -237,7 +256,7 @@ pub fn is_token(after: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }
 
-/// The names of a query, decoded, each with its value, which is to be [decoded] yet.
+/// Returns the decoded names of a query, each with its value, which must still be [decoded].
 pub fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     pairs
@@ -245,8 +264,8 @@ pub fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
         .map(|(key, value)| (decoded(key), value))
 }
 
-/// Percent-decoding; `+` is a space. Bytes that are no UTF-8 become replacement characters, which
-/// no parameter has.
+/// Decodes percent-encoding; `+` is a space. Bytes that are not UTF-8 become replacement
+/// characters, which no parameter contains.
 #[must_use]
 pub fn decoded(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
@@ -330,7 +349,7 @@ mod tests {
             );
         }
         assert_eq!(request("page=0&per_page=x").unwrap_err().len(), 2);
-        // The first value counts, and the problems have their order.
+        // The first value is used, and the problems are in the order of the parameters.
         let named = |query| {
             request(query)
                 .unwrap_err()

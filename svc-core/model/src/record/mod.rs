@@ -1,4 +1,4 @@
-//! What a backend hands over: a record as a typed value or as wire-ready bytes.
+//! Records that a backend returns: as typed values or as JSON bytes.
 
 pub(crate) mod raw;
 mod state;
@@ -20,25 +20,36 @@ use crate::{
 pub use raw::{FieldBytes, RawRecord, members_object};
 pub use state::RecordState;
 
-/// What every record has besides its fields (TYP-13 to TYP-16).
+/// The properties that every record has in addition to its fields.
+///
+/// Requirements: TYP-13 to TYP-16.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Meta {
-    /// The id (UND-41). It is also the record's identifier in the server's namespace (ENT-08).
+    /// The id. It is also the id of the record's identifier in the namespace of the server.
+    ///
+    /// Requirements: UND-41, ENT-08.
     pub id: Id,
-    /// When it was created (TYP-15).
+    /// The time when the record was created.
+    ///
+    /// Requirements: TYP-15.
     pub created: Timestamp,
-    /// When it was last changed (TYP-16).
+    /// The time when the record was last changed.
+    ///
+    /// Requirements: TYP-16.
     pub modified: Timestamp,
-    /// Its foreign identifiers.
+    /// The foreign identifiers.
     pub identifiers: Identifiers,
-    /// The number of its state, where its table counts one: another one after each change. It is
-    /// never sent; entity tags and conditions depend on it (ETG-01, ETG-07).
+    /// The version of the record, if its table has one. It must differ after each change.
+    ///
+    /// It is never sent. Entity tags and preconditions depend on it.
+    ///
+    /// Requirements: ETG-01, ETG-07.
     pub version: Option<i64>,
 }
 
 impl Meta {
-    /// A record made at this moment, without foreign identifiers.
+    /// Creates the metadata of a record that was created at this time, without foreign identifiers.
     #[must_use]
     pub fn new(id: Id, created: Timestamp) -> Self {
         Self {
@@ -50,28 +61,28 @@ impl Meta {
         }
     }
 
-    /// With the moment of its last change.
+    /// Sets the time of the last change.
     #[must_use]
     pub fn with_modified(mut self, modified: Timestamp) -> Self {
         self.modified = modified;
         self
     }
 
-    /// With its foreign identifiers.
+    /// Sets the foreign identifiers.
     #[must_use]
     pub fn with_identifiers(mut self, identifiers: &[Identifier]) -> Self {
         self.identifiers = Identifiers::from_slice(identifiers);
         self
     }
 
-    /// With the number that its table counts with each change.
+    /// Sets the version, which the table must change with each write.
     #[must_use]
     pub fn with_version(mut self, version: i64) -> Self {
         self.version = Some(version);
         self
     }
 
-    /// The state that a change is made from.
+    /// Returns the state of the record, which a change can be based on.
     #[must_use]
     pub fn state(&self) -> RecordState {
         RecordState {
@@ -81,12 +92,12 @@ impl Meta {
     }
 }
 
-/// The foreign identifiers of a record, ready for the wire.
+/// The foreign identifiers of a record as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Identifiers(String);
 
 impl Identifiers {
-    /// These identifiers.
+    /// Creates the JSON of these identifiers.
     #[must_use]
     pub fn from_slice(identifiers: &[Identifier]) -> Self {
         let mut json = Vec::new();
@@ -99,14 +110,14 @@ impl Identifiers {
         Self(String::from_utf8(json).unwrap_or_default())
     }
 
-    /// Elements of a JSON array of strings, separated by commas, as [`Identifiers::as_json`] gave
-    /// them.
+    /// Creates identifiers from elements of a JSON array of strings, separated by commas, as
+    /// [`Identifiers::as_json`] returned them.
     #[must_use]
     pub fn from_stored(json: String) -> Self {
         Self(json)
     }
 
-    /// The identifiers one by one.
+    /// Returns the identifiers as a list.
     #[must_use]
     pub fn to_vec(&self) -> Vec<Identifier> {
         match Json::read_kept(format!("[{}]", self.0).as_bytes()) {
@@ -119,28 +130,30 @@ impl Identifiers {
         }
     }
 
-    /// The elements of a JSON array of strings, separated by commas.
+    /// Returns the elements of a JSON array of strings, separated by commas.
     #[must_use]
     pub fn as_json(&self) -> &str {
         &self.0
     }
 }
 
-/// A computed value, for a record that is handed over as bytes.
+/// A computed value of a record that is returned as bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ComputedValue {
-    /// A number of things.
+    /// A count.
     Count(i64),
     /// A sum of money.
     Amount(Amount),
-    /// A moment.
+    /// A timestamp.
     Timestamp(Timestamp),
-    /// The relation of a kind, sent with the dialect's prefix (UND-05).
+    /// The relation of a kind, sent with the prefix of the dialect.
+    ///
+    /// Requirements: UND-05.
     Relation(Kind),
 }
 
 impl ComputedValue {
-    /// The computed fields of a record that was just made.
+    /// Returns the computed fields of a new record.
     #[must_use]
     pub fn of_new(kind: Kind) -> Vec<(&'static str, Self)> {
         let at_first = |source| match source {
@@ -161,10 +174,10 @@ impl ComputedValue {
     }
 }
 
-/// A record on its way to the wire.
+/// A record that a backend returns.
 ///
-/// A backend that keeps typed data hands over [`Record::new`]; one that keeps wire-ready JSON
-/// [`Record::from_wire`], and nothing is parsed on the way.
+/// A backend with typed data uses [`Record::new`]. A backend that stores JSON uses
+/// [`Record::from_wire`], which needs no parsing.
 ///
 /// # Examples
 ///
@@ -174,12 +187,12 @@ impl ComputedValue {
 /// let id = |text| Id::new(text).ok_or("id");
 /// let now = Timestamp::from_micros(0);
 ///
-/// // HasSqlType, with a computed field and where its links lead.
+/// // From typed data, with a computed field.
 /// let petition = Petition::default().title("More trees");
 /// let petition = Record::new(Meta::new(id("p1")?, now), petition)
 ///     .with_computed(petition::key::total_signatures, ComputedValue::Count(1));
 ///
-/// // As a store keeps it: the inside of a JSON object.
+/// // From the members of a JSON object, as a store stores them.
 /// let signature = Record::<Signature>::from_wire(Meta::new(id("s1")?, now), Box::from(*br#""comments":"Yes!""#))
 ///     .with_link(signature::link::petition, RecordAddress::without_parent(Kind::Petition, id("p1")?))
 ///     .with_link(signature::link::person, RecordAddress::without_parent(Kind::Person, id("a")?));
@@ -194,11 +207,11 @@ pub struct Record<R> {
 }
 
 impl<R: Resource> Record<R> {
-    /// A record of typed fields, computed ones among them.
+    /// Creates a record from typed fields, including computed ones.
     #[must_use]
     #[allow(
         clippy::needless_pass_by_value,
-        reason = "a record is handed over, not lent"
+        reason = "a record takes ownership of its fields"
     )]
     pub fn new(meta: Meta, fields: R) -> Self {
         let mut bytes = Vec::new();
@@ -210,14 +223,15 @@ impl<R: Resource> Record<R> {
         Self::from_raw(raw)
     }
 
-    /// A record whose fields are stored wire-ready: `"name":value` pairs separated by commas,
-    /// without braces, without identifiers, dates, computed fields of the top level and links.
+    /// Creates a record from JSON bytes: `"name":value` pairs separated by commas, without braces.
+    ///
+    /// They must not contain identifiers, dates, top-level computed fields or links.
     #[must_use]
     pub fn from_wire(meta: Meta, fields: impl Into<Bytes>) -> Self {
         Self::from_raw(RawRecord::from_wire(R::KIND, meta, fields))
     }
 
-    /// The typed view of a record of this kind.
+    /// Converts a raw record of this kind.
     #[must_use]
     pub fn from_raw(raw: RawRecord) -> Self {
         Self {
@@ -226,7 +240,7 @@ impl<R: Resource> Record<R> {
         }
     }
 
-    /// With the value of a computed field.
+    /// Sets the value of a computed field.
     #[must_use]
     pub fn with_computed(mut self, key: FieldKey<R>, value: ComputedValue) -> Self {
         if let Some(field) = key.spec() {
@@ -235,17 +249,23 @@ impl<R: Resource> Record<R> {
         self
     }
 
-    /// With where a link to one record leads. The container's link gives the record its address
-    /// (COL-19).
+    /// Sets the target of a link to one record. The link to the container determines the address of
+    /// the record.
+    ///
+    /// Requirements: COL-19.
     #[must_use]
     pub fn with_link(mut self, key: LinkKey<R>, to: impl Into<LinkValue>) -> Self {
         self.raw.add_link(key.name(), to.into());
         self
     }
 
-    /// With a link under a relation of the vendor's own (ENT-27): `name` is 1 to 64 of
-    /// `[a-z0-9_-]`. It is sent where the API has `VendorRelations`;
-    /// another name is dropped, and of one name the last link counts.
+    /// Adds a link with a vendor relation. `name` must consist of 1 to 64 characters of
+    /// `[a-z0-9_-]`.
+    ///
+    /// The link is sent only if the API has `VendorRelations`. A link with an invalid name is
+    /// dropped. If a name is added twice, the last link is used.
+    ///
+    /// Requirements: ENT-27.
     #[must_use]
     pub fn with_vendor_link(mut self, name: &str, href: impl Into<String>) -> Self {
         if is_relation_name(name) {
@@ -255,44 +275,46 @@ impl<R: Resource> Record<R> {
         self
     }
 
-    /// The fields as a typed value again. Share objects of stored bytes are read under their names
+    /// Returns the fields as a typed value. Share objects in stored bytes are read by their names
     /// in the tables.
     #[must_use]
     pub fn fields(&self) -> R {
         R::from_object(&self.raw.to_fields_lossy(&ShareNames::default()))
     }
 
-    /// Id, dates and identifiers.
+    /// Returns id, dates and identifiers.
     #[must_use]
     pub fn meta(&self) -> &Meta {
         &self.raw.meta
     }
 
-    /// Its address (COL-19).
+    /// Returns the address.
+    ///
+    /// Requirements: COL-19.
     #[must_use]
     pub fn address(&self) -> RecordAddress {
         self.raw.address()
     }
 
-    /// The id of the container it lives in.
+    /// Returns the id of the parent record.
     #[must_use]
     pub fn parent(&self) -> Option<&Id> {
         self.raw.parent()
     }
 
-    /// Where a link to one record leads, when it is a record of this server.
+    /// Returns the target of a link to one record if it is a record of this server.
     #[must_use]
     pub fn link(&self, key: LinkKey<R>) -> Option<&RecordAddress> {
         self.raw.link(key.name())
     }
 
-    /// The record without its type, lent.
+    /// Returns a reference to the raw record.
     #[must_use]
     pub fn as_raw(&self) -> &RawRecord {
         &self.raw
     }
 
-    /// The record without its type.
+    /// Returns the raw record.
     #[must_use]
     pub fn into_raw(self) -> RawRecord {
         self.raw

@@ -1,4 +1,4 @@
-//! A record without the type of its kind: for stores that keep every kind alike.
+//! Records without the type of their kind, for stores that handle every kind alike.
 
 use std::fmt;
 
@@ -14,17 +14,18 @@ use crate::{
     value::Id,
 };
 
-/// The fields of a record, ready for the wire.
+/// The fields of a record as JSON.
 #[derive(Clone, PartialEq)]
 pub enum FieldBytes {
-    /// `"name":value` pairs separated by commas, without braces, under wire names.
+    /// `"name":value` pairs separated by commas, without braces, with the names that
+    /// responses use.
     Stored(Bytes),
-    /// The same, but share objects under the names of the tables, computed fields among them.
+    /// The same, including computed fields, but with the share objects named as in the tables.
     Typed(Bytes),
 }
 
 impl fmt::Debug for FieldBytes {
-    /// Without values: they are personal data.
+    /// Omits the values, because they are personal data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (form, bytes) = match self {
             Self::Stored(bytes) => ("Stored", bytes),
@@ -36,7 +37,7 @@ impl fmt::Debug for FieldBytes {
     }
 }
 
-/// A record on its way to the wire, without the type of its kind.
+/// A record that a backend returns, without the type of its kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RawRecord {
     pub(crate) kind: Kind,
@@ -48,8 +49,9 @@ pub struct RawRecord {
 }
 
 impl RawRecord {
-    /// A record whose fields are stored wire-ready: `"name":value` pairs separated by commas,
-    /// without braces, without identifiers, dates, computed fields of the top level and links.
+    /// Creates a record from JSON bytes: `"name":value` pairs separated by commas, without braces.
+    ///
+    /// They must not contain identifiers, dates, top-level computed fields or links.
     #[must_use]
     pub fn from_wire(kind: Kind, meta: Meta, fields: impl Into<Bytes>) -> Self {
         let fields = FieldBytes::Stored(fields.into());
@@ -63,7 +65,7 @@ impl RawRecord {
         }
     }
 
-    /// The same with id, dates and links alone.
+    /// Returns the record with id, dates and links only.
     #[must_use]
     pub fn without_fields(&self) -> Self {
         Self {
@@ -79,7 +81,7 @@ impl RawRecord {
         }
     }
 
-    /// Sets a computed field; a value among typed fields gives way.
+    /// Sets a computed field, replacing a value among the typed fields.
     pub fn add_computed(&mut self, name: &'static str, value: ComputedValue) {
         self.computed.retain(|(known, _)| *known != name);
         if let FieldBytes::Typed(bytes) = &self.fields {
@@ -93,18 +95,18 @@ impl RawRecord {
         self.computed.push((name, value));
     }
 
-    /// Adds where a link to one record leads.
+    /// Adds the target of a link to one record.
     pub fn add_link(&mut self, name: &'static str, to: LinkValue) {
         self.links.push((name, to));
     }
 
-    /// The kind.
+    /// Returns the kind.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Id, dates and identifiers.
+    /// Returns id, dates and identifiers.
     #[must_use]
     pub fn meta(&self) -> &Meta {
         &self.meta
@@ -115,30 +117,30 @@ impl RawRecord {
         &mut self.meta
     }
 
-    /// The fields, as they were given.
+    /// Returns the fields as they were given.
     #[must_use]
     pub fn fields(&self) -> &FieldBytes {
         &self.fields
     }
 
-    /// Replaces the fields by others in the form of [`from_wire`](Self::from_wire).
+    /// Replaces the fields; the format is that of [`from_wire`](Self::from_wire).
     pub fn set_fields(&mut self, fields: Bytes) {
         self.fields = FieldBytes::Stored(fields);
     }
 
-    /// The computed fields and their values.
+    /// Returns the computed fields and their values.
     #[must_use]
     pub fn computed(&self) -> &[(&'static str, ComputedValue)] {
         &self.computed
     }
 
-    /// Gives all computed fields the values of a new record.
+    /// Sets all computed fields to the values of a new record.
     pub fn reset_computed(&mut self) {
         self.computed = ComputedValue::of_new(self.kind);
     }
 
-    /// Sets the computed field with this source, or removes it. A kind without such a field stays
-    /// unchanged.
+    /// Sets the computed field with this source, or removes it. Does nothing for a kind without
+    /// such a field.
     pub fn set_computed(&mut self, source: ComputedSource, value: Option<ComputedValue>) {
         let Some(field) = self.kind.schema().computed_from(source) else {
             return;
@@ -147,7 +149,7 @@ impl RawRecord {
         self.computed.extend(value.map(|value| (field.name, value)));
     }
 
-    /// The links to one record, hidden ones included, and their targets.
+    /// Returns the links to one record, including hidden ones, and their targets.
     #[must_use]
     pub fn links(&self) -> &[(&'static str, LinkValue)] {
         &self.links
@@ -159,13 +161,13 @@ impl RawRecord {
         self.links.extend(to.map(|to| (name, to)));
     }
 
-    /// The names and addresses of the vendor's own links.
+    /// Returns the names and URLs of the vendor links.
     #[must_use]
     pub fn own_links(&self) -> &[(String, String)] {
         &self.own_links
     }
 
-    /// Where a link to one record leads, when it is a record of this server.
+    /// Returns the target of a link to one record if it is a record of this server.
     #[must_use]
     pub fn link(&self, name: &str) -> Option<&RecordAddress> {
         self.links.iter().find_map(|(link, to)| match to {
@@ -174,14 +176,14 @@ impl RawRecord {
         })
     }
 
-    /// The id of the container it lives in.
+    /// Returns the id of the parent record.
     #[must_use]
     pub fn parent(&self) -> Option<&Id> {
         self.link(self.kind.schema().parent?)
             .map(|address| &address.id)
     }
 
-    /// Its fields under the names of the tables; `names` are those of the stored bytes.
+    /// Returns the fields under the names of the tables. `names` are those of the stored bytes.
     #[must_use]
     pub fn to_fields_lossy(&self, names: &ShareNames) -> Object {
         let (FieldBytes::Stored(members) | FieldBytes::Typed(members)) = &self.fields;
@@ -192,19 +194,20 @@ impl RawRecord {
         object
     }
 
-    /// Its fields as a store keeps them: `"name":value` pairs separated by commas, without braces.
+    /// Returns the fields as a store stores them: `"name":value` pairs separated by commas, without
+    /// braces.
     #[must_use]
     pub fn wire_fields(&self) -> &[u8] {
         let (FieldBytes::Stored(members) | FieldBytes::Typed(members)) = &self.fields;
         members
     }
 
-    /// Its fields under the names of the tables, for a store that reads what it has stored itself.
+    /// Returns the fields under the names of the tables, for a store that reads its own data.
     ///
     /// # Errors
     ///
-    /// When the stored bytes are not members of a JSON object: nothing may be made of them, or it
-    /// would be lost.
+    /// Returns an error if the stored bytes are not members of a JSON object. The store must not
+    /// overwrite such a record, because its data would be lost.
     pub fn to_fields(&self, names: &ShareNames) -> Result<Object> {
         let (FieldBytes::Stored(members) | FieldBytes::Typed(members)) = &self.fields;
         let mut object = parse_members(members)
@@ -215,14 +218,16 @@ impl RawRecord {
         Ok(object)
     }
 
-    /// Whether its stored fields and identifiers are JSON. Nothing else is sent: a damaged file or
-    /// database has other bytes.
+    /// Returns whether the stored fields and identifiers are JSON.
+    ///
+    /// A record that is not well formed is never sent; it can be the result of a damaged file or
+    /// database.
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
         is_members(self.wire_fields()) && is_items(self.meta.identifiers.as_json().as_bytes())
     }
 
-    /// The value of the computed field with this source.
+    /// Returns the value of the computed field with this source.
     pub fn computed_value(&self, source: ComputedSource) -> Option<&ComputedValue> {
         let field = self.kind.schema().computed_from(source)?;
         self.computed
@@ -231,7 +236,9 @@ impl RawRecord {
             .map(|(_, value)| value)
     }
 
-    /// Its address (COL-19).
+    /// Returns the address.
+    ///
+    /// Requirements: COL-19.
     #[must_use]
     pub fn address(&self) -> RecordAddress {
         let parent = self.kind.schema().path_parent.and_then(|_| self.parent().cloned());
@@ -243,7 +250,7 @@ impl RawRecord {
     }
 }
 
-/// `"name":value` pairs separated by commas, without braces, as an object.
+/// Converts `"name":value` pairs, separated by commas and without braces, into an object.
 #[must_use]
 pub fn members_object(members: &[u8]) -> Object {
     parse_members(members).unwrap_or_default()

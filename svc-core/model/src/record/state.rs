@@ -1,12 +1,12 @@
-//! Which state of a record somebody has seen.
+//! The state of a record that a client has seen.
 
 use super::Meta;
 use crate::value::Timestamp;
 
-/// A state of a record, by which a change is made to what its client knows, or not at all (ETG-07).
+/// A state of a record. A conditional change applies only if the record is still in this state.
 ///
-/// Where a backend counts a version in [`Meta::with_version`], that alone decides; otherwise the date of
-/// the last change does.
+/// States are compared by the version of [`Meta::with_version`] if the backend has one, and
+/// otherwise by the date of the last change.
 ///
 /// # Examples
 ///
@@ -16,20 +16,22 @@ use crate::value::Timestamp;
 /// let noon = Timestamp::from_micros(0);
 /// let seen = Meta::new(7.into(), noon).with_version(3).state();
 /// assert!(seen.matches(RecordState::new(noon).with_version(3)));
-/// // Changed twice in what the column knows as one moment.
+/// // Changed twice within the precision of the date column.
 /// assert!(!seen.matches(RecordState::new(noon).with_version(4)));
 /// ```
+///
+/// Requirements: ETG-07.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordState {
-    /// When the record was last changed.
+    /// The time of the last change.
     pub modified: Timestamp,
-    /// The version of it, where its backend counts one.
+    /// The version, if the backend has one.
     pub version: Option<i64>,
 }
 
 impl RecordState {
-    /// Of a record that was last changed at this moment.
+    /// Creates the state of a record that was last changed at this time.
     #[must_use]
     pub fn new(modified: Timestamp) -> Self {
         Self {
@@ -38,14 +40,14 @@ impl RecordState {
         }
     }
 
-    /// With the version that the backend counts.
+    /// Sets the version.
     #[must_use]
     pub fn with_version(mut self, version: i64) -> Self {
         self.version = Some(version);
         self
     }
 
-    /// Whether the record is the same one as it is now.
+    /// Returns whether the record is still in this state.
     #[must_use]
     pub fn matches(self, now: impl Into<Self>) -> bool {
         let now = now.into();

@@ -1,17 +1,17 @@
-//! What a server has of a kind that is narrower than the interface: the one truth of what
-//! validation enforces, what records show, and what capability document, schemas and pages say
-//! (CAP-04 to CAP-08).
+//! The constraints of a server that are narrower than the specification. Validation, responses, the
+//! capability document, schemas and pages all use them.
+//!
+//! Requirements: CAP-04 to CAP-08.
 
 use std::collections::BTreeMap;
 
 use crate::value::Amount;
 
-/// What a server has of one kind's fields that is narrower than the interface, by the names of the
-/// tables.
+/// The constraints of this server for the fields of one kind, by the names of the tables.
 ///
-/// Registration fills it (`.required_fields(...)`, `.allowed_values(...)`, ... of
-/// `ResourceConfig`); a program that learns it when it starts, such as from its
-/// tables, hands it over with `ApiBuilder::constraints`.
+/// Registration fills them (`.required_fields(...)`, `.allowed_values(...)`, ... of
+/// `ResourceConfig`). A program that determines them at startup, for example from its tables,
+/// passes them to `ApiBuilder::constraints`.
 ///
 /// # Examples
 ///
@@ -30,36 +30,43 @@ pub struct Constraints {
     members: BTreeMap<String, Constraint>,
 }
 
-/// What is narrower at one field, or at one member of an object or of a list's objects. The default
-/// is as the interface has it.
+/// The constraint of one field, or of one member of an object or of a list's objects. By default,
+/// nothing is constrained.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Constraint {
-    /// A create must have it, and a change cannot empty it (CAP-05).
+    /// A create must contain it, and a change cannot clear it.
+    ///
+    /// Requirements: CAP-05.
     pub required: bool,
-    /// It does not leave the server.
+    /// It is never sent.
     pub hidden: bool,
-    /// It is not taken from clients (CAP-06).
+    /// Clients cannot set it.
+    ///
+    /// Requirements: CAP-06.
     pub read_only: bool,
-    /// The only values of an enum; those of a flexible enum close it (TYP-08, TYP-09).
+    /// The allowed values of an enum; a flexible enum becomes closed.
+    ///
+    /// Requirements: TYP-08, TYP-09.
     pub values: Option<Vec<String>>,
-    /// What it is where a create leaves it out, and where a change empties it (CAP-08): a text, or
-    /// a number, `true` or `false` as text.
+    /// The value if a create omits it, and after a change clears it: a text, or a number, `true` or
+    /// `false` as text.
+    ///
+    /// Requirements: CAP-08.
     pub default: Option<String>,
-    /// The least whole number or amount.
+    /// The minimum of a whole number or amount.
     pub min: Option<Amount>,
-    /// The greatest whole number or amount.
+    /// The maximum of a whole number or amount.
     pub max: Option<Amount>,
-    /// How many characters a text has at most.
+    /// The maximum length of a text in characters.
     pub max_length: Option<u32>,
-    /// What is narrower at the members of the object, or of each object of the list, that stands
-    /// here.
+    /// The constraints of the members of the object, or of each object of the list.
     pub members: Constraints,
 }
 
 impl Constraints {
-    /// What is narrower at the end of a path of names, to be set. An empty path leads nowhere: what
-    /// is set there is not found again.
+    /// Returns the constraint at a path of names, to be set. A constraint that is set at an empty
+    /// path has no effect.
     pub fn entry(&mut self, path: &[&str]) -> &mut Constraint {
         match path {
             [] | [_] => self.members.entry(path.concat()).or_default(),
@@ -72,7 +79,7 @@ impl Constraints {
         }
     }
 
-    /// What is narrower at the end of a path of names; `None` where nothing is.
+    /// Returns the constraint at a path of names, if there is one.
     #[must_use]
     pub fn get(&self, path: &[&str]) -> Option<&Constraint> {
         match path {
@@ -82,27 +89,26 @@ impl Constraints {
         }
     }
 
-    /// What is narrower at the field of this name.
+    /// Returns the constraint of the field with this name.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<&Constraint> {
         self.members.get(name)
     }
 
-    /// The fields at which something is narrower.
+    /// Returns the fields that have a constraint.
     pub fn members(&self) -> impl Iterator<Item = (&str, &Constraint)> {
         self.members
             .iter()
             .map(|(name, narrow)| (name.as_str(), narrow))
     }
 
-    /// Whether all is as the interface has it.
+    /// Returns whether there is no constraint.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.members.values().all(Constraint::is_empty)
     }
 
-    /// Adds what another one says. What both say holds both; of two defaults the one that is there
-    /// already stays.
+    /// Adds other constraints. Both then apply; of two defaults the existing one remains.
     pub fn merge(&mut self, other: Self) {
         for (name, narrow) in other.members {
             self.members.entry(name).or_default().merge(narrow);
@@ -111,13 +117,12 @@ impl Constraints {
 }
 
 impl Constraint {
-    /// Leaves the field out: the server has no such field, so that it is neither shown nor taken
-    /// nor declared.
+    /// Removes the field from the API: it is not sent, accepted or declared.
     pub fn omit(&mut self) {
         (self.hidden, self.read_only) = (true, true);
     }
 
-    /// Whether the server has no such field.
+    /// Returns whether the server does not have the field.
     #[must_use]
     pub fn is_omitted(&self) -> bool {
         self.hidden && self.read_only
@@ -164,8 +169,7 @@ impl Constraint {
 mod tests {
     use super::*;
 
-    /// CAP-04: what a registration says and what the tables say hold together, whatever is said
-    /// first.
+    /// CAP-04: the constraints of the registration and of the tables both apply, in any order.
     #[test]
     fn cap_04_what_two_say_holds_both() {
         let texts = |values: &[&str]| {
@@ -214,7 +218,7 @@ mod tests {
         assert_eq!(mine.get(&[]), None);
         let mut nothing = Constraints::default();
         let _ = nothing.entry(&["a", "b"]);
-        assert!(nothing.is_empty(), "a look is no word");
+        assert!(nothing.is_empty(), "reading a constraint does not add one");
         nothing.merge(mine.clone());
         assert_eq!(nothing.get(&["status"]), mine.get(&["status"]));
     }

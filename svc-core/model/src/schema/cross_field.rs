@@ -1,4 +1,4 @@
-//! What a kind's rules between fields see and may do.
+//! The context of the rules between the fields of a kind.
 
 use crate::{
     error::{ErrorCode, Problem},
@@ -6,12 +6,13 @@ use crate::{
     value::Timestamp,
 };
 
-/// The whole record after a write, for the rules between its fields (ERR-35, RES-person-08,
-/// RES-event-24).
+/// The complete record after a write, for the rules between its fields.
+///
+/// Requirements: ERR-35, RES-person-08, RES-event-24.
 #[derive(Debug)]
 pub struct RecordValidator<'a> {
     fields: &'a mut Object,
-    /// What a change sends; `None` for a new record.
+    /// The sent members of a change; `None` for a new record.
     sent: Option<&'a Object>,
     problems: &'a mut Vec<Problem>,
     now: Timestamp,
@@ -32,45 +33,45 @@ impl<'a> RecordValidator<'a> {
         }
     }
 
-    /// Whether the write is about one of these fields: a new record is about all of its own, a
-    /// change about what it sends.
+    /// Returns whether the write concerns one of these fields. A new record concerns all fields,
+    /// and a change concerns the fields that it sends.
     #[must_use]
     pub fn touches(&self, names: &[&str]) -> bool {
         self.sent
             .is_none_or(|sent| names.iter().any(|name| sent.contains(name)))
     }
 
-    /// Whether the field has a value.
+    /// Returns whether the field has a value.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.fields.get(name).is_some_and(|value| !value.is_null())
     }
 
-    /// The text of a field.
+    /// Returns the text of a field.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
         self.fields.get(name)?.as_str()
     }
 
-    /// The truth of a field.
+    /// Returns the boolean of a field.
     #[must_use]
     pub fn boolean(&self, name: &str) -> Option<bool> {
         self.fields.get(name)?.as_bool()
     }
 
-    /// The elements of a field.
+    /// Returns the elements of a field.
     #[must_use]
     pub fn array(&self, name: &str) -> Option<&[Json]> {
         self.fields.get(name)?.as_array()
     }
 
-    /// The object in a field.
+    /// Returns the object of a field.
     #[must_use]
     pub fn object(&self, name: &str) -> Option<&Object> {
         self.fields.get(name)?.as_object()
     }
 
-    /// The moment in a field.
+    /// Returns the timestamp of a field.
     #[must_use]
     pub fn timestamp(&self, name: &str) -> Option<Timestamp> {
         Timestamp::parse(self.text(name)?)
@@ -81,14 +82,14 @@ impl<'a> RecordValidator<'a> {
         self.fields.insert(name, value);
     }
 
-    /// Sets a field to the time of receipt when it has no value.
+    /// Sets a field to the time of receipt if it has no value.
     pub fn set_receipt_time_if_missing(&mut self, name: &'static str) {
         if !self.has(name) {
             self.fields.insert(name, Json::from(self.now.to_string()));
         }
     }
 
-    /// Empties a field.
+    /// Clears a field.
     pub fn remove(&mut self, name: &str) {
         self.fields.remove(name);
     }

@@ -1,34 +1,34 @@
-//! Fields: type, rules, who sets them, and where computed ones come from.
+//! Fields: their types, rules and modes, and the sources of computed fields.
 
 use super::ObjectSchema;
 use crate::names::Kind;
 
-/// One field of the interface.
+/// A field of the specification.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct FieldSpec {
-    /// Name on the wire.
+    /// The name in JSON.
     pub name: &'static str,
-    /// The requirement row that it answers, such as `RES-petition-02`.
+    /// The id of its requirement, such as `RES-petition-02`.
     pub requirement: &'static str,
-    /// What it is, in a phrase without a full stop.
+    /// The meaning, as a phrase without a full stop.
     pub doc: &'static str,
-    /// Its type.
+    /// The type.
     pub ty: ValueType,
-    /// Who sets it, and when.
+    /// Who sets the field, and when.
     pub mode: FieldMode,
-    /// Rules beyond the type.
+    /// The rules in addition to the type.
     pub rules: &'static [FieldRule],
 }
 
 impl FieldSpec {
-    /// Whether the system keeps the value, so that a client's value is ignored.
+    /// Returns whether the server computes the value. A value from a client is then ignored.
     #[must_use]
     pub const fn is_computed(&self) -> bool {
         matches!(self.mode, FieldMode::Computed(_))
     }
 
-    /// Where the value comes from, when the system keeps it.
+    /// Returns the source of a computed value.
     #[must_use]
     pub const fn source(&self) -> Option<ComputedSource> {
         match self.mode {
@@ -44,47 +44,66 @@ impl FieldSpec {
 pub enum FieldMode {
     /// The client may set it.
     Stored,
-    /// The client must set it on create (CAP-05).
+    /// The client must set it on create.
+    ///
+    /// Requirements: CAP-05.
     Required,
-    /// The client may set it; omitted on create it has this value (CAP-08).
+    /// The client may set it; otherwise a create sets this value.
+    ///
+    /// Requirements: CAP-08.
     Default(&'static str),
-    /// The client may set it; omitted on create it is the time of receipt (CAP-08).
+    /// The client may set it; otherwise a create sets the time of receipt.
+    ///
+    /// Requirements: CAP-08.
     ReceiptTime,
-    /// The system keeps it; a value sent by a client is ignored (CAP-06).
+    /// The server computes it; a value sent by a client is ignored.
+    ///
+    /// Requirements: CAP-06.
     Computed(ComputedSource),
 }
 
-/// Where the value of a computed field comes from.
+/// The source of a computed field.
 ///
-/// A store matches it without a wildcard: a source that is added here does not compile until each
-/// store has it.
+/// A store matches it without a wildcard. A new source therefore does not compile until each store
+/// supports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComputedSource {
-    /// The clock of the store, at the write.
+    /// The clock of the store at the time of the write.
     Clock,
-    /// Nothing of the interface: what is counted lies outside of it, so that the value is always 0.
+    /// The API does not contain the counted data, so the value is always 0.
     AlwaysZero,
-    /// The relation of a kind, the same for every record (UND-05, UND-06).
+    /// The relation of a kind, the same for every record.
+    ///
+    /// Requirements: UND-05, UND-06.
     Relation(Kind),
-    /// The number of records of the kind under this one.
+    /// The number of records of the kind under this record.
     Count(Kind),
-    /// The records of the kind under this one that accept (RES-event-18).
+    /// The number of records of the kind under this record that accept.
+    ///
+    /// Requirements: RES-event-18.
     Accepted(Kind),
-    /// How many the sum of the records of the kind under this one is made of: the tickets that
-    /// attendances bought, or the donations that are summed; in a part of this record, of that part
-    /// (RES-event-16, RES-event-19, RES-fundraising_page-09).
+    /// The number of values in the sum over the records of the kind under this record: the tickets
+    /// of attendances, or the donations. In a part of this record, it covers that part only.
+    ///
+    /// Requirements: RES-event-16, RES-event-19, RES-fundraising_page-09.
     SummedCount(Kind),
-    /// The money of the records of the kind under this one; in a part of this record, that of that
-    /// part (RES-event-17, RES-event-20, RES-fundraising_page-10).
+    /// The sum of the money of the records of the kind under this record. In a part of this record,
+    /// it covers that part only.
+    ///
+    /// Requirements: RES-event-17, RES-event-20, RES-fundraising_page-10.
     SummedAmount(Kind),
-    /// When sending starts (RES-message-01).
+    /// The time when sending starts.
+    ///
+    /// Requirements: RES-message-01.
     ScheduledStart,
-    /// When sending stops (RES-message-02).
+    /// The time when sending stops.
+    ///
+    /// Requirements: RES-message-02.
     ScheduledStop,
 }
 
 impl ComputedSource {
-    /// The kind whose records under this one are added up; `None` where nothing is.
+    /// Returns the kind whose records under this one are summed; `None` if the source is not a sum.
     #[must_use]
     pub const fn summed_kind(self) -> Option<Kind> {
         match self {
@@ -100,44 +119,75 @@ impl ComputedSource {
     }
 }
 
-/// The type of a value on the wire (TYP-01 to TYP-12).
+/// The type of a JSON value.
+///
+/// Requirements: TYP-01 to TYP-12.
 #[derive(Debug, Clone, Copy)]
 pub enum ValueType {
-    /// JSON string (TYP-01).
+    /// JSON string.
+    ///
+    /// Requirements: TYP-01.
     String,
-    /// JSON number without a fraction, 64-bit (TYP-02).
+    /// JSON number without a fraction, 64-bit.
+    ///
+    /// Requirements: TYP-02.
     Integer,
-    /// JSON number, 64-bit float (TYP-03).
+    /// JSON number, 64-bit float.
+    ///
+    /// Requirements: TYP-03.
     Float,
-    /// JSON number, exact decimal (TYP-03, TYP-04).
+    /// JSON number, exact decimal.
+    ///
+    /// Requirements: TYP-03, TYP-04.
     Amount,
-    /// JSON true or false (TYP-05).
+    /// JSON true or false.
+    ///
+    /// Requirements: TYP-05.
     Boolean,
-    /// ISO 8601 timestamp (TYP-06).
+    /// ISO 8601 timestamp.
+    ///
+    /// Requirements: TYP-06.
     Timestamp,
-    /// ISO 8601 calendar date (TYP-07).
+    /// ISO 8601 calendar date.
+    ///
+    /// Requirements: TYP-07.
     Date,
-    /// Closed list of values (TYP-08).
+    /// Closed list of values.
+    ///
+    /// Requirements: TYP-08.
     Enum(&'static [&'static str]),
-    /// Listed values plus any other string (TYP-09).
+    /// Listed values or any other string.
+    ///
+    /// Requirements: TYP-09.
     FlexEnum(&'static [&'static str]),
-    /// A flag that is sent as a boolean or as the strings `true` and `false` (RES-phone_number-01).
+    /// A flag, sent as a boolean or as one of the strings `true` and `false`.
+    ///
+    /// Requirements: RES-phone_number-01.
     Flag,
-    /// An address or an identifier of a record: a string, or an object with `href`
-    /// (RES-canvass-09).
+    /// A URL or an identifier of a record: a string, or an object with `href`.
+    ///
+    /// Requirements: RES-canvass-09.
     Reference,
-    /// Object with string values under free keys (RES-person-36).
+    /// An object with arbitrary keys and string values.
+    ///
+    /// Requirements: RES-person-36.
     StringMap,
-    /// JSON array of one type (TYP-12).
+    /// JSON array of one type.
+    ///
+    /// Requirements: TYP-12.
     Array(&'static ValueType),
-    /// One object or an array of such objects (RES-canvass-08).
+    /// One object or an array of such objects.
+    ///
+    /// Requirements: RES-canvass-08.
     OneOrMany(&'static ValueType),
-    /// JSON object with the fields of a table (TYP-11).
+    /// JSON object with the fields of a table.
+    ///
+    /// Requirements: TYP-11.
     Object(&'static ObjectSchema),
 }
 
 impl ValueType {
-    /// The object table of this type, also inside an array.
+    /// Returns the table of the object, or of the objects of an array.
     #[must_use]
     pub const fn object(&self) -> Option<&'static ObjectSchema> {
         match self {
@@ -148,47 +198,79 @@ impl ValueType {
     }
 }
 
-/// A rule on one field beyond its type.
+/// A rule for a field in addition to its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldRule {
-    /// A number between two bounds, both included.
+    /// A number between two bounds, inclusive.
     Between(i64, i64),
-    /// A number that is not below zero.
+    /// A number that is not negative.
     NotNegative,
-    /// An e-mail address: has an `@` and no control characters (RES-email_address-03).
+    /// An e-mail address: has an `@` and no control characters.
+    ///
+    /// Requirements: RES-email_address-03.
     Email,
-    /// Text without control characters, such as line breaks: it may become the header of a mail
-    /// (RES-event-43, UND-10).
+    /// Text without control characters such as line breaks, because it may become an e-mail header.
+    ///
+    /// Requirements: RES-event-43, UND-10.
     OneLine,
-    /// Two letters, ISO 3166-1 alpha-2 (RES-postal_address-09).
+    /// Two letters, ISO 3166-1 alpha-2.
+    ///
+    /// Requirements: RES-postal_address-09.
     CountryCode,
-    /// A code of ISO 4217 in any case, kept in capitals (RES-fundraising_page-11).
+    /// A code of ISO 4217; it is case-insensitive and stored in capitals.
+    ///
+    /// Requirements: RES-fundraising_page-11.
     CurrencyCode,
-    /// Two letters, the last part of a code of ISO 3166-2 (RES-postal_address-07).
+    /// Two letters, the last part of an ISO 3166-2 code.
+    ///
+    /// Requirements: RES-postal_address-07.
     RegionCode,
-    /// Two or three letters, ISO 639 (RES-postal_address-10).
+    /// Two or three letters, ISO 639.
+    ///
+    /// Requirements: RES-postal_address-10.
     LanguageCode,
-    /// A well-formed tag of RFC 5646, or a list of them (RES-person-17, RES-person-18).
+    /// A well-formed RFC 5646 tag, or a list of them.
+    ///
+    /// Requirements: RES-person-17, RES-person-18.
     LanguageTag,
-    /// Elements whose `number` begins with the country code of their `country`
-    /// (RES-phone_number-03).
+    /// Elements whose `number` starts with the country code of their `country`.
+    ///
+    /// Requirements: RES-phone_number-03.
     CountryCalls,
-    /// Digits only; a JSON number and the usual separators are accepted (RES-phone_number-03).
+    /// Digits only; a JSON number and the usual separators are accepted.
+    ///
+    /// Requirements: RES-phone_number-03.
     PhoneNumber,
-    /// One leading `@` is removed (RES-person-35).
+    /// A leading `@` is removed.
+    ///
+    /// Requirements: RES-person-35.
     WithoutAt,
-    /// Duplicates are collapsed, the first stays (RES-person-16).
+    /// Duplicates are removed; the first one remains.
+    ///
+    /// Requirements: RES-person-16.
     Unique,
-    /// No two records of a tenant have the same (UND-02, UND-03).
+    /// Unique among the records of a tenant.
+    ///
+    /// Requirements: UND-02, UND-03.
     UniqueName,
-    /// At most one element has `primary` true (RES-postal_address-02).
+    /// At most one element has `primary` true.
+    ///
+    /// Requirements: RES-postal_address-02.
     OnePrimary,
-    /// Letters and digits only (RES-question-08).
+    /// Letters and digits only.
+    ///
+    /// Requirements: RES-question-08.
     ResponseKey,
-    /// Letters, digits and underscore only (RES-question-09).
+    /// Letters, digits and underscore only.
+    ///
+    /// Requirements: RES-question-09.
     ResponseName,
-    /// Elements have different `key` members (ERR-40).
+    /// Elements must have different `key` members.
+    ///
+    /// Requirements: ERR-40.
     UniqueKeys,
-    /// Entries of the form `<system_name>:<id>` (TYP-13).
+    /// Entries of the form `<system_name>:<id>`.
+    ///
+    /// Requirements: TYP-13.
     Identifiers,
 }

@@ -1,9 +1,9 @@
-//! Where a field stands in its table, found by its name without a look at the others.
+//! An index that finds the position of a field by its name in constant time.
 
 use super::{FieldSpec, ObjectSchema, is_same};
 
-/// Places of fields by a hash of their names; twice as many as a table has fields at most, so that
-/// a search ends soon.
+/// The positions of fields by a hash of their names. It has twice as many slots as a table can have
+/// fields, so that searches are short.
 #[derive(Debug)]
 pub(super) struct FieldIndex([u8; SLOTS]);
 
@@ -28,7 +28,7 @@ impl FieldIndex {
                 let other = fields[slots[slot] as usize].name;
                 assert!(
                     !is_same(other.as_bytes(), field.name.as_bytes()),
-                    "a table has two fields of one name"
+                    "a table has two fields with the same name"
                 );
                 slot = (slot + 1) % SLOTS;
             }
@@ -38,7 +38,7 @@ impl FieldIndex {
         Self(slots)
     }
 
-    /// The field of this name, with its place.
+    /// Returns the field with this name and its position.
     pub(super) fn find(
         &self,
         fields: &'static [FieldSpec],
@@ -56,8 +56,8 @@ impl FieldIndex {
     }
 }
 
-/// Where the search for a name begins. Names of one table seldom agree in length, first and last
-/// letter.
+/// Returns the slot where the search for a name starts. Names of one table rarely have the same
+/// length, first and last letter.
 const fn first_slot(name: &[u8]) -> usize {
     match name {
         [first, .., last] => (name.len() * 5 + *first as usize * 31 + *last as usize * 7) % SLOTS,

@@ -1,4 +1,4 @@
-//! Links, and what else leads from one record to another.
+//! Links and other references from one record to another.
 
 use super::{KindFeature, KindSchema};
 use crate::{
@@ -6,40 +6,42 @@ use crate::{
     names::{HelperName, Kind},
 };
 
-/// One link of a kind.
+/// A link of a kind.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LinkSpec {
-    /// Name on the wire without prefix.
+    /// The name in JSON without prefix.
     pub name: &'static str,
-    /// The requirement row that it answers, such as `RES-petition-19`.
+    /// The id of its requirement, such as `RES-petition-19`.
     pub requirement: &'static str,
-    /// What it is, in a phrase without a full stop.
+    /// The meaning, as a phrase without a full stop.
     pub doc: &'static str,
-    /// Where it leads.
+    /// The target.
     pub target: LinkTarget,
 }
 
-/// Where a link leads.
+/// The target of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkTarget {
-    /// To the collection of a kind under this record.
+    /// The collection of a kind under this record.
     Many {
         /// The kind of the members.
         kind: Kind,
-        /// Whether it is a second name of a collection that another link names already (HLP-21).
+        /// Whether it is another name of a collection that another link already names.
+        ///
+        /// Requirements: HLP-21.
         alias: bool,
     },
-    /// To one record.
+    /// A single record.
     One {
         /// The kind of the record.
         kind: Kind,
-        /// When a client may send it.
+        /// When a client may send the link.
         write: LinkWrite,
-        /// What becomes of the record when the one that it leads to is deleted.
+        /// What happens to the record when the linked record is deleted.
         on_delete: OnDelete,
     },
-    /// To a helper of this record.
+    /// A helper of this record.
     Helper(HelperName),
 }
 
@@ -47,47 +49,59 @@ pub enum LinkTarget {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LinkWrite {
-    /// Never: the system sets it.
+    /// Never: the server sets it.
     Never,
     /// On create.
     Create,
-    /// On create, and it must (CRU-02).
+    /// On create, where it is required.
+    ///
+    /// Requirements: CRU-02.
     Required,
-    /// On create and on update, where `null` clears it (CRU-16).
+    /// On create and on update, where `null` clears it.
+    ///
+    /// Requirements: CRU-16.
     Update,
 }
 
-/// What becomes of a record when one is deleted that it leads to (UND-26).
+/// What happens to a record when a record that it links to is deleted.
+///
+/// Requirements: UND-26.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnDelete {
-    /// It is deleted, too.
+    /// The record is also deleted.
     Cascade,
-    /// It keeps the other from being deleted.
+    /// The linked record cannot be deleted.
     Restrict,
-    /// It stays, without the link.
+    /// The link is removed.
     Clear,
 }
 
-/// Where each record of a kind leads, to one other record.
+/// A reference from each record of a kind to one other record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReferenceSpec {
-    /// The link's name, or the singular relation of the kind where no link names it.
+    /// The name of the link, or the singular relation of the kind if the reference is not a link.
     pub name: &'static str,
-    /// The kind it leads to.
+    /// The kind of the referenced record.
     pub kind: Kind,
-    /// Whether it is sent as a link. Others are known to the store only, such as the canvass that
-    /// an answer was recorded by (UND-01).
+    /// Whether it is sent as a link. Only the store knows other references, such as the canvass
+    /// that recorded an answer.
+    ///
+    /// Requirements: UND-01.
     pub is_link: bool,
-    /// Whether the records are listed under what it leads to (COL-04 to COL-18).
+    /// Whether the records are listed under the referenced record.
+    ///
+    /// Requirements: COL-04 to COL-18.
     pub is_scope: bool,
-    /// What becomes of the record when the one that it leads to is deleted.
+    /// What happens to the record when the referenced record is deleted.
     pub on_delete: OnDelete,
 }
 
 impl ReferenceSpec {
-    /// The link from the record that it leads to, to the container of that, when that is part of
-    /// its address (COL-19).
+    /// Returns the link from the referenced record to its container, if the container is part of
+    /// its address.
+    ///
+    /// Requirements: COL-19.
     #[must_use]
     pub fn container_link(&self) -> Option<&'static str> {
         let schema = self.kind.schema();
@@ -132,12 +146,15 @@ impl ReferenceSpec {
 }
 
 impl Problem {
-    /// The problem of a link that leads to no record of this tenant (CRU-02); `link` is its name.
+    /// Creates the problem of a link to a record that does not exist for this tenant; `link` is its
+    /// name.
+    ///
+    /// Requirements: CRU-02.
     #[must_use]
     pub fn link_not_found(kind: Kind, link: &'static str) -> Self {
         let code = ErrorCode::not_found(kind);
         let text = format!(
-            "{{property}} leads to no {} of this server.",
+            "The {} that {{property}} links to does not exist.",
             kind.singular()
         );
         Self::new(code, PropertyPath::link(link), text)
@@ -145,7 +162,7 @@ impl Problem {
 }
 
 impl ErrorCode {
-    /// The code of a link that leads to nothing: some kinds have their own (Annex C).
+    /// Returns the code for a link to a missing record. Some kinds have their own code (Annex C).
     #[must_use]
     pub fn not_found(kind: Kind) -> Self {
         if kind.schema().has_feature(KindFeature::HasNotFoundCode) {

@@ -1,9 +1,7 @@
-//! The tables as constant data: what every resource, nested object, link and helper of the
-//! interface looks like.
+//! The tables as constant data: every kind, nested object, link and helper of the specification.
 //!
-//! Nothing here is written by hand: [`resource!`](crate::describe) and `object!` fill it, and
-//! validation, rendering, routing, the capability declaration, documentation and test generators
-//! read it.
+//! [`resource!`](crate::describe) and `object!` generate this data. Validation, rendering, routing,
+//! the capability document, the documentation and test generators read it.
 
 mod cross_field;
 mod field;
@@ -27,47 +25,54 @@ use crate::{
     names::{Kind, Operation},
 };
 
-/// Everything the interface says about one kind of resource.
+/// The schema of a kind according to the specification.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct KindSchema {
     /// The kind.
     pub kind: Kind,
-    /// Singular relation without prefix, such as `person` (HAL-14).
+    /// Singular relation without prefix, such as `person`.
+    ///
+    /// Requirements: HAL-14.
     pub singular: &'static str,
-    /// Plural relation without prefix, also the name of the collection, such as `people` (HAL-14).
+    /// Plural relation without prefix, also the name of the collection, such as `people`.
+    ///
+    /// Requirements: HAL-14.
     pub plural: &'static str,
-    /// What it is, in a sentence.
+    /// The meaning, as a sentence.
     pub doc: &'static str,
-    /// The kind in whose path its records live, such as `Petition` for a signature; `None` at the
-    /// top (COL-19).
+    /// The kind that the paths of its records are under, such as `Petition` for a signature; `None`
+    /// for top-level kinds.
+    ///
+    /// Requirements: COL-19.
     pub path_parent: Option<Kind>,
-    /// The link that leads to the container a record is created under, such as `petition` for a
+    /// The link to the container that a record is created under, such as `petition` for a
     /// signature.
     pub parent: Option<&'static str>,
-    /// The link by which records under one container differ: there is one for each record that it
-    /// leads to (UND-38).
+    /// The link that must be unique within one container: each target has at most one record there.
+    ///
+    /// Requirements: UND-38.
     pub unique_per: Option<&'static str>,
-    /// The operations that the interface does not have for this kind.
+    /// The operations that the specification does not define for this kind.
     pub unsupported_operations: &'static [Operation],
-    /// What only a few kinds have.
+    /// Features that only a few kinds have.
     pub features: &'static [KindFeature],
-    /// Its fields, the common ones apart.
+    /// The fields, without the common ones.
     pub fields: &'static ObjectSchema,
-    /// Its links, in the order in which they are sent.
+    /// The links, in the order in which they are sent.
     pub links: &'static [LinkSpec],
-    /// Rules between fields, run on the whole record after a write.
+    /// The rules between fields, applied to the whole record after a write.
     pub rules: fn(&mut RecordValidator<'_>),
 }
 
 impl KindSchema {
-    /// The link of this name.
+    /// Returns the link with this name.
     #[must_use]
     pub fn link(&self, name: &str) -> Option<&'static LinkSpec> {
         self.links.iter().find(|link| link.name == name)
     }
 
-    /// The kind of the container that a record is created under.
+    /// Returns the kind of the container that a record is created under.
     #[must_use]
     pub fn parent_kind(&self) -> Option<Kind> {
         match self.link(self.parent?)?.target {
@@ -76,20 +81,22 @@ impl KindSchema {
         }
     }
 
-    /// Whether the interface has an operation for this kind.
+    /// Returns whether the specification defines an operation for this kind.
     #[must_use]
     pub fn has_operation(&self, operation: Operation) -> bool {
         !self.unsupported_operations.contains(&operation)
             && (operation != Operation::List || self.has_collection())
     }
 
-    /// Whether the kind has something that only a few have.
+    /// Returns whether the kind has this feature.
     #[must_use]
     pub fn has_feature(&self, peculiarity: KindFeature) -> bool {
         self.features.contains(&peculiarity)
     }
 
-    /// The field whose value no two records of a tenant may share (UND-02, UND-03).
+    /// Returns the field whose value must be unique among the records of a tenant.
+    ///
+    /// Requirements: UND-02, UND-03.
     #[must_use]
     pub fn unique_name(&self) -> Option<&'static FieldSpec> {
         self.fields
@@ -98,7 +105,7 @@ impl KindSchema {
             .find(|field| field.rules.contains(&FieldRule::UniqueName))
     }
 
-    /// The computed field that this is the source of.
+    /// Returns the computed field with this source.
     #[must_use]
     pub fn computed_from(&self, source: ComputedSource) -> Option<&'static FieldSpec> {
         self.fields
@@ -107,15 +114,17 @@ impl KindSchema {
             .find(|field| field.source() == Some(source))
     }
 
-    /// The two links that no two records share, such as `tag` and `person` of a tagging: the
-    /// container's first (UND-38).
+    /// Returns the two links whose combination is unique, such as `tag` and `person` of a tagging.
+    /// The link to the container is first.
+    ///
+    /// Requirements: UND-38.
     #[must_use]
     pub fn unique_links(&self) -> Option<[&'static str; 2]> {
         Some([self.parent?, self.unique_per?])
     }
 
-    /// Where records of this kind lead, each to one record: its links, and behind them the
-    /// containers under which it is listed and that no link names.
+    /// Returns the references of this kind to single records: its links, followed by the kinds it
+    /// is listed under without a link.
     #[must_use]
     pub fn references(&self) -> &'static [ReferenceSpec] {
         static OF_EACH_KIND: LazyLock<Vec<Vec<ReferenceSpec>>> = LazyLock::new(|| {
@@ -129,20 +138,26 @@ impl KindSchema {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a record that is created under one of this kind is recorded there only: its
-    /// container is a link of the body (RES-submission-07).
+    /// Returns whether a record that is created under this container gets its own container from a
+    /// link in the body.
+    ///
+    /// Requirements: RES-submission-07.
     #[must_use]
     pub fn is_nested_under(&self, container: Kind) -> bool {
         container == Kind::Submission && self.has_feature(KindFeature::CreatableUnderSubmission)
     }
 
-    /// Whether there is a collection of all records of this kind (COL-01).
+    /// Returns whether a collection of all records of this kind exists.
+    ///
+    /// Requirements: COL-01.
     #[must_use]
     pub fn has_collection(&self) -> bool {
         self.path_parent.is_none()
     }
 
-    /// The kinds below which records of this kind are listed (COL-04 to COL-18).
+    /// Returns the kinds under which records of this kind are listed.
+    ///
+    /// Requirements: COL-04 to COL-18.
     pub fn scope_kinds(&self) -> impl Iterator<Item = Kind> + '_ {
         Kind::ALL.iter().copied().filter(|parent| {
             let many = |link: &LinkSpec| {
@@ -157,40 +172,48 @@ impl KindSchema {
     }
 }
 
-/// What only a few kinds have.
+/// A feature that only a few kinds have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KindFeature {
-    /// Its id is sent as a member of its own (HLP-20).
+    /// Its id is also sent as a member.
+    ///
+    /// Requirements: HLP-20.
     ExposesId,
-    /// A link to one that does not exist has an error code of its own (Annex C).
+    /// A link to a missing record has its own error code (Annex C).
     HasNotFoundCode,
-    /// It lives under another kind, and is addressed without its container, too (COL-05).
+    /// It is nested under another kind, and also has a short path without its container.
+    ///
+    /// Requirements: COL-05.
     HasShortAddress,
-    /// It is created below a submission, too, with a link to its container (RES-submission-07).
+    /// It can also be created under a submission, with a link to its container.
+    ///
+    /// Requirements: RES-submission-07.
     CreatableUnderSubmission,
-    /// The specification's list of the entry point's links does not name it (ENT-10 to ENT-21).
+    /// The specification does not name it in the list of links of the entry point.
+    ///
+    /// Requirements: ENT-10 to ENT-21.
     NotOnEntryPoint,
 }
 
-/// The fields of a resource or of a nested object.
+/// The fields of a kind or of a nested object.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ObjectSchema {
-    /// Name of the object in the interface's terms, such as `postal_address`.
+    /// The name of the object in the specification, such as `postal_address`.
     pub name: &'static str,
-    /// Its fields, in the order in which they are sent.
+    /// The fields, in the order in which they are sent.
     pub fields: &'static [FieldSpec],
-    /// A bit for each field that a client must set on create.
+    /// One bit for each field that is required on create.
     pub required: u64,
     places: FieldIndex,
 }
 
 impl ObjectSchema {
-    /// The most fields of a table.
+    /// The maximum number of fields of a table.
     pub const MAX_FIELDS: usize = 64;
 
-    /// The table of these fields.
+    /// Creates the table of these fields.
     pub(crate) const fn new(name: &'static str, fields: &'static [FieldSpec]) -> Self {
         let (mut required, mut rest, mut place) = (0, fields, 0);
         while let [field, more @ ..] = rest {
@@ -205,8 +228,8 @@ impl ObjectSchema {
         }
     }
 
-    /// The place of the field of this name; also for the compiler, for names in
-    /// [`fields!`](crate::fields).
+    /// Returns the position of the field with this name. The compiler also evaluates it for names
+    /// in [`fields!`](crate::fields).
     #[must_use]
     pub const fn position(&self, name: &str) -> Option<usize> {
         let (mut rest, mut place) = (self.fields, 0);
@@ -219,18 +242,18 @@ impl ObjectSchema {
         None
     }
 
-    /// The field of this wire name.
+    /// Returns the field with this name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&'static FieldSpec> {
         self.find(name).map(|(_, field)| field)
     }
 
-    /// The field of this name, with its place.
+    /// Returns the field with this name and its position.
     pub(crate) fn find(&self, name: &str) -> Option<(usize, &'static FieldSpec)> {
         self.places.find(self.fields, name)
     }
 
-    /// The field that is sent under this name, with its place.
+    /// Returns the field that is sent under this name and its position.
     #[must_use]
     pub fn sent_as(&self, name: &str, names: &ShareNames) -> Option<(usize, &'static FieldSpec)> {
         let is_sent = |(_, field): &(usize, &'static FieldSpec)| names.to_wire(field.name) == name;
@@ -239,7 +262,8 @@ impl ObjectSchema {
             .or_else(|| self.find(names.from_wire(name)).filter(is_sent))
     }
 
-    /// Whether objects in its fields have computed members, which [`fill_nested_computed`] adds.
+    /// Returns whether objects in its fields have computed members, which [`fill_nested_computed`]
+    /// adds.
     #[must_use]
     pub fn has_nested_computed(&self) -> bool {
         let inner = self.fields.iter().filter_map(|field| field.ty.object());
@@ -249,7 +273,7 @@ impl ObjectSchema {
     }
 }
 
-/// Whether two texts are the same, for the compiler.
+/// Returns whether two texts are equal; evaluated by the compiler.
 const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
     while let ([a, more @ ..], [b, rest @ ..]) = (one, other) {
         if *a != *b {
@@ -260,7 +284,9 @@ const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
     one.is_empty() && other.is_empty()
 }
 
-/// The fields that every resource has (TYP-13 to TYP-16).
+/// The fields that every kind has.
+///
+/// Requirements: TYP-13 to TYP-16.
 pub const COMMON: &ObjectSchema = &ObjectSchema::new(
     "common",
     &[
@@ -291,13 +317,13 @@ pub const COMMON: &ObjectSchema = &ObjectSchema::new(
     ],
 );
 
-/// No rules between fields.
+/// Applies no rules between fields.
 pub fn no_rules(_: &mut RecordValidator<'_>) {}
 
-/// Adds the nested computed members that are missing, each as zero, so that stored bytes are ready
-/// for the wire.
+/// Adds missing nested computed members with the value zero, so that stored bytes can be sent
+/// unchanged.
 ///
-/// Computed fields of the top level are not touched: they are spliced in by the renderer.
+/// Computed fields of the top level remain unchanged, because the renderer inserts them.
 pub fn fill_nested_computed(schema: &ObjectSchema, object: &mut Object) {
     for (name, value) in object.iter_mut() {
         let Some(inner) = schema.field(name).and_then(|field| field.ty.object()) else {
@@ -318,7 +344,7 @@ pub fn fill_nested_computed(schema: &ObjectSchema, object: &mut Object) {
 mod tests {
     use super::*;
 
-    /// UND-26: the whole table of what goes, what holds and what stays.
+    /// UND-26: the complete table of cascading, restricting and clearing links.
     #[test]
     fn und_26_each_link_says_what_a_delete_does() {
         let fate = |kind: Kind, name: &str| {
@@ -365,15 +391,15 @@ mod tests {
                     assert_eq!(
                         Some(reference.name),
                         kind.schema().parent,
-                        "{kind:?}: only a container is held"
+                        "{kind:?}: only the link to a container restricts deletion"
                     );
                 }
             }
         }
     }
 
-    /// COL-04 to COL-18, UND-01: every collection below a record goes by one reference, and only
-    /// these go by none that is a link.
+    /// COL-04 to COL-18, UND-01: each collection under a record uses one reference, and only these
+    /// collections use references that are not links.
     #[test]
     fn und_01_references_name_each_container_once() {
         let mut hidden = Vec::new();
@@ -406,11 +432,12 @@ mod tests {
         assert_eq!(
             of_canvass.map(|known| known.name),
             Some("target"),
-            "a canvasser is no container"
+            "a canvasser is not a container"
         );
     }
 
-    /// UND-02, UND-03, UND-38: names of tags and lists, and one tagging or item for each person.
+    /// UND-02, UND-03, UND-38: names of tags and lists are unique, and so is the tagging or item of
+    /// a person.
     #[test]
     fn und_38_what_is_unique() {
         let named = Kind::ALL
@@ -442,7 +469,7 @@ mod tests {
         }
     }
 
-    /// UND-12, UND-13, UND-38: what the interface has no operation for.
+    /// UND-12, UND-13, UND-38: operations that the specification does not define.
     #[test]
     fn und_12_operations_that_are_none() {
         for kind in Kind::ALL {
@@ -461,8 +488,8 @@ mod tests {
         }
     }
 
-    /// What is added up is under the record, and each part of a record adds up what the record
-    /// does.
+    /// Summed records are under the record, and each part of a record has the same sources as the
+    /// record.
     #[test]
     fn res_event_16_sources_are_of_the_kind() {
         fn walk(kind: Kind, fields: &ObjectSchema, top: bool) {

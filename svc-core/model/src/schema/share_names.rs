@@ -1,8 +1,12 @@
-//! The names of the two share objects, which are the deployment's own (HAL-11).
+//! The names of the two share objects, which a deployment chooses.
+//!
+//! Requirements: HAL-11.
 
 use crate::json::{Json, Object};
 
-/// What the two network share objects are called on the wire (HAL-11).
+/// The names of the two network share objects in JSON.
+///
+/// Requirements: HAL-11.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShareNames {
     network_a: String,
@@ -22,10 +26,10 @@ impl Default for ShareNames {
 }
 
 impl ShareNames {
-    /// Names for the first and the second network.
+    /// Creates the names for the first and the second network.
     ///
-    /// `None` unless both are 1 to 64 of `[A-Za-z0-9_]`, different from each other and from
-    /// `email_share`.
+    /// Returns `None` unless both consist of 1 to 64 characters of `[A-Za-z0-9_]` and differ from
+    /// each other and from `email_share`.
     #[must_use]
     pub fn new(network_a: &str, network_b: &str) -> Option<Self> {
         let good = |name: &str| {
@@ -40,19 +44,19 @@ impl ShareNames {
         (good(network_a) && good(network_b) && network_a != network_b).then_some(names)
     }
 
-    /// The name of the first network's share object.
+    /// Returns the name of the share object of the first network.
     #[must_use]
     pub fn network_a(&self) -> &str {
         &self.network_a
     }
 
-    /// The name of the second network's share object.
+    /// Returns the name of the share object of the second network.
     #[must_use]
     pub fn network_b(&self) -> &str {
         &self.network_b
     }
 
-    /// The wire name for a name of the tables; any other name stays.
+    /// Converts a name of the tables to the name in JSON; any other name remains unchanged.
     #[must_use]
     pub fn to_wire<'a>(&'a self, name: &'a str) -> &'a str {
         match name {
@@ -62,7 +66,7 @@ impl ShareNames {
         }
     }
 
-    /// The name of the tables for a wire name; any other name stays.
+    /// Converts a name in JSON to the name of the tables; any other name remains unchanged.
     #[must_use]
     pub fn from_wire<'a>(&self, name: &'a str) -> &'a str {
         if name == self.network_a {
@@ -74,20 +78,20 @@ impl ShareNames {
         }
     }
 
-    /// Whether the names are those of the tables, so that nothing has to be renamed.
+    /// Returns whether the names are those of the tables, so that no renaming is necessary.
     #[must_use]
     pub fn is_default(&self) -> bool {
         self.network_a == NETWORK_A && self.network_b == NETWORK_B
     }
 
-    /// Renames the share objects in a record's fields from the names of the tables to those of the
-    /// wire.
+    /// Renames the share objects in the fields of a record from the names of the tables to the
+    /// names in JSON.
     pub fn rename_to_wire(&self, fields: &mut Object) {
         self.rename(fields, |names, name| names.to_wire(name).to_owned());
     }
 
     /// Writes the members of an object as `"name":value` pairs separated by commas, without braces,
-    /// share objects under their wire names.
+    /// with the share objects named as in JSON.
     #[must_use]
     pub fn wire_members(&self, object: &Object) -> bytes::Bytes {
         let mut members = Vec::with_capacity(512);
@@ -101,8 +105,8 @@ impl ShareNames {
         members.into()
     }
 
-    /// Renames the share objects in a record's fields from the names of the wire to those of the
-    /// tables.
+    /// Renames the share objects in the fields of a record from the names in JSON to the names of
+    /// the tables.
     pub fn rename_from_wire(&self, fields: &mut Object) {
         self.rename(fields, |names, name| names.from_wire(name).to_owned());
     }

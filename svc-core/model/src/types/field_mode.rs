@@ -1,9 +1,9 @@
-//! What stands behind the `=` of a field.
+//! What can follow the `=` of a field.
 //!
-//! The macro has a file of its own so that a test can hold what it refuses: see
+//! The macro has its own file so that a test can check what it rejects: see
 //! `tests/compile_fail/computed_without_source.rs`.
 
-/// Who sets a field, after the `=` of its line.
+/// Returns the mode of a field, from what follows the `=` of its line.
 macro_rules! mode {
     () => {
         $crate::schema::FieldMode::Stored
@@ -42,10 +42,10 @@ macro_rules! mode {
         $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::ScheduledStop)
     };
     (computed $($rest:tt)*) => {
-        compile_error!("a computed field names its source: `= count Signature`, `= sum Donation`, `= outside`, ...")
+        compile_error!("a computed field must name its source: `= count Signature`, `= sum Donation`, `= outside`, ...")
     };
     ($mark:ident $($rest:tt)*) => {
-        compile_error!(concat!("no field is `= ", stringify!($mark $($rest)*), "`: see `mode!` for what there is"))
+        compile_error!(concat!("no field is `= ", stringify!($mark $($rest)*), "`: see `mode!` for the allowed forms"))
     };
 }
 

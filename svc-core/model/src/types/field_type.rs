@@ -1,4 +1,4 @@
-//! How a Rust type stands for a type of the interface: its table entry, reading and writing.
+//! How Rust types map to the types of the API: table entry, reading and writing.
 
 use crate::{
     json::{Json, Number, Object, write_string},
@@ -7,19 +7,24 @@ use crate::{
     value::{Amount, ClosedEnum, Date, FlexEnum, Timestamp},
 };
 
-/// A Rust type that a field of a table may have (TYP-01 to TYP-12).
+/// A Rust type that a field of a table can have.
+///
+/// Requirements: TYP-01 to TYP-12.
 pub trait FieldType: Sized {
-    /// The type on the wire.
+    /// The type in JSON.
     const TYPE: ValueType;
 
-    /// The value of a JSON value that was validated against [`FieldType::TYPE`]; `None` for `null`.
+    /// Reads a JSON value that was validated against [`FieldType::TYPE`]; returns `None` for
+    /// `null`.
     fn read_json(json: &Json) -> Option<Self>;
 
     /// Writes the value as JSON.
     fn write_json(&self, out: &mut MemberWriter<'_>);
 }
 
-/// Writes typed values straight into bytes, with the dialect's names of the share objects (HAL-11).
+/// Writes typed values directly as bytes, with the dialect's names of the share objects.
+///
+/// Requirements: HAL-11.
 #[derive(Debug)]
 pub struct MemberWriter<'a> {
     out: &'a mut Vec<u8>,
@@ -27,7 +32,7 @@ pub struct MemberWriter<'a> {
 }
 
 impl<'a> MemberWriter<'a> {
-    /// A writer that appends to `out`.
+    /// Creates a writer that appends to `out`.
     pub fn new(out: &'a mut Vec<u8>, names: &'a ShareNames) -> Self {
         Self { out, names }
     }
@@ -40,7 +45,7 @@ impl<'a> MemberWriter<'a> {
         self.out.push(b',');
     }
 
-    /// Writes an object; `members` writes each member with a comma behind it.
+    /// Writes an object; `members` writes each member with a trailing comma.
     pub fn object(&mut self, members: impl FnOnce(&mut MemberWriter<'_>)) {
         self.out.push(b'{');
         members(&mut MemberWriter {
@@ -55,7 +60,7 @@ impl<'a> MemberWriter<'a> {
         write_string(text, self.out);
     }
 
-    /// Writes text that is JSON already.
+    /// Writes text that is already JSON.
     pub fn raw(&mut self, json: &str) {
         self.out.extend_from_slice(json.as_bytes());
     }
@@ -190,8 +195,9 @@ impl<T: FieldType> FieldType for Vec<T> {
     }
 }
 
-/// A flag that a client sends as a boolean or as a string; it comes back as a string
-/// (RES-phone_number-01).
+/// A flag that a client sends as a boolean or as a string; it is returned as a string.
+///
+/// Requirements: RES-phone_number-01.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextFlag(pub bool);
 
@@ -211,7 +217,9 @@ impl FieldType for TextFlag {
     }
 }
 
-/// The address or the identifier of a record as a client wrote it (RES-canvass-09, HAF-08).
+/// The URL or the identifier of a record as the client wrote it.
+///
+/// Requirements: RES-canvass-09, HAF-08.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordReference(pub String);
 
@@ -227,7 +235,9 @@ impl FieldType for RecordReference {
     }
 }
 
-/// Free keys with string values (RES-person-36).
+/// An object with arbitrary keys and string values.
+///
+/// Requirements: RES-person-36.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StringMap(pub Vec<(String, String)>);
 
@@ -253,7 +263,9 @@ impl FieldType for StringMap {
     }
 }
 
-/// One value or an array of them, as the client sent it (RES-canvass-08).
+/// One value or an array of values, as the client sent it.
+///
+/// Requirements: RES-canvass-08.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OneOrMany<T> {
     /// Sent as one value.

@@ -1,6 +1,6 @@
 //! The macros that declare the tables: `resource!` for a kind, `object!` for a nested object,
-//! `closed_enum!` for a list of values. A field, a link or a rule is written once, in such a table,
-//! and nowhere else.
+//! `closed_enum!` for a list of values. Each field, link and rule is declared only once, in such a
+//! table.
 //!
 //! # The lines of a table
 //!
@@ -21,21 +21,25 @@
 //! }
 //! ```
 //!
-//! The requirement row stands before each field and link. Behind the `=` of a field: nothing
-//! (clients may set it), `required`, `default "..."`, `receipt_time`, or the source of a value that
-//! the system keeps: `outside`, `relation Person`, `count Signature`, `accepted Attendance`,
-//! `tickets Attendance`, `sum Donation`, `schedule start`, `schedule stop`. A link leads to `one`
-//! record, `many` (an `alias` is a second name of such a collection), or to a `helper`. A link to
-//! one record says when a client may send it (see `LinkWrite`; never, when it says nothing), and
-//! what becomes of the record when the other one goes: `cascade`, `restrict`, or `clear`, which
-//! need not be said.
+//! The requirement id precedes each field and link.
+//!
+//! After the `=` of a field there is one of these:
+//!
+//! - nothing (clients may set the field), `required`, `default "..."` or `receipt_time`
+//! - the source of a computed value: `outside`, `relation Person`, `count Signature`,
+//!   `accepted Attendance`, `tickets Attendance`, `sum Donation`, `schedule start`, `schedule stop`
+//!
+//! A link points to `one` record, to `many` (an `alias` is a second name of such a collection), or
+//! to a `helper`. A link to one record declares when a client may send it (see `LinkWrite`; by
+//! default never). It also declares what happens to the record when the linked record is deleted:
+//! `cascade`, `restrict` or `clear`, the default.
 
 mod field_type;
 mod field_mode;
 
 pub use field_type::{FieldType, MemberWriter, OneOrMany, RecordReference, StringMap, TextFlag};
 
-/// Declares a nested object: its Rust struct, how it is read and written, and its table.
+/// Declares a nested object: its Rust struct, its conversion from and to JSON, and its table.
 macro_rules! object {
     (
         $(#[doc = $doc:literal])+
@@ -71,7 +75,7 @@ macro_rules! object {
                 ),+],
             );
 
-            /// The typed view of an object that was validated against the table.
+            /// Converts an object that was validated against the table into the typed struct.
             #[must_use]
             pub fn from_object(object: &$crate::json::Object) -> Self {
                 Self { $(
@@ -82,7 +86,7 @@ macro_rules! object {
             }
 
             $(
-                #[doc = concat!("The same, with the field [`", stringify!($field), "`](field@Self::", stringify!($field), ").")]
+                #[doc = concat!("Sets the field [`", stringify!($field), "`](field@Self::", stringify!($field), ").")]
                 #[must_use]
                 pub fn $field(mut self, value: impl Into<$ty>) -> Self {
                     self.$field = Some(value.into());
@@ -90,7 +94,7 @@ macro_rules! object {
                 }
             )+
 
-            /// Writes the members that are set, each with a comma behind it, without braces.
+            /// Writes the members that are set, each with a trailing comma, without braces.
             pub fn write_members(&self, out: &mut $crate::types::MemberWriter<'_>) {
                 $(
                     if let Some(value) = &self.$field {
@@ -114,7 +118,7 @@ macro_rules! object {
     };
 }
 
-/// Declares a kind of resource: its struct, its table, its links and the keys of its fields.
+/// Declares a kind: its struct, its table, its links and the keys of its fields.
 macro_rules! resource {
     (
         $(#[doc = $doc:literal])+
@@ -193,9 +197,9 @@ macro_rules! resource {
                 $crate::field_set::FieldKey::new(Position::$field as u32); )+
         }
 
-        /// The links of the table that lead to one record, for
-        /// [`Record::with_link`](crate::Record::with_link), [`Draft::with_link`](crate::Draft::with_link) and
-        /// `ResourceConfig::without_link`.
+        /// The links of the table to one record, for
+        /// [`Record::with_link`](crate::Record::with_link),
+        /// [`Draft::with_link`](crate::Draft::with_link) and `ResourceConfig::without_link`.
         #[allow(non_upper_case_globals, reason = "named as the links of the table are")]
         pub mod link {
             $( $crate::types::link_key!($name $link $shape $($ldoc)+ " (" $lrow ").");
@@ -262,8 +266,8 @@ macro_rules! link_target {
     };
 }
 
-/// What becomes of a record when the one goes that its link leads to, at the end of the link's
-/// line.
+/// What happens to a record when the record that its link points to is deleted. It is at the end of
+/// the line of the link.
 macro_rules! on_delete {
     (clear) => {
         $crate::schema::OnDelete::Clear
@@ -276,14 +280,14 @@ macro_rules! on_delete {
     };
     ($other:ident) => {
         compile_error!(concat!(
-            "a delete is `cascade`, `restrict` or `clear` for a link, not `",
+            "the delete rule of a link is `cascade`, `restrict` or `clear`, not `",
             stringify!($other),
             "`"
         ))
     };
 }
 
-/// An operation that the interface does not have for a kind, behind `without`.
+/// An operation that the specification does not define for the kind, after `without`.
 macro_rules! operation {
     (create) => {
         $crate::names::Operation::Create
@@ -296,14 +300,14 @@ macro_rules! operation {
     };
     ($other:ident) => {
         compile_error!(concat!(
-            "a kind is without `create`, `update` or `delete`, not `",
+            "a kind can be without `create`, `update` or `delete`, not `",
             stringify!($other),
             "`"
         ))
     };
 }
 
-/// The key of a link to one record; other links have none.
+/// Declares the key of a link to one record; other links have none.
 macro_rules! link_key {
     ($name:ident $link:ident one $($doc:expr)+) => {
         #[doc = concat!($($doc),+)]
@@ -320,14 +324,16 @@ macro_rules! under {
     ($name:ident $shape:ident $target:ident) => {};
 }
 
-/// Declares a closed list of values (TYP-08) or the listed values of a flexible one (TYP-09).
+/// Declares a closed list of values, or the known values of a flexible one.
+///
+/// Requirements: TYP-08, TYP-09.
 macro_rules! closed_enum {
     ($(#[doc = $doc:literal])+ $name:ident { $($variant:ident = $wire:literal),+ $(,)? }) => {
         $crate::types::closed_enum! {
             @define $(#[doc = $doc])+ #[non_exhaustive] $name { $($variant = $wire),+ }
         }
     };
-    // The crates of this family match such an enum without a wildcard.
+    // The related crates match such an enum without a wildcard.
     (exhaustive $(#[doc = $doc:literal])+ $name:ident { $($variant:ident = $wire:literal),+ $(,)? }) => {
         $crate::types::closed_enum! {
             @define $(#[doc = $doc])+ $name { $($variant = $wire),+ }
@@ -351,7 +357,7 @@ macro_rules! closed_enum {
         }
 
         impl std::fmt::Display for $name {
-            /// The value as it stands on the wire.
+            /// Writes the value as it is in JSON.
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad($crate::value::ClosedEnum::as_str(*self))
             }

@@ -8,14 +8,16 @@ use std::{
 
 use super::DecimalParts;
 
-/// An amount of money, or any other exact decimal (TYP-03, TYP-04): at most 38 digits, of which any
-/// number may stand behind the point; never a binary float.
+/// An exact decimal, such as an amount of money: at most 38 digits before and after the decimal
+/// point; never a binary float.
 ///
-/// The scale stays as sent: `10.50` is written as `10.50`, and equals `10.5`.
+/// The scale is preserved: `10.50` is written as `10.50`, and is equal to `10.5`.
+///
+/// Requirements: TYP-03, TYP-04.
 #[derive(Clone, Copy, Default)]
 pub struct Amount {
     mantissa: i128,
-    /// How many digits stand behind the point.
+    /// The number of digits after the decimal point.
     scale: u32,
 }
 
@@ -29,22 +31,25 @@ impl Amount {
         scale: 0,
     };
 
-    /// The largest number of digits, before and behind the point together (TYP-03).
+    /// The maximum number of digits, before and after the decimal point together.
+    ///
+    /// Requirements: TYP-03.
     pub const MAX_DIGITS: u32 = 38;
 
-    /// The digits that a client may send before and behind the point of an amount of money: ten to
-    /// the power of 16 of the largest such amounts still have an exact sum.
+    /// The maximum numbers of digits before and after the decimal point of an amount of money from
+    /// a client. The sum of 10^16 of the largest such amounts is still exact.
     pub const MONEY_DIGITS: (u32, u32) = (16, 6);
 
-    /// `mantissa` divided by ten to the power of `scale`; `None` if it has more than 38 digits.
+    /// Creates `mantissa` divided by ten to the power of `scale`; `None` if it has more than 38
+    /// digits.
     #[must_use]
     pub fn new(mantissa: i128, scale: u32) -> Option<Self> {
         let fits = scale <= Self::MAX_DIGITS && mantissa.checked_abs()? < LIMIT;
         fits.then_some(Self { mantissa, scale })
     }
 
-    /// Whether a client may send it as an amount of money: not below zero, at most 16 digits before
-    /// the point and 6 behind.
+    /// Returns whether a client may send it as an amount of money. Such an amount is not negative,
+    /// with at most 16 digits before the decimal point and 6 after it.
     #[must_use]
     pub fn is_money(&self) -> bool {
         let (before, behind) = Self::MONEY_DIGITS;
@@ -55,9 +60,11 @@ impl Amount {
         self.mantissa >= 0 && self.scale <= behind && whole < power(before)
     }
 
-    /// Takes the text of a JSON number, exponents included, digit for digit (TYP-03, TYP-04).
+    /// Parses the text of a JSON number exactly, including exponents.
     ///
-    /// `None` if the text is not a JSON number or does not fit 38 digits exactly.
+    /// Returns `None` if the text is not a JSON number or needs more than 38 digits.
+    ///
+    /// Requirements: TYP-03, TYP-04.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let parts = DecimalParts::parse(text)?;
@@ -87,44 +94,44 @@ impl Amount {
         Self::new(mantissa.checked_mul(10_i128.checked_pow(zeros)?)?, 0)
     }
 
-    /// The digits as an integer, without the point.
+    /// Returns the digits as an integer, without the decimal point.
     #[must_use]
     pub const fn mantissa(&self) -> i128 {
         self.mantissa
     }
 
-    /// How many digits stand behind the point.
+    /// Returns the number of digits after the decimal point.
     #[must_use]
     pub const fn scale(&self) -> u32 {
         self.scale
     }
 
-    /// Whether the amount is zero.
+    /// Returns whether the amount is zero.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.mantissa() == 0
     }
 
-    /// Whether the amount is below zero.
+    /// Returns whether the amount is negative.
     #[must_use]
     pub fn is_negative(&self) -> bool {
         self.mantissa() < 0
     }
 
-    /// The exact sum; `None` if it has more than 38 digits.
+    /// Returns the exact sum; `None` if it has more than 38 digits.
     #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.combine(other, i128::checked_add)
     }
 
-    /// The exact difference; `None` if it has more than 38 digits.
+    /// Returns the exact difference; `None` if it has more than 38 digits.
     #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.combine(other, i128::checked_sub)
     }
 
-    /// The sum, exact for amounts of money. Others may have more digits than fit: they are rounded
-    /// to six behind the point.
+    /// Returns the sum. It is exact for amounts of money. Other sums with too many digits are
+    /// rounded to six digits after the decimal point.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         self.checked_add(other)
@@ -132,7 +139,7 @@ impl Amount {
             .unwrap_or(self)
     }
 
-    /// The difference, as [`plus`](Self::plus).
+    /// Returns the difference, with the rounding of [`plus`](Self::plus).
     #[must_use]
     pub fn minus(self, other: Self) -> Self {
         self.plus(Self {
@@ -141,7 +148,8 @@ impl Amount {
         })
     }
 
-    /// With at most the digits behind the point that money has; a half goes away from zero.
+    /// Rounds to the maximum number of digits after the decimal point that money has; a half is
+    /// rounded away from zero.
     pub(crate) fn rounded(self) -> Self {
         let (_, behind) = Self::MONEY_DIGITS;
         let Some(unit) = self.scale.checked_sub(behind).map(power) else {
@@ -162,8 +170,8 @@ impl Amount {
         }
     }
 
-    /// What of the amount money may have: at most 16 digits before the point, the largest amount
-    /// for more, 6 behind it, and nothing below zero.
+    /// Limits the amount to what money may be: at most 16 digits before the decimal point
+    /// (otherwise the largest amount), 6 after it, and not negative.
     #[must_use]
     pub fn as_money(self) -> Self {
         let (before, behind) = Self::MONEY_DIGITS;
@@ -185,21 +193,23 @@ impl Amount {
         }
     }
 
-    /// Appends the amount as a JSON number (TYP-03): its text, and behind a whole amount outside 64
-    /// bits `e0`, because integers outside 64 bits are refused when they come back (UND-27).
+    /// Appends the amount as a JSON number. A whole amount outside 64 bits gets the suffix `e0`,
+    /// because the reader rejects plain integers outside 64 bits.
+    ///
+    /// Requirements: TYP-03, UND-27.
     pub fn write(&self, out: &mut Vec<u8>) {
         use std::io::Write as _;
         // Writing into a Vec cannot fail.
         let _ = write!(out, "{self}{}", self.json_end());
     }
 
-    /// What stands behind the text of the amount in JSON.
+    /// Returns the suffix of the amount in JSON.
     pub(crate) fn json_end(&self) -> &'static str {
         let fits = i64::try_from(self.mantissa()).is_ok() || u64::try_from(self.mantissa()).is_ok();
         if self.scale() > 0 || fits { "" } else { "e0" }
     }
 
-    /// Adds or subtracts exactly. Zeros at the end are given up only where the digits would not fit
+    /// Adds or subtracts exactly. Trailing zeros are dropped only if the digits would not fit
     /// otherwise.
     fn combine(self, other: Self, operation: impl Fn(i128, i128) -> Option<i128>) -> Option<Self> {
         let aligned = |left: Self, right: Self| {
@@ -218,7 +228,7 @@ impl Amount {
         Self::new(mantissa, scale)
     }
 
-    /// The digits as an integer with `scale` digits behind the point.
+    /// Returns the digits as an integer with `scale` digits after the decimal point.
     fn mantissa_at(self, scale: u32) -> Option<i128> {
         self.mantissa()
             .checked_mul(10_i128.checked_pow(scale.checked_sub(self.scale())?)?)
@@ -236,7 +246,7 @@ impl Amount {
         Self { mantissa, scale }
     }
 
-    /// What stands before the point, rounded down, and behind it as 38 digits.
+    /// Returns the integer part, rounded down, and the fraction as 38 digits.
     fn parts(self) -> (i128, i128) {
         let unit = power(self.scale);
         let whole = self.mantissa.checked_div_euclid(unit).unwrap_or_default();
@@ -248,7 +258,7 @@ impl Amount {
     }
 }
 
-/// Ten to the power of a number of digits that an amount can have.
+/// Returns ten to the power of a number of digits that an amount can have.
 fn power(digits: u32) -> i128 {
     10_i128.checked_pow(digits).unwrap_or(LIMIT)
 }
@@ -396,7 +406,7 @@ mod tests {
         assert_eq!(
             sum("1e37", "0.1"),
             None,
-            "TYP-03: a sum that would be rounded is refused"
+            "TYP-03: a sum that would be rounded is rejected"
         );
         assert_eq!(
             sum("99999999999999999999999999999999999999", "1"),

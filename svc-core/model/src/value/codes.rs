@@ -1,8 +1,6 @@
-//! Lists of codes that others keep: currencies of ISO 4217, and the numbers that countries are
-//! called by.
+//! Published code lists: currencies of ISO 4217, and calling codes of countries.
 
-/// Currencies in use, and those withdrawn since 1990, in which older donations are recorded (ISO
-/// 4217).
+/// Currencies in use, and those withdrawn since 1990, which older donations can have (ISO 4217).
 const CURRENCIES: &str = "\
     AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF \
     CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD \
@@ -15,7 +13,7 @@ const CURRENCIES: &str = "\
     GWP HRD HRK IEP ITL LTL LTT LUC LUF LUL LVL LVR MGF MLF MRO MTL MXP MZM NIC NLG PEI PLZ PTE ROL RUR SDD SIT SKK SLL SRG STD SUR \
     TJR TMM TPE TRL UAK USS UYP VEB VEF XEU XFO XFU YDD YUM YUN ZAL ZMK ZRN ZRZ ZWD ZWL ZWN ZWR";
 
-/// The currency with this code, in any case; its code in capitals.
+/// Returns the code of the currency in capitals; `code` is case-insensitive.
 #[must_use]
 pub fn currency(code: &str) -> Option<&'static str> {
     CURRENCIES
@@ -23,8 +21,7 @@ pub fn currency(code: &str) -> Option<&'static str> {
         .find(|known| known.eq_ignore_ascii_case(code))
 }
 
-/// What a number begins with in each country: the calling code, and the countries of ISO 3166-1
-/// that share it.
+/// The calling codes, each with the countries of ISO 3166-1 that use it.
 const CALLING_CODES: &[(&str, &str)] = &[
     (
         "1",
@@ -239,7 +236,7 @@ const CALLING_CODES: &[(&str, &str)] = &[
     ("998", "UZ"),
 ];
 
-/// What phone numbers of a country begin with; nothing for a country that this is not known of.
+/// Returns the calling codes of a country; empty if they are unknown.
 pub fn calling_codes(country: &str) -> impl Iterator<Item = &'static str> {
     let has = move |countries: &str| {
         countries
@@ -282,7 +279,7 @@ mod tests {
         }
     }
 
-    /// No calling code is the beginning of another one: a number has one country code only.
+    /// No calling code is a prefix of another one, so a number has exactly one country code.
     #[test]
     fn no_calling_code_begins_another() {
         for (code, _) in CALLING_CODES {

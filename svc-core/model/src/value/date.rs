@@ -4,12 +4,16 @@ use std::fmt;
 
 use chrono::{Datelike as _, NaiveDate};
 
-/// A calendar date (TYP-07): `YYYY-MM-DD`, years 0001 to 9999.
+/// A calendar date: `YYYY-MM-DD`, years 0001 to 9999.
+///
+/// Requirements: TYP-07.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Date(NaiveDate);
 
 impl Date {
-    /// The date with this year, month and day, if the calendar has it (TYP-07).
+    /// Creates a date if it exists in the calendar.
+    ///
+    /// Requirements: TYP-07.
     #[must_use]
     pub fn new(year: u16, month: u8, day: u8) -> Option<Self> {
         if !(1..=9999).contains(&year) {
@@ -18,7 +22,9 @@ impl Date {
         NaiveDate::from_ymd_opt(i32::from(year), u32::from(month), u32::from(day)).map(Self)
     }
 
-    /// Takes `YYYY-MM-DD` and nothing else; the date must exist (TYP-07).
+    /// Parses `YYYY-MM-DD`; the date must exist.
+    ///
+    /// Requirements: TYP-07.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut cursor = DateScanner::new(text);
@@ -26,25 +32,27 @@ impl Date {
         cursor.is_done().then_some(Self(date))
     }
 
-    /// The year, 1 to 9999.
+    /// Returns the year, 1 to 9999.
     #[must_use]
     pub fn year(&self) -> i32 {
         self.0.year()
     }
 
-    /// The month, 1 to 12.
+    /// Returns the month, 1 to 12.
     #[must_use]
     pub fn month(&self) -> u32 {
         self.0.month()
     }
 
-    /// The day of the month, 1 to 31.
+    /// Returns the day of the month, 1 to 31.
     #[must_use]
     pub fn day(&self) -> u32 {
         self.0.day()
     }
 
-    /// Appends `YYYY-MM-DD`, without quotes (TYP-07).
+    /// Appends `YYYY-MM-DD`, without quotes.
+    ///
+    /// Requirements: TYP-07.
     pub fn write(&self, out: &mut Vec<u8>) {
         write_date(self.0, out);
     }
@@ -68,7 +76,7 @@ impl fmt::Debug for Date {
     }
 }
 
-/// Appends a date whose year has four digits.
+/// Appends a date with a year of four digits.
 pub(super) fn write_date(date: NaiveDate, out: &mut Vec<u8>) {
     let [tens, ones] = digits(date.month());
     out.extend_from_slice(&digits::<4>(date.year().unsigned_abs()));
@@ -76,7 +84,7 @@ pub(super) fn write_date(date: NaiveDate, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits::<2>(date.day()));
 }
 
-/// Exactly `N` decimal digits.
+/// Returns exactly `N` decimal digits.
 #[must_use]
 pub fn digits<const N: usize>(mut value: u32) -> [u8; N] {
     let mut digits = [b'0'; N];
@@ -88,7 +96,7 @@ pub fn digits<const N: usize>(mut value: u32) -> [u8; N] {
     digits
 }
 
-/// Reads dates and times from the front of a text.
+/// Parses dates and times at the start of a text.
 pub(super) struct DateScanner<'a>(&'a [u8]);
 
 impl<'a> DateScanner<'a> {
@@ -96,7 +104,7 @@ impl<'a> DateScanner<'a> {
         Self(text.as_bytes())
     }
 
-    /// `YYYY-MM-DD` of a real date, years 0001 to 9999.
+    /// Parses `YYYY-MM-DD` of an existing date, years 0001 to 9999.
     pub(super) fn date(&mut self) -> Option<NaiveDate> {
         let year = self.digits(4)?;
         self.one_of(b"-")?;
@@ -109,7 +117,7 @@ impl<'a> DateScanner<'a> {
         NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day)
     }
 
-    /// Exactly `count` ASCII digits (at most nine) as a number.
+    /// Parses exactly `count` ASCII digits (at most nine) as a number.
     pub(super) fn digits(&mut self, count: usize) -> Option<u32> {
         let (digits, rest) = self.0.split_at_checked(count)?;
         let mut value = 0_u32;
@@ -121,7 +129,7 @@ impl<'a> DateScanner<'a> {
         Some(value)
     }
 
-    /// All digits at the front.
+    /// Returns all digits at the start.
     pub(super) fn all_digits(&mut self) -> &'a [u8] {
         let end = self
             .0
@@ -133,7 +141,7 @@ impl<'a> DateScanner<'a> {
         digits
     }
 
-    /// One character of the given ones.
+    /// Parses one of the given characters.
     pub(super) fn one_of(&mut self, accepted: &[u8]) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         accepted.contains(first).then(|| {

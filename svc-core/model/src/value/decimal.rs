@@ -1,14 +1,14 @@
-//! The grammar of a JSON number, and the exact decimal it stands for.
+//! The grammar of a JSON number, and its exact decimal value.
 
-/// A JSON number taken apart. The text follows the JSON grammar: `-? int frac? exp?`.
+/// The parts of a JSON number. The text follows the JSON grammar: `-? int frac? exp?`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecimalParts<'a> {
     pub(crate) negative: bool,
-    /// Digits before the point, never empty.
+    /// The digits before the decimal point, never empty.
     int: &'a str,
-    /// Digits behind the point.
+    /// The digits after the decimal point.
     frac: &'a str,
-    /// The exponent; exponents too long to count stop at `±EXPONENT_LIMIT`.
+    /// The exponent, limited to `±EXPONENT_LIMIT`.
     exponent: i64,
     /// Whether the text has neither a fraction nor an exponent.
     pub(crate) plain_integer: bool,
@@ -16,7 +16,7 @@ pub struct DecimalParts<'a> {
 
 const EXPONENT_LIMIT: i64 = 1 << 40;
 
-/// The digits at the front of the text, and the rest.
+/// Splits a text into the digits at its start and the rest.
 fn split_digits(text: &str) -> (&str, &str) {
     let end = text
         .bytes()
@@ -26,7 +26,7 @@ fn split_digits(text: &str) -> (&str, &str) {
 }
 
 impl<'a> DecimalParts<'a> {
-    /// Takes the text apart; `None` if it is not exactly one JSON number.
+    /// Parses the text; `None` if it is not exactly one JSON number.
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
         let (negative, rest) = text
             .strip_prefix('-')
@@ -53,7 +53,7 @@ impl<'a> DecimalParts<'a> {
         })
     }
 
-    /// The digits without leading zeros; empty for zero.
+    /// Returns the digits without leading zeros; empty for zero.
     #[must_use]
     pub fn digits(&self) -> String {
         let mut digits = String::with_capacity(self.int.len().saturating_add(self.frac.len()));
@@ -67,15 +67,17 @@ impl<'a> DecimalParts<'a> {
         digits
     }
 
-    /// How many of the digits stand behind the decimal point once the exponent is applied;
-    /// negative: zeros are missing.
+    /// Returns the number of digits after the decimal point once the exponent is applied. A
+    /// negative number is the number of missing zeros.
     pub(crate) fn scale(&self) -> i64 {
         i64::try_from(self.frac.len())
             .unwrap_or(i64::MAX)
             .saturating_sub(self.exponent)
     }
 
-    /// The value, if it is integral and fits 64 bits (TYP-02); `1.0` and `1e2` are integral.
+    /// Returns the value if it is integral and fits into 64 bits; `1.0` and `1e2` are integral.
+    ///
+    /// Requirements: TYP-02.
     pub(crate) fn to_i64(self) -> Option<i64> {
         let digits = self.digits();
         let significant = digits.trim_end_matches('0');
@@ -100,7 +102,7 @@ impl<'a> DecimalParts<'a> {
     }
 }
 
-/// The digits of an exponent with their sign.
+/// Parses the digits of an exponent with their sign.
 fn parse_exponent(text: &str) -> Option<i64> {
     let (negative, rest) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

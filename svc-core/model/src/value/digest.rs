@@ -1,17 +1,17 @@
-//! A digest that outlives programs.
+//! Digests that can be stored and compared later.
 
 use twox_hash::{XxHash3_64, XxHash3_128};
 
-/// 128 bits that stand for these bytes: the same on every machine and from every build, as they are
-/// kept and compared later.
+/// Returns a digest of 128 bits, which is the same on every machine and in every build.
 ///
-/// They tell other bytes apart, not forged ones: nobody but who wrote both would gain anything.
+/// It distinguishes different data, but it is not secure against forgery. Use it only if the author
+/// of both texts would gain nothing from a collision.
 #[must_use]
 pub fn digest(bytes: &[u8]) -> u128 {
     XxHash3_128::oneshot(bytes)
 }
 
-/// [`digest`] in 64 bits, for what is compared with one other value only.
+/// Returns a digest of 64 bits, for data that is compared with a single other value.
 #[must_use]
 pub fn short_digest(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
@@ -21,7 +21,7 @@ pub fn short_digest(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// The published value of nothing: what was kept by another build is still found.
+    /// The published digest of the empty text. Digests that another build stored remain valid.
     #[test]
     fn idm_04_etg_01_syn_03_every_build_gives_the_same() {
         assert_eq!(digest(b""), 0x99aa_06d3_0147_98d8_6001_c324_468d_497f);

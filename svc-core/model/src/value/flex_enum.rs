@@ -2,37 +2,55 @@
 
 use std::fmt;
 
-/// The listed values of an `enum` (TYP-08) or a `flexenum` (TYP-09).
+/// The listed values of an `enum` or a `flexenum`.
+///
+/// Requirements: TYP-08, TYP-09.
 pub trait ClosedEnum: Copy {
-    /// Every listed value as it stands on the wire (TYP-08).
+    /// Every listed value as it is in JSON.
+    ///
+    /// Requirements: TYP-08.
     const VALUES: &'static [&'static str];
 
-    /// The value as it stands on the wire (TYP-08).
+    /// Returns the value as it is in JSON.
+    ///
+    /// Requirements: TYP-08.
     fn as_str(self) -> &'static str;
 
-    /// The listed value with this text; `None` for any other text (TYP-08).
+    /// Returns the listed value with this text; `None` for any other text.
+    ///
+    /// Requirements: TYP-08.
     fn parse(text: &str) -> Option<Self>;
 }
 
-/// A `flexenum` (TYP-09, TYP-10): a listed value, or any other string.
+/// A `flexenum`: a listed value, or any other string.
+///
+/// Requirements: TYP-09, TYP-10.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum FlexEnum<E> {
-    /// One of the listed values (TYP-09).
+    /// One of the listed values.
+    ///
+    /// Requirements: TYP-09.
     Listed(E),
-    /// Any other free-form string, exactly as sent (TYP-09). Build it with [`FlexEnum::parse`], so
-    /// that a listed value is never in here.
+    /// Any other string, exactly as sent. Create it with [`FlexEnum::parse`], so that it never
+    /// contains a listed value.
+    ///
+    /// Requirements: TYP-09.
     Other(String),
 }
 
 impl<E: ClosedEnum> FlexEnum<E> {
-    /// Takes any string: listed values become [`FlexEnum::Listed`], all others [`FlexEnum::Other`]
-    /// (TYP-09).
+    /// Accepts any string: listed values become [`FlexEnum::Listed`], all others
+    /// [`FlexEnum::Other`].
+    ///
+    /// Requirements: TYP-09.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         E::parse(text).map_or_else(|| Self::Other(text.to_owned()), Self::Listed)
     }
 
-    /// The value as it stands on the wire (TYP-09).
+    /// Returns the value as it is in JSON.
+    ///
+    /// Requirements: TYP-09.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -41,7 +59,9 @@ impl<E: ClosedEnum> FlexEnum<E> {
         }
     }
 
-    /// The listed value, if it is one (TYP-09).
+    /// Returns the value if it is a listed one.
+    ///
+    /// Requirements: TYP-09.
     #[must_use]
     pub fn as_listed(&self) -> Option<E> {
         match self {

@@ -1,9 +1,9 @@
 //! Hexadecimal digits.
 
-/// Each digit at the place of its value.
+/// The digits, each at the index of its value.
 pub const HEX_DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// The two digits of a byte.
+/// Returns the two digits of a byte.
 #[must_use]
 pub fn hex_digits(byte: u8) -> [u8; 2] {
     [byte >> 4, byte & 0xF].map(|half| HEX_DIGITS.get(usize::from(half)).copied().unwrap_or(b'0'))

@@ -5,19 +5,26 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-/// The id of a record in its own address (UND-41): 1 to 64 of `[A-Za-z0-9_-]`. A clone costs no
-/// allocation.
+/// The id of a record: 1 to 64 characters of `[A-Za-z0-9_-]`. Cloning does not allocate.
+///
+/// Requirements: UND-41.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(Arc<str>);
 
-/// Last path segments that mean something else where an id could stand (UND-41).
+/// The last path segments that have another meaning where an id could be.
+///
+/// Requirements: UND-41.
 const RESERVED: [&str; 2] = ["person_signup", "person_signup_helper"];
 
 impl Id {
-    /// The longest id, in characters (UND-41).
+    /// The maximum length of an id in characters.
+    ///
+    /// Requirements: UND-41.
     pub const MAX_LEN: usize = 64;
 
-    /// The id with this text, if the text follows the grammar (UND-41).
+    /// Creates an id if the text follows the grammar.
+    ///
+    /// Requirements: UND-41.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let length = (1..=Self::MAX_LEN).contains(&text.len());
@@ -27,14 +34,16 @@ impl Id {
         (length && grammar && !RESERVED.contains(&text)).then(|| Self(Arc::from(text)))
     }
 
-    /// The text of the id, as it stands in addresses.
+    /// Returns the text of the id, as in URLs.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The number that the id was made from, where a vendor's ids are numbers; `None` for any other
-    /// text, also for another spelling of a number, so that a record has one address only.
+    /// Returns the number that the id was created from, if the ids of a vendor are numbers.
+    ///
+    /// Returns `None` for any other text, including other spellings of a number, so that a record
+    /// has one URL only.
     ///
     /// ```
     /// # use svc_core::value::Id;
@@ -49,8 +58,10 @@ impl Id {
             .filter(|number: &i64| number.to_string() == *self.0)
     }
 
-    /// The UUID that this id is made [from](Self::from), for a store whose ids are UUIDs; `None`
-    /// for any other id, which is then simply not found: an address has one spelling (UND-41).
+    /// Returns the UUID that this id was created [from](Self::from), for a store whose ids are
+    /// UUIDs.
+    ///
+    /// Returns `None` for any other id or spelling, which is then reported as not found.
     ///
     /// ```
     /// # use svc_core::value::Id;
@@ -58,6 +69,8 @@ impl Id {
     /// assert_eq!(Id::from(id.as_uuid().unwrap()), id);
     /// assert_eq!(Id::new("0198F000-0000-7000-8000-00000000000A").and_then(|id| id.as_uuid()), None);
     /// ```
+    ///
+    /// Requirements: UND-41.
     #[must_use]
     pub fn as_uuid(&self) -> Option<Uuid> {
         let uuid = Uuid::try_parse(self.as_str()).ok()?;
@@ -70,17 +83,17 @@ impl Id {
 }
 
 impl From<i64> for Id {
-    /// The number in decimal digits: a row number of a vendor's own table is an id as it is.
+    /// Creates an id from a number, such as a row number of a vendor's table.
     fn from(number: i64) -> Self {
-        // Digits and a minus follow the grammar, and no reserved word looks like that.
+        // Digits and a minus sign follow the grammar, and no reserved word consists of them.
         Self(Arc::from(number.to_string()))
     }
 }
 
 impl From<Uuid> for Id {
-    /// The UUID in its canonical text form.
+    /// Creates an id from the canonical text form of a UUID.
     fn from(uuid: Uuid) -> Self {
-        // Hex digits and hyphens follow the grammar, and no reserved word looks like that.
+        // Hexadecimal digits and hyphens follow the grammar, and no reserved word consists of them.
         Self(Arc::from(
             &*uuid
                 .as_hyphenated()

@@ -1,8 +1,10 @@
-//! Identifiers: names of a record in any system.
+//! Identifiers of records in any system.
 
 use std::fmt;
 
-/// One entry of `identifiers` (TYP-13): `<system_name>:<id>`, split at its first colon (UND-41).
+/// An entry of `identifiers`: `<system_name>:<id>`, split at its first colon.
+///
+/// Requirements: TYP-13, UND-41.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identifier {
     text: Box<str>,
@@ -10,8 +12,9 @@ pub struct Identifier {
 }
 
 impl Identifier {
-    /// The identifier with this text: a system name of `[A-Za-z0-9_.-]+`, a colon and a non-empty
-    /// id (TYP-13, UND-41).
+    /// Parses an identifier: a system name of `[A-Za-z0-9_.-]+`, a colon and a non-empty id.
+    ///
+    /// Requirements: TYP-13, UND-41.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (system, id) = text.split_once(':')?;
@@ -22,7 +25,9 @@ impl Identifier {
         })
     }
 
-    /// Whether the text can be the name of a system or a namespace: `[A-Za-z0-9_.-]+` (UND-41).
+    /// Returns whether the text is a valid system name or namespace: `[A-Za-z0-9_.-]+`.
+    ///
+    /// Requirements: UND-41.
     #[must_use]
     pub fn is_system_name(text: &str) -> bool {
         !text.is_empty()
@@ -31,7 +36,9 @@ impl Identifier {
                 .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
     }
 
-    /// The system's name: what stands before the first colon (UND-41).
+    /// Returns the system name: the part before the first colon.
+    ///
+    /// Requirements: UND-41.
     #[must_use]
     pub fn system(&self) -> &str {
         self.text
@@ -39,7 +46,9 @@ impl Identifier {
             .map_or("", |(system, _)| system)
     }
 
-    /// The record's id in that system: what stands after the first colon (UND-41).
+    /// Returns the id in that system: the part after the first colon.
+    ///
+    /// Requirements: UND-41.
     #[must_use]
     pub fn id(&self) -> &str {
         self.text
@@ -48,7 +57,9 @@ impl Identifier {
             .unwrap_or("")
     }
 
-    /// The whole text, as sent (TYP-13).
+    /// Returns the whole text as it was sent.
+    ///
+    /// Requirements: TYP-13.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text

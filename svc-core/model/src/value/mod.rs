@@ -1,4 +1,4 @@
-//! Value types of the interface.
+//! Value types of the API.
 
 mod amount;
 mod codes;

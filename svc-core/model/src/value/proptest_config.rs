@@ -1,9 +1,9 @@
-//! How the property tests of this crate run.
+//! The configuration of the property tests of this crate.
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// The same cases in every run and no files written; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` ask
-/// for others.
+/// Returns a configuration with the same cases in every run and without files. `PROPTEST_RNG_SEED`
+/// and `PROPTEST_CASES` override it.
 pub(crate) fn config() -> Config {
     let asked = Config::default();
     let rng_seed = if asked.rng_seed == RngSeed::Random {

@@ -1,4 +1,4 @@
-//! Points in time.
+//! Timestamps.
 
 use std::{fmt, time::Duration};
 
@@ -6,19 +6,21 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Timelike 
 
 use super::date::{DateScanner, digits, write_date};
 
-/// A point in time (TYP-06): UTC with microseconds, years 0001 to 9999.
+/// A timestamp: UTC with microseconds, years 0001 to 9999.
+///
+/// Requirements: TYP-06.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The first instant: `0001-01-01T00:00:00Z`.
+    /// The first timestamp: `0001-01-01T00:00:00Z`.
     pub const MIN: Self = Self(-62_135_596_800_000_000);
 
-    /// The last instant: `9999-12-31T23:59:59.999999Z`.
+    /// The last timestamp: `9999-12-31T23:59:59.999999Z`.
     pub const MAX: Self = Self(253_402_300_799_999_999);
 
-    /// The instant this many microseconds after 1970-01-01T00:00:00Z; beyond [`Self::MIN`] and
-    /// [`Self::MAX`] it stops there.
+    /// Creates the timestamp this many microseconds after 1970-01-01T00:00:00Z, limited to the
+    /// range from [`Self::MIN`] to [`Self::MAX`].
     #[must_use]
     pub const fn from_micros(micros: i64) -> Self {
         if micros < Self::MIN.0 {
@@ -30,44 +32,49 @@ impl Timestamp {
         }
     }
 
-    /// Microseconds since 1970-01-01T00:00:00Z.
+    /// Returns the microseconds since 1970-01-01T00:00:00Z.
     #[must_use]
     pub const fn as_micros(self) -> i64 {
         self.0
     }
 
-    /// The current time of this machine's clock.
+    /// Returns the current time of the system clock.
     #[must_use]
     pub fn now() -> Self {
         Self::from_micros(Utc::now().timestamp_micros())
     }
 
-    /// This instant, or the next one behind `before` when that is not earlier: dates of change
-    /// increase strictly, whatever the clock does (CRU-19, TYP-16).
+    /// Returns this timestamp, or `before` plus one microsecond if this one is not later.
+    ///
+    /// Modification dates therefore always increase, even if the clock is set back.
+    ///
+    /// Requirements: CRU-19, TYP-16.
     #[must_use]
     pub fn at_least_after(self, before: Self) -> Self {
         self.max(Self::from_micros(before.0.saturating_add(1)))
     }
 
-    /// So long before this instant; [`Self::MIN`] where that is earlier.
+    /// Subtracts a duration, limited to [`Self::MIN`].
     #[must_use]
     pub fn saturating_sub(self, time: Duration) -> Self {
         let micros = i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         Self::from_micros(self.0.saturating_sub(micros))
     }
 
-    /// So much later, or the last moment that there is.
+    /// Adds a duration, limited to [`Self::MAX`].
     #[must_use]
     pub fn saturating_add(self, time: Duration) -> Self {
         let micros = i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
         Self::from_micros(self.0.saturating_add(micros))
     }
 
-    /// Takes an ISO 8601 date-time with seconds and a zone: `Z` or any offset (TYP-06).
+    /// Parses an ISO 8601 date-time with seconds and a zone: `Z` or any offset.
     ///
-    /// Digits of the second behind the sixth are cut off. A date-time without a zone, without
-    /// seconds, with a space instead of the `T`, or that the calendar does not have gives `None`;
-    /// so does an instant outside of the years 0001 to 9999.
+    /// Digits of the second after the sixth are truncated. Returns `None` for a date-time without a
+    /// zone or seconds, or with a space instead of the `T`. Also returns `None` if it does not exist
+    /// in the calendar, or is outside the years 0001 to 9999.
+    ///
+    /// Requirements: TYP-06.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut cursor = DateScanner::new(text);
@@ -85,8 +92,10 @@ impl Timestamp {
             .then_some(Self(micros))
     }
 
-    /// Appends the instant as `2026-01-05T09:00:00Z`, with six digits of the second only when they
-    /// are not zero, without quotes (TYP-06).
+    /// Appends the timestamp as `2026-01-05T09:00:00Z`, without quotes. The six digits of the
+    /// microseconds are written only if they are not zero.
+    ///
+    /// Requirements: TYP-06.
     pub fn write(&self, out: &mut Vec<u8>) {
         let (date, time) = self.civil();
         write_date(date, out);
@@ -107,8 +116,7 @@ impl Timestamp {
     }
 
     fn civil(self) -> (NaiveDate, NaiveTime) {
-        // Every value between MIN and MAX is an instant of the calendar, so the default is never
-        // taken.
+        // Every value between MIN and MAX exists in the calendar, so the default is never used.
         let utc = DateTime::from_timestamp_micros(self.0)
             .unwrap_or_default()
             .naive_utc();
@@ -116,7 +124,7 @@ impl Timestamp {
     }
 }
 
-/// `HH:MM:SS`, with a fraction of any length.
+/// Parses `HH:MM:SS` with a fraction of any length.
 fn parse_time(cursor: &mut DateScanner<'_>) -> Option<NaiveTime> {
     let hour = cursor.digits(2)?;
     cursor.one_of(b":")?;
@@ -143,7 +151,7 @@ fn parse_time(cursor: &mut DateScanner<'_>) -> Option<NaiveTime> {
     NaiveTime::from_hms_micro_opt(hour, minute, second, micros)
 }
 
-/// `Z`, `+HH:MM`, `+HHMM` or `+HH`.
+/// Parses `Z`, `+HH:MM`, `+HHMM` or `+HH`.
 fn parse_offset(cursor: &mut DateScanner<'_>) -> Option<TimeDelta> {
     let sign = cursor.one_of(b"Zz+-")?;
     if matches!(sign, b'Z' | b'z') {
@@ -168,11 +176,11 @@ fn parse_offset(cursor: &mut DateScanner<'_>) -> Option<TimeDelta> {
 }
 
 impl From<Timestamp> for String {
-    /// The same text as [`Timestamp::write`] and `to_string`, without a formatter.
+    /// Returns the same text as [`Timestamp::write`] and `to_string`, without a formatter.
     fn from(timestamp: Timestamp) -> Self {
         let mut text = Vec::with_capacity(27);
         timestamp.write(&mut text);
-        // Digits and marks only, so the default is never taken.
+        // The text is ASCII, so the default is never used.
         Self::from_utf8(text).unwrap_or_default()
     }
 }

@@ -1,8 +1,8 @@
-//! When something that failed is tried again.
+//! The schedule of retries.
 
 use std::time::Duration;
 
-/// The pauses between attempts, each longer than the one before: the first attempt is made at once.
+/// The pauses between attempts, each longer than the previous one. The first attempt has no pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff(&'static [u64]);
 
@@ -13,30 +13,32 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// 5 seconds, 5 and 30 minutes, 2, 5, 10, 14, 20 and 24 hours: ten attempts in some three days,
-    /// as Standard Webhooks 1.0 has it.
+    /// The schedule that Standard Webhooks 1.0 recommends: ten attempts within about three days.
+    ///
+    /// The pauses are 5 seconds, 5 and 30 minutes, and 2, 5, 10, 14, 20 and 24 hours.
     pub const STANDARD: Self =
         Self(&[5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]);
 
-    /// How long to wait after so many attempts that failed; `None` where the last one was made. The
-    /// pause is up to a fifth longer, by any number: so what failed together does not come together
-    /// again.
+    /// Returns the pause after this number of failed attempts, or `None` after the last attempt.
+    ///
+    /// `number` makes the pause up to a fifth longer, so that entries that failed together are not
+    /// retried together. Any number is allowed.
     #[must_use]
     pub fn delay(self, attempts: u32, number: u64) -> Option<Duration> {
         let place = usize::try_from(attempts.checked_sub(1)?).ok()?;
         let pause = Duration::from_secs(*self.0.get(place)?);
-        // A fraction of 1 000: enough to part them.
+        // Thousandths of the extra time are precise enough.
         let part = u32::try_from(number.checked_rem(1_000)?).ok()?;
         Some(pause.saturating_add(pause.checked_div(5_000)?.saturating_mul(part)))
     }
 
-    /// Attempts in all, the first one included.
+    /// Returns the total number of attempts, including the first one.
     #[must_use]
     pub const fn max_attempts(self) -> usize {
         self.0.len().saturating_add(1)
     }
 
-    /// Whether so many attempts were more than there are.
+    /// Returns whether this number of attempts exceeds the maximum.
     #[must_use]
     pub fn is_exhausted(self, attempts: u32) -> bool {
         usize::try_from(attempts).is_ok_and(|attempts| attempts > self.max_attempts())

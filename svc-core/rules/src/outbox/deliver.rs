@@ -1,4 +1,4 @@
-//! Sending what helper calls ask for and what is scheduled: the vendor's part of it.
+//! The delivery of server responses and scheduled messages, which a vendor implements.
 
 use std::time::Duration;
 
@@ -12,23 +12,22 @@ use crate::{
     value::{ClosedEnum, Id, Timestamp},
 };
 
-/// Sends server responses that helper calls trigger (HAF-11), and messages whose scheduled start
-/// has come (SCH-01).
+/// Delivers server responses that helper requests trigger, and messages at their scheduled start.
 ///
-/// `ApiBuilder::delivery` registers one. With it the action function
-/// `triggers` and the schedule helper of a store are offered, and without it neither is: nobody
-/// would send what is asked for.
+/// Register it with `ApiBuilder::delivery`. Without it, a store offers neither the action function
+/// `triggers` nor the schedule helper.
 ///
 /// # Behaviour
 ///
-/// - A dispatch is noted in the transaction of the call that asks for it, and handed over once that
-///   is committed: never for a call that was refused or undone.
-/// - It is handed over **at least once**: again where a process ended before it could note that it
-///   was done, or took longer than its time. [`OutboxEntry::id`] stays the same, to tell those apart.
-/// - What fails or is put off is tried again ten times within three days, then given up: see
-///   [`Backoff`](super::Backoff).
-/// - Nothing is handed over of a person who was deleted (UND-26), nor of a message that was deleted
-///   or whose schedule was cancelled (SCH-04), but for what was handed over in that very moment.
+/// - An outbox entry is stored in the transaction of its request and delivered after the commit. An
+///   entry of a rejected or rolled-back request is never delivered.
+/// - Each entry is delivered **at least once**. It is delivered again if a process ended before it
+///   could record the result, or if the attempt exceeded its time limit. [`OutboxEntry::id`] stays
+///   the same, so that the receiver can detect duplicates.
+/// - A delivery that fails or is postponed has ten attempts within three days and is then
+///   abandoned: see [`Backoff`](super::Backoff).
+/// - Entries of a deleted person, a deleted message, or a cancelled schedule are not delivered.
+///   Only a delivery that has already started continues.
 ///
 /// # Examples
 ///
@@ -38,7 +37,7 @@ use crate::{
 /// use svc_core::{Deliver, Result, Tenant, ops::{DeliveryOutcome, OutboxEntry, OutboxPayload}};
 /// # async fn max_queued_writes(_: &Tenant, _: &str, _: &str, _: &str) -> Result<bool> { Ok(true) }
 ///
-/// /// Puts responses into the queue of the vendor's mail program.
+/// /// Adds responses to the queue of the vendor's mail program.
 /// struct Mail;
 ///
 /// #[async_trait::async_trait]
@@ -48,7 +47,7 @@ use crate::{
 ///             return Ok(DeliveryOutcome::Abandoned("only responses to a person are sent"));
 ///         };
 ///         for template in identifiers {
-///             // Under the same id again it is there already.
+///             // The queue ignores an id that it already contains.
 ///             if !max_queued_writes(tenant, dispatch.id.as_str(), template, person.as_str()).await? {
 ///                 return Ok(DeliveryOutcome::RetryAfter(Duration::from_secs(60)));
 ///             }
@@ -57,23 +56,25 @@ use crate::{
 ///     }
 /// }
 /// ```
+///
+/// Requirements: HAF-11, SCH-01, UND-26, SCH-04.
 #[async_trait]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot send what helper calls trigger",
+    message = "`{Self}` cannot deliver outbox entries",
     label = "missing `impl Deliver for {Self}`",
-    note = "implement `svc_core::Deliver` for it, or leave `.delivery(...)` out: then triggers and schedules are not offered"
+    note = "implement `svc_core::Deliver` for it, or omit `.delivery(...)`; the API then offers neither triggers nor schedules"
 )]
 pub trait Deliver: Send + Sync + 'static {
-    /// Sends one thing of a tenant, or hands it to whoever does.
+    /// Delivers one entry of a tenant, or passes it to another system that does.
     ///
     /// # Errors
     ///
-    /// What stood in the way; it is tried again. The error is for the log and may hold no personal
-    /// data.
+    /// Returns the reason of the failure. The delivery is then retried. The error is logged, so it
+    /// must not contain personal data.
     async fn deliver(&self, tenant: &Tenant, dispatch: &OutboxEntry) -> Result<DeliveryOutcome>;
 }
 
-/// A function that only puts it somewhere.
+/// A synchronous function, for example one that adds entries to a queue.
 #[async_trait]
 impl<F> Deliver for F
 where
@@ -84,50 +85,57 @@ where
     }
 }
 
-/// What became of a dispatch.
+/// The result of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeliveryOutcome {
-    /// It was sent, or is somebody else's now.
+    /// The entry was sent, or another system has accepted it.
     Sent,
-    /// Not now: it is tried again when it is its turn by the schedule, and not before this time has
-    /// passed.
+    /// The entry cannot be sent now. It is retried at its next attempt, but not before this
+    /// duration has passed.
     RetryAfter(Duration),
-    /// It will never be sent, for this reason. It is for the log, and the same for everybody: so it
-    /// holds no personal data.
+    /// The entry will never be sent, for this reason. The reason is logged and must not contain
+    /// personal data.
     Abandoned(&'static str),
 }
 
-/// Something to send.
+/// An entry of the outbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutboxEntry {
-    /// Its id: the same however often it is handed over, and no other dispatch has it.
+    /// The id of the entry. It is unique and the same for each delivery.
     pub id: Id,
-    /// When the call that asks for it was received.
+    /// When the request that created the entry was received.
     pub received_at: Timestamp,
-    /// What is to be sent.
+    /// The content of the entry.
     pub payload: OutboxPayload,
 }
 
-/// What is to be sent.
+/// The content of an outbox entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutboxPayload {
-    /// A server response that a helper call triggers (HAF-11).
+    /// A server response that a helper request triggers.
+    ///
+    /// Requirements: HAF-11.
     Response {
-        /// Which one: an e-mail, a text message, a call.
+        /// The type of the response: an e-mail, a text message or a call.
         trigger: TriggerName,
-        /// Which text, as `<system_name>:<id>`: in words of the server that sends it (HAF-13).
+        /// The identifiers of the text to send, as `<system_name>:<id>`. The server that sends it
+        /// defines them.
+        ///
+        /// Requirements: HAF-13.
         identifiers: Vec<String>,
-        /// Which helper was called.
+        /// The helper that was called.
         helper: HelperName,
-        /// For whom.
+        /// The recipient.
         person: Option<Id>,
-        /// About which action, of the kind that the helper [records](HelperName::records).
+        /// The action of the request, of the kind that the helper [records](HelperName::records).
         action: Option<Id>,
     },
-    /// A message whose sending starts (SCH-01).
+    /// A message whose scheduled start has come.
+    ///
+    /// Requirements: SCH-01.
     Message {
         /// The message.
         message: Id,
@@ -139,7 +147,7 @@ pub enum OutboxPayload {
 }
 
 impl OutboxEntry {
-    /// Something to send that was asked for at this moment.
+    /// Creates an entry for a request that was received at this time.
     #[must_use]
     pub fn new(id: Id, received: Timestamp, what: OutboxPayload) -> Self {
         Self {
@@ -149,7 +157,7 @@ impl OutboxEntry {
         }
     }
 
-    /// When it is to be sent: a response at once, a message when its sending starts.
+    /// Returns when the entry is due: a response immediately, a message at its start.
     #[must_use]
     pub fn due_at(&self) -> Timestamp {
         match &self.payload {
@@ -158,13 +166,15 @@ impl OutboxEntry {
         }
     }
 
-    /// Whether it is too late: a message is not sent when its sending has stopped.
+    /// Returns whether the entry is too old to send. A message expires when its sending stops.
     #[must_use]
     pub fn is_expired(&self, now: Timestamp) -> bool {
         matches!(&self.payload, OutboxPayload::Message { stop: Some(stop), .. } if *stop < now)
     }
 
-    /// The person whom it is for: with the person it goes (UND-26).
+    /// Returns the recipient. The entry is deleted together with that person.
+    ///
+    /// Requirements: UND-26.
     #[must_use]
     pub fn recipient(&self) -> Option<&Id> {
         match &self.payload {
@@ -173,7 +183,9 @@ impl OutboxEntry {
         }
     }
 
-    /// The message that it is about: with its schedule it goes (SCH-04).
+    /// Returns the message to send. The entry is deleted together with the schedule of the message.
+    ///
+    /// Requirements: SCH-04.
     #[must_use]
     pub fn message(&self) -> Option<&Id> {
         match &self.payload {
@@ -182,7 +194,7 @@ impl OutboxEntry {
         }
     }
 
-    /// What of it a log may say: kinds and ids.
+    /// Returns a label for logs, without personal data.
     #[must_use]
     pub fn log_label(&self) -> &'static str {
         match &self.payload {
@@ -191,7 +203,7 @@ impl OutboxEntry {
         }
     }
 
-    /// All of it as a text that a store keeps.
+    /// Returns the entry as text for a store.
     #[must_use]
     pub fn serialize(&self) -> String {
         let mut all = Object::new();
@@ -233,7 +245,7 @@ impl OutboxEntry {
         String::from_utf8_lossy(&Json::Object(all).to_vec()).into_owned()
     }
 
-    /// The dispatch that a store has kept; `None` for a text that says none.
+    /// Parses an entry that a store returns. `None` if the text is not a valid entry.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let all = Json::read_kept(text.as_bytes())?;
@@ -287,7 +299,9 @@ mod tests {
         Id::new(text).unwrap()
     }
 
-    /// HAF-11, SCH-01: what is kept comes back whole, and another text is none.
+    /// An entry is unchanged after it is written and parsed, and invalid text is rejected.
+    ///
+    /// Requirements: HAF-11, SCH-01.
     #[test]
     fn haf_11_what_is_kept_comes_back() {
         let response = |person, action| OutboxPayload::Response {
@@ -322,7 +336,9 @@ mod tests {
         }
     }
 
-    /// SCH-01: a message is due when its sending starts, and no more once it has stopped.
+    /// A message is due when its sending starts, and no longer due when it has stopped.
+    ///
+    /// Requirements: SCH-01.
     #[test]
     fn sch_01_a_message_is_due_between_its_dates() {
         let what = OutboxPayload::Message {

@@ -1,5 +1,4 @@
-//! What calls ask to be sent: entries of the outbox, their delivery, and the notification that
-//! there are new ones.
+//! The outbox: its entries, their delivery, and the notification of new entries.
 
 mod backoff;
 mod notifier;

@@ -1,4 +1,4 @@
-//! Waiting for the next commit of a tenant, on any runtime: nothing but wakers.
+//! Waiting for the next commit of a tenant, with wakers only. Works on any async runtime.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -10,8 +10,7 @@ use std::{
     time::Duration,
 };
 
-/// Wakes whoever waits for something of a tenant: what a backend keeps to answer
-/// `ChangeFeed::listen`.
+/// Wakes the subscriptions of a tenant. A backend uses it to implement `ChangeFeed::listen`.
 ///
 /// # Examples
 ///
@@ -22,7 +21,7 @@ use std::{
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 /// let listening = bells.subscribe("acme");
 /// bells.notify(&"acme");
-/// // It was rung since: this does not wait.
+/// // The notification was sent after the subscription: this returns immediately.
 /// listening.await;
 /// # });
 /// # Ok::<(), std::io::Error>(())
@@ -41,7 +40,7 @@ impl<K> fmt::Debug for Notifier<K> {
     }
 }
 
-/// Who waits for one ring; `None` when it was rung.
+/// The wakers of one notification, or `None` after it was sent.
 #[derive(Default)]
 struct WakerSlot(Mutex<Option<Wakers>>);
 
@@ -52,9 +51,9 @@ struct Wakers {
 }
 
 impl<K: Eq + Hash> Notifier<K> {
-    /// Begins to listen; what is rung from here on is heard.
+    /// Subscribes to the notifications of a tenant that are sent from now on.
     pub fn subscribe(&self, tenant: K) -> Subscription {
-        // Nothing panics while it holds the lock.
+        // No code panics while it holds the lock.
         let mut bells = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bell = bells
             .entry(tenant)
@@ -66,7 +65,7 @@ impl<K: Eq + Hash> Notifier<K> {
         }
     }
 
-    /// Wakes everybody who listens for the tenant: to be called once a commit can be seen.
+    /// Wakes all subscriptions of the tenant. Call it when a commit is visible to readers.
     pub fn notify(&self, tenant: &K) {
         let bell = self
             .0
@@ -82,16 +81,17 @@ impl<K: Eq + Hash> Notifier<K> {
     }
 }
 
-/// Is done when it is worth looking again.
+/// A future that completes when there may be new changes.
 pub struct Subscription {
     bell: Option<Arc<WakerSlot>>,
-    /// Under which number its waker is kept.
+    /// The number under which the waker is stored.
     place: Option<u64>,
     again: Option<Duration>,
 }
 
 impl Subscription {
-    /// Of a backend that cannot tell: whoever waits looks again after a while.
+    /// Returns a subscription that never completes, for a backend without notifications. The
+    /// subscriber must poll.
     #[must_use]
     pub fn closed() -> Self {
         Self {
@@ -101,17 +101,18 @@ impl Subscription {
         }
     }
 
-    /// How long whoever waits lets pass until it looks for what no bell rings for.
+    /// The interval at which a subscriber polls for changes without a notification.
     pub const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-    /// The same where others commit, too, for whom nobody rings here, such as other processes.
+    /// Adds polling, for a backend where other processes commit changes without a notification
+    /// here.
     #[must_use]
     pub fn with_polling(mut self) -> Self {
         self.again = Some(Self::POLL_INTERVAL);
         self
     }
 
-    /// After which time to look again although nothing was heard.
+    /// Returns the interval at which to poll even without a notification, or `None` for no polling.
     #[must_use]
     pub fn poll_interval(&self) -> Option<Duration> {
         self.again
@@ -176,8 +177,10 @@ mod tests {
         }
     }
 
-    /// SYN-11: who listens hears what is rung for its tenant from then on, once, and leaves nothing
-    /// behind.
+    /// A subscription receives the notifications of its tenant sent after it started, once, and
+    /// removes its waker when it is dropped.
+    ///
+    /// Requirements: SYN-11.
     #[test]
     fn who_listens_is_woken() {
         let (bells, count) = (Notifier::default(), Arc::new(Count::default()));

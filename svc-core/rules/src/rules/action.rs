@@ -1,4 +1,6 @@
-//! Recording the action of a helper call, once however often the call is repeated (UND-24).
+//! Records the action of a helper request exactly once, even if the request is repeated.
+//!
+//! Requirements: UND-24.
 
 use super::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy, check};
 use crate::{
@@ -12,11 +14,11 @@ use crate::{
     value::{Id, Identifier},
 };
 
-/// Records an action, or finds and updates the one that an earlier try recorded (`false`).
+/// Records an action, or updates the one that an earlier attempt recorded (`false`).
 ///
-/// It is by the person of the call, where there is one, whoever the draft names. Without a key it
-/// is always a new one, and keeps those of its identifiers that nothing else has: a stranger
-/// neither touches what is recorded nor learns of it.
+/// The person of the request becomes the person of the action, even if the draft names another one.
+/// Without a key, the action is always new. It gets only those identifiers that no other record
+/// has, so an anonymous caller neither changes nor discovers existing records.
 pub(super) fn record<G: RuleContext>(
     ground: &mut G,
     draft: &RawDraft,
@@ -32,7 +34,7 @@ pub(super) fn record<G: RuleContext>(
         let mut draft = draft.clone();
         let mut unclaimed = Vec::with_capacity(draft.identifiers.len());
         for identifier in draft.identifiers {
-            // Where it cannot be told whose it is, it may be somebody else's.
+            // If the store cannot look up identifiers, this one may belong to another record.
             if ground.supports_find(draft.kind)
                 && ground
                     .find(&LookupKey::Identifier(draft.kind, identifier.clone()))?
@@ -47,11 +49,13 @@ pub(super) fn record<G: RuleContext>(
     match recorded_before(ground, draft) {
         Ok(Some(stored)) => Ok((repeat(ground, stored, draft, new.person)?, false)),
         Ok(None) => match ground.create(draft, &new)? {
-            // A container that has one action for each person: it is changed (HLP-04).
+            // The container has one action for each person: that action is updated.
+            // Requirements: HLP-04.
             (stored, false) => Ok((repeat(ground, stored, draft, new.person)?, false)),
             made => Ok(made),
         },
-        // What else is wrong with it is told with its identifiers (ERR-39).
+        // Other problems are reported together with those of the identifiers.
+        // Requirements: ERR-39.
         Err(RuleError::Failed(error)) if ground.collects_all_problems() => {
             let mut problems = error.into_problems()?;
             let mut rest = draft.clone();
@@ -67,8 +71,8 @@ pub(super) fn record<G: RuleContext>(
     }
 }
 
-/// The action that was recorded before under the same container: by its own id, or by an
-/// identifier.
+/// Returns the action that was already recorded under the same container. It is found by its own id
+/// or by an identifier.
 fn recorded_before<G: RuleContext>(
     ground: &mut G,
     draft: &RawDraft,
@@ -97,7 +101,7 @@ fn place_of(found: &RecordLocation) -> (&Id, Option<&Id>) {
     (&found.id, found.parent.as_ref())
 }
 
-/// Updates a recorded action by what the repeated call sent.
+/// Updates a recorded action with the content of the repeated request.
 fn repeat<G: RuleContext>(
     ground: &mut G,
     stored: StoredRecord,
@@ -108,7 +112,7 @@ fn repeat<G: RuleContext>(
     let mut patch = draft
         .clone()
         .into_repeat_patch(stored.record.meta().identifiers.to_vec(), ground.received());
-    // An action that had no person gets the one that is named now; another one's is not taken away.
+    // An action without a person gets the named one. An existing person is never replaced.
     if stored.record.link("person").is_none()
         && let Some(person) = person
     {
@@ -119,17 +123,22 @@ fn repeat<G: RuleContext>(
     ground.update(stored, &before, &patch)
 }
 
-/// The action that an earlier try of the same call recorded under the same container: by its own
-/// id, or by an identifier (UND-24). Only a call with a key finds one: see [`without_claimed_identifiers`]. With it a
-/// retry is safe: change it by [`Draft::to_repeat_patch`] instead of recording a second one.
+/// Returns the action that an earlier attempt of the same request recorded under the same
+/// container.
 ///
-/// `found` are the actions of this kind and tenant, whatever their container, that have the id that
-/// the draft names as its own, or one of its identifiers.
+/// The action is found by its own id or by an identifier. Only a request with a key can find one:
+/// see [`unclaimed`]. To make a retry safe, change the found action with [`Draft::to_repeat_patch`]
+/// instead of recording a second one.
+///
+/// `found` contains the actions of this kind and tenant, in any container, that have the own id of
+/// the draft or one of its identifiers.
 ///
 /// # Errors
 ///
-/// `IdentifierInUse` for each identifier of an action of another container, or of a second one, and
-/// for an own id that no action has.
+/// `IdentifierInUse` for each identifier of an action in another container or of a second action,
+/// and for an own id that no action has.
+///
+/// Requirements: UND-24.
 pub fn recorded<'a, R: Resource>(
     action: &Draft<R>,
     found: &'a [Record<R>],
@@ -148,12 +157,15 @@ pub fn recorded<'a, R: Resource>(
     met.recorded()
 }
 
-/// A stranger's action with those of its identifiers that nothing else has (UND-24): it is recorded
-/// as a new one, whatever is there, so that he neither touches what is recorded nor learns of it
-/// (HLP-07).
+/// Returns the action of an anonymous caller with only those identifiers that no other record has.
 ///
-/// `found` are the actions of this kind and tenant, whatever their container, that have one of its
+/// Record the result as a new action, even if a similar one exists. An anonymous caller then
+/// neither changes nor discovers existing records.
+///
+/// `found` contains the actions of this kind and tenant, in any container, that have one of its
 /// identifiers.
+///
+/// Requirements: UND-24, HLP-07.
 #[must_use]
 pub fn without_claimed_identifiers<R: Resource>(action: Draft<R>, found: &[Record<R>]) -> Draft<R> {
     let mut raw = action.into_raw();
@@ -167,7 +179,7 @@ pub fn without_claimed_identifiers<R: Resource>(action: Draft<R>, found: &[Recor
     Draft::from_raw(raw)
 }
 
-/// What the identifiers of an action have led to so far.
+/// The action that the identifiers of a draft have matched so far.
 struct ActionMatch<T> {
     container: Option<Id>,
     /// The action, and its id.
@@ -185,7 +197,7 @@ impl<T> ActionMatch<T> {
         }
     }
 
-    /// What the action's own identifier leads to: it has to lead to something.
+    /// Adds the lookup result of the action's own id. The id must match an action.
     fn resolve_own(&mut self, found: Option<T>, raw: fn(&T) -> (&Id, Option<&Id>)) {
         match found {
             None => self.problems.push(Problem::own_identifier_in_use()),
@@ -193,12 +205,12 @@ impl<T> ActionMatch<T> {
         }
     }
 
-    /// What the foreign identifier at this place leads to.
+    /// Adds the lookup result of the foreign identifier at this position.
     fn identifier(&mut self, place: usize, found: Option<T>, raw: fn(&T) -> (&Id, Option<&Id>)) {
         self.add_match(found, Some(place), raw);
     }
 
-    /// An action of another container, or a second one under this, is somebody else's.
+    /// An action in another container, or a second one in this container, is a problem.
     fn add_match(&mut self, found: Option<T>, place: Option<usize>, raw: fn(&T) -> (&Id, Option<&Id>)) {
         let Some(found) = found else { return };
         let (id, parent) = raw(&found);
@@ -294,7 +306,7 @@ mod tests {
         assert_eq!(
             in_use(recorded(&action(1, &[], Some(9)), &found)),
             ["identifiers"],
-            "an own id that nothing has"
+            "an own id that no action has"
         );
     }
 

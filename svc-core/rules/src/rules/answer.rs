@@ -1,4 +1,6 @@
-//! What may be answered to a question (HAF-09, UND-12).
+//! Checks whether an answer fits its question.
+//!
+//! Requirements: HAF-09, UND-12.
 
 use super::{RuleResult, StoreRuleContext, lists::list};
 use crate::{
@@ -11,9 +13,9 @@ use crate::{
 };
 
 impl StoreRuleContext<'_> {
-    /// What its question does not take of an answer, or lacks in it.
+    /// Returns the problems of an answer: what its question does not allow, and what is missing.
     ///
-    /// What stays as it was is not looked at again: the question may have changed since.
+    /// Unchanged values are not checked again, because the question may have changed since.
     pub(super) fn wrong_answer(
         &mut self,
         question: &Id,
@@ -26,7 +28,7 @@ impl StoreRuleContext<'_> {
         if !has_keys && !has_value {
             return Ok(Vec::new());
         }
-        // A question that is not there is told by the link.
+        // The link check reports a question that does not exist.
         let question = self
             .ledger
             .record(&LookupKey::Id(Kind::Question, question.clone()))?;

@@ -1,5 +1,6 @@
-//! What attendances take from an event: places and tickets, never more than there are (RES-event-15
-//! to RES-event-20, RES-event-27, RES-attendance-05, RES-attendance-08).
+//! The places and tickets that attendances use, which never exceed those of the event.
+//!
+//! Requirements: RES-event-15 to RES-event-20, RES-event-27, RES-attendance-05, RES-attendance-08.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +13,14 @@ use crate::{
     value::{Amount, Id},
 };
 
-/// What one attendance takes. Only one that is accepted, or says nothing, takes something
-/// (RES-event-15).
+/// The places and tickets of one attendance. Only an attendance that is accepted, or has no status,
+/// uses any.
+///
+/// Requirements: RES-event-15.
 #[derive(Debug, Default)]
 pub(super) struct TicketUsage {
     pub(super) places: i64,
-    /// Tickets and their price by title.
+    /// The number of tickets and their prices, by title.
     pub(super) tickets: BTreeMap<String, (i64, Vec<Amount>)>,
 }
 
@@ -61,7 +64,7 @@ fn amount(ticket: &Object) -> Option<Amount> {
     Amount::parse(ticket.get("amount")?.as_number()?.as_str())
 }
 
-/// An event that says nothing of its type has tickets when it has ticket levels.
+/// An event without a type is ticketed if it has ticket levels.
 fn is_ticketed(event: &Object) -> bool {
     match event.get("type").and_then(Json::as_str) {
         Some(kind) => kind == "ticketed",
@@ -78,11 +81,12 @@ fn levels(event: &Object) -> impl Iterator<Item = &Object> {
 }
 
 impl StoreRuleContext<'_> {
-    /// Takes from an event what an attendance needs now, and gives back what it needed before.
+    /// Takes the places and tickets of an attendance from the event, and returns those it had
+    /// before.
     ///
-    /// Completes the attendance from the event: tickets without a price get that of their level,
-    /// and `attended` is dropped where the tickets have their own. `tickets_sent` tells whether
-    /// this request brought the tickets.
+    /// Also completes the attendance: a ticket without a price gets the price of its level, and
+    /// `attended` is removed if the tickets have their own. `tickets_sent` is whether the request
+    /// contains tickets.
     pub(super) fn apply_attendance(
         &mut self,
         event: &Id,
@@ -143,7 +147,7 @@ impl StoreRuleContext<'_> {
         Ok(())
     }
 
-    /// Moves tickets and money between the levels; whether a level changed.
+    /// Moves tickets and amounts between the levels. Returns whether a level changed.
     fn apply_levels(
         &mut self,
         event: &Id,
@@ -208,15 +212,18 @@ impl StoreRuleContext<'_> {
         Ok(changed)
     }
 
-    /// Writes what was sold into the levels of an event whose levels a client replaced
-    /// (RES-event-16).
+    /// Sets the sold tickets on the levels of an event after a client replaced the levels.
+    ///
+    /// Requirements: RES-event-16.
     pub(super) fn show_levels(&mut self, event: &Id, fields: &mut Object) -> RuleResult<()> {
         write_level_totals(fields, &self.ledger.parts(Kind::Event, event)?);
         Ok(())
     }
 }
 
-/// Each ticket belongs to the level of its title, and costs in its currency (RES-event-15).
+/// Checks that each ticket has the title and the currency of a level.
+///
+/// Requirements: RES-event-15.
 fn check_tickets(
     event: &Object,
     ticketed: bool,
@@ -246,7 +253,7 @@ fn check_tickets(
         };
         let Some(level) = by_title.get(title(ticket)).copied() else {
             let property = PropertyPath::member("tickets").push_index(place).push_member("title");
-            let text = "The event has no ticket level of the title in {property}.";
+            let text = "The event has no ticket level with the title in {property}.";
             problems.push(Problem::new(
                 ErrorCode::TicketLevelDoesNotExist,
                 property,
@@ -279,8 +286,11 @@ fn check_tickets(
     }
 }
 
-/// An open event has places for attendances, a ticketed one for tickets; lowering it later takes
-/// nothing away (RES-event-27).
+/// Checks the capacity: an open event counts attendances, a ticketed event counts tickets.
+///
+/// If the capacity is lowered later, existing attendances keep their places.
+///
+/// Requirements: RES-event-27.
 fn check_capacity(
     event: &Object,
     ticketed: bool,
@@ -307,7 +317,8 @@ fn check_capacity(
     }
 }
 
-/// Writes what was sold into the levels of an event, into the first of each title.
+/// Sets the sold tickets on the levels of an event. Of several levels with one title, the first is
+/// used.
 pub(super) fn write_level_totals(event: &mut Object, parts: &BTreeMap<String, Totals>) {
     let levels = event.get_mut("ticket_levels").and_then(Json::as_array_mut);
     let mut shown = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What the rules of helpers stand on: the ledger of a store, or a vendor's operations one by one.
+//! The data access of the helper rules: through a store, or through the operations of a vendor.
 
 use std::sync::Arc;
 
@@ -13,87 +13,101 @@ use crate::{
     value::{Id, Timestamp},
 };
 
-/// What a rule gets, or why it has to stop.
+/// The result of a rule, or the reason why the rule must stop.
 pub type RuleResult<T> = Result<T, RuleError>;
 
-/// The questions and changes of the rules of helpers.
+/// The lookups and changes of the helper rules.
 ///
-/// Every method fails with [`RuleError`]: an answer is missing, or the call fails.
+/// Every method fails with [`RuleError`] if a lookup result is missing or the request fails.
 #[expect(
     clippy::missing_errors_doc,
     reason = "the documentation of the trait names the errors of all methods"
 )]
 pub trait RuleContext {
-    /// The record at an address, without reading it; one with another parent is not there (COL-19).
+    /// Returns the location of the record at an address. A record with another parent is not found.
+    ///
+    /// Requirements: COL-19.
     fn find_at(&mut self, address: &RecordAddress) -> RuleResult<Option<RecordLocation>>;
-    /// Whether there is such a record, and where.
+    /// Returns the location of a record, or `None` if it does not exist.
     fn find(&mut self, key: &LookupKey) -> RuleResult<Option<RecordLocation>>;
-    /// The record itself.
+    /// Returns the whole record.
     fn record(&mut self, key: &LookupKey) -> RuleResult<Option<StoredRecord>>;
-    /// What a person has answered to these questions; nothing where that cannot be told.
+    /// Returns the answers of a person to these questions, or none if they cannot be determined.
     fn find_answers(&mut self, person: &Id, questions: Vec<LookupKey>)
     -> RuleResult<Vec<StoredRecord>>;
-    /// Creates a record; `false` beside the one that was there already (UND-38).
+    /// Creates a record, or returns the existing one with `false`.
+    ///
+    /// Requirements: UND-38.
     fn create(&mut self, draft: &RawDraft, new: &CreateOptions)
     -> RuleResult<(StoredRecord, bool)>;
-    /// Changes a record whose fields are `before`.
+    /// Changes a record whose current fields are `before`.
     fn update(
         &mut self,
         stored: StoredRecord,
         before: &Object,
         patch: &RawPatch,
     ) -> RuleResult<StoredRecord>;
-    /// Sets or clears the dates of a message (SCH-01, SCH-04).
+    /// Sets or clears the schedule dates of a message.
+    ///
+    /// Requirements: SCH-01, SCH-04.
     fn schedule(
         &mut self,
         message: &RecordAddress,
         dates: ScheduleChange,
     ) -> RuleResult<StoredRecord>;
-    /// Notes a server response to send (HAF-11).
+    /// Adds a server response to the outbox.
+    ///
+    /// Requirements: HAF-11.
     fn trigger(&mut self, response: OutboxPayload) -> RuleResult<()>;
-    /// Notes a server response to send to a person, at most once in 24 hours for each of these keys
-    /// (HAF-14).
+    /// Adds a server response to a person to the outbox, at most once in 24 hours for each of these
+    /// keys.
+    ///
+    /// Requirements: HAF-14.
     fn trigger_once_a_day(
         &mut self,
         response: OutboxPayload,
         person: &Id,
         keys: &[Arc<str>],
     ) -> RuleResult<()>;
-    /// Whether nothing of a call stays that is refused at its action, and all of its problems are
-    /// told together.
+    /// Returns whether a request with a rejected action changes nothing and reports all problems
+    /// together.
     fn is_atomic(&self) -> bool;
-    /// Whether the rules go on behind what is refused, to tell everything that is wrong (ERR-39):
-    /// nothing of it stays.
+    /// Returns whether the rules continue after a rejection to report every problem. No changes are
+    /// stored in that case.
+    ///
+    /// Requirements: ERR-39.
     fn collects_all_problems(&self) -> bool;
-    /// Whether the body is refused already: what it lacks may be what was wrong with it.
+    /// Returns whether the body is already rejected. A missing part may then be the invalid one.
     fn is_refused(&self) -> bool;
-    /// Whether records of a kind can be found by their identifiers.
+    /// Returns whether records of a kind can be found by their identifiers.
     fn supports_find(&self, kind: Kind) -> bool;
-    /// How people are matched.
+    /// Returns the method of person matching.
     fn matching(&self) -> &dyn PersonMatching;
-    /// What the share objects are called in the fields of its records.
+    /// Returns the names of the share objects in the fields of records.
     fn share_names(&self) -> &ShareNames;
-    /// When the call was received.
+    /// Returns when the request was received.
     fn received(&self) -> Timestamp;
 }
 
-/// How a new record comes about.
+/// Options for a new record.
 #[derive(Debug, Clone, Default)]
 pub struct CreateOptions {
-    /// The person that the action is by, whoever the draft names.
+    /// The person of the action, which overrides the person of the draft.
     pub person: Option<RecordAddress>,
-    /// Its id and moment, where they are given.
+    /// The id and creation time, if they are given.
     pub(crate) given: Option<(Id, Timestamp)>,
-    /// What is done about people named in tickets.
+    /// How the people named in tickets are handled.
     pub(crate) holders: TicketHolderPolicy,
 }
 
-/// What is done about people named in the tickets of a new attendance (RES-attendance-14).
+/// How the people named in the tickets of a new attendance are handled.
+///
+/// Requirements: RES-attendance-14.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TicketHolderPolicy {
-    /// They are recognised or made, as a posted person is.
+    /// Match or create them, like a posted person.
     Match(MergePolicy),
-    /// Those who are known are noted, nobody is changed or made.
+    /// Record only existing people. No person is changed or created.
     LinkKnown,
 }
 

@@ -1,4 +1,6 @@
-//! Creating a record (CRU-01, UND-12, UND-24, UND-38).
+//! Creates a record.
+//!
+//! Requirements: CRU-01, UND-12, UND-24, UND-38.
 
 use std::borrow::Cow;
 
@@ -18,8 +20,8 @@ use crate::{
 };
 
 impl StoreRuleContext<'_> {
-    /// Creates what a request creates by itself; a helper has asked its questions before, each
-    /// once.
+    /// Creates a record outside of a helper request. In a helper request the lookups were executed
+    /// before, once each.
     pub(super) fn create_standalone(&mut self, draft: &RawDraft) -> RuleResult<(StoredRecord, bool)> {
         let draft = &self.below(draft)?;
         if draft.kind == Kind::Answer
@@ -34,8 +36,10 @@ impl StoreRuleContext<'_> {
         self.create(draft, &CreateOptions::default())
     }
 
-    /// A draft that is created below a record which is not its container: by the person of that
-    /// one, unless it names another (RES-submission-07).
+    /// Completes a draft that is created below a record other than its container. The draft gets
+    /// the person of that record, unless it names another one.
+    ///
+    /// Requirements: RES-submission-07.
     fn below<'d>(&mut self, draft: &'d RawDraft) -> RuleResult<Cow<'d, RawDraft>> {
         let Some(of) = &draft.recorded_by else {
             return Ok(Cow::Borrowed(draft));
@@ -57,8 +61,10 @@ impl StoreRuleContext<'_> {
         Ok(Cow::Owned(draft))
     }
 
-    /// Takes a record over as it was made elsewhere; `false` beside a membership that was there
-    /// already (UND-38).
+    /// Imports a record from another store. Returns `false` with the existing membership if there
+    /// already is one.
+    ///
+    /// Requirements: UND-38.
     pub(super) fn load(&mut self, load: &ImportedRecord) -> RuleResult<(StoredRecord, bool)> {
         let mut draft = load.draft.clone();
         if self
@@ -67,7 +73,7 @@ impl StoreRuleContext<'_> {
             .is_some()
         {
             return Err(
-                Error::unexpected("a record that is loaded has the id of another one").into(),
+                Error::unexpected("an imported record has the id of an existing record").into(),
             );
         }
         let mut dates = [None; 2];
@@ -98,7 +104,7 @@ impl StoreRuleContext<'_> {
         };
         let (stored, is_new) = self.create(&draft, &new)?;
         if let [Some(start), stop] = dates {
-            // What was sent elsewhere is not sent again: only what is still to come.
+            // Only a start in the future is scheduled. The other store has sent everything before.
             let stored = if start > self.call.received_at {
                 self.set_schedule(stored, Some(start), stop)
             } else {
@@ -109,7 +115,9 @@ impl StoreRuleContext<'_> {
         Ok((stored, is_new))
     }
 
-    /// Creates a record; `false` beside the one that was there already (UND-38).
+    /// Creates a record, or returns the existing one with `false`.
+    ///
+    /// Requirements: UND-38.
     pub(super) fn create(
         &mut self,
         draft: &RawDraft,
@@ -118,7 +126,8 @@ impl StoreRuleContext<'_> {
         self.create_unless(Vec::new(), draft, new)
     }
 
-    /// The same where something may be wrong already: it is told with the rest.
+    /// Creates a record unless there are problems. Problems found earlier are reported with the new
+    /// ones.
     fn create_unless(
         &mut self,
         wrong: Vec<Problem>,
@@ -179,7 +188,7 @@ impl StoreRuleContext<'_> {
         Ok((stored, true))
     }
 
-    /// A record without fields, linked to whoever makes it.
+    /// Returns a record without fields that is linked to the caller.
     fn empty_record(&mut self, draft: &RawDraft, new: &CreateOptions) -> RawRecord {
         let kind = draft.kind;
         let (id, created) = match &new.given {
@@ -205,7 +214,9 @@ impl StoreRuleContext<'_> {
         record
     }
 
-    /// Looks up where the links of a draft lead (CRU-02).
+    /// Looks up the targets of the links of a draft.
+    ///
+    /// Requirements: CRU-02.
     fn follow_links(
         &mut self,
         draft: &RawDraft,
@@ -221,7 +232,8 @@ impl StoreRuleContext<'_> {
         {
             match self.find_at(address)? {
                 Some(found) => record.set_link(name, Some(found.address().into())),
-                // Below another record the container is a link of the body (RES-submission-07).
+                // Below another record, the container is a link of the body.
+                // Requirements: RES-submission-07.
                 None if Some(name) == draft.kind.schema().parent
                     && (draft.recorded_by.is_none() || new.given.is_some()) =>
                 {
@@ -233,7 +245,9 @@ impl StoreRuleContext<'_> {
         Ok(problems)
     }
 
-    /// Each identifier that another record than `own` has (UND-24).
+    /// Returns a problem for each identifier that a record other than `own` has.
+    ///
+    /// Requirements: UND-24.
     pub(super) fn used_identifiers(
         &mut self,
         kind: Kind,
@@ -252,9 +266,13 @@ impl StoreRuleContext<'_> {
         Ok(problems)
     }
 
-    /// The name that no other record of the kind may have; told when another has it (UND-02,
-    /// UND-03). `own` is the address of a record that is there, and its fields before: a name that
-    /// stays is not looked at again.
+    /// Returns the unique name of a record, and adds a problem if another record of the kind has
+    /// it.
+    ///
+    /// `own` is the address of an existing record together with its fields before the change. An
+    /// unchanged name is not checked again.
+    ///
+    /// Requirements: UND-02, UND-03.
     pub(super) fn unique_name(
         &mut self,
         kind: Kind,

@@ -1,4 +1,6 @@
-//! Deleting a record, and what goes or stays with it (CRU-05, UND-26).
+//! Deletes a record together with its dependent records.
+//!
+//! Requirements: CRU-05, UND-26.
 
 use super::{RuleResult, StoreRuleContext, check};
 use crate::{
@@ -11,7 +13,7 @@ use crate::{
 };
 
 impl StoreRuleContext<'_> {
-    /// Deletes the record at an address; `false` where there is none.
+    /// Deletes the record at an address. Returns `false` if it does not exist.
     pub(super) fn delete_at(&mut self, at: &RecordAddress) -> RuleResult<bool> {
         let stored = self.ledger.record(&LookupKey::from(at))?;
         let Some(stored) = stored.filter(|stored| at.matches_parent(stored.record.parent())) else {
@@ -66,8 +68,9 @@ impl StoreRuleContext<'_> {
     }
 }
 
-/// The changes that remove a set of records: those that go with it before it, and links to it that
-/// are cleared.
+/// Returns the changes that delete a set of records.
+///
+/// Dependent records are deleted first, and links to the deleted records are cleared.
 #[must_use]
 pub fn removal(set: RecordSet) -> Vec<Change> {
     let kind = set.kind();
@@ -94,7 +97,7 @@ pub fn removal(set: RecordSet) -> Vec<Change> {
                         to: set.clone(),
                     });
                 }
-                // There is none: it was asked before.
+                // There are none: the count was checked before.
                 OnDelete::Restrict => {}
             }
         }

@@ -1,5 +1,6 @@
-//! What the donations of a page come to, in exact decimals (RES-fundraising_page-09,
-//! RES-fundraising_page-10).
+//! The totals of the donations of a page, in exact decimals.
+//!
+//! Requirements: RES-fundraising_page-09, RES-fundraising_page-10.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::{
     value::{Amount, Id},
 };
 
-/// The currency of a page or a donation; empty when it names none.
+/// Returns the currency of a page or a donation, or an empty string if it has none.
 pub(super) fn currency(fields: &Object) -> String {
     fields
         .get("currency")
@@ -21,7 +22,8 @@ pub(super) fn currency(fields: &Object) -> String {
         .to_ascii_uppercase()
 }
 
-/// What a donation adds to its page, and in which currency: nothing when it is voided.
+/// Returns what a donation adds to the totals of its page, with its currency. A voided donation
+/// adds nothing.
 pub(super) fn contribution(donation: Option<&Object>) -> Option<(String, Totals)> {
     let fields =
         donation.filter(|fields| fields.get("voided").and_then(Json::as_bool) != Some(true))?;
@@ -36,7 +38,7 @@ pub(super) fn contribution(donation: Option<&Object>) -> Option<(String, Totals)
 }
 
 impl StoreRuleContext<'_> {
-    /// Adds to a page's sum what a donation comes to now, and takes away what it came to before.
+    /// Updates the totals of a page when one of its donations changes.
     pub(super) fn apply_donation(
         &mut self,
         page: &Id,
@@ -83,7 +85,7 @@ impl StoreRuleContext<'_> {
         Ok(())
     }
 
-    /// Sums a page up anew when its currency is another one.
+    /// Recomputes the totals of a page when its currency changes.
     pub(super) fn change_currency(
         &mut self,
         page: &mut StoredRecord,
@@ -106,7 +108,7 @@ impl StoreRuleContext<'_> {
     }
 }
 
-/// What the parts of a page come to in its currency; what names no currency counts as equal.
+/// Returns the totals of a page in its currency. Amounts without a currency count as well.
 pub(super) fn sum_up(parts: &BTreeMap<String, Totals>, currency: &str) -> Totals {
     let counted = parts
         .iter()

@@ -1,5 +1,7 @@
-//! What else is known of a person that is deleted: tickets that name it, and server responses asked
-//! for (UND-26).
+//! Erases the remaining data about a deleted person: tickets that name the person, and triggered
+//! server responses.
+//!
+//! Requirements: UND-26.
 
 use super::{RuleResult, StoreRuleContext};
 use crate::{
@@ -10,7 +12,7 @@ use crate::{
 };
 
 impl StoreRuleContext<'_> {
-    /// Erases a person that goes from the tickets it was recognised in and from the outbox.
+    /// Erases a deleted person from the outbox and from the tickets that name the person.
     pub(super) fn erase_traces(&mut self, person: &Id, fields: &Object) -> RuleResult<()> {
         for (attendance, places) in self.ledger.holdings(person)? {
             let mut attended = self.fields(&attendance.record)?;
@@ -27,7 +29,8 @@ impl StoreRuleContext<'_> {
     }
 }
 
-/// Removes a person from the tickets at these places, and from every other that names it.
+/// Removes a person from the tickets at these positions, and from every other ticket that names the
+/// person.
 fn erase_holder(attendance: &mut Object, person: &Object, places: &[Option<i64>]) {
     let known: Vec<String> = emails(person).collect();
     let tickets = attendance.get_mut("tickets").and_then(Json::as_array_mut);

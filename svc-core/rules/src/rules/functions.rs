@@ -1,5 +1,6 @@
-//! The helper action functions: tags, lists, answers and triggers for the person of a call (HAF-01
-//! to HAF-13).
+//! The action functions of helpers: tags, lists, answers and triggers for the person of a request.
+//!
+//! Requirements: HAF-01 to HAF-13.
 
 use std::collections::{HashMap, HashSet, hash_map::Entry};
 
@@ -19,26 +20,33 @@ use crate::{
     value::Id,
 };
 
-/// Who a call is about, and what it recorded.
+/// The person and the action of a helper request.
 pub(super) struct RecordedAction<'a> {
     pub(super) plan: &'a RawHelperRequest,
-    /// The person that tags, lists and answers are for.
+    /// The person that gets the tags, lists and answers.
     pub(super) person: Option<RecordAddress>,
     pub(super) action: Option<&'a StoredRecord>,
-    /// Whether the action was recorded before, by an earlier try of the same call (UND-24).
+    /// Whether an earlier attempt of the same request recorded the action.
+    ///
+    /// Requirements: UND-24.
     pub(super) is_repeat: bool,
-    /// Whether the call is refused already: nobody may be there, because the person was wrong.
+    /// Whether the request is already rejected. The person may then be missing because it was
+    /// invalid.
     pub(super) is_refused: bool,
 }
 
 impl RecordedAction<'_> {
-    /// Whether nobody is there whom tags, lists and answers could be for (UND-29).
+    /// Returns whether there is no person for the tags, lists and answers.
+    ///
+    /// Requirements: UND-29.
     fn is_person_missing(&self) -> bool {
         self.person.is_none() && !self.is_refused
     }
 }
 
-/// Does what a call asks for its person; each entry succeeds or fails alone (ERR-29).
+/// Executes the action functions of a request. Each entry succeeds or fails separately.
+///
+/// Requirements: ERR-29.
 pub(super) fn run<G: RuleContext>(
     ground: &mut G,
     functions: &ActionFunctions,
@@ -83,7 +91,9 @@ pub(super) fn run<G: RuleContext>(
     Ok(())
 }
 
-/// Ties the person to a tag or a list (HAF-02 to HAF-06).
+/// Adds the person to a tag or a list.
+///
+/// Requirements: HAF-02 to HAF-06.
 fn add_membership<G: RuleContext>(
     ground: &mut G,
     kinds: &GroupKind,
@@ -111,8 +121,9 @@ fn add_membership<G: RuleContext>(
     entry(ground, draft, done)
 }
 
-/// Records an answer of the person (HAF-07 to HAF-10), unless an earlier try of the same call did
-/// (UND-24).
+/// Records an answer of the person, unless an earlier attempt of the same request did.
+///
+/// Requirements: HAF-07 to HAF-10, UND-24.
 fn respond<G: RuleContext>(
     ground: &mut G,
     response: &AnswerInput,
@@ -164,13 +175,14 @@ fn respond<G: RuleContext>(
     entry(ground, draft, done)
 }
 
-/// Creates one entry; what is refused fails the entry alone.
+/// Creates one entry. A rejection fails only this entry.
 fn entry<G: RuleContext>(
     ground: &mut G,
     mut draft: RawDraft,
     done: &RecordedAction<'_>,
 ) -> RuleResult<EntryStatus> {
-    // A submission's answers, and a canvass's answers and taggings, remember it (UND-01).
+    // Answers and taggings of a canvass, and answers of a submission, refer to it.
+    // Requirements: UND-01.
     let action = done.action.map(|action| action.record.address());
     let references = draft.kind.schema().references();
     draft.recorded_by = action.filter(|action| {
@@ -185,8 +197,12 @@ fn entry<G: RuleContext>(
     }
 }
 
-/// Notes the server responses that a call asks for, each by itself: one that cannot be sent does
-/// not send the others again (HAF-11). An anonymous call that has no person sends none.
+/// Adds the server responses that a request triggers to the outbox, each as a separate entry.
+///
+/// If one cannot be sent, the others are not sent again. An anonymous request without a person
+/// triggers none.
+///
+/// Requirements: HAF-11.
 fn trigger<G: RuleContext>(
     ground: &mut G,
     triggers: &Triggers,
@@ -211,14 +227,17 @@ fn trigger<G: RuleContext>(
     })
 }
 
-/// What the answers of one call have to do with, each read once however many answers there are.
+/// The questions of one request and earlier answers to them. Each is read once, even for many
+/// answers.
 struct QuestionCache {
     questions: HashMap<LookupKey, Option<(RecordLocation, AllowedAnswers)>>,
-    /// What an earlier try of the call recorded (UND-24).
+    /// The answers that an earlier attempt of the request recorded.
+    ///
+    /// Requirements: UND-24.
     answered: HashSet<GivenAnswer>,
 }
 
-/// A question, and what was answered to it.
+/// A question and the answer to it.
 type GivenAnswer = (Id, [Option<String>; 2]);
 
 fn answer_to(question: &Id, fields: &Object) -> GivenAnswer {
@@ -228,7 +247,9 @@ fn answer_to(question: &Id, fields: &Object) -> GivenAnswer {
     )
 }
 
-/// What a question is looked up by (HAF-08); `None` for something that no question can have.
+/// Returns the lookup key of a question, or `None` if no question can match.
+///
+/// Requirements: HAF-08.
 pub(super) fn question_key(question: &QuestionRef) -> Option<LookupKey> {
     match question {
         QuestionRef::Id(id) => Some(LookupKey::Id(Kind::Question, id.clone())),
@@ -239,8 +260,7 @@ pub(super) fn question_key(question: &QuestionRef) -> Option<LookupKey> {
     }
 }
 
-/// What a tag or a list is looked up by; `None` for an address that leads to nothing of this
-/// server.
+/// Returns the lookup key of a tag or a list, or `None` if the address is not one of this server.
 pub(super) fn group_key(kinds: &GroupKind, named: &GroupRef) -> Option<LookupKey> {
     match named {
         GroupRef::Name(name) => Some(LookupKey::Name(kinds.group, name.clone())),
@@ -248,7 +268,9 @@ pub(super) fn group_key(kinds: &GroupKind, named: &GroupRef) -> Option<LookupKey
     }
 }
 
-/// The status of an action function that needs a person where there is none (UND-29).
+/// Returns the status of an action function that needs a person when there is none.
+///
+/// Requirements: UND-29.
 fn needs_person(property: impl Into<PropertyPath>) -> EntryStatus {
     EntryStatus::Failed(vec![Problem::new(
         ErrorCode::PersonRequired,
@@ -257,7 +279,9 @@ fn needs_person(property: impl Into<PropertyPath>) -> EntryStatus {
     )])
 }
 
-/// The problem of a question that does not exist (HAF-08).
+/// Returns the problem of a question that does not exist.
+///
+/// Requirements: HAF-08.
 fn unknown_question(response: &AnswerInput) -> Problem {
     let code = ErrorCode::QuestionDoesNotExist;
     Problem::new(code, response.path.clone().push_member("question"), code.meaning())

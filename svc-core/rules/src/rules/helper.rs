@@ -1,5 +1,6 @@
-//! The helpers: a whole plan, with an outcome for each resource (HLP-01 to HLP-23, ERR-29 to
-//! ERR-34).
+//! Executes helper requests, with an outcome for each resource.
+//!
+//! Requirements: HLP-01 to HLP-23, ERR-29 to ERR-34.
 
 use std::sync::Arc;
 
@@ -22,11 +23,11 @@ use crate::{
     value::{Id, Timestamp},
 };
 
-/// Does what a plan says: everything, or everything but what fails alone.
+/// Executes a helper request, either completely or without the entries that fail separately.
 ///
 /// # Errors
 ///
-/// An answer is missing, or the call fails.
+/// A lookup result is missing, or the request fails.
 pub fn help<G: RuleContext>(
     ground: &mut G,
     plan: &RawHelperRequest,
@@ -43,10 +44,9 @@ pub fn help<G: RuleContext>(
     let mut outcome = RawHelperOutcome::default();
     if plan.helper == HelperName::Schedule {
         let (Some(message), Some(dates)) = (&plan.container, plan.schedule) else {
-            return Err(Error::unexpected(
-                "a schedule call without its message or what it asks for",
-            )
-            .into());
+            return Err(
+                Error::unexpected("a schedule request without its message or its dates").into(),
+            );
         };
         let message = ground.schedule(message, dates)?;
         outcome.entry(Kind::Message, EntryStatus::Existing);
@@ -85,8 +85,9 @@ pub fn help<G: RuleContext>(
                 is_repeat = !is_new;
                 recorded = Some(action);
             }
-            // The person is there: the action alone failed, and what hangs on it is not tried
-            // (HLP-10).
+            // The person exists and only the action failed. Everything that depends on the action
+            // is skipped.
+            // Requirements: HLP-10.
             Err(RuleError::Failed(error)) if person.is_some() && !ground.is_atomic() => {
                 outcome.entry(
                     plan.helper.recorded_kind(),
@@ -104,7 +105,7 @@ pub fn help<G: RuleContext>(
     let of_call = match (plan.helper, &person, &recorded) {
         (HelperName::RecordCanvass, ..) => container,
         (_, Some(person), _) => Some(person.record.address()),
-        // A link stands for the person where none was posted; a stranger's call has none.
+        // Without a posted person, the action may link a person. An anonymous request has no link.
         (_, None, action) => action
             .as_ref()
             .and_then(|action| action.record.link("person").cloned()),
@@ -128,7 +129,9 @@ pub fn help<G: RuleContext>(
 }
 
 impl RuleError {
-    /// The same about a part of a body (ERR-26).
+    /// Moves the error to a part of the body.
+    ///
+    /// Requirements: ERR-26.
     pub(crate) fn within(self, part: &PropertyPath) -> Self {
         match self {
             Self::Failed(error) => Self::Failed(error.with_path_prefix(part.clone())),

@@ -1,5 +1,7 @@
-//! Who holds a ticket: recognised when an attendance is recorded, followed when its tickets change
-//! (RES-attendance-14).
+//! The people that hold tickets. They are matched when an attendance is recorded, and tracked when
+//! its tickets change.
+//!
+//! Requirements: RES-attendance-14.
 
 use super::{
     RuleResult, StoreRuleContext, TicketHolderPolicy, check,
@@ -17,12 +19,13 @@ use crate::{
 };
 
 impl StoreRuleContext<'_> {
-    /// Recognises the holders named in the tickets of an attendance (RES-attendance-14): who they
-    /// are, with the place of their ticket. From then on the ticket names them by the server's own
-    /// identifier.
+    /// Matches the holders named in the tickets of an attendance. Returns each person with the
+    /// position of the ticket, and adds the server's own identifier of the person to the ticket.
     ///
-    /// `named` are the people that the server's own identifiers name, with the place of their
-    /// ticket.
+    /// `named` contains the people that the server's own identifiers name, with the position of
+    /// their tickets.
+    ///
+    /// Requirements: RES-attendance-14.
     pub(super) fn recognise_holders(
         &mut self,
         fields: &mut Object,
@@ -58,7 +61,7 @@ impl StoreRuleContext<'_> {
                     }
                 }
                 TicketHolderPolicy::LinkKnown => {
-                    // Who is not there is not noted.
+                    // A person that does not exist is not recorded.
                     if let Some(own) = &posted.own
                         && self
                             .ledger
@@ -78,7 +81,7 @@ impl StoreRuleContext<'_> {
         Ok(recognised)
     }
 
-    /// Notes who holds which ticket of an attendance.
+    /// Records who holds which ticket of an attendance.
     pub(super) fn add_ticket_holder(&mut self, attendance: &StoredRecord, holders: Vec<(usize, Id)>) {
         for (place, person) in holders {
             let place = i64::try_from(place).unwrap_or(i64::MAX);
@@ -90,7 +93,8 @@ impl StoreRuleContext<'_> {
         }
     }
 
-    /// Those of the people named who are there, one for each ticket; each other is a problem.
+    /// Returns those of the named people that exist, one for each ticket. Adds a problem for each
+    /// other one.
     pub(super) fn people(
         &mut self,
         named: &[(usize, Id)],
@@ -116,8 +120,8 @@ impl StoreRuleContext<'_> {
         Ok(known)
     }
 
-    /// Puts the server's own identifier of their holders into tickets, in front: the way from a
-    /// ticket to its person.
+    /// Inserts the server's own identifier of the holders into their tickets, in the first
+    /// position. It identifies the person of a ticket.
     pub(super) fn name_holders(&self, fields: &mut Object, holders: &[(usize, Id)]) {
         if self.call.namespace.is_empty() || holders.is_empty() {
             return;
@@ -142,8 +146,10 @@ impl StoreRuleContext<'_> {
         }
     }
 
-    /// Follows the holders of an attendance whose tickets were replaced: they are not recognised
-    /// again (RES-attendance-14), but stay known wherever they stand now.
+    /// Tracks the holders of an attendance whose tickets were replaced. They are not matched again,
+    /// but stay known at their new positions.
+    ///
+    /// Requirements: RES-attendance-14.
     pub(super) fn move_holders(
         &mut self,
         attendance: &StoredRecord,
@@ -163,8 +169,8 @@ impl StoreRuleContext<'_> {
             .enumerate()
             .filter_map(|(place, holder)| Some((place, holder?)))
             .collect();
-        // Each ticket takes over one holder: who stands where it stood, then who is the same
-        // person, then who reads alike.
+        // Each ticket takes over one previous holder: first the one at the same position, then the
+        // same person, then one with equal text.
         let ways: [HolderCriterion; 3] = [
             |old, from, new, to| from == to && old.is(new),
             |old, _, new, _| old.own.is_some() && old.own == new.own,
@@ -190,14 +196,14 @@ impl StoreRuleContext<'_> {
     }
 }
 
-/// A way in which a holder before a change, at its place, may be one after it, at its place.
+/// A criterion by which a holder before a change, with its position, equals one after the change.
 type HolderCriterion = fn(&TicketHolder, usize, &TicketHolder, usize) -> bool;
 
-/// The person in a ticket, as tickets before and after a change are compared.
+/// The person of a ticket, for the comparison of tickets before and after a change.
 struct TicketHolder {
     /// The server's own identifier of the person.
     own: Option<String>,
-    /// All else but identifiers: a client may leave out by which ones it was named.
+    /// All members except identifiers, because a client can omit identifiers that named the person.
     text: String,
 }
 
@@ -221,14 +227,14 @@ impl TicketHolder {
         })
     }
 
-    /// Whether both say the same of somebody, and do not say that they are two.
+    /// Returns whether both describe the same person and do not have different own identifiers.
     fn is(&self, other: &Self) -> bool {
         self.text == other.text
             && (self.own == other.own || self.own.is_none() || other.own.is_none())
     }
 }
 
-/// The person that a ticket names, as one that was posted; `None` when it says nothing of one.
+/// Returns the person that a ticket names, as a posted person. `None` if the ticket names none.
 pub(super) fn posted_holder(ticket: &Json, own: Option<Id>) -> Option<RawDraft> {
     let holder = ticket.as_object()?.get("person")?.as_object()?;
     let mut posted = RawDraft::empty(Kind::Person);

@@ -1,4 +1,6 @@
-//! A call that comes again is answered as before and changes nothing (IDM-01, IDM-06).
+//! Returns the stored response of a repeated request, which then changes nothing.
+//!
+//! Requirements: IDM-01, IDM-06.
 
 use bytes::Bytes;
 
@@ -6,7 +8,7 @@ use super::{RuleResult, StoreRuleContext};
 use crate::store::{Change, WriteOutcome};
 
 impl StoreRuleContext<'_> {
-    /// The answer that is kept of this call, where it has been here before.
+    /// Returns the stored response of this request, if it was executed before.
     pub(super) fn stored_response(&mut self) -> RuleResult<Option<Bytes>> {
         let Some(keep) = &self.call.response_recorder else {
             return Ok(None);
@@ -18,7 +20,7 @@ impl StoreRuleContext<'_> {
         Ok(kept.map(|kept| kept.body))
     }
 
-    /// Keeps the answer of this call, which is done.
+    /// Stores the response of this request.
     pub(super) fn store_response(&mut self, outcome: &WriteOutcome) -> RuleResult<()> {
         let Some(keep) = &self.call.response_recorder else {
             return Ok(());

@@ -1,5 +1,5 @@
-//! What a call is sure to ask, known before it runs: a store that fetches asks it together, so that
-//! one run is enough.
+//! The lookups that a request certainly needs. A store that fetches data executes them together
+//! before the first run of the rules, so one run is usually enough.
 
 use std::collections::HashSet;
 
@@ -23,14 +23,15 @@ use crate::{
     value::Id,
 };
 
-/// The questions that a call begins with, each once.
+/// Returns the initial lookups of a request, each once.
 #[must_use]
 pub fn initial_lookups(call: &WriteRequest, matching: &dyn PersonMatching) -> Vec<Lookup> {
     initial_lookups_one_per_person(call, matching, &[])
 }
 
-/// The same in a store that has one record of these kinds for each person in a container
-/// ([`TransactionContext::one_per_person`](crate::store::TransactionContext::once_per_person)).
+/// Returns the initial lookups in a store that allows one record of these kinds for each person in
+/// a container. See
+/// [`TransactionContext::one_per_person`](crate::store::TransactionContext::once_per_person).
 #[must_use]
 pub fn initial_lookups_one_per_person(
     call: &WriteRequest,
@@ -112,7 +113,7 @@ pub fn initial_lookups_one_per_person(
     first.questions
 }
 
-/// What a helper over a vendor's operations looks up first.
+/// Returns the initial lookup keys of a helper over the operations of a vendor.
 pub fn first_keys(plan: &RawHelperRequest, matching: &dyn PersonMatching) -> Vec<LookupKey> {
     let mut first = InitialLookups {
         questions: Vec::new(),
@@ -135,8 +136,8 @@ struct InitialLookups<'a> {
     questions: Vec<Lookup>,
     seen: HashSet<Lookup>,
     matching: &'a dyn PersonMatching,
-    /// The kinds of which a container has one record for each person, besides those of which it is
-    /// so by the interface.
+    /// The additional kinds of which a container has one record for each person. Other kinds have
+    /// this limit by the specification.
     once: &'a [Kind],
 }
 
@@ -169,7 +170,7 @@ impl InitialLookups<'_> {
         self.holders(&draft.fields, &draft.holders);
     }
 
-    /// What the holders of tickets are looked up by.
+    /// Adds the lookups for the holders of tickets.
     fn holders(&mut self, fields: &Object, named: &[(usize, Id)]) {
         for (place, ticket) in list(fields, "tickets").iter().enumerate() {
             let own = named
@@ -182,7 +183,7 @@ impl InitialLookups<'_> {
         }
     }
 
-    /// What a record takes from its container, or says to it.
+    /// Adds the lookups for data that a record reads from its container or changes there.
     fn container(&mut self, kind: Kind, container: &LookupKey) {
         match kind {
             Kind::Attendance => {
@@ -199,7 +200,7 @@ impl InitialLookups<'_> {
         }
     }
 
-    /// The same for a record that is there.
+    /// Adds the same lookups for an existing record.
     fn settles(&mut self, kind: Kind, at: Option<&RecordAddress>) {
         if let (Some(parent), Some(at)) = (kind.schema().parent, at) {
             self.container(kind, &LookupKey::Link(kind, at.id.clone(), parent));
@@ -214,7 +215,7 @@ impl InitialLookups<'_> {
         }
     }
 
-    /// What a posted person is looked up by.
+    /// Adds the lookups for a posted person, and returns their keys.
     fn person(&mut self, posted: &RawDraft) -> Vec<LookupKey> {
         let own = posted.own.clone().map(|id| LookupKey::Id(Kind::Person, id));
         let posted_keys = self.matching.keys(&posted.identifiers, &posted.fields);
@@ -267,7 +268,8 @@ impl InitialLookups<'_> {
         self.named(plan);
     }
 
-    /// What the rules of helpers ask by themselves: who and what a plan names.
+    /// Adds the lookups that the helper rules execute themselves, for everything that a request
+    /// names.
     fn named(&mut self, plan: &RawHelperRequest) {
         let mut people = plan
             .person

@@ -1,4 +1,6 @@
-//! A record does not grow beyond what one may hold (UND-17).
+//! Limits on the content of a record.
+//!
+//! Requirements: UND-17.
 
 use crate::{
     draft::RawPatch,
@@ -7,7 +9,7 @@ use crate::{
     store::StoredRecord,
 };
 
-/// What of a record would be over a cap after a change, and more than it was before.
+/// Returns the problems of content that exceeds a limit after a change and has grown by it.
 pub fn exceeded_limits(
     caps: &ContentLimits,
     stored: &StoredRecord,
@@ -23,7 +25,7 @@ pub fn exceeded_limits(
         problems.push(too_many_entries("identifiers", caps.identifiers));
     }
     for (name, value) in after {
-        // Of the objects only this one has free names.
+        // `custom_fields` is the only object with free member names.
         if value.as_array().is_none() && name != "custom_fields" {
             continue;
         }
@@ -39,7 +41,7 @@ pub fn exceeded_limits(
     };
     if let Some(name) = caps.too_large(after, grew) {
         let text = format!(
-            "With {{property}} the record would be larger than {} bytes.",
+            "{{property}} would make the record larger than {} bytes.",
             caps.record
         );
         problems.push(Problem::new(ErrorCode::FieldInvalid, name.to_owned(), text));
@@ -47,9 +49,9 @@ pub fn exceeded_limits(
     problems
 }
 
-/// The problem of a list with too many entries.
+/// Returns the problem of a list with too many entries.
 fn too_many_entries(name: &str, most: usize) -> Problem {
-    let text = format!("{{property}} would have more than {most} entries.");
+    let text = format!("{{property}} must not have more than {most} entries.");
     Problem::new(ErrorCode::FieldInvalid, name.to_owned(), text)
 }
 

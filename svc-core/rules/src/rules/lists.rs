@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::json::{Json, Object};
 
-/// A list of a JSON object; empty where it has none.
+/// Returns a list of a JSON object, or an empty one if there is none.
 pub(super) fn list<'a>(fields: &'a Object, name: &str) -> &'a [Json] {
     fields
         .get(name)
@@ -12,8 +12,8 @@ pub(super) fn list<'a>(fields: &'a Object, name: &str) -> &'a [Json] {
         .unwrap_or_default()
 }
 
-/// The text of a value with the members of objects in the order of their names: what a client sends
-/// back may have another.
+/// Returns the text of a value with object members sorted by name, because a client may send them
+/// in another order.
 pub(super) fn in_order(value: &Json) -> String {
     match value {
         Json::Array(items) => format!(

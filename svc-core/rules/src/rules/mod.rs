@@ -1,8 +1,9 @@
-//! The rulebook: what each call of the interface means, decided once for every store.
+//! The rules of the API, which decide what each write request means, in the same way for every
+//! store.
 //!
-//! Each file has the rules of one thing and reads like the rows of the catalogue that it
-//! implements. A rule asks its `RuleContext` or `TransactionView` and changes the ledger; it never waits, never
-//! stores, and may be run again.
+//! Each file contains the rules of one subject and mirrors the requirements that it implements. A
+//! rule executes lookups through its `RuleContext` or `TransactionView` and collects changes. It
+//! performs no I/O and can run repeatedly.
 
 mod action;
 mod answer;
@@ -53,30 +54,34 @@ use crate::{
     value::Id,
 };
 
-/// What a call comes to: what it changes, in this order, and its outcome.
+/// The result of the rules for one write request: ordered changes and an outcome.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Decision {
-    /// What is changed, all or nothing of it.
+    /// The changes, which are applied completely or not at all.
     pub changes: Vec<Change>,
-    /// What the caller is answered once that is durable.
+    /// The outcome, which the caller receives after the changes are durable.
     pub outcome: WriteOutcome,
 }
 
-/// Decides a call: the one place where the interface says what a write means.
+/// Decides what a write request means. Every store uses this function.
 ///
-/// It is synchronous and repeatable: the same call, turn and answers give the same decision.
-/// Nothing is changed by it.
+/// It is synchronous and repeatable: the same request, transaction context and lookup results give
+/// the same decision. It changes no data.
 ///
 /// # Errors
 ///
-/// [`RuleError::MissingLookups`] and [`RuleError::UnflushedChanges`] if it has to run again. Otherwise [`RuleError::Failed`]
-/// with one of these errors:
+/// [`RuleError::MissingLookups`] and [`RuleError::UnflushedChanges`] if it must run again. Otherwise
+/// [`RuleError::Failed`] with one of these errors:
 ///
-/// - [`ErrorKind::Invalid`](crate::error::ErrorKind::Invalid) with every problem that only the store
-///   knows (ERR-39), also if there is none but the call [is refused already](WriteRequest::is_rejected);
-/// - [`ErrorKind::NotFound`](crate::error::ErrorKind::NotFound) for a container that does not exist;
-/// - an error of the store.
+/// - [`ErrorKind::Invalid`](crate::error::ErrorKind::Invalid) with every problem that depends on
+///   stored data. The list is empty if there is no such problem but the request [is already
+///   rejected](WriteRequest::is_rejected).
+/// - [`ErrorKind::NotFound`](crate::error::ErrorKind::NotFound) for a container that does not
+///   exist.
+/// - An error of the store.
+///
+/// Requirements: ERR-39.
 pub fn decide(
     call: &WriteRequest,
     turn: &TransactionContext<'_>,
@@ -138,15 +143,16 @@ pub fn decide(
     })
 }
 
-/// A call that is being decided.
+/// The state of the rules for one write request.
 struct StoreRuleContext<'a> {
     ledger: TransactionView<'a>,
     call: &'a WriteRequest,
     turn: &'a TransactionContext<'a>,
-    /// The person that the caller's key is bound to, where there is such a person
-    /// (RES-petition-17).
+    /// The person that is bound to the caller's key, if that person exists.
+    ///
+    /// Requirements: RES-petition-17.
     caller: Option<Id>,
-    /// How many ids are taken: a record that is new has one, and what is to be sent.
+    /// The number of ids used so far, for new records and outbox entries.
     made: usize,
 }
 
@@ -155,32 +161,33 @@ impl StoreRuleContext<'_> {
         self.turn.share_names
     }
 
-    /// The fields of a record under the names of the tables.
+    /// Returns the fields of a record under the names of the schema.
     fn fields(&self, record: &RawRecord) -> RuleResult<Object> {
         Ok(record.to_fields(self.turn.share_names)?)
     }
 
-    /// Whether there is a record at an address: one with another parent than the address says is
-    /// not there (COL-19).
+    /// Returns the location of the record at an address. A record with another parent is not found.
+    ///
+    /// Requirements: COL-19.
     fn find_at(&mut self, address: &RecordAddress) -> RuleResult<Option<RecordLocation>> {
         let found = self.ledger.find(&LookupKey::from(address))?;
         Ok(found.filter(|found| address.matches_parent(found.parent.as_ref())))
     }
 
-    /// The next id of those that the turn has.
+    /// Returns the next id of the transaction.
     fn next_id(&mut self) -> Id {
         let id = self.turn.ids.nth(self.made);
         self.made = self.made.saturating_add(1);
         id
     }
 
-    /// Notes something to send.
+    /// Adds an entry to the outbox.
     fn send(&mut self, what: OutboxPayload) {
         let dispatch = OutboxEntry::new(self.next_id(), self.call.received_at, what);
         self.ledger.change(Change::Enqueue(Box::new(dispatch)));
     }
 
-    /// The link to the person that the caller's key is bound to.
+    /// Returns the link to the person that is bound to the caller's key.
     fn link_to_caller(&self) -> Option<LinkValue> {
         self.caller
             .clone()
@@ -188,11 +195,11 @@ impl StoreRuleContext<'_> {
     }
 }
 
-/// Ends a rule if there are problems.
+/// Checks that there are no problems.
 ///
 /// # Errors
 ///
-/// All of the problems.
+/// Returns all problems in one error.
 #[doc(hidden)]
 pub fn check(problems: Vec<Problem>) -> Result<(), Error> {
     if problems.is_empty() {

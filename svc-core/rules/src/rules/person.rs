@@ -1,4 +1,6 @@
-//! Recognising a posted person, and joining what was posted with what is known (HLP-04, UND-24).
+//! Matches a posted person with an existing one, and merges the two.
+//!
+//! Requirements: HLP-04, UND-24.
 
 use std::{cmp::Ordering, collections::HashSet};
 
@@ -13,7 +15,7 @@ use crate::{
     value::{Id, Identifier},
 };
 
-/// The person that a call posts: a known one with what was posted merged in, or a new one (`true`).
+/// Returns the person that a request posts: an existing one after the merge, or a new one (`true`).
 pub(super) fn recognise<G: RuleContext>(
     ground: &mut G,
     posted: &RawDraft,
@@ -26,7 +28,10 @@ pub(super) fn recognise<G: RuleContext>(
     }
 }
 
-/// The person that is meant: by its own id, else by the keys of the matching method (HLP-04).
+/// Returns the existing person that matches: by its own id, otherwise by the keys of the matching
+/// method.
+///
+/// Requirements: HLP-04.
 pub(super) fn find_match<G: RuleContext>(
     ground: &mut G,
     posted: &RawDraft,
@@ -42,7 +47,7 @@ pub(super) fn find_match<G: RuleContext>(
         }
     }
     let keys = ground.matching().keys(&posted.identifiers, &posted.fields);
-    // Only who is meant is read: a body may name very many.
+    // Only the matching person is read in full, because a body can contain many keys.
     match decided_by(keys, RecordLocation::by_age, |key| {
         ground.find(&person_key(key))
     })? {
@@ -51,7 +56,7 @@ pub(super) fn find_match<G: RuleContext>(
     }
 }
 
-/// The key of a store that a key of the matching method stands for.
+/// Returns the lookup key for a key of the matching method.
 pub(super) fn person_key(key: &MatchKey) -> LookupKey {
     match key {
         MatchKey::Identifier(identifier) => LookupKey::Identifier(Kind::Person, identifier.clone()),
@@ -59,8 +64,8 @@ pub(super) fn person_key(key: &MatchKey) -> LookupKey {
     }
 }
 
-/// The first key decides, and e-mail addresses behind each other together: the oldest person with
-/// any of them counts ([`PersonMatching::keys`]).
+/// Returns the match of the first key that finds a person. Consecutive e-mail addresses count as
+/// one key, and the oldest person with any of them matches ([`PersonMatching::keys`]).
 fn decided_by<T, E>(
     keys: Vec<MatchKey>,
     by_age: impl Fn(&T, &T) -> Ordering,
@@ -97,8 +102,9 @@ fn merge_into<G: RuleContext>(
         let owner = ground.find(&LookupKey::Identifier(Kind::Person, identifier.clone()));
         owner.map(|owner| owner.is_some())
     })?;
-    // Who sees the record with a key sees by its dates that it was known (HLP-04); a stranger's
-    // call that brings nothing new leaves no trace.
+    // With a key, the dates of the record show that the person matched. An anonymous request
+    // without new data changes nothing.
+    // Requirements: HLP-04.
     if merge != MergePolicy::Replace && identifiers.is_none() && fields.is_empty() {
         return Ok(known);
     }
@@ -116,7 +122,9 @@ fn merge_into<G: RuleContext>(
     ground.update(known, &before, &patch)
 }
 
-/// The fields that a merge changes (HLP-04).
+/// Returns the fields that a merge changes.
+///
+/// Requirements: HLP-04.
 fn merged_fields(before: &Object, posted: &Object, merge: MergePolicy) -> Object {
     let mut after = before.clone();
     merge_person(&mut after, posted, merge);
@@ -124,8 +132,11 @@ fn merged_fields(before: &Object, posted: &Object, merge: MergePolicy) -> Object
     after
 }
 
-/// The identifiers of a known person with those that were posted, `None` when there are no new
-/// ones; and each that is somebody else's (UND-24). They count where what is sent replaces.
+/// Returns the identifiers of an existing person together with the posted ones, or `None` if there
+/// are no new ones. Also returns a problem for each identifier of another person. Posted
+/// identifiers only count with [`MergePolicy::Replace`].
+///
+/// Requirements: UND-24.
 fn joined<E>(
     known: &[Identifier],
     posted: &[Identifier],
@@ -138,7 +149,7 @@ fn joined<E>(
     } else {
         &[]
     };
-    // A body may hold very many.
+    // A body can contain very many identifiers.
     let stored: HashSet<&Identifier> = known.iter().collect();
     for (place, identifier) in posted.iter().enumerate() {
         if stored.contains(identifier) {
@@ -153,10 +164,9 @@ fn joined<E>(
     Ok(((all.len() > known.len()).then_some(all), problems))
 }
 
-/// What a runner of a vendor's own has to look up before it can say who a posted person is (HLP-04,
-/// UND-24).
+/// The lookup of an existing person that matches a posted one, for implementations of vendors.
 ///
-/// Two steps, and nothing of it waits: fetch the candidates with one query, then
+/// It takes two steps, and neither performs I/O. Fetch the candidates with one query, then call
 /// [`decide`](Self::decide).
 ///
 /// # Examples
@@ -176,6 +186,8 @@ fn joined<E>(
 /// assert_eq!(find_match.map(|find_match| find_match.key), Some(7));
 /// # Ok::<(), svc_core::Error>(())
 /// ```
+///
+/// Requirements: HLP-04, UND-24.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PersonLookup {
@@ -185,7 +197,7 @@ pub struct PersonLookup {
 }
 
 impl PersonLookup {
-    /// What a posted person is looked up by.
+    /// Creates the lookup for a posted person.
     #[must_use]
     pub fn from_draft(posted: &Draft<Person>, matching: &dyn PersonMatching) -> Self {
         let posted = posted.as_raw();
@@ -197,19 +209,21 @@ impl PersonLookup {
         }
     }
 
-    /// The id that an identifier in the server's own namespace names.
+    /// Returns the id from an identifier in the server's own namespace.
     #[must_use]
     pub fn own_id(&self) -> Option<&Id> {
         self.own.as_ref()
     }
 
-    /// Foreign identifiers: those that decide, and those that may be somebody else's.
+    /// Returns the foreign identifiers: those used for matching, and those that may be in use by
+    /// another person.
     #[must_use]
     pub fn identifiers(&self) -> &[Identifier] {
         &self.posted
     }
 
-    /// E-mail addresses in normal form: see [`normalize_email`](crate::helper::normalize_email).
+    /// Returns the e-mail addresses in normal form: see
+    /// [`normalize_email`](crate::helper::normalize_email).
     #[must_use]
     pub fn emails(&self) -> Vec<&str> {
         fn email(key: &MatchKey) -> Option<&str> {
@@ -221,14 +235,16 @@ impl PersonLookup {
         self.keys.iter().filter_map(email).collect()
     }
 
-    /// Who the posted person is, of the people that have the id, one of the identifiers, or one of
-    /// the addresses; `None` for somebody new. A stranger is found by an address only: a
-    /// [`HelperRequest`](crate::helper::HelperRequest) has no identifiers of his.
+    /// Returns the person that matches, or `None` for a new person.
+    ///
+    /// `people` contains everyone with the own id, one of the identifiers, or one of the addresses.
+    /// The person that an anonymous caller posts matches by address only, because its
+    /// [`HelperRequest`](crate::helper::HelperRequest) has no identifiers.
     ///
     /// # Errors
     ///
-    /// `IdentifierInUse` for an own id that nobody has; where what is sent replaces, for each
-    /// identifier of somebody else, too.
+    /// `IdentifierInUse` for an own id that no person has. With [`MergePolicy::Replace`], also for
+    /// each identifier of another person.
     pub fn resolve<K: Ord + Clone>(
         &self,
         people: &[PersonCandidate<K>],
@@ -277,8 +293,8 @@ impl PersonLookup {
     }
 }
 
-/// Somebody who may be the person that was posted: with every wanted identifier and address that it
-/// has.
+/// A person that may match the posted one, with all requested identifiers and addresses of that
+/// person.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PersonCandidate<K> {
@@ -289,8 +305,8 @@ pub struct PersonCandidate<K> {
 }
 
 impl<K> PersonCandidate<K> {
-    /// A person of the vendor's. By `key` older people come first, such as their row numbers; `id`
-    /// is the one in addresses.
+    /// Creates a candidate. `key` identifies the person in the vendor's database, for example by
+    /// row number. It must be smaller for older people. `id` is the id in addresses.
     pub fn new(key: K, id: Id) -> Self {
         Self {
             key,
@@ -300,14 +316,14 @@ impl<K> PersonCandidate<K> {
         }
     }
 
-    /// With an e-mail address, in any spelling.
+    /// Adds an e-mail address, in any spelling.
     #[must_use]
     pub fn with_email(mut self, address: &str) -> Self {
         self.emails.push(normalize_email(address));
         self
     }
 
-    /// With a foreign identifier.
+    /// Adds a foreign identifier.
     #[must_use]
     pub fn with_identifier(mut self, identifier: Identifier) -> Self {
         self.identifiers.push(identifier);
@@ -322,13 +338,13 @@ impl<K> PersonCandidate<K> {
     }
 }
 
-/// The person that was posted.
+/// The existing person that matches the posted one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MatchedPerson<K> {
     /// The vendor's own key of the person.
     pub key: K,
-    /// Identifiers that were posted and that nobody has yet.
+    /// The posted identifiers that no person has yet.
     pub new_identifiers: Vec<Identifier>,
 }
 
@@ -354,7 +370,7 @@ mod tests {
         PersonLookup::from_draft(&Draft::from_raw(posted), &DefaultMatching)
     }
 
-    /// People 1 to 3, in no order, with the letters of their addresses as they were typed.
+    /// People 1 to 3, not in order. Their addresses have mixed case.
     fn people() -> Vec<PersonCandidate<i64>> {
         let person = |number: i64| PersonCandidate::new(number, number.into());
         let [a, b] = [
@@ -400,7 +416,7 @@ mod tests {
         assert_eq!(
             known(&expected_type(&emails, &[], None), MergePolicy::Replace).unwrap(),
             Some(1),
-            "the oldest of both"
+            "the older of the two"
         );
         assert_eq!(
             known(&expected_type(&emails, &["a:3"], None), MergePolicy::Replace).unwrap(),
@@ -423,7 +439,7 @@ mod tests {
         assert_eq!(
             known(&expected_type(&emails, &[], None), MergePolicy::AlwaysCreate).unwrap(),
             None,
-            "a stranger who is never matched"
+            "an anonymous caller whose person is never matched"
         );
         let told = refused(known(&nobody, MergePolicy::Replace));
         assert_eq!(

@@ -1,6 +1,7 @@
-//! What older versions of this library have stored, brought to the rules of today: amounts within
-//! their bounds, marks of phone numbers as text, currencies in capitals, e-mail addresses in
-//! today's normal form, and sums counted anew.
+//! Repairs data from older versions of this library.
+//!
+//! It limits amounts to their allowed range, converts flags of phone numbers to text, and converts
+//! currencies to uppercase. It also normalizes e-mail addresses and recomputes totals.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -19,15 +20,18 @@ use crate::{
     value::{Amount, Id, currency},
 };
 
-/// Repairs the records of one tenant, one after the other, kind by kind as [`RecordRepair::KIND_ORDER`] says.
+/// Repairs the records of one tenant, one record at a time, in the order of
+/// [`RecordRepair::KIND_ORDER`].
 #[derive(Debug, Default)]
 pub struct RecordRepair {
-    /// What the members of an event or a page come to, in all and by title or currency.
+    /// The totals of the members of an event or a page: overall, and by title or currency.
     members: BTreeMap<Id, (Totals, BTreeMap<String, Totals>)>,
     rounded: Vec<RoundedAmount>,
 }
 
-/// An amount that had more digits than money has (TYP-03).
+/// An amount that was rounded because it had more digits than an amount may have.
+///
+/// Requirements: TYP-03.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RoundedAmount {
@@ -35,11 +39,11 @@ pub struct RoundedAmount {
     pub kind: Kind,
     /// The record.
     pub id: Id,
-    /// Where in the record it stands.
+    /// The path of the amount in the record.
     pub property: PropertyPath,
-    /// What it was.
+    /// The amount before the repair.
     pub was: String,
-    /// What it is now.
+    /// The amount after the repair.
     pub now: Amount,
 }
 
@@ -54,14 +58,14 @@ impl fmt::Display for RoundedAmount {
         } = self;
         write!(
             f,
-            "{} {id}: `{property}` was {was} and is {now} now",
+            "{} {id}: `{property}` changed from {was} to {now}",
             kind.singular()
         )
     }
 }
 
 impl RecordRepair {
-    /// The kinds to go through, in this order: what is summed up before what shows the sum.
+    /// The kinds to repair, in this order: members before the records that show their totals.
     pub const KIND_ORDER: [Kind; 5] = [
         Kind::Person,
         Kind::Donation,
@@ -70,14 +74,15 @@ impl RecordRepair {
         Kind::Event,
     ];
 
-    /// What has to be changed about a record. Its date of change stays: nobody has changed it.
+    /// Returns the changes that repair a record. Its modification date stays unchanged.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be read.
+    /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be
+    /// read.
     pub fn record(&mut self, stored: &StoredRecord) -> Result<Vec<Change>> {
-        // They are written under the names that they were read by, whatever the share objects are
-        // called.
+        // The fields are written under the names they were read with, even if the share objects
+        // have other names.
         let names = ShareNames::default();
         let record = &stored.record;
         let before = record.to_fields(&names)?;
@@ -155,13 +160,17 @@ impl RecordRepair {
         Ok(changes)
     }
 
-    /// Whom the tickets of an attendance name: the place of each, and what somebody is looked up
-    /// by, the first that is there (RES-attendance-14). Older versions did not note whom a change
-    /// of tickets named.
+    /// Returns the people that the tickets of an attendance name.
+    ///
+    /// Each entry has the position of the ticket and the lookup keys of the person; the first match
+    /// counts. Older versions did not record the people of changed tickets.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be read.
+    /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be
+    /// read.
+    ///
+    /// Requirements: RES-attendance-14.
     pub fn holders(
         stored: &StoredRecord,
         matching: &dyn PersonMatching,
@@ -185,14 +194,15 @@ impl RecordRepair {
             .collect())
     }
 
-    /// The amounts that were rounded.
+    /// Returns the amounts that were rounded.
     #[must_use]
     pub fn rounded(&self) -> &[RoundedAmount] {
         &self.rounded
     }
 }
 
-/// The addresses that a person was found by, each once: letters of every language were folded.
+/// Returns the addresses under which a person was found, each once. Older versions also converted
+/// letters outside of ASCII to lowercase.
 fn folded(person: &Object) -> Vec<String> {
     let mut addresses = addresses(person, |address| address.trim().to_lowercase());
     addresses.sort_unstable();
@@ -222,7 +232,7 @@ fn totals(
         .chain([all])
 }
 
-/// A walk through the fields of a record.
+/// Traverses the fields of a record and rounds its amounts.
 struct AmountRounder<'a> {
     kind: Kind,
     id: &'a Id,
@@ -266,8 +276,10 @@ impl AmountRounder<'_> {
         }
     }
 
-    /// An amount keeps what money may have: six digits behind the point, sixteen before it, and
-    /// nothing below zero (TYP-03).
+    /// Limits an amount to at most sixteen digits before and six after the decimal point, and to
+    /// values from zero.
+    ///
+    /// Requirements: TYP-03.
     fn amount(&mut self, value: &mut Json, at: &PropertyPath) {
         let Some(was) = value.as_number().map(Number::as_str) else {
             return;

@@ -1,5 +1,7 @@
-//! Scheduling a message, and cancelling it (SCH-01 to SCH-08). Neither is a change of the message
-//! itself (TYP-16).
+//! Schedules a message and cancels its schedule. Neither changes the modification date of the
+//! message.
+//!
+//! Requirements: SCH-01 to SCH-08, TYP-16.
 
 use super::{RuleResult, StoreRuleContext};
 use crate::{
@@ -14,7 +16,7 @@ use crate::{
 };
 
 impl StoreRuleContext<'_> {
-    /// Sets or clears the dates of a message.
+    /// Sets or clears the schedule dates of a message.
     pub(super) fn schedule_message(
         &mut self,
         message: &RecordAddress,
@@ -63,7 +65,7 @@ impl StoreRuleContext<'_> {
         self.set_dates(message, start, stop)
     }
 
-    /// Nothing is sent any more by the schedule that a message has.
+    /// Removes the outbox entry of the schedule of a message.
     pub(super) fn recall(&mut self, message: &StoredRecord) {
         if message
             .record
@@ -75,7 +77,7 @@ impl StoreRuleContext<'_> {
         }
     }
 
-    /// The dates alone, of a schedule that somebody else has kept.
+    /// Sets only the dates of a schedule, without an outbox entry. Used for imported records.
     pub(super) fn set_dates(
         &mut self,
         mut message: StoredRecord,

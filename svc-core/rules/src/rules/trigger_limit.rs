@@ -1,7 +1,10 @@
-//! Server responses that anonymous callers trigger are sent at most once in 24 hours (HAF-14).
+//! Limits server responses that anonymous callers trigger to one in 24 hours.
 //!
-//! The limit is for a person, a trigger and a container. A call that creates a person has a new one
-//! each time, so each e-mail address and phone number of the posted person is limited, too.
+//! The limit applies to each combination of person, trigger and container. A request that creates a
+//! person has a new one each time. The limit therefore also applies to each e-mail address and
+//! phone number of the posted person.
+//!
+//! Requirements: HAF-14.
 
 use std::sync::Arc;
 
@@ -16,12 +19,12 @@ use crate::{
 };
 
 impl StoreRuleContext<'_> {
-    /// Notes a server response to send to a person, unless one was noted under any of the keys
+    /// Adds a server response to a person to the outbox, unless one was sent under any of the keys
     /// within 24 hours.
     ///
-    /// The notes are stored as responses of calls with `Idempotency-Key` are: for 24 hours, and no
-    /// longer than the person. The reply to the caller is the same in both cases, and so are the
-    /// lookups.
+    /// The keys are stored like responses of requests with an `Idempotency-Key`: for 24 hours, and
+    /// not longer than the person. The response to the caller and the lookups are the same in both
+    /// cases.
     pub(super) fn send_once_a_day(
         &mut self,
         response: OutboxPayload,
@@ -49,7 +52,7 @@ impl StoreRuleContext<'_> {
     }
 }
 
-/// The keys that limit a response to a person.
+/// Returns the keys that limit a server response to a person.
 pub(super) fn limit_keys(
     plan: &RawHelperRequest,
     trigger: TriggerName,
@@ -60,8 +63,8 @@ pub(super) fn limit_keys(
     keys
 }
 
-/// The keys that do not depend on the id of the person: one for each e-mail address and phone
-/// number that is posted.
+/// Returns the keys that do not depend on the id of the person: one for each posted e-mail address
+/// and phone number.
 pub(super) fn contact_keys(plan: &RawHelperRequest, trigger: TriggerName) -> Vec<Arc<str>> {
     let Some(person) = &plan.person else {
         return Vec::new();
@@ -88,7 +91,7 @@ pub(super) fn contact_keys(plan: &RawHelperRequest, trigger: TriggerName) -> Vec
     keys
 }
 
-/// The digits of a number, without the zeros that it may begin with.
+/// Returns the digits of a phone number without leading zeros.
 fn normal_phone(number: &str) -> String {
     number
         .chars()
@@ -97,7 +100,8 @@ fn normal_phone(number: &str) -> String {
         .collect()
 }
 
-/// A key that no stored response has: those begin with the scope of their caller.
+/// Returns a key that cannot equal the key of a stored response, which starts with the scope of the
+/// caller.
 fn key(plan: &RawHelperRequest, trigger: TriggerName, whom: &str) -> Arc<str> {
     let container = plan
         .container

@@ -1,4 +1,6 @@
-//! Changing a record (CRU-04, CRU-15 to CRU-20, UND-25).
+//! Changes a record.
+//!
+//! Requirements: CRU-04, CRU-15 to CRU-20, UND-25.
 
 use std::collections::HashSet;
 
@@ -19,7 +21,7 @@ use crate::{
 };
 
 impl StoreRuleContext<'_> {
-    /// Changes the record at an address; `None` where there is none.
+    /// Changes the record at an address. Returns `None` if it does not exist.
     pub(super) fn update_at(
         &mut self,
         at: &RecordAddress,
@@ -37,15 +39,15 @@ impl StoreRuleContext<'_> {
         }
         self.call.check(&stored.record)?;
         let before = match self.fields(&stored.record) {
-            // A damaged body is replaced by what is sent. What a total has counted of it is not
-            // known: that is in a backup only.
+            // The new fields replace a damaged body. This is not possible for members of a total,
+            // because their old contribution is only known from a backup.
             Err(_) if !matches!(at.kind, Kind::Attendance | Kind::Donation) => Object::new(),
             fields => fields?,
         };
         self.update(stored, &before, patch).map(Some)
     }
 
-    /// Changes a record by a merge patch, with everything that follows from its fields.
+    /// Changes a record by a merge patch, including everything that depends on its fields.
     pub(super) fn update(
         &mut self,
         mut stored: StoredRecord,
@@ -65,8 +67,8 @@ impl StoreRuleContext<'_> {
         );
         problems.extend(exceeded_limits(&self.call.limits, &stored, before, &after, patch));
         self.name_holders(&mut after, &named);
-        // Tickets that came back as they were read are none that were sent: their level may be gone
-        // by now.
+        // Tickets that are sent back unchanged are not checked again. Their level may no longer
+        // exist.
         let tickets = |fields: &Object| fields.get("tickets").map(in_order);
         let tickets_sent = patch.fields.contains("tickets") && tickets(before) != tickets(&after);
         if let Some(identifiers) = &patch.identifiers {
@@ -121,7 +123,10 @@ impl StoreRuleContext<'_> {
         Ok(stored)
     }
 
-    /// Where the links of a patch lead (CRU-16), and those that lead nowhere.
+    /// Looks up the new targets of the links of a patch. Returns a problem for each target that
+    /// does not exist.
+    ///
+    /// Requirements: CRU-16.
     fn follow_changed_links(
         &mut self,
         patch: &RawPatch,
@@ -168,8 +173,9 @@ impl StoreRuleContext<'_> {
             emails_tied = has.into_iter().filter(|it| !had.contains(it)).collect();
         }
         let fields = self.names().wire_members(after);
-        // Strictly increasing, whatever the clock does (CRU-19); what a call changes twice, it
-        // changes at one moment: the next one may belong to the call after it.
+        // The date always increases, even if the clock does not. A record that changes twice in one
+        // request gets one date only, because the next one may belong to the next request.
+        // Requirements: CRU-19.
         if !self
             .ledger
             .has_dated(stored.record.kind(), &stored.record.meta().id)
@@ -195,7 +201,9 @@ impl StoreRuleContext<'_> {
         })));
     }
 
-    /// Makes a link of a record lead elsewhere (CRU-16).
+    /// Changes the target of a link.
+    ///
+    /// Requirements: CRU-16.
     fn retarget_link(
         &mut self,
         stored: &mut StoredRecord,
@@ -216,8 +224,8 @@ impl StoreRuleContext<'_> {
     }
 }
 
-/// Links of a patch by their names, and where they lead now.
+/// Links of a patch by name, with their new targets.
 type ChangedLinks = Vec<(&'static str, Option<RecordAddress>)>;
 
-/// The list that people are found by.
+/// The field whose addresses are used to find people.
 const EMAILS: &str = "email_addresses";

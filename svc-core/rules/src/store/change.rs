@@ -1,5 +1,5 @@
-//! What a decided call changes, as plain data. A store applies the changes of a call in their
-//! order, all or none of them.
+//! The changes of a decision, as plain data. A store applies the changes of a request in order, all
+//! or none of them.
 
 use bytes::Bytes;
 
@@ -11,37 +11,42 @@ use crate::{
     value::{Id, Identifier, Timestamp},
 };
 
-/// One change of a tenant's records.
+/// One change of the records of a tenant.
 ///
-/// What finds and counts a record follows from the record: see each change.
+/// Indexes and counts depend on the record. Each variant documents its effects.
 #[derive(Debug, Clone)]
 pub enum Change {
-    /// A new record, the youngest of its kind. It is found by its id, its identifiers, its unique
-    /// name and its e-mail addresses, and counts in the collection of all and in each that its
-    /// links name.
+    /// Inserts a new record, the youngest of its kind.
+    ///
+    /// It can be found by its id, its identifiers, its unique name and its e-mail addresses. It
+    /// counts in the collection of its kind and in each collection that its links name.
     Insert(Box<InsertRecord>),
-    /// Fields and identifiers of a record are replaced, and it was changed at this moment.
+    /// Replaces the fields and identifiers of a record and sets its modification date.
     Replace(Box<ReplaceRecord>),
-    /// Only the fields: a change of computed members is no change of the record (TYP-16).
+    /// Replaces only the fields. A change of computed fields does not change the modification date.
+    ///
+    /// Requirements: TYP-16.
     SetFields {
         /// The record.
         at: ChangeTarget,
-        /// Its fields, ready for the wire.
+        /// The fields, serialized for responses.
         fields: Bytes,
     },
-    /// A link of a record leads elsewhere; where the records are listed under what it leads to, the
-    /// record leaves one collection and joins another.
+    /// Changes the target of a link. If the records are listed below the target, the record moves
+    /// from one collection to another.
     SetLink {
         /// The record.
         at: ChangeTarget,
-        /// The link's name in the table.
+        /// The name of the link in the schema.
         link: &'static str,
-        /// Where it led.
+        /// The previous target.
         from: Option<Id>,
-        /// Where it leads now.
+        /// The new target.
         to: Option<Id>,
     },
-    /// The dates of a message's schedule (SCH-01, SCH-04).
+    /// Sets the schedule dates of a message.
+    ///
+    /// Requirements: SCH-01, SCH-04.
     SetSchedule {
         /// The message.
         at: ChangeTarget,
@@ -50,84 +55,91 @@ pub enum Change {
         /// When sending stops.
         stop: Option<Timestamp>,
     },
-    /// Records go: with each its identifiers, e-mail addresses, what it counts for, the totals and
-    /// parts that it has, and what its tickets note.
+    /// Deletes records, each with its identifiers, e-mail addresses, counts, totals, part totals,
+    /// and the people recorded for its tickets.
     Delete(RecordSet),
-    /// A link no longer leads to the records of a set, which go next: the records that have it
-    /// stay, without it.
+    /// Clears a link to the records of a set, which are deleted next. The records with the link
+    /// remain, without it.
     ClearLink {
         /// The kind of the records that have the link.
         kind: Kind,
-        /// The link's name in the table, or of the hidden reference.
+        /// The name of the link in the schema, or of the hidden reference.
         link: &'static str,
-        /// What it led to.
+        /// The previous targets.
         to: RecordSet,
     },
-    /// What the counted members of a record come to.
+    /// Sets the totals of the counted members of a record.
     SetTotals {
         /// The event or page.
         of: (Kind, Id),
         /// The kind of the members.
         members: Kind,
-        /// The sum.
+        /// The totals.
         sum: Totals,
     },
-    /// What one ticket level or currency comes to.
+    /// Sets the totals of one ticket level or currency.
     SetPartTotals {
         /// The event or page.
         of: (Kind, Id),
-        /// The level's title, or the currency.
+        /// The title of the level, or the currency.
         name: String,
-        /// What it comes to.
+        /// The totals of this part.
         sum: Totals,
     },
-    /// A ticket of an attendance names a person (RES-attendance-14). Noted once.
+    /// Records a person that a ticket of an attendance names. A repetition has no effect.
+    ///
+    /// Requirements: RES-attendance-14.
     AddTicketHolder {
         /// The attendance.
         at: ChangeTarget,
-        /// The place of the ticket; below zero where it is not known any more, which only another
-        /// store says.
+        /// The position of the ticket. It is negative if the position is no longer known, which
+        /// only happens in an import.
         place: i64,
         /// The person.
         person: Id,
     },
-    /// The tickets of an attendance were replaced: who was noted at a place is at another now, or
-    /// at none that is known.
+    /// Updates the positions of ticket holders after the tickets of an attendance were replaced. A
+    /// holder has a new position, or an unknown one.
     MoveTicketHolders {
         /// The attendance.
         at: ChangeTarget,
-        /// From each place that was known to the place now. Places that are not listed are not
-        /// known any more.
+        /// Each previous position with the new one. Positions that are not listed become unknown.
         places: Vec<(i64, i64)>,
     },
-    /// Nothing of a person is noted any more in tickets, nothing is sent to it, and no answer is
-    /// kept that may tell of it.
+    /// Removes a person from the recorded ticket holders and the outbox, and deletes the stored
+    /// responses that may contain data about the person.
     ErasePersonTraces(Id),
-    /// The answer of a call is kept under its key, in place of one that is there (IDM-01). Older
-    /// ones than [`StoredResponse::expires_before`] may go.
+    /// Stores the response of a request under its key and replaces an existing one. The store may
+    /// delete responses older than [`StoredResponse::expires_before`].
+    ///
+    /// Requirements: IDM-01.
     StoreResponse(Box<StoredResponse>),
-    /// Something to send: a server response that a helper call asks for (HAF-11), or a message when
-    /// its sending starts (SCH-01).
+    /// Adds an outbox entry: a server response that a helper request triggers, or a scheduled
+    /// message.
+    ///
+    /// Requirements: HAF-11, SCH-01.
     Enqueue(Box<OutboxEntry>),
-    /// Nothing is sent any more of a message by the schedule that it had (SCH-04).
+    /// Removes the outbox entry of the previous schedule of a message.
+    ///
+    /// Requirements: SCH-04.
     CancelMessage(Id),
 }
 
-/// The record that a change is about.
+/// The record that a change affects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChangeTarget {
-    /// Its kind.
+    /// The kind of the record.
     pub kind: Kind,
-    /// Its id.
+    /// The id of the record.
     pub id: Id,
-    /// Its place in the store's order, as the store gave it; [`StoredRecord::UNSAVED_ROW`](super::StoredRecord::NEW)
-    /// for a record that the same call has made.
+    /// The row of the record, as the store returned it, or
+    /// [`StoredRecord::UNSAVED_ROW`](super::StoredRecord::NEW) for a record of the same request.
     pub row: i64,
 }
 
 impl ChangeTarget {
-    /// A record at its place.
+    /// Creates a target from a record and its row.
     #[must_use]
     pub fn new(kind: Kind, id: Id, row: i64) -> Self {
         Self { kind, id, row }
@@ -138,19 +150,21 @@ impl ChangeTarget {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct InsertRecord {
-    /// The record: its fields are ready for the wire, its links have full addresses, hidden
-    /// references among them.
+    /// The record. Its fields are serialized for responses. Its links have full addresses and
+    /// include hidden references.
     pub record: RawRecord,
-    /// Its foreign identifiers, one by one.
+    /// The foreign identifiers of the record.
     pub identifiers: Vec<Identifier>,
-    /// The name that no other record of the kind has (UND-02, UND-03).
+    /// The name that is unique within the kind.
+    ///
+    /// Requirements: UND-02, UND-03.
     pub name: Option<String>,
     /// The e-mail addresses of a person in normal form, each once.
     pub emails: Vec<String>,
 }
 
 impl InsertRecord {
-    /// A record that is found by its address only.
+    /// Creates an insertion of a record that can be found by its address only.
     #[must_use]
     pub fn new(record: RawRecord) -> Self {
         Self {
@@ -168,34 +182,38 @@ impl InsertRecord {
 pub struct ReplaceRecord {
     /// The record.
     pub target: ChangeTarget,
-    /// The record that it lives under, for a kind with a home.
+    /// The parent record, for a kind with a parent in its address.
     pub parent: Option<Id>,
-    /// When it was changed.
+    /// The new modification date.
     pub modified: Timestamp,
-    /// Who changed it, where the kind has a link for it and the caller's key a person.
+    /// The person that changed the record, if the kind has a link for it and a person is bound to
+    /// the caller's key.
     pub modified_by: Option<Id>,
-    /// Its fields, ready for the wire.
+    /// The fields, serialized for responses.
     pub fields: Bytes,
-    /// Its identifiers, ready for the wire.
+    /// The identifiers, serialized for responses.
     pub identifiers: Identifiers,
-    /// Identifiers that it has no longer, and those that are new.
+    /// The identifiers that the record no longer has.
     pub removed_identifiers: Vec<Identifier>,
-    /// Identifiers that it has now.
+    /// The identifiers that are new.
     pub added_identifiers: Vec<Identifier>,
-    /// The name that no other record of the kind has (UND-02, UND-03).
+    /// The name that is unique within the kind.
+    ///
+    /// Requirements: UND-02, UND-03.
     pub name: Option<String>,
-    /// E-mail addresses of a person that it has no longer.
+    /// The e-mail addresses that the person no longer has.
     pub removed_emails: Vec<String>,
-    /// E-mail addresses of a person that are new.
+    /// The e-mail addresses of the person that are new.
     pub added_emails: Vec<String>,
 }
 
-/// Records, named by what they have in common.
+/// A set of records, described by a common property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordSet {
-    /// One record, with the e-mail addresses that a person is found by.
+    /// One record, with the e-mail addresses by which a person is found.
     One(ChangeTarget, Vec<String>),
-    /// The records of a kind whose link (or hidden reference) leads to a record of a set.
+    /// The records of a kind whose link (or hidden reference) has a record of the set as its
+    /// target.
     Under(Kind, &'static str, Box<RecordSet>),
 }
 

@@ -1,25 +1,26 @@
-//! How many records collections win and lose within a transaction.
+//! The changes of collection counts within a transaction.
 
 use std::collections::BTreeMap;
 
 use crate::{model::Kind, value::Id};
 
-/// A collection: the kind of its records, and the record that it is under; `None` for that of all.
+/// A collection: the kind of its records, and the record that they are under, or `None` for all
+/// records.
 pub type CollectionId = (Kind, Option<(Kind, Id)>);
 
-/// How many records collections have won, or lost, since the store last wrote their totals.
+/// The change of each collection count since the store last wrote the counts.
 #[derive(Debug, Clone, Default)]
 pub struct CountDeltas(BTreeMap<CollectionId, i64>);
 
 impl CountDeltas {
-    /// Records of a kind come into the collection of all, or that under a record; with a number
-    /// below 0 they leave it.
+    /// Adds a number of records to a collection: all records of a kind, or those under a record. A
+    /// negative number removes records.
     pub fn add(&mut self, members: Kind, under: Option<(Kind, &Id)>, by: i64) {
         let won = self.0.entry(collection(members, under)).or_default();
         *won = won.saturating_add(by);
     }
 
-    /// How many records a collection has won.
+    /// Returns the change of the count of a collection.
     #[must_use]
     pub fn delta(&self, members: Kind, under: Option<(Kind, &Id)>) -> i64 {
         if self.0.is_empty() {
@@ -32,13 +33,13 @@ impl CountDeltas {
         }
     }
 
-    /// Whether no collection has won or lost anything.
+    /// Returns whether all counts are unchanged.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Hands over what each collection has won, to be added to its total, and begins anew.
+    /// Returns the change of each collection count and resets all changes to zero.
     pub fn take(&mut self) -> impl Iterator<Item = (CollectionId, i64)> + use<> {
         std::mem::take(&mut self.0)
             .into_iter()

@@ -1,5 +1,5 @@
-//! What a store has fetched so far for one transaction: answers for stores that cannot look
-//! anything up while a rule runs.
+//! The lookup results that a store has fetched for one transaction. Used by stores that cannot
+//! perform lookups while a rule runs.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{model::Kind, value::Id};
 
-/// Answers that were fetched, under every key that they turned out to belong to.
+/// Fetched lookup results, available under every key of their records.
 ///
 /// ```text
 /// let mut fetched = LookupCache::default();
@@ -26,14 +26,14 @@ use crate::{model::Kind, value::Id};
 #[derive(Debug, Default)]
 pub struct LookupCache {
     answers: HashMap<Lookup, LookupResult>,
-    /// What a key that is not an id leads to.
+    /// The id for each key that is not an id itself.
     ids: HashMap<LookupKey, Option<Id>>,
     records: HashMap<(Kind, Id), Option<StoredRecord>>,
     places: HashMap<(Kind, Id), Option<RecordLocation>>,
 }
 
 impl LookupCache {
-    /// Takes an answer over.
+    /// Inserts a lookup result.
     pub fn insert(&mut self, question: Lookup, answer: LookupResult) {
         match (&question, &answer) {
             (Lookup::Record(key), LookupResult::Record(stored)) => {
@@ -63,7 +63,7 @@ impl LookupCache {
         }
     }
 
-    /// The id that a key leads to, as far as it is known.
+    /// Returns the id for a key, if it is known.
     fn id_of(&self, key: &LookupKey) -> Option<Id> {
         match key {
             LookupKey::Id(_, id) => Some(id.clone()),
@@ -71,7 +71,7 @@ impl LookupCache {
         }
     }
 
-    /// Whether a key is known to lead to nothing.
+    /// Returns whether a key is known to match no record.
     fn is_nothing(&self, key: &LookupKey) -> bool {
         matches!(self.ids.get(key), Some(None))
     }
@@ -90,7 +90,7 @@ impl LookupCache {
             .all(|asked| self.is_nothing(asked) || fetched.iter().any(|key| self.same(key, asked)))
     }
 
-    /// Whether the answer to one question holds the answer to another.
+    /// Returns whether the result of one lookup contains that of another.
     fn answers_too(&self, fetched: &Lookup, asked: &Lookup) -> bool {
         match (fetched, asked) {
             (

@@ -1,4 +1,4 @@
-//! What the rulebook needs to know to decide a call, as plain data, and what a store answers.
+//! The lookups that the rules need to decide a request, and their results, as plain data.
 
 use std::{cmp::Ordering, fmt, sync::Arc};
 
@@ -11,19 +11,23 @@ use crate::{
     value::{Id, Identifier},
 };
 
-/// Names one record of a tenant.
+/// A key that identifies one record of a tenant.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum LookupKey {
     /// The record with this id.
     Id(Kind, Id),
-    /// The record with this unique name (UND-02, UND-03), compared exactly.
+    /// The record with this unique name, compared exactly.
+    ///
+    /// Requirements: UND-02, UND-03.
     Name(Kind, String),
-    /// The record that has this foreign identifier (UND-24).
+    /// The record that has this foreign identifier.
+    ///
+    /// Requirements: UND-24.
     Identifier(Kind, Identifier),
     /// The oldest person with this e-mail address, in normal form: see
     /// [`normalize_email`](crate::helper::normalize_email).
     Email(String),
-    /// The record that a link of the record with this id leads to, by the link's name in the table.
+    /// The target of a link of the record with this id. The name is that of the link in the schema.
     Link(Kind, Id, &'static str),
 }
 
@@ -45,8 +49,8 @@ impl LookupKey {
 }
 
 impl LookupKey {
-    /// What a [`IndexKey`] of a filter on records of a kind leads to. An e-mail address leads to every
-    /// person that has it.
+    /// Returns the lookup key for an [`IndexKey`] of a filter on records of a kind. An e-mail
+    /// address matches every person that has it.
     #[must_use]
     pub fn from_index_key(kind: Kind, point: &IndexKey) -> Self {
         match point {
@@ -59,23 +63,26 @@ impl LookupKey {
 }
 
 impl From<&RecordAddress> for LookupKey {
-    /// The record at an address, whatever its parent.
+    /// Returns the key of the record at an address, regardless of its parent.
     fn from(address: &RecordAddress) -> Self {
         Self::Id(address.kind, address.id.clone())
     }
 }
 
-/// One thing that a rule needs to know about the records of the call's tenant.
+/// One thing that a rule must know about the records of the request's tenant.
 ///
-/// Questions are compared and hashed, so that a store that fetches them together asks each once.
+/// Lookups are comparable and hashable, so that a store that fetches several together executes each
+/// of them once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Lookup {
-    /// Whether there is such a record, and where: [`LookupResult::Location`].
+    /// The location of a record, if it exists: [`LookupResult::Location`].
     Find(LookupKey),
     /// The whole record: [`LookupResult::Record`].
     Record(LookupKey),
-    /// The records of `kind` that tie one of these people to one of these groups (UND-38):
+    /// The memberships of `kind` that connect one of these people with one of these groups:
     /// [`LookupResult::Records`].
+    ///
+    /// Requirements: UND-38.
     Members {
         /// The kind of the membership, such as a tagging.
         kind: Kind,
@@ -84,73 +91,75 @@ pub enum Lookup {
         /// The people.
         people: Vec<LookupKey>,
     },
-    /// The answers of one of these people to one of these questions: [`LookupResult::Records`].
+    /// The answers of these people to these questions: [`LookupResult::Records`].
     Answers {
         /// The people.
         people: Vec<LookupKey>,
         /// The questions.
         questions: Vec<LookupKey>,
     },
-    /// How many records of `kind` are under the record `of`: [`LookupResult::Count`].
+    /// The number of records of `kind` under the record `of`: [`LookupResult::Count`].
     Count {
         /// The kind of the members.
         kind: Kind,
         /// The record that they are under.
         of: LookupKey,
     },
-    /// What the counted members of a record come to in all: [`LookupResult::Totals`].
+    /// The totals of the counted members of a record: [`LookupResult::Totals`].
     Totals(LookupKey),
-    /// The same for each ticket level of an event or currency of a page, by name:
+    /// The totals of each ticket level of an event or each currency of a page, by name:
     /// [`LookupResult::PartTotals`].
     PartTotals(LookupKey),
-    /// The attendances in whose tickets this person was recognised: [`LookupResult::HeldTickets`].
+    /// The attendances whose tickets name this person: [`LookupResult::HeldTickets`].
     HeldTickets(Id),
-    /// The answer that is kept under a key (IDM-01): [`LookupResult::StoredResponse`].
+    /// The stored response for a key: [`LookupResult::StoredResponse`].
+    ///
+    /// Requirements: IDM-01.
     StoredResponse(Arc<str>),
 }
 
-/// What a store answers to a [`Lookup`].
+/// The result of a [`Lookup`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum LookupResult {
-    /// To [`Lookup::Find`].
+    /// The result of [`Lookup::Find`].
     Location(Option<RecordLocation>),
-    /// To [`Lookup::Record`].
+    /// The result of [`Lookup::Record`].
     Record(Option<StoredRecord>),
-    /// To [`Lookup::Members`] and [`Lookup::Answers`].
+    /// The result of [`Lookup::Members`] and [`Lookup::Answers`].
     Records(Vec<StoredRecord>),
-    /// To [`Lookup::Count`].
+    /// The result of [`Lookup::Count`].
     Count(u64),
-    /// To [`Lookup::Totals`].
+    /// The result of [`Lookup::Totals`].
     Totals(Totals),
-    /// To [`Lookup::PartTotals`]: each part by its name, in the order of names.
+    /// The result of [`Lookup::PartTotals`]: each part with its name, sorted by name.
     PartTotals(Vec<(String, Totals)>),
-    /// To [`Lookup::HeldTickets`]: each attendance once.
+    /// The result of [`Lookup::HeldTickets`]: each attendance once.
     HeldTickets(Vec<HeldTickets>),
-    /// To [`Lookup::StoredResponse`].
+    /// The result of [`Lookup::StoredResponse`].
     StoredResponse(Option<StoredResponse>),
 }
 
-/// An attendance in whose tickets a person was recognised, and the places of the tickets,
-/// ascending; `None` stands for a place that is not known any more.
+/// An attendance whose tickets name a person, and the positions of the tickets in ascending order.
+/// `None` is a position that is no longer known.
 pub type HeldTickets = (StoredRecord, Vec<Option<i64>>);
 
-/// Where a record is, without the record.
+/// The location of a record, without its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordLocation {
-    /// Its kind.
+    /// The kind of the record.
     pub kind: Kind,
-    /// Its id.
+    /// The id of the record.
     pub id: Id,
-    /// Its place in the store's order of creation; see [`StoredRecord::row`].
+    /// The row of the record. See [`StoredRecord::row`].
     pub row: i64,
-    /// The id of the container that it was created under.
+    /// The id of the container that the record was created under.
     pub parent: Option<Id>,
 }
 
 impl RecordLocation {
-    /// A record at its place.
+    /// Creates a location.
     #[must_use]
     pub fn new(kind: Kind, id: Id, row: i64, parent: Option<Id>) -> Self {
         Self {
@@ -161,14 +170,16 @@ impl RecordLocation {
         }
     }
 
-    /// Which of two records is older.
+    /// Compares the age of two records.
     pub(crate) fn by_age(&self, other: &Self) -> Ordering {
         self.row
             .cmp(&other.row)
             .then_with(|| self.id.cmp(&other.id))
     }
 
-    /// Its address (COL-19).
+    /// Returns the address of the record.
+    ///
+    /// Requirements: COL-19.
     #[must_use]
     pub fn address(&self) -> RecordAddress {
         let parent = self.kind.schema().path_parent.and(self.parent.clone());
@@ -176,30 +187,30 @@ impl RecordLocation {
     }
 }
 
-/// Answers questions while the rulebook runs.
+/// Executes lookups while the rules run.
 ///
-/// A store that has its data at hand, inside a transaction, answers at once. One that has to fetch
-/// answers from what it has fetched and says [`RuleError::MissingLookups`] for the rest: see
+/// A store with direct access to its data, inside a transaction, returns results immediately. A
+/// store that must fetch data returns fetched results, and [`RuleError::MissingLookups`] for the rest: see
 /// [`LookupCache`](super::LookupCache).
 pub trait LookupSource {
-    /// The answer, of the variant that the question names.
+    /// Returns the result of a lookup, in the variant that the lookup documents.
     ///
     /// # Errors
     ///
-    /// [`RuleError::MissingLookups`] when it has to be fetched first; [`RuleError::Failed`] with trouble of the
-    /// store.
+    /// [`RuleError::MissingLookups`] if the data must be fetched first. [`RuleError::Failed`] if the store
+    /// fails.
     fn lookup(&mut self, question: &Lookup) -> Result<LookupResult, RuleError>;
 }
 
-/// Why a run of the rulebook ended before its decision.
+/// Error raised when the rules end before a decision.
 #[derive(Debug)]
 pub enum RuleError {
-    /// Questions were not answered yet. Fetch all of them, and run again: nothing was changed.
+    /// Lookup results are missing. Fetch all of them and run the rules again. Nothing was changed.
     MissingLookups(Vec<Lookup>),
-    /// What calls before this one changed in the same transaction cannot be told apart from what is
-    /// stored: write those changes first, and run again.
+    /// Earlier changes of the same transaction cannot be combined with stored data. Write those
+    /// changes first, and run the rules again.
     UnflushedChanges,
-    /// The call is refused, or the store is in trouble.
+    /// The request is rejected, or the store failed.
     Failed(Error),
 }
 
@@ -213,12 +224,12 @@ impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::MissingLookups(questions) => {
-                write!(f, "{} questions have to be answered first", questions.len())
+                write!(f, "{} lookups must be executed first", questions.len())
             }
             Self::UnflushedChanges => {
-                f.write_str("changes of the same transaction have to be written first")
+                f.write_str("the pending changes of the transaction must be written first")
             }
-            Self::Failed(_) => f.write_str("the call failed"),
+            Self::Failed(_) => f.write_str("the write request failed"),
         }
     }
 }

@@ -1,20 +1,19 @@
-//! Stores: what keeps the records of every kind, and what the rulebook asks and tells it.
+//! The [`Store`] trait, and the data that a store exchanges with the rules.
 //!
-//! The rules of the interface are in the rulebook and nowhere else: what a create, a change, a
-//! deletion or a helper call means is decided by [`decide`](crate::rules::decide), a synchronous
-//! function over [`Lookup`]s and [`Change`]s, both plain data. A [`Store`] fetches and writes. It
-//! knows no rule, and the rulebook knows no database.
+//! All rules of the API are in [`decide`](crate::rules::decide), a synchronous function over
+//! [`Lookup`]s and [`Change`]s, both plain data. It decides what a create, a change, a deletion or
+//! a helper request means. A [`Store`] only fetches and writes. It contains no rules, and the rules
+//! do not depend on a database.
 //!
-//! A call has its turn inside a transaction of the store, after every write that was committed
-//! before:
+//! A request is decided in a transaction of the store, after every write that was committed before:
 //!
 //! ```text
-//! WriteRequest ──► decide ──► Lookup ──► the store answers      (again, until nothing is missing)
-//!             └─────► Change   ──► the store applies them, commits, and gives the outcome
+//! WriteRequest ──► decide ──► Lookup ──► the store returns results   (again, until none is missing)
+//!             └─────► Change   ──► the store applies them, commits, and returns the outcome
 //! ```
 //!
-//! A store that has its data at hand implements [`LookupSource`] by reading, and is never run twice; one
-//! that has to fetch keeps what it fetched in [`LookupCache`], beginning with
+//! A store with direct access to its data implements [`LookupSource`] by reading, and the rules run
+//! once. A store that must fetch data collects it in [`LookupCache`], starting with
 //! [`initial_lookups`](crate::rules::first_questions).
 
 mod write;
@@ -62,26 +61,26 @@ use crate::{
     value::{Amount, Timestamp},
 };
 
-/// A store that keeps records of every kind and runs all eight helpers;
-/// `ApiBuilder::store` registers all of it with one call.
+/// A store for records of every kind, which executes all eight helpers.
 ///
-/// It is not generic over the kind: raw records go in and come out.
+/// `ApiBuilder::store` registers all operations of a store with one call. The trait is not generic
+/// over the kind: it accepts and returns raw records.
 ///
 /// # Behaviour
 ///
-/// - Only records of `cx.tenant` are seen or changed.
-/// - [`write`](Self::write) gives a call its turn: in one transaction it runs
-///   [`decide`](crate::rules::decide), applies the changes, and commits before it answers. The
-///   [`WriteRequest::precondition`] is judged there, too: a store that runs the rulebook has nothing to add.
-///   Writes of one tenant have their turns one after the other; each sees what those before it
-///   changed.
-/// - The [`TransactionContext::timestamp`] of a tenant's writes increases strictly, also over restarts; it is never
-///   before the store's clock.
-/// - Reads see committed writes only, and see every write that was acknowledged before they began.
+/// - The store only reads and changes records of `cx.tenant`.
+/// - [`write`](Self::write) executes a request in one transaction: it runs
+///   [`decide`](crate::rules::decide), applies the changes, and commits before it returns. The
+///   rules also evaluate the [`WriteRequest::precondition`], so a store does not have to. Writes of
+///   one tenant are executed one after another, and each sees the changes of those before it.
+/// - The [`TransactionContext::timestamp`] of the writes of a tenant strictly increases, also across
+///   restarts. It is never earlier than the store's clock.
+/// - Reads see only committed writes, and all writes that were acknowledged before the read
+///   started.
 ///
 /// # Examples
 ///
-/// A store around another one, which notes how long writes take:
+/// A store that wraps another store and measures the duration of writes:
 ///
 /// ```
 /// use std::{sync::{Arc, atomic::{AtomicU64, Ordering}}, time::Instant};
@@ -121,105 +120,126 @@ use crate::{
 ///
 /// # Testing a store
 ///
-/// With the feature `testkit` of `svc-store` a test checks the laws of a store over random histories, by one
-/// line; see the module `svc_store::laws`:
+/// With the feature `testkit` of `svc-store`, one line tests a store over random histories. See the
+/// module `svc_store::laws`:
 ///
 /// ```text
 /// svc_store::laws::check(async || (MyStore::empty().await, ["one", "two"].map(Tenant::new))).await?;
 /// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` does not keep records of every kind, so `.store()` cannot register it",
+    message = "`{Self}` is not a `Store`, so `.store()` cannot register it",
     label = "missing `impl svc_core::store::Store for {Self}`",
-    note = "implement `svc_core::store::Store`, or implement `List`, `Get`, `Create`, ... for the kinds that it has"
+    note = "implement `svc_core::store::Store`, or implement `List`, `Get`, `Create`, ... for each kind that it supports"
 )]
 pub trait Store: Send + Sync + 'static {
-    /// One page of a collection (COL-20 to COL-31), in creation order; see `List`.
+    /// Returns one page of a collection in creation order. See `List`.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NotFound`](crate::error::ErrorKind::NotFound) where there is no such container.
+    /// [`ErrorKind::NotFound`](crate::error::ErrorKind::NotFound) if the container does not exist.
+    ///
+    /// Requirements: COL-20 to COL-31.
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage>;
 
-    /// What the collection of all records of a kind can be filtered by, and ordered by where it is
-    /// a date (FLT-01, FLT-09): only what an index leads to. [`list`](Self::list) is then asked for
-    /// that; by default nothing.
+    /// Returns the fields by which the collection of a kind can be filtered, and sorted if they are
+    /// dates.
+    ///
+    /// Only return fields with an index. [`list`](Self::list) can then receive filters on them. The
+    /// default is none.
+    ///
+    /// Requirements: FLT-01, FLT-09.
     fn filter_fields(&self, kind: Kind) -> Vec<FilterField> {
         let _ = kind;
         Vec::new()
     }
 
-    /// The record at an address; `None` where there is none (COL-03, COL-19).
+    /// Returns the record at an address, or `None` if it does not exist.
+    ///
+    /// Requirements: COL-03, COL-19.
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>>;
 
-    /// The record that a key names, for helpers that are composed of a store's operations; `None`
-    /// where there is none.
+    /// Returns the record for a key, or `None` if it does not exist. Used by helpers that are
+    /// composed of the operations of a store.
     async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>>;
 
-    /// Gives a call its turn and answers when what it changed is durable.
+    /// Executes a write request in one transaction and returns its outcome after the commit.
     ///
     /// # Errors
     ///
-    /// What the rulebook refuses; nothing is changed then (ERR-04).
+    /// Returns the error of the rules if they reject the request. The store is then unchanged.
+    ///
+    /// Requirements: ERR-04.
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome>;
 
-    /// How the store's turns decide whether a posted person is known already ([`TransactionContext::person_matching`],
-    /// HLP-04): what `ApiBuilder::store` publishes (HLP-05).
+    /// Returns the method of person matching, which `ApiBuilder::store` publishes.
+    ///
+    /// It must equal the [`TransactionContext::person_matching`] of the store's transactions.
+    ///
+    /// Requirements: HLP-04, HLP-05.
     fn person_matching(&self) -> Arc<dyn PersonMatching> {
         Arc::new(DefaultMatching)
     }
 
-    /// Whether it answers [`Lookup::StoredResponse`] and applies [`Change::StoreResponse`], so that a call with
-    /// `Idempotency-Key` is done once however often it comes (IDM-01), and what an anonymous caller
-    /// triggers is sent once a day (HAF-14).
+    /// Returns whether the store supports [`Lookup::StoredResponse`] and [`Change::StoreResponse`].
+    ///
+    /// The server then executes a request with an `Idempotency-Key` once, even if it is repeated.
+    /// It also limits triggers of anonymous callers to one a day.
+    ///
+    /// Requirements: IDM-01, HAF-14.
     fn stores_responses(&self) -> bool {
         false
     }
 
-    /// Deletes stored responses of all tenants that were stored before `before`, some of them at a
-    /// time. Returns whether there may be more.
+    /// Deletes a part of the stored responses of all tenants that were stored before `before`.
+    /// Returns whether there may be more.
     ///
-    /// Called with requests of any tenant, every ten minutes at most while there are no more
-    /// (IDM-06).
+    /// The server calls it during requests of any tenant, and at most every ten minutes if there
+    /// are no more.
     ///
     /// # Errors
     ///
     /// Returns an error if the store fails. The responses are then deleted later.
+    ///
+    /// Requirements: IDM-06.
     async fn sweep(&self, before: Timestamp) -> Result<bool> {
         let _ = before;
         Ok(false)
     }
 
-    /// What it has to be sent, where it applies [`Change::Enqueue`] and [`Change::CancelMessage`]: without
-    /// it neither triggers nor schedules are offered (HAF-11, SCH-01).
+    /// Returns the outbox if the store applies [`Change::Enqueue`] and [`Change::CancelMessage`].
+    ///
+    /// Without an outbox, the API offers neither triggers nor schedules.
+    ///
+    /// Requirements: HAF-11, SCH-01.
     fn outbox(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {
         None
     }
 }
 
-/// A record with its place in the store's order of creation.
+/// A record with its row, the position in the creation order of the store.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct StoredRecord {
-    /// Its place: a number that is larger for younger records of the kind, and that the store finds
-    /// the record by when a [`Change`] names it. [`StoredRecord::UNSAVED_ROW`] until the store has given it one.
+    /// The row: a number that is larger for younger records of the kind. The store uses it to find
+    /// the record of a [`Change`]. It is [`StoredRecord::UNSAVED_ROW`] until the store assigns it.
     pub row: i64,
-    /// The record. Its links have full addresses; hidden references (see
-    /// [`KindSchema::references`](crate::schema::KindSchema::references)) are among them.
+    /// The record. Its links have full addresses and include hidden references (see
+    /// [`KindSchema::references`](crate::schema::KindSchema::references)).
     pub record: RawRecord,
 }
 
 impl StoredRecord {
-    /// The place of a record that the same transaction makes: younger than all that have one.
+    /// The row of a record of the current transaction: younger than all other records.
     pub const UNSAVED_ROW: i64 = i64::MAX;
 
-    /// A record at its place.
+    /// Creates a record with its row.
     #[must_use]
     pub fn new(row: i64, record: RawRecord) -> Self {
         Self { row, record }
     }
 
-    /// Names the record for a change.
+    /// Returns the target for a change of the record.
     pub(crate) fn at(&self) -> ChangeTarget {
         ChangeTarget {
             kind: self.record.kind(),
@@ -228,7 +248,7 @@ impl StoredRecord {
         }
     }
 
-    /// What is known of the record without reading it.
+    /// Returns the location of the record.
     #[must_use]
     pub fn location(&self) -> RecordLocation {
         let record = &self.record;
@@ -241,21 +261,26 @@ impl StoredRecord {
     }
 }
 
-/// What the attendances of an event or the donations of a page come to, in all or in one part.
+/// The totals of the attendances of an event or the donations of a page, or of one part of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Totals {
-    /// Attendances that count (RES-event-18).
+    /// The number of accepted attendances.
+    ///
+    /// Requirements: RES-event-18.
     pub accepted: i64,
-    /// What is summed: tickets sold (RES-event-19), donations of the page's currency
-    /// (RES-fundraising_page-09).
+    /// The number of tickets sold, or of donations in the currency of the page.
+    ///
+    /// Requirements: RES-event-19, RES-fundraising_page-09.
     pub number: i64,
-    /// Money (RES-event-20, RES-fundraising_page-10).
+    /// The total amount.
+    ///
+    /// Requirements: RES-event-20, RES-fundraising_page-10.
     pub amount: Amount,
 }
 
 impl Totals {
-    /// Sets the computed fields that show the sums over members of this kind.
+    /// Sets the computed fields that show the totals of members of this kind.
     pub fn show_on(self, record: &mut RawRecord, members: Kind) {
         for (source, value) in [
             (
@@ -275,7 +300,8 @@ impl Totals {
         }
     }
 
-    /// So many attendances that count, so many tickets or donations, and so much money.
+    /// Creates totals from the accepted attendances, the number of tickets or donations, and the
+    /// amount.
     #[must_use]
     pub fn new(accepted: i64, number: i64, amount: Amount) -> Self {
         Self {
@@ -285,7 +311,7 @@ impl Totals {
         }
     }
 
-    /// Both together.
+    /// Returns the sum of both.
     pub(crate) fn plus(self, other: Self) -> Self {
         let accepted = self.accepted.saturating_add(other.accepted);
         Self::new(
@@ -295,7 +321,7 @@ impl Totals {
         )
     }
 
-    /// Without the other.
+    /// Returns the difference of both.
     pub(crate) fn minus(self, other: Self) -> Self {
         let accepted = self.accepted.saturating_sub(other.accepted);
         Self::new(

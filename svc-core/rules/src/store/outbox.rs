@@ -1,5 +1,4 @@
-//! What a store keeps to be sent, and how long it is tried: the rules of it, without a clock or a
-//! database.
+//! The outbox of a store, and the rules for retries. They use neither a clock nor a database.
 
 use std::time::Duration;
 
@@ -12,101 +11,104 @@ use crate::{
     value::{Timestamp, short_digest},
 };
 
-/// What a store has to be sent, of all tenants (HAF-11, SCH-01): what
-/// [`Change::Enqueue`](super::Change::Outbox) has put there.
+/// The outbox of a store for all tenants. It contains the entries of
+/// [`Change::Enqueue`](super::Change::Outbox).
 ///
 /// # Behaviour
 ///
-/// - What is due is claimed by one of those who ask, in whatever process, and seen by nobody else
-///   until the claim ends: so it is sent by one, as a rule, and by another where the first one is
-///   no more.
-/// - Each claim counts as an attempt, so that what ends a process is not tried for ever.
-/// - What a person's deletion or a message's cancelling takes away is not there any more:
-///   [`done`](Self::done) and [`again`](Self::again) of it change nothing.
+/// - A due entry is claimed by one sender, in any process. No other sender receives it until the
+///   claim ends. Normally one sender delivers it; if that sender stops, another one takes over.
+/// - Each claim counts as an attempt, so an entry that crashes its process is not retried forever.
+/// - Entries of a deleted person or a cancelled message are removed. [`done`](Self::done) and
+///   [`again`](Self::again) then change nothing.
+///
+/// Requirements: HAF-11, SCH-01.
 #[async_trait]
 pub trait Outbox: Send + Sync + 'static {
-    /// Claims what is due at a moment, the longest due first, so many at most: nobody else is given
-    /// it before `until`.
+    /// Claims outbox entries that are due at `now`, the oldest first, up to the given number.
+    ///
+    /// No other caller receives a claimed entry before `until`.
     ///
     /// # Errors
     ///
-    /// Trouble of the store; nothing is claimed then, or for nobody until the claim ends.
+    /// Returns an error if the store fails. The entries are then unclaimed, or remain claimed until
+    /// `until`.
     async fn claim_due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries>;
 
-    /// What was claimed is settled, and goes.
+    /// Removes a claimed entry after it is settled.
     ///
     /// # Errors
     ///
-    /// Trouble of the store.
+    /// Returns an error if the store fails.
     async fn complete(&self, claim: &OutboxClaim) -> Result<()>;
 
-    /// What was claimed is due again at a moment, unless somebody else has claimed it meanwhile.
+    /// Makes a claimed entry due again at `at`, unless another sender has claimed it since.
     ///
     /// # Errors
     ///
-    /// Trouble of the store.
+    /// Returns an error if the store fails.
     async fn reschedule(&self, claim: &OutboxClaim, at: Timestamp) -> Result<()>;
 
-    /// Is done when something was put there since; whoever waits looks again after a while in any
+    /// Returns a subscription that completes when an entry was added. The subscriber polls in any
     /// case.
     fn subscribe(&self) -> Subscription {
         Subscription::closed()
     }
 }
 
-/// What was claimed.
+/// The result of a claim.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct ClaimedEntries {
-    /// Each with who has it.
+    /// The claimed entries.
     pub claims: Vec<OutboxClaim>,
-    /// When something is due next, or a claim ends; `None` where nothing is there.
+    /// When the next entry is due or a claim ends; `None` if the outbox is empty.
     pub next_due: Option<Timestamp>,
 }
 
 impl ClaimedEntries {
-    /// These, and when something is due next or a claim ends.
+    /// Creates the result of a claim.
     #[must_use]
     pub fn new(claims: Vec<OutboxClaim>, next: Option<Timestamp>) -> Self {
         Self { claims, next_due: next }
     }
 }
 
-/// Something to send that nobody else has.
+/// An outbox entry that one sender has claimed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct OutboxClaim {
-    /// Whose it is.
+    /// The tenant of the entry.
     pub tenant: Tenant,
-    /// Where the store has it.
+    /// The row of the entry in the store.
     pub row: i64,
-    /// How often it was claimed, this time included.
+    /// The number of claims of the entry, including this one.
     pub attempts: u32,
-    /// What is to be sent.
+    /// The entry.
     pub entry: OutboxEntry,
 }
 
-/// What becomes of a claim.
+/// The result of a claim after a delivery attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClaimResolution {
-    /// It was sent.
+    /// The entry was sent.
     Complete,
-    /// It is due again then.
+    /// The entry is due again at this time.
     RetryAt(Timestamp),
-    /// It goes without being sent, for this reason.
+    /// The entry is removed without being sent, for this reason.
     Abandon(&'static str),
 }
 
 impl OutboxClaim {
-    /// How long a claim lasts where an attempt may take so long: as long again, so that who has
-    /// done it can say so.
+    /// Returns the duration of a claim for this timeout of an attempt. It is twice the timeout, so
+    /// that the sender has time to store the result, and at least 10 seconds.
     #[must_use]
     pub fn lease_duration(patience: Duration) -> Duration {
         patience.saturating_mul(2).max(Duration::from_secs(10))
     }
 
-    /// Something of a tenant, at its place in the store.
+    /// Creates a claim of an entry at its row.
     #[must_use]
     pub fn new(tenant: Tenant, row: i64, attempts: u32, dispatch: OutboxEntry) -> Self {
         Self {
@@ -117,8 +119,8 @@ impl OutboxClaim {
         }
     }
 
-    /// The same as a store has it. What another version has written is told of, and stays for that
-    /// version.
+    /// Creates a claim from stored data. An entry of another version is logged and remains in the
+    /// store for that version. `None` is returned for it.
     #[must_use]
     pub fn from_stored(tenant: Tenant, row: i64, attempts: i64, body: &str) -> Option<Self> {
         let dispatch = OutboxEntry::parse(body);
@@ -126,7 +128,7 @@ impl OutboxClaim {
             tracing::error!(
                 tenant = tenant.as_str(),
                 row,
-                "what is to be sent there is of another version"
+                "an outbox entry was written by another version"
             );
         }
         Some(Self::new(
@@ -137,20 +139,20 @@ impl OutboxClaim {
         ))
     }
 
-    /// Why it is not even tried at a moment: where each attempt before ended the process that made
-    /// it, or it is too late.
+    /// Returns why the entry must not be tried: each earlier attempt ended its process, or the
+    /// entry has expired. `None` if it can be tried.
     #[must_use]
     pub fn skip_reason(&self, now: Timestamp) -> Option<&'static str> {
         if Backoff::STANDARD.is_exhausted(self.attempts) {
-            Some("no attempt came to an end")
+            Some("no attempt has finished")
         } else if self.entry.is_expired(now) {
-            Some("its sending has stopped")
+            Some("its sending has ended")
         } else {
             None
         }
     }
 
-    /// What an attempt comes to that ended at a moment; `None` is one that failed.
+    /// Returns the result of an attempt that ended at `now`. `delivered` is `None` if it failed.
     #[must_use]
     pub fn resolve(&self, delivered: Option<DeliveryOutcome>, now: Timestamp) -> ClaimResolution {
         let asked = match delivered {
@@ -159,12 +161,12 @@ impl OutboxClaim {
             Some(DeliveryOutcome::RetryAfter(pause)) => pause,
             None => Duration::ZERO,
         };
-        // The same number for the same attempt: a chance that needs no chance.
+        // The number depends only on the attempt, so that a random generator is not needed.
         let number =
             short_digest(format!("{} {}", self.entry.id.as_str(), self.attempts).as_bytes());
         match Backoff::STANDARD.delay(self.attempts, number) {
             Some(pause) => ClaimResolution::RetryAt(now.saturating_add(pause.max(asked))),
-            None => ClaimResolution::Abandon("it was tried as often as may be"),
+            None => ClaimResolution::Abandon("the maximum number of attempts was reached"),
         }
     }
 }
@@ -195,8 +197,10 @@ mod tests {
         )
     }
 
-    /// HAF-11: what fails is tried by the schedule, each pause from the end of the attempt on, and
-    /// given up after the tenth.
+    /// Failed deliveries are retried by the schedule, each pause starting at the end of the
+    /// attempt, and abandoned after the tenth attempt.
+    ///
+    /// Requirements: HAF-11.
     #[test]
     fn haf_11_what_fails_is_tried_again_and_given_up() {
         for attempts in 1..10 {
@@ -217,7 +221,7 @@ mod tests {
         let last = claim(10).resolve(Some(DeliveryOutcome::RetryAfter(day)), at(100));
         assert_eq!(
             last,
-            ClaimResolution::Abandon("it was tried as often as may be")
+            ClaimResolution::Abandon("the maximum number of attempts was reached")
         );
         assert_eq!(
             claim(10).resolve(Some(DeliveryOutcome::Sent), at(100)),
@@ -229,19 +233,20 @@ mod tests {
         );
     }
 
-    /// What ended every process that tried it is not tried for ever, and a message not when its
-    /// sending has stopped.
+    /// An entry that ended every process is not tried forever, and a message is not tried after its
+    /// sending has ended.
     #[test]
     fn sch_01_what_cannot_be_is_not_tried() {
         assert_eq!(claim(10).skip_reason(at(1_000)), None);
         assert_eq!(
             claim(11).skip_reason(at(1_000)),
-            Some("no attempt came to an end")
+            Some("no attempt has finished")
         );
-        assert_eq!(claim(1).skip_reason(at(1_001)), Some("its sending has stopped"));
+        assert_eq!(claim(1).skip_reason(at(1_001)), Some("its sending has ended"));
     }
 
-    /// Who has done it at the last moment can still say so before somebody else begins.
+    /// A sender that finishes at the last moment of its timeout can store the result before another
+    /// one starts.
     #[test]
     fn a_claim_outlasts_an_attempt() {
         for patience in [

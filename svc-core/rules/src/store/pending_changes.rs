@@ -1,4 +1,4 @@
-//! What the calls of one transaction have changed, as later calls see it.
+//! The changes of a transaction, as its later requests see them.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -16,28 +16,29 @@ use crate::{
     value::Id,
 };
 
-/// What the calls of one transaction have changed so far.
+/// The changes of the requests of one transaction so far.
 ///
-/// A store that applies the changes of each call at once needs none: it hands an empty one to every
-/// call, or one with nothing but the [`counts`](Self::counts) that it writes later.
+/// A store that applies the changes of each request immediately does not need them. It passes an
+/// empty value to every request, or one that only contains the [`counts`](Self::counts) it writes
+/// later.
 #[derive(Debug, Clone, Default)]
 pub struct PendingChanges {
-    /// Records as they are now, but for the members that [`counts`](Self::counts) has; `None` for
-    /// one that is gone.
+    /// The current records, except for the members that depend on [`counts`](Self::counts). `None`
+    /// for a deleted record.
     pub(super) records: HashMap<(Kind, Id), Option<StoredRecord>>,
-    /// Whom names, identifiers and e-mail addresses lead to now; `None` for nobody.
+    /// The record for each name, identifier and e-mail address. `None` if no record has it.
     pub(super) keys: HashMap<LookupKey, Option<(Kind, Id)>>,
-    /// How many members collections have won.
+    /// The changes of collection counts.
     pub counts: CountDeltas,
-    /// New memberships, by group and person.
+    /// The new memberships, by group and person.
     pub(super) members: HashMap<(Kind, Id, Id), Id>,
-    /// New answers, by person.
+    /// The new answers, by person.
     pub(super) answers: HashMap<Id, Vec<Id>>,
     pub(super) sums: HashMap<(Kind, Id), Totals>,
     pub(super) parts: HashMap<(Kind, Id), BTreeMap<String, Totals>>,
-    /// Answers that are kept, by their keys.
+    /// The stored responses, by key.
     pub(super) kept: HashMap<Arc<str>, StoredResponse>,
-    /// Something was changed that cannot be told apart from what is stored: see
+    /// Whether there are changes that cannot be combined with stored data: see
     /// [`RuleError::UnflushedChanges`].
     pub(super) unsettled: bool,
 }
@@ -47,7 +48,7 @@ impl PendingChanges {
         self.records.is_empty() && !self.unsettled
     }
 
-    /// Takes over what a call has changed.
+    /// Adds the changes of a request.
     pub fn absorb(&mut self, changes: &[Change]) {
         for change in changes {
             self.apply(change);
@@ -81,7 +82,7 @@ impl PendingChanges {
             }
             Change::StoreResponse(kept) => _ = self.kept.insert(Arc::clone(&kept.key), (**kept).clone()),
             Change::Enqueue(_) | Change::CancelMessage(_) => {}
-            // Sets, collections, and what tickets note, are known to the store alone.
+            // Only the store knows sets, collections and ticket holders.
             Change::Delete(_)
             | Change::SetLink { .. }
             | Change::ClearLink { .. }
@@ -133,7 +134,7 @@ impl PendingChanges {
         }
     }
 
-    /// Makes a person found by an address, unless an older one is.
+    /// Assigns an e-mail address to a person, unless an older person has it.
     fn tie_email(&mut self, email: &str, kind: Kind, id: &Id) {
         let row = |of: &(Kind, Id)| {
             self.records
@@ -170,8 +171,7 @@ impl PendingChanges {
         for email in &replace.added_emails {
             self.tie_email(email, kind, id);
         }
-        // Who else has an address that is freed is known to the store alone; and so is who has a
-        // name that is free now.
+        // Only the store knows who else has a removed address, or who has a name that is now free.
         let renames = kind.schema().unique_name().is_some();
         self.unsettled |= renames || !replace.removed_emails.is_empty();
         self.edit(kind, id, |record| {
@@ -181,11 +181,11 @@ impl PendingChanges {
         });
     }
 
-    /// Changes a record that is known here.
+    /// Changes a record that is part of the pending changes.
     fn edit(&mut self, kind: Kind, id: &Id, edit: impl FnOnce(&mut RawRecord)) {
         match self.records.get_mut(&(kind, id.clone())) {
             Some(Some(stored)) => edit(&mut stored.record),
-            // The rule had it in hand, and has noted it before: see [`Ledger::note`].
+            // The rule has read the record and noted it before: see [`TransactionView::note`].
             _ => self.unsettled = true,
         }
     }

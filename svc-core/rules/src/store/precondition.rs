@@ -1,4 +1,4 @@
-//! What a client asks of a record before it is changed or deleted.
+//! The precondition of a change or a deletion.
 
 use std::{fmt, sync::Arc};
 
@@ -7,11 +7,11 @@ use crate::{
     record::RawRecord,
 };
 
-/// What has to be true of a record for its change or deletion to go on, as the caller sees the
-/// record (ETG-07).
+/// A condition that a record must fulfil before it is changed or deleted.
 ///
-/// It is judged inside the turn, on the record that the turn changes: nobody writes between the
-/// judgement and the change.
+/// It is evaluated in the transaction, on the record that the transaction changes. No concurrent
+/// write can happen between the evaluation and the change.
+/// Requirements: ETG-07.
 #[derive(Clone)]
 pub struct Precondition {
     holds: Arc<dyn Fn(&RawRecord) -> bool + Send + Sync>,
@@ -19,8 +19,8 @@ pub struct Precondition {
 }
 
 impl Precondition {
-    /// A condition; `is_of_state` says whether it is one of what the record holds, not only of its
-    /// being there.
+    /// Creates a precondition. `is_of_state` is whether it depends on the content of the record,
+    /// and not only on its existence.
     pub fn new(
         is_of_state: bool,
         holds: impl Fn(&RawRecord) -> bool + Send + Sync + 'static,
@@ -31,17 +31,18 @@ impl Precondition {
         }
     }
 
-    /// Whether a record that was changed since it was judged has to be judged again.
+    /// Returns whether the precondition must be evaluated again after the record has changed.
     #[must_use]
     pub fn is_of_state(&self) -> bool {
         self.is_of_state
     }
 
-    /// Whether it is true of the record.
+    /// Checks the precondition on a record.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::PreconditionFailed`](crate::error::ErrorKind::PreconditionFailed) where it is not.
+    /// [`ErrorKind::PreconditionFailed`](crate::error::ErrorKind::PreconditionFailed) if the record
+    /// does not fulfil it.
     pub fn check(&self, record: &RawRecord) -> Result<()> {
         if (self.holds)(record) {
             Ok(())

@@ -1,4 +1,6 @@
-//! Calls whose answers are kept, so that they may come again (IDM-01 to IDM-08).
+//! Requests whose responses are stored, so that clients can repeat them.
+//!
+//! Requirements: IDM-01 to IDM-08.
 
 use std::{fmt, sync::Arc};
 
@@ -13,13 +15,13 @@ use crate::{
     value::{Id, Timestamp},
 };
 
-/// What makes an answer of what a call comes to.
+/// Renders the response for an outcome.
 type ResponseFn = Arc<dyn Fn(&WriteOutcome) -> Result<Bytes> + Send + Sync>;
 
-/// The key of a call that may come again, and how its answer is made of what it comes to.
+/// The idempotency key of a request, and the function that renders its response.
 ///
-/// The answer is made in the turn of the call and stored with what the call changes: whoever sends
-/// the call again, because the first answer was lost, is given it and changes nothing.
+/// The response is rendered in the transaction of the request and stored with its changes. A
+/// repeated request gets the stored response and changes nothing.
 #[derive(Clone)]
 pub struct ResponseRecorder {
     key: Arc<str>,
@@ -27,7 +29,7 @@ pub struct ResponseRecorder {
 }
 
 impl ResponseRecorder {
-    /// A key, and the function that renders the response of a call.
+    /// Creates a recorder from a key and the function that renders the response.
     pub fn new(
         key: Arc<str>,
         answer: impl Fn(&WriteOutcome) -> Result<Bytes> + Send + Sync + 'static,
@@ -38,18 +40,18 @@ impl ResponseRecorder {
         }
     }
 
-    /// What the answer is kept under: at most 320 bytes; those of one tenant tell its calls and
-    /// their callers apart.
+    /// Returns the key of the stored response, at most 320 bytes. It is unique for each request and
+    /// caller of a tenant.
     #[must_use]
     pub fn key(&self) -> &Arc<str> {
         &self.key
     }
 
-    /// What is kept of a call that came to this, at this moment, and noted these people in tickets.
+    /// Renders the response for an outcome. `noted` contains the people recorded for tickets.
     ///
     /// # Errors
     ///
-    /// The response cannot be rendered.
+    /// Returns an error if the response cannot be rendered.
     pub fn of(
         &self,
         at: Timestamp,
@@ -69,13 +71,13 @@ impl ResponseRecorder {
 }
 
 impl fmt::Debug for ResponseRecorder {
-    /// Without the key: it is the client's.
+    /// Omits the key, because it belongs to the client.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Keep").finish_non_exhaustive()
     }
 }
 
-/// Who a record is, or names.
+/// Returns the people that a record is or names.
 fn people(record: &RawRecord) -> impl Iterator<Item = Id> + '_ {
     let own = (record.kind() == Kind::Person).then(|| record.meta().id.clone());
     let named = record.links().iter().filter_map(|(_, to)| match to {

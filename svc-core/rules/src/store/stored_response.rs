@@ -1,4 +1,6 @@
-//! An answer that is kept for a call that comes again (IDM-01 to IDM-08).
+//! The stored response of a request.
+//!
+//! Requirements: IDM-01 to IDM-08.
 
 use std::{fmt, sync::Arc};
 
@@ -6,26 +8,29 @@ use bytes::Bytes;
 
 use crate::value::{Id, Timestamp};
 
-/// How long an answer is kept: 24 hours, in microseconds.
+/// How long a response is stored: 24 hours, in microseconds.
 const KEPT_FOR: i64 = 24 * 60 * 60 * 1_000_000;
 
-/// An answer that is kept.
+/// A stored response.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredResponse {
-    /// What it is kept under, which is the key of the request with whose it is: at most 320 bytes.
+    /// The key of the response: the idempotency key of the request and its caller, at most 320
+    /// bytes.
     pub key: Arc<str>,
-    /// When the call had its turn.
+    /// The time of the transaction of the request.
     pub created_at: Timestamp,
-    /// The people whom it may tell of, each once: it goes with the first of them who is erased
-    /// (UND-26).
+    /// The people whose data the response may contain, each once. It is deleted when the first of
+    /// them is erased.
+    ///
+    /// Requirements: UND-26.
     pub people: Vec<Id>,
-    /// The answer, as it has to be given back: a store looks at nothing in it.
+    /// The response, in the form to return. A store does not interpret it.
     pub body: Bytes,
 }
 
 impl StoredResponse {
-    /// An answer as a store has kept it.
+    /// Creates a stored response from stored data.
     #[must_use]
     pub fn new(key: Arc<str>, at: Timestamp, people: Vec<Id>, answer: Bytes) -> Self {
         Self {
@@ -36,26 +41,28 @@ impl StoredResponse {
         }
     }
 
-    /// What is older than this may be thrown away when the answer is kept.
+    /// Returns the time before which responses have expired when this one is stored.
     #[must_use]
     pub fn expires_before(&self) -> Timestamp {
         Self::oldest_at(self.created_at)
     }
 
-    /// The time before which responses are deleted at `now`.
+    /// Returns the time before which responses have expired at `now`.
     #[must_use]
     pub fn oldest_at(now: Timestamp) -> Timestamp {
         Timestamp::from_micros(now.as_micros().saturating_sub(KEPT_FOR))
     }
 
-    /// Whether it is given to a call at this moment.
+    /// Returns whether a repeated request at this time gets the response.
     pub(crate) fn is_in_force(&self, now: Timestamp) -> bool {
         self.created_at >= Self::oldest_at(now)
     }
 }
 
 impl fmt::Debug for StoredResponse {
-    /// Without key and answer: these are the client's and people's data (UND-42).
+    /// Omits the key and the body, because they contain data of the client and of people.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Kept")
             .field("at", &self.created_at)

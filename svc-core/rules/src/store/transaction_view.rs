@@ -1,5 +1,4 @@
-//! The answers that a rule sees: what the store says, with what this transaction has changed
-//! already.
+//! The lookup results that a rule sees: those of the store, combined with the pending changes.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -18,13 +17,13 @@ use crate::{
     value::Id,
 };
 
-/// The answers of one call, and what it has changed.
+/// The lookup results of one request, and its changes.
 pub(crate) struct TransactionView<'a> {
     answers: &'a mut dyn LookupSource,
     before: &'a PendingChanges,
-    /// What this call itself has changed.
+    /// The changes of this request only.
     own: PendingChanges,
-    /// The records that it has made or replaced.
+    /// The records that this request has created or replaced.
     dated: HashSet<(Kind, Id)>,
     pub(crate) changes: Vec<Change>,
 }
@@ -40,7 +39,7 @@ impl<'a> TransactionView<'a> {
         }
     }
 
-    /// Changes something.
+    /// Adds a change.
     pub(crate) fn change(&mut self, change: Change) {
         match &change {
             Change::Insert(insert) => self
@@ -53,14 +52,14 @@ impl<'a> TransactionView<'a> {
         self.changes.push(change);
     }
 
-    /// Remembers a record that is about to be changed, so that later questions see it changed.
+    /// Remembers a record before it is changed, so that later lookups see its changes.
     pub(crate) fn note(&mut self, stored: &StoredRecord) {
         let key = (stored.record.kind(), stored.record.meta().id.clone());
         let without_won = self.counting(stored.clone(), i64::saturating_sub);
         self.own.records.entry(key).or_insert(Some(without_won));
     }
 
-    /// Whether this call has made or replaced a record: it has its date of change then.
+    /// Returns whether this request has created or replaced a record and therefore set its date.
     pub(crate) fn has_dated(&self, kind: Kind, id: &Id) -> bool {
         self.dated.contains(&(kind, id.clone()))
     }
@@ -73,7 +72,7 @@ impl<'a> TransactionView<'a> {
         self.own.is_empty() && self.before.is_empty()
     }
 
-    /// Ends the run where the store's answer would not show what was changed before.
+    /// Ends the run if the store's lookup result would not include earlier changes.
     fn ensure_flushed(&self) -> Result<(), RuleError> {
         if self.before.unsettled {
             Err(RuleError::UnflushedChanges)
@@ -87,7 +86,7 @@ impl<'a> TransactionView<'a> {
         self.answers.lookup(question)
     }
 
-    /// What this transaction has made of the record with this id.
+    /// Returns the pending state of the record with this id.
     fn pending_state(&self, kind: Kind, id: &Id) -> PendingState<'_> {
         let key = (kind, id.clone());
         match self
@@ -101,7 +100,7 @@ impl<'a> TransactionView<'a> {
         }
     }
 
-    /// Where a key leads after what this transaction has changed.
+    /// Resolves a key after the pending changes.
     fn resolve_key(&self, key: &LookupKey) -> KeyResolution {
         if self.is_plain() {
             return KeyResolution::AsStored;
@@ -130,18 +129,18 @@ impl<'a> TransactionView<'a> {
         }
     }
 
-    /// The key to ask the store for; `None` when what it names is gone, or is no longer named by
-    /// it.
+    /// Returns the key to look up in the store, or `None` if its record is deleted or no longer has
+    /// this key.
     fn current(&self, key: &LookupKey) -> Option<LookupKey> {
         match (key, self.resolve_key(key)) {
-            // An address that a new person has may have an older one in the store.
+            // If a new person has the address, the store may still contain an older person with it.
             (LookupKey::Email(_), _) | (_, KeyResolution::AsStored) => Some(key.clone()),
             (_, KeyResolution::To(key)) => Some(key),
             (_, KeyResolution::Nowhere) => None,
         }
     }
 
-    /// The answer that is kept under a key.
+    /// Returns the stored response for a key.
     pub(crate) fn stored_response(&mut self, key: &Arc<str>) -> Result<Option<StoredResponse>, RuleError> {
         if let Some(kept) = self
             .layers()
@@ -156,7 +155,7 @@ impl<'a> TransactionView<'a> {
         }
     }
 
-    /// Whether there is such a record, and where.
+    /// Returns the location of a record, or `None` if it does not exist.
     pub(crate) fn find(&mut self, key: &LookupKey) -> Result<Option<RecordLocation>, RuleError> {
         let Some(key) = self.current(key) else {
             return Ok(None);
@@ -176,12 +175,12 @@ impl<'a> TransactionView<'a> {
         let KeyResolution::To(LookupKey::Id(kind, id)) = self.resolve_key(&key) else {
             return Ok(found);
         };
-        // An address that somebody was given on the way: the older of both has it.
+        // If pending changes gave the address to a person, the older of the two people has it.
         let given = self.changed(kind, &id).map(StoredRecord::location);
         Ok(found.into_iter().chain(given).min_by_key(|found| found.row))
     }
 
-    /// The record that a key names.
+    /// Returns the record for a key.
     pub(crate) fn record(&mut self, key: &LookupKey) -> Result<Option<StoredRecord>, RuleError> {
         let stored = self.record_without_counts(key)?;
         let has_counts = self
@@ -230,7 +229,7 @@ impl<'a> TransactionView<'a> {
         }
     }
 
-    /// The record with this id, where this transaction has made or changed it.
+    /// Returns the record with this id if the transaction has created or changed it.
     fn changed(&self, kind: Kind, id: &Id) -> Option<&StoredRecord> {
         match self.pending_state(kind, id) {
             PendingState::Changed(stored) => Some(stored),
@@ -238,7 +237,7 @@ impl<'a> TransactionView<'a> {
         }
     }
 
-    /// The membership that ties a person to a group.
+    /// Returns the membership of a person in a group.
     pub(crate) fn member(
         &mut self,
         kind: Kind,
@@ -286,7 +285,8 @@ impl<'a> TransactionView<'a> {
             .find(|stored| ties(&stored)))
     }
 
-    /// What a person has answered to these questions, or more.
+    /// Returns the answers of a person to these questions. May include answers to
+    /// other questions.
     pub(crate) fn answered(
         &mut self,
         person: &Id,
@@ -317,7 +317,7 @@ impl<'a> TransactionView<'a> {
         Ok(answers)
     }
 
-    /// The records that answer a question.
+    /// Returns the records of a lookup result.
     fn records(&mut self, question: &Lookup) -> Result<Vec<StoredRecord>, RuleError> {
         match self.lookup(question)? {
             LookupResult::Records(records) => Ok(records),
@@ -325,7 +325,7 @@ impl<'a> TransactionView<'a> {
         }
     }
 
-    /// How many records of a kind are under a record.
+    /// Returns the number of records of a kind under a record.
     pub(crate) fn count(&mut self, kind: Kind, of: Kind, id: &Id) -> Result<u64, RuleError> {
         let question = Lookup::Count {
             kind,
@@ -337,7 +337,7 @@ impl<'a> TransactionView<'a> {
         Ok(stored.saturating_add_signed(self.count_delta(kind, of, id)))
     }
 
-    /// How many records of a kind this transaction has put under a record.
+    /// Returns how many records of a kind the transaction has added under a record.
     fn count_delta(&self, kind: Kind, of: Kind, id: &Id) -> i64 {
         let [own, before] = self
             .layers()
@@ -345,8 +345,7 @@ impl<'a> TransactionView<'a> {
         own.saturating_add(before)
     }
 
-    /// A record whose counts of members have those that this transaction has put under it, or have
-    /// them no longer.
+    /// Applies the count changes of the transaction to the member counts of a record.
     fn counting(&self, mut stored: StoredRecord, change: fn(i64, i64) -> i64) -> StoredRecord {
         let record = &mut stored.record;
         for source in record
@@ -367,7 +366,7 @@ impl<'a> TransactionView<'a> {
         stored
     }
 
-    /// What the counted members of a record come to.
+    /// Returns the totals of the counted members of a record.
     pub(crate) fn sum(&mut self, of: Kind, id: &Id) -> Result<Totals, RuleError> {
         let key = (of, id.clone());
         if let Some(sum) = self
@@ -383,7 +382,7 @@ impl<'a> TransactionView<'a> {
         }
     }
 
-    /// The same for each part.
+    /// Returns the totals of each part.
     pub(crate) fn parts(
         &mut self,
         of: Kind,
@@ -403,7 +402,7 @@ impl<'a> TransactionView<'a> {
         Ok(parts)
     }
 
-    /// The attendances in whose tickets a person was recognised.
+    /// Returns the attendances whose tickets name a person.
     pub(crate) fn holdings(&mut self, person: &Id) -> Result<Vec<HeldTickets>, RuleError> {
         match self.lookup(&Lookup::HeldTickets(person.clone()))? {
             LookupResult::HeldTickets(holdings) => Ok(holdings),
@@ -412,28 +411,28 @@ impl<'a> TransactionView<'a> {
     }
 }
 
-/// What a transaction has made of a record.
+/// The pending state of a record.
 enum PendingState<'a> {
-    /// It is as it is stored.
+    /// The transaction has not changed it.
     Unchanged,
-    /// It is new, or was changed.
+    /// It is new or changed.
     Changed(&'a StoredRecord),
     /// It was deleted.
     Deleted,
 }
 
-/// Where a key leads after what a transaction has changed.
+/// The resolution of a key after the pending changes.
 enum KeyResolution {
-    /// Where the store says.
+    /// The store resolves it.
     AsStored,
-    /// To this record.
+    /// It matches this record.
     To(LookupKey),
-    /// To nothing.
+    /// It matches no record.
     Nowhere,
 }
 
 fn lookup_mismatch() -> RuleError {
     RuleError::Failed(Error::unexpected(
-        "a store answered another question than the one that was asked",
+        "a store returned the result of a different lookup",
     ))
 }

@@ -1,4 +1,4 @@
-//! A validated call as plain data, its turn, and its outcome.
+//! A validated write request as plain data, its transaction, and its outcome.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,31 +17,40 @@ use crate::{
     value::{Id, Timestamp},
 };
 
-/// A call that changes something, validated, as plain data.
+/// A validated write request as plain data.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WriteRequest {
-    /// When it was received.
+    /// When the request was received.
     pub received_at: Timestamp,
-    /// The person that the caller's key is bound to (RES-petition-17).
+    /// The person that the caller's key is bound to.
+    ///
+    /// Requirements: RES-petition-17.
     pub caller: Option<Id>,
-    /// How much a record may hold.
+    /// The limits on the content of a record.
     pub limits: ContentLimits,
-    /// What the server's own identifiers begin with (ENT-07); empty where it has none to give.
+    /// The namespace of the server's own identifiers; empty if the server assigns none.
+    ///
+    /// Requirements: ENT-07.
     pub namespace: Arc<str>,
-    /// What it asks for.
+    /// The operation to execute.
     pub operation: WriteOperation,
-    /// Whether its body is refused already: nothing is changed, and it is told what else is wrong
-    /// (ERR-39).
+    /// Whether the body is already rejected. The rules then change nothing and report the other
+    /// problems.
+    ///
+    /// Requirements: ERR-39.
     pub is_rejected: bool,
-    /// What has to be true of the record that it changes or deletes.
+    /// The precondition on the record that the request changes or deletes.
     pub precondition: Option<Precondition>,
-    /// Where the call may come again: under which key its answer is kept (IDM-01).
+    /// The idempotency key of the request and the function that renders its response, if the
+    /// response is to be stored.
+    ///
+    /// Requirements: IDM-01.
     pub response_recorder: Option<ResponseRecorder>,
 }
 
 impl WriteRequest {
-    /// A call of the caller of this request.
+    /// Creates a write request of the caller in `cx`.
     #[must_use]
     pub fn new(cx: &Context, work: WriteOperation) -> Self {
         Self {
@@ -52,7 +61,7 @@ impl WriteRequest {
         }
     }
 
-    /// A call without a caller and without a namespace, for tests of stores.
+    /// Creates a write request without a caller and without a namespace, for tests of stores.
     #[must_use]
     pub fn received_at(received: Timestamp, work: WriteOperation) -> Self {
         Self {
@@ -67,7 +76,7 @@ impl WriteRequest {
         }
     }
 
-    /// The same call, if this is true of the record that it changes or deletes.
+    /// Sets the precondition on the record that the request changes or deletes.
     #[must_use]
     pub fn only_if(self, condition: Option<&Precondition>) -> Self {
         Self {
@@ -76,7 +85,7 @@ impl WriteRequest {
         }
     }
 
-    /// The same call, whose answer is kept.
+    /// Stores the response of the request with `keep`.
     #[must_use]
     pub fn keeping(self, keep: &ResponseRecorder) -> Self {
         Self {
@@ -85,14 +94,15 @@ impl WriteRequest {
         }
     }
 
-    /// Whether what the client asks of the record is true of it.
+    /// Checks the precondition of the request on a record.
     pub(crate) fn check(&self, record: &RawRecord) -> Result<()> {
         self.precondition
             .as_ref()
             .map_or(Ok(()), |condition| condition.check(record))
     }
 
-    /// The same call with a body that is refused already: `work` holds what of it is valid.
+    /// Marks the body of the request as already rejected. `work` then contains the valid parts of
+    /// the body.
     #[must_use]
     pub fn rejected(self) -> Self {
         Self {
@@ -102,69 +112,82 @@ impl WriteRequest {
     }
 }
 
-/// What a call asks for.
+/// The operation of a write request.
 #[derive(Debug, Clone)]
 pub enum WriteOperation {
-    /// To create a record (CRU-01).
+    /// Creates a record.
+    ///
+    /// Requirements: CRU-01.
     Create(RawDraft),
-    /// To change the record at an address (CRU-04).
+    /// Changes the record at an address.
+    ///
+    /// Requirements: CRU-04.
     Update(RecordAddress, RawPatch),
-    /// To delete the record at an address (CRU-05).
+    /// Deletes the record at an address.
+    ///
+    /// Requirements: CRU-05.
     Delete(RecordAddress),
-    /// To run a helper (HLP-01).
+    /// Executes a helper request.
+    ///
+    /// Requirements: HLP-01.
     Helper(Box<RawHelperRequest>),
-    /// To take a record over as it was made elsewhere.
+    /// Imports a record with the id and date of another store.
     Import(Box<ImportedRecord>),
 }
 
-/// One record to load: what a create or a helper call would have made of it, with its id and date.
+/// A record to import: the result of a create or helper request elsewhere, with its id and date.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ImportedRecord {
-    /// Its id.
+    /// The id of the record.
     pub id: Id,
-    /// When it was created and last changed.
+    /// When the record was created and last changed.
     pub created: Timestamp,
-    /// Its fields with their defaults, its identifiers, and its links, the container among them. A
-    /// message may have the dates of its schedule among its fields. Nobody is matched: a person is
-    /// a new one.
+    /// The fields with their defaults, the identifiers, and the links including the container.
+    ///
+    /// A message can have its schedule dates among the fields. People are not matched: each
+    /// imported person is a new record.
     pub draft: RawDraft,
 }
 
 impl ImportedRecord {
-    /// A record to load.
+    /// Creates a record to import.
     #[must_use]
     pub fn new(id: Id, created: Timestamp, draft: RawDraft) -> Self {
         Self { id, created, draft }
     }
 }
 
-/// What a call came to.
+/// The outcome of a write request.
 #[derive(Debug, Clone)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "there is one of it for a call, and two records are what a helper comes to"
+    reason = "each request has one outcome, and the outcome of a helper contains two records"
 )]
 pub enum WriteOutcome {
-    /// A record was created, or was there already (UND-38).
+    /// A record was created, or already existed.
+    ///
+    /// Requirements: UND-38.
     Created {
         /// The record.
         record: RawRecord,
-        /// Whether it is new.
+        /// Whether the record is new.
         is_new: bool,
     },
-    /// The record as it is after its change; `None` where there is no such record.
+    /// The record after its change, or `None` if it does not exist.
     Updated(Option<RawRecord>),
-    /// Whether there was such a record to delete.
+    /// Whether the record existed and was deleted.
     Deleted(bool),
-    /// What a helper did.
+    /// The outcome of a helper request.
     HelperDone(RawHelperOutcome),
-    /// Nothing: the call has been here before, and this is the answer that was kept of it (IDM-01).
+    /// Nothing was executed: the request was repeated, and this is its stored response.
+    ///
+    /// Requirements: IDM-01.
     Replayed(Bytes),
 }
 
 impl WriteOutcome {
-    /// The records that an answer may show.
+    /// Returns the records that the response can contain.
     pub(crate) fn records(&self) -> impl Iterator<Item = &RawRecord> {
         let (one, other) = match self {
             Self::Created { record, .. } => (Some(record), None),
@@ -176,27 +199,31 @@ impl WriteOutcome {
     }
 }
 
-/// What the rulebook is told besides the call and the answers: everything that is not the same each
-/// time.
+/// The inputs of the rules other than the request and the lookup results: everything that differs
+/// between two executions.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct TransactionContext<'a> {
-    /// The moment of the turn, which new and changed records get: later than that of every turn of
-    /// the tenant before.
+    /// The time of the transaction, which new and changed records get. It is later than that of
+    /// every earlier transaction of the tenant.
     pub timestamp: Timestamp,
     /// The ids of new records.
     pub ids: &'a IdSequence,
-    /// What the store calls the two share objects in the fields that it keeps.
+    /// The names of the two share objects in the stored fields.
     pub share_names: &'a ShareNames,
-    /// How it is decided whether a posted person is known already (HLP-04).
+    /// The method that decides whether a posted person already exists.
+    ///
+    /// Requirements: HLP-04.
     pub person_matching: &'a dyn PersonMatching,
-    /// The kinds of which a container has one record for each person, besides those of which it is
-    /// so by the interface (UND-38): who calls again is answered the one that is there.
+    /// The additional kinds of which a container has one record for each person. Other kinds have
+    /// this limit by the specification. A repeated creation returns the existing record.
+    ///
+    /// Requirements: UND-38.
     pub one_per_person: &'a [Kind],
 }
 
 impl<'a> TransactionContext<'a> {
-    /// A turn at a moment.
+    /// Creates the context of a transaction at this time.
     #[must_use]
     pub fn new(
         time: Timestamp,
@@ -213,7 +240,7 @@ impl<'a> TransactionContext<'a> {
         }
     }
 
-    /// The same in a store that has one record of these kinds for each person in a container.
+    /// Sets the additional kinds of which a container has one record for each person.
     #[must_use]
     pub fn one_per_person(mut self, kinds: &'a [Kind]) -> Self {
         self.one_per_person = kinds;
@@ -221,8 +248,8 @@ impl<'a> TransactionContext<'a> {
     }
 }
 
-/// The ids that one turn gives to new records: the same ones in the same order, however often the
-/// rulebook runs.
+/// The ids of the new records of one transaction. Each run of the rules gets the same ids in the
+/// same order.
 #[derive(Debug)]
 pub struct IdSequence {
     made: Mutex<Vec<Id>>,
@@ -230,14 +257,14 @@ pub struct IdSequence {
 }
 
 impl Default for IdSequence {
-    /// Random UUIDs of version 7.
+    /// Returns a sequence of random UUIDs of version 7.
     fn default() -> Self {
         Self::from_fn(|| uuid::Uuid::now_v7().into())
     }
 }
 
 impl IdSequence {
-    /// Ids that this function makes, each another one.
+    /// Returns a sequence of ids that this function creates. It must return a new id each time.
     #[must_use]
     pub fn from_fn(make: fn() -> Id) -> Self {
         Self {
@@ -246,7 +273,7 @@ impl IdSequence {
         }
     }
 
-    /// The id of the new record with `place` new records before it.
+    /// Returns the id of the new record at this position, counted from 0.
     pub(crate) fn nth(&self, place: usize) -> Id {
         let mut made = self
             .made

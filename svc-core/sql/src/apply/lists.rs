@@ -1,8 +1,8 @@
-//! A list of a record as the rows of another table.
+//! Writes a list of a record to the rows of another table.
 //!
-//! A row stays with the entry that it was made for, so that columns which are in no mapping stay as
-//! they are: it is changed where the entry says something else now, and goes with it. Rows that
-//! somebody else has added since the list was read are nobody's entries, and stay.
+//! A row stays assigned to its entry, so that columns outside of the mapping keep their values. It
+//! is updated if the entry has changed, and deleted with the entry. Rows that another program has
+//! added since the list was read have no entry. They are not changed.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ use crate::{
     row::{at, to_column},
 };
 
-/// The table of a list, and the record whose list it is.
+/// The table of a list, and the record that the list belongs to.
 struct ListTable<'m> {
     of: &'m ResolvedTable,
     id: &'m Id,
@@ -30,7 +30,7 @@ struct ListTable<'m> {
 }
 
 impl StatementBuilder<'_> {
-    /// Writes a list that was as `before` has it and is as `now` says.
+    /// Writes the changes of a list from `before` to `now`.
     pub(super) fn rows(
         &mut self,
         of: &ResolvedTable,
@@ -71,7 +71,7 @@ impl StatementBuilder<'_> {
                 self.change_row(&rows, *place, was, now);
             }
         }
-        // From the end, so that the places before stay what they are.
+        // Deletes from the end, so that earlier positions stay valid.
         for gone in changes.gone.iter().rev() {
             self.delete_rows(&rows, gone);
         }
@@ -132,7 +132,7 @@ impl StatementBuilder<'_> {
         self.statements.push(sql.finish());
     }
 
-    /// ` WHERE` of the rows at these places of the record's list.
+    /// Adds ` WHERE` for the rows at these positions of the record's list.
     fn at_places(&self, sql: &mut SqlBuilder, rows: &ListTable<'_>, places: Range<usize>) {
         let (table, parent, order) = (rows.table, &rows.parent.name, &rows.order.name);
         sql.push(&format!(
@@ -159,17 +159,18 @@ fn entries(list: Option<&Json>) -> Vec<&Object> {
     entries.iter().filter_map(Json::as_object).collect()
 }
 
-/// What becomes of the rows of a list.
+/// The changes of the rows of a list.
 struct ListDiff {
-    /// The places of the rows that stay, each with the place of its entry; the entries behind them
-    /// are new.
+    /// The positions of the remaining rows, each with the position of its entry. The entries after
+    /// them are new.
     kept: Vec<(usize, usize)>,
-    /// The places of the rows that go.
+    /// The positions of the rows to delete.
     gone: Vec<Range<usize>>,
 }
 
 impl ListDiff {
-    /// New rows are the last ones of their table, so that no row stays behind an entry that is new.
+    /// Compares two lists. New rows are appended to the table, so no existing row can follow a new
+    /// entry.
     fn between(field: &str, was: &[&Object], now: &[&Object]) -> Self {
         let keys: Vec<_> = was.iter().map(|entry| entry_key(field, entry)).collect();
         let (mut kept, mut gone, mut next) = (Vec::new(), Vec::new(), 0_usize);
@@ -194,7 +195,8 @@ impl ListDiff {
 mod tests {
     use super::*;
 
-    /// The places that are kept, each with that of its entry, and where what goes begins and ends.
+    /// The remaining positions with those of their entries, and the start and end of each deleted
+    /// range.
     type Places = (Vec<(usize, usize)>, Vec<(usize, usize)>);
 
     fn changes(was: &[&str], now: &[&str]) -> Places {

@@ -1,4 +1,4 @@
-//! Changes of the rulebook as statements over the tables.
+//! Converts changes of the rules to statements over the tables.
 
 mod lists;
 
@@ -24,12 +24,12 @@ use super::{
     text_checks::check_texts,
 };
 
-/// What a turn writes, in order.
+/// The statements of a transaction, in order.
 pub(super) struct StatementBuilder<'a> {
     mapping: &'a ResolvedMapping,
     tenant: &'a str,
     pub(super) statements: Vec<Statement>,
-    /// The fields of records that this turn has written.
+    /// The fields of the records that this transaction has written.
     written: HashMap<(Kind, Id), Object>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> StatementBuilder<'a> {
         SqlBuilder::new(self.mapping.dialect, self.tenant)
     }
 
-    /// Adds what a change means. `known` gives the fields that a record had before.
+    /// Adds the statements of a change. `known` returns the fields that a record had before.
     pub(super) fn add(
         &mut self,
         change: &Change,
@@ -93,8 +93,8 @@ impl<'a> StatementBuilder<'a> {
                 let sql = self.sql();
                 self.statements.push(outgoing::put(sql, dispatch));
             }
-            // Messages are in no mapping that schedules them. Sums are counted when they are asked
-            // for; tickets, schedules and answers are in no table of a mapping.
+            // A mapping cannot contain scheduled messages, tickets or stored responses. Sums are
+            // counted when they are read.
             Change::SetTotals { .. }
             | Change::SetPartTotals { .. }
             | Change::SetSchedule { .. }
@@ -228,7 +228,7 @@ impl<'a> StatementBuilder<'a> {
         Ok(())
     }
 
-    /// Writes the columns and rows of a record.
+    /// Writes the columns and list rows of a record.
     fn update(
         &mut self,
         record: &ChangeTarget,
@@ -294,7 +294,7 @@ impl<'a> StatementBuilder<'a> {
         self.statements.push(sql.finish());
     }
 
-    /// ` WHERE` of the records of a set; `false` where there are none in these tables.
+    /// Adds ` WHERE` for the records of a set. Returns `false` if the tables contain none.
     fn of_set(
         &self,
         sql: &mut SqlBuilder,
@@ -330,8 +330,8 @@ impl<'a> StatementBuilder<'a> {
         let Some(table) = self.mapping.of(set.kind()) else {
             return;
         };
-        // What other tables' foreign keys take along leaves its identifiers behind: they lead to
-        // nothing, and are taken over by whoever has them next.
+        // The identifiers of rows that foreign keys of other tables delete are not removed. They
+        // match no record, and a later record can use them.
         let mut free = self.sql();
         free.push(&format!(
             "DELETE FROM {IDENTIFIERS} WHERE kind = '{}' AND tenant = ",
@@ -372,8 +372,8 @@ impl<'a> StatementBuilder<'a> {
         self.statements.push(sql.finish());
     }
 
-    /// Empties a link. Where its column cannot be empty, the table's own foreign key says what
-    /// becomes of the row.
+    /// Clears a link. If its column cannot be NULL, the foreign key of the table decides about the
+    /// row.
     fn clear_link(&mut self, set: &RecordSet, link: &str) {
         let Some((table, link)) = self
             .mapping
@@ -396,7 +396,7 @@ impl<'a> StatementBuilder<'a> {
         }
     }
 
-    /// A record has these identifiers from now on.
+    /// Assigns these identifiers to a record.
     fn tie(&mut self, table: &ResolvedTable, id: &Id, identifiers: &[Identifier]) {
         for (place, identifier) in identifiers.iter().enumerate() {
             let mut sql = self.sql();
@@ -411,19 +411,19 @@ impl<'a> StatementBuilder<'a> {
                 .text(id.as_str())
                 .push(", ");
             sql.number(i64::try_from(place).unwrap_or(i64::MAX));
-            // Whoever had it is gone, or the rulebook had refused it.
+            // The previous record is deleted. Otherwise the rules had rejected the change.
             sql.push(") ON CONFLICT (tenant, kind, identifier) DO UPDATE SET record = excluded.record, place = excluded.place");
             self.statements.push(sql.finish());
         }
     }
 }
 
-/// Whether a new row names a column: what is missing has the default of its column.
+/// Returns whether a new row names a column. Other columns get their default.
 fn is_written(column: &ResolvedColumn, value: Option<&str>) -> bool {
     value.is_some() || column.nullable && !column.has_default
 }
 
-/// The columns of which the values are others now.
+/// Returns the columns whose values have changed.
 fn changed<'m>(
     dialect: &'static dyn Dialect,
     members: &'m [ResolvedField],
@@ -442,7 +442,7 @@ fn changed<'m>(
         })
 }
 
-/// What follows `SET`; `false` where that is nothing.
+/// Adds the assignments after `SET`. Returns `false` if there are none.
 fn assign<'m>(
     sql: &mut SqlBuilder,
     columns: impl Iterator<Item = (&'m ResolvedColumn, Option<String>)>,
@@ -452,7 +452,7 @@ fn assign<'m>(
         sql.push(if has_any { ", " } else { "" })
             .push(&column.name)
             .push(" = ");
-        // Of a column that must not be empty, what is emptied has its default.
+        // A column that cannot be NULL is reset to its default.
         let default = if value.is_none() && !column.nullable {
             sql.dialect().default_value(column.default_sql.as_deref())
         } else {
@@ -470,6 +470,6 @@ fn assign<'m>(
 /// A value of a new row.
 enum InsertValue {
     Text(Option<String>),
-    /// What refers to this record.
+    /// The key by which other tables refer to this record.
     Key(LookupKey),
 }

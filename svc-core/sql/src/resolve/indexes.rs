@@ -1,11 +1,11 @@
-//! What the tables have to have besides columns: indexes for what is looked up, and uniqueness of
-//! what there is once.
+//! Checks the requirements for tables other than columns: indexes for lookups, and unique
+//! constraints.
 
 use super::{MappingChecker, plain};
 use crate::{introspect::DatabaseTable, mapping::TableMapping};
 
 impl MappingChecker<'_> {
-    /// Columns that have to be filled, and that nothing fills.
+    /// Reports columns that need a value and do not get one.
     pub(super) fn sources(&mut self, table: &TableMapping, live: &DatabaseTable) {
         let fixed = [
             Some(&table.id),
@@ -43,14 +43,14 @@ impl MappingChecker<'_> {
                 .map(|sql| format!(", or run\n      {sql}"))
                 .unwrap_or_default();
             self.wrong(format!(
-                "`{table}.{name}` must not be empty, and nothing fills it: map it, set it with `.new_rows_have(\"{}\", \
+                "`{table}.{name}` is NOT NULL and nothing sets it: map it, set it with `.new_rows_have(\"{}\", \
                  ...)`{sql}",
                 column.name
             ));
         }
     }
 
-    /// What is looked up has an index.
+    /// Checks that lookups have an index.
     pub(super) fn lookups(&mut self, table: &TableMapping) {
         let Some(live) = self.live.table(&table.name) else {
             return;
@@ -89,7 +89,7 @@ impl MappingChecker<'_> {
         self.unique(table, live);
     }
 
-    /// People are found by their e-mail addresses.
+    /// Checks the index on the e-mail addresses of people.
     fn addresses(&mut self, table: &TableMapping) {
         let Some((_, rows)) = table
             .lists
@@ -114,16 +114,12 @@ impl MappingChecker<'_> {
             .iter()
             .filter_map(|index| index.columns.first());
         if !begins.any(|first| *first == expression || is_expression(first)) {
-            self.index(
-                &rows.table,
-                &[&expression],
-                "people are matched (HLP-04) by",
-            );
+            self.index(&rows.table, &[&expression], "people are matched by");
         }
     }
 
-    /// What the interface has once, the tables have once: another program may write at the same
-    /// moment.
+    /// Checks that values that must be unique are unique in the tables, because another program may
+    /// write at the same time.
     fn unique(&mut self, table: &TableMapping, live: &DatabaseTable) {
         let (name, kind) = (&table.name, table.kind);
         let unique_name = kind
@@ -140,7 +136,7 @@ impl MappingChecker<'_> {
             if !live.is_unique(&columns) {
                 let sql = self.index_sql("UNIQUE INDEX", name, &columns);
                 self.wrong(format!(
-                    "two {} may have one name (UND-02, UND-03): run\n      {sql}",
+                    "two {} can have the same name: run\n      {sql}",
                     kind.plural()
                 ));
             }
@@ -163,7 +159,7 @@ impl MappingChecker<'_> {
             );
             let of = of.unwrap_or("record");
             self.wrong(format!(
-                "two {} may tie one person to one {of} (UND-38): run\n      {sql}",
+                "two {} can connect the same person with the same {of}: run\n      {sql}",
                 kind.plural()
             ));
         }
@@ -175,7 +171,7 @@ impl MappingChecker<'_> {
             && is_unique(parent.zip(of("person")))
         {
             self.wrong(format!(
-                "`{name}` has one row for each person: say so with `.one_per_person()`, so that a second call changes it"
+                "`{name}` allows one row for each person: declare this with `.one_per_person()`, so that a second request changes it"
             ));
         }
     }
@@ -183,12 +179,12 @@ impl MappingChecker<'_> {
     pub(super) fn index(&mut self, table: &str, columns: &[&str], what: &str) {
         let sql = self.index_sql("INDEX", table, columns);
         self.wrong(format!(
-            "{what} `{}`, and `{table}` has no index for it: run\n      {sql}",
+            "{what} `{}`, but `{table}` has no index for it: run\n      {sql}",
             columns.join(", ")
         ));
     }
 
-    /// The SQL of an index.
+    /// Returns the SQL of an index.
     pub(super) fn index_sql(&self, what: &str, table: &str, columns: &[&str]) -> String {
         let columns = columns.iter().map(|column| {
             if column.contains('(') {

@@ -1,4 +1,4 @@
-//! The members of a record: fields in columns, lists in rows, and what they are that nobody sends.
+//! Resolves the members of a record: fields in columns, lists in rows, and defaults.
 
 use svc_core::{
     read::nearest,
@@ -41,7 +41,7 @@ impl MappingChecker<'_> {
             };
             if !is_compatible(&last.ty, column.class, self.dialect) {
                 self.wrong(format!(
-                    "`{table}.{}` is {}, which cannot hold `{}`: run\n      ALTER TABLE {table} ADD COLUMN svc_{} {};",
+                    "`{table}.{}` has the type {}, which cannot store `{}`: run\n      ALTER TABLE {table} ADD COLUMN svc_{} {};",
                     plain(&field.column),
                     column.sql_type,
                     field.path,
@@ -63,7 +63,7 @@ impl MappingChecker<'_> {
         members
     }
 
-    /// What fields are that nobody sends: of those that have a column.
+    /// Returns the defaults of fields. A field with a default must have a column.
     pub(super) fn defaults(
         &mut self,
         table: &TableMapping,
@@ -80,13 +80,13 @@ impl MappingChecker<'_> {
                     value.clone(),
                 ));
             } else {
-                self.wrong(format!("`{path}` of {} has no column: add `.field(\"{path}\", ...)`, or leave `.otherwise(\"{path}\", ...)` out", schema.plural));
+                self.wrong(format!("`{path}` of {} has no column: add `.field(\"{path}\", ...)`, or remove `.otherwise(\"{path}\", ...)`", schema.plural));
             }
         }
         defaults
     }
 
-    /// The places and fields that a name with dots leads through.
+    /// Returns the positions and fields of a name with dots.
     fn path(
         &mut self,
         path: &str,
@@ -109,9 +109,7 @@ impl MappingChecker<'_> {
                     .filter(|field| !field.is_computed());
                 let meant = nearest(name, known.map(|field| field.name))
                     .map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
-                self.wrong(format!(
-                    "{plural} have no field `{path}` that could be written{meant}"
-                ));
+                self.wrong(format!("{plural} have no writable field `{path}`{meant}"));
                 return None;
             };
             places.push(place);
@@ -124,7 +122,7 @@ impl MappingChecker<'_> {
         Some((places, fields))
     }
 
-    /// The values of a column that takes a few only are those of the mapping.
+    /// Checks that a column with a list of allowed values accepts the values of the mapping.
     fn listed(
         &mut self,
         table: &str,
@@ -146,7 +144,7 @@ impl MappingChecker<'_> {
             .find(|(value, _)| !known.contains(&value.as_str()))
         {
             self.wrong(format!(
-                "`{unknown}` is no value of `{path}`: use {}",
+                "`{unknown}` is not a value of `{path}`: use one of {}",
                 known.join(", ")
             ));
         }
@@ -167,7 +165,7 @@ impl MappingChecker<'_> {
         if !refused.is_empty() {
             let is_are = if refused.len() == 1 { "is" } else { "are" };
             self.wrong(format!(
-                "`{table}.{column}` takes only {}, so {} {is_are} refused: say what stands for what with `.values(\"{path}\", \
+                "`{table}.{column}` only accepts {}, so {} {is_are} rejected: map the values with `.values(\"{path}\", \
                  \"{}\", [(\"{}\", \"{}\"), ...])`",
                 taken.join(", "), refused.join(", "), field.column, known.first().unwrap_or(&"..."), taken.first().map_or("...", String::as_str)
             ));
@@ -187,7 +185,7 @@ impl MappingChecker<'_> {
         });
         let Some(entries) = entries else {
             self.wrong(format!(
-                "`{field}` of {} is no list of objects: use `.field(...)`",
+                "`{field}` of {} is not a list of objects: use `.field(...)`",
                 schema.plural
             ));
             return None;
@@ -200,7 +198,7 @@ impl MappingChecker<'_> {
         };
         if order.is_none() && rows.order.is_none() {
             self.wrong(format!(
-                "the rows of `{}` have no order: name a column that is different in each of them with `.order(...)`, or run\n      \
+                "the rows of `{}` have no order: name a column with unique values with `.order(...)`, or run\n      \
                  ALTER TABLE {} ADD COLUMN svc_order bigserial UNIQUE;",
                 rows.table, rows.table
             ));
@@ -210,7 +208,7 @@ impl MappingChecker<'_> {
             let is_primary = live.primary().is_some_and(|primary| primary.name == name);
             if !live.is_unique(&[name]) || order.nullable && !is_primary {
                 self.wrong(format!(
-                    "`{}.{name}` orders the rows of a list, so it has to be different in every row of the table, and never empty: \
+                    "`{}.{name}` orders the rows of a list, so it must be unique and NOT NULL: \
                      name another column with `.order(...)`",
                     rows.table
                 ));
@@ -251,7 +249,7 @@ impl MappingChecker<'_> {
     }
 }
 
-/// Whether a column can hold a field.
+/// Returns whether a column can store a field.
 fn is_compatible(ty: &ValueType, class: ColumnType, dialect: &dyn Dialect) -> bool {
     match (ty, class) {
         (_, ColumnType::Json)

@@ -1,5 +1,5 @@
-//! A mapping against the live tables: what it means, or everything that is wrong with it and the
-//! SQL that mends it.
+//! Resolves a mapping against the live tables. The result is the resolved mapping, or every problem
+//! with the SQL that fixes it.
 
 mod indexes;
 mod members;
@@ -17,7 +17,7 @@ use super::{
     sql::quoted,
 };
 
-/// Our own tables, which are looked up with the vendor's.
+/// The tables of the library, which are read together with those of the vendor.
 const OWN: [&str; 4] = [
     "svc_turns",
     "svc_identifiers",
@@ -26,7 +26,7 @@ const OWN: [&str; 4] = [
 ];
 
 impl Mapping {
-    /// Every table that it names, and ours.
+    /// Returns the names of all tables of the mapping, and those of the library.
     pub(super) fn table_names(&self) -> impl Iterator<Item = &str> {
         let tenants = match &self.tenants.0 {
             Named::Table { table, .. } => Some(table.as_str()),
@@ -44,7 +44,7 @@ impl Mapping {
     }
 }
 
-/// What a mapping means in these tables.
+/// Resolves a mapping against these tables.
 pub(super) fn resolve(
     mapping: &Mapping,
     dialect: &'static dyn Dialect,
@@ -111,7 +111,7 @@ impl<'a> MappingChecker<'a> {
         ));
     }
 
-    /// Each kind has one table.
+    /// Checks that each kind has one table.
     fn repeated(&mut self) {
         for kind in Kind::ALL {
             let tables: Vec<&str> = self
@@ -123,7 +123,7 @@ impl<'a> MappingChecker<'a> {
                 .collect();
             if tables.len() > 1 {
                 self.wrong(format!(
-                    "{} are mapped to {}: a kind has one table",
+                    "{} are mapped to {}, but a kind must have one table",
                     kind.plural(),
                     tables.join(" and ")
                 ));
@@ -141,7 +141,7 @@ impl<'a> MappingChecker<'a> {
         found
     }
 
-    /// A column, or the problem that there is none.
+    /// Returns a column, or reports that it does not exist.
     fn column(
         &mut self,
         table: &str,
@@ -198,19 +198,19 @@ impl<'a> MappingChecker<'a> {
             let name = &table.name;
             let fix = self.dialect.order_advice(name);
             self.wrong(format!(
-                "`{name}` has no primary key of whole numbers that rise from record to record (UND-20): {fix}"
+                "`{name}` has no integer primary key with increasing values: {fix}"
             ));
         }
         let key = key.or_else(|| order.clone());
         let own_key = key.as_ref().filter(|key| Some(*key) != order.as_ref());
-        self.by_itself(table, live, own_key, "what other tables refer to");
-        self.by_itself(table, live, order.as_ref(), "the order of records (UND-20)");
+        self.by_itself(table, live, own_key, "the key that other tables refer to");
+        self.by_itself(table, live, order.as_ref(), "the order of records");
         if let Some(order) = order
             .as_ref()
             .filter(|order| !matches!(order.class, ColumnType::Integer(_)))
         {
             self.wrong(format!(
-                "`{}.{}` is no column of whole numbers (UND-20): name another one with `.order(...)`",
+                "`{}.{}` is not an integer column: name another one with `.order(...)`",
                 table.name, order.name
             ));
         }
@@ -223,7 +223,7 @@ impl<'a> MappingChecker<'a> {
             {
                 let (name, date_type) = (&date.raw, &date.sql_type);
                 self.wrong(format!(
-                    "`{}.{name}` is {date_type}, which cannot hold a date and time (TYP-15, TYP-16): name another column with \
+                    "`{}.{name}` has the type {date_type}, which cannot store a date and time: name another column with \
                      `.dates(...)`, or run\n      ALTER TABLE {} ADD COLUMN svc_{name} {moment};",
                     table.name, table.name
                 ));
@@ -271,7 +271,7 @@ impl<'a> MappingChecker<'a> {
         })
     }
 
-    /// A column that is never empty, and different in every row of the table, whosever it is.
+    /// Checks that a column is NOT NULL and unique in the whole table, for all tenants.
     fn by_itself(
         &mut self,
         table: &TableMapping,
@@ -285,30 +285,30 @@ impl<'a> MappingChecker<'a> {
         if !live.is_unique(&[name]) {
             let sql = self.index_sql("UNIQUE INDEX", table, &[name]);
             self.wrong(format!(
-                "`{table}.{name}` is {what}, and two rows may have the same: run\n      {sql}"
+                "`{table}.{name}` is {what}, but is not unique: run\n      {sql}"
             ));
         } else if column.nullable && !is_primary {
             let fix = self.not_null(table, name);
             self.wrong(format!(
-                "`{table}.{name}` is {what}, and may be empty: {fix}"
+                "`{table}.{name}` is {what}, but can be NULL: {fix}"
             ));
         }
     }
 
-    /// How a column is made one that is never empty.
+    /// Returns how to make a column NOT NULL.
     fn not_null(&self, table: &str, name: &str) -> String {
         self.dialect.not_null_advice(table, &plain(name))
     }
 
-    /// The column with the ids that clients see: nobody else has one, and it is given before the
-    /// row is there.
+    /// Returns the column with the ids that clients see. It must be unique, and the id is assigned
+    /// before the row is inserted.
     fn id(&mut self, table: &TableMapping, live: &DatabaseTable) -> Option<ResolvedColumn> {
         let (name, id) = (&table.name, plain(&table.id));
         let sql_type = self.dialect.id_column(name, &id);
         let column = self.column(name, live, &table.id, &sql_type)?;
         if !matches!(column.class, ColumnType::Uuid | ColumnType::Text) {
             self.wrong(format!(
-                "the ids of {} are given before a row is made, so `{name}.{id}` has to be a uuid or a text, not {}: name \
+                "the ids of {} are assigned before a row is inserted, so `{name}.{id}` must be a uuid or text column, not {}: name \
                  another column with `.id(...)`, or run\n      ALTER TABLE {name} ADD COLUMN svc_id {sql_type};",
                 table.kind.plural(),
                 column.sql_type
@@ -316,12 +316,12 @@ impl<'a> MappingChecker<'a> {
         } else if !live.is_unique(&[table.id.as_str()]) {
             let sql = self.index_sql("UNIQUE INDEX", name, &[&table.id]);
             self.wrong(format!(
-                "two rows of `{name}` may have the same `{id}` (UND-41): run\n      {sql}"
+                "two rows of `{name}` can have the same `{id}`: run\n      {sql}"
             ));
         } else if column.nullable && !self.dialect.has_nullable_ids() {
             let fix = self.not_null(name, &table.id);
             self.wrong(format!(
-                "`{name}.{id}` may be empty, and what has no id has no address (UND-41): {fix}"
+                "`{name}.{id}` can be NULL, but every record needs an id: {fix}"
             ));
         }
         Some(column)
@@ -346,12 +346,12 @@ impl<'a> MappingChecker<'a> {
             };
             if kind.schema().path_parent.is_some() {
                 self.wrong(format!(
-                    "the link `{name}` of {} leads below another record, which a mapping cannot follow: leave it out",
+                    "the link `{name}` of {} has a target below another record, which a mapping does not support: remove it",
                     schema.plural
                 ));
             } else if !self.mapping.tables.iter().any(|table| table.kind == kind) {
                 self.wrong(format!(
-                    "the link `{name}` of {} leads to {}, which have no table: map them, too, or leave it out",
+                    "the link `{name}` of {} has {} as targets, which have no table: map them, or remove the link",
                     schema.plural,
                     kind.plural()
                 ));
@@ -363,8 +363,7 @@ impl<'a> MappingChecker<'a> {
                 });
             }
         }
-        // A record without what it is created under, or without the person that it needs, cannot be
-        // made.
+        // A record cannot be created without its container, or without a required person.
         for link in schema.links {
             let is_needed = Some(link.name) == schema.parent
                 || matches!(
@@ -400,7 +399,7 @@ impl<'a> MappingChecker<'a> {
                 .position(|link| Some(link.name) == table.kind.schema().parent);
             if container.is_none() {
                 self.wrong(format!(
-                    "nothing says whose the rows of `{}` are (COL-02): name the column with `.tenant(...)`",
+                    "the tenant of the rows of `{}` is unknown: name its column with `.tenant(...)`",
                     table.name
                 ));
             }
@@ -410,7 +409,7 @@ impl<'a> MappingChecker<'a> {
         if column.nullable {
             let fix = self.not_null(&table.name, &column.raw);
             self.wrong(format!(
-                "the rows of `{}` may be nobody's (COL-02): {fix}",
+                "the tenant of the rows of `{}` can be NULL: {fix}",
                 table.name
             ));
         }
@@ -422,7 +421,7 @@ impl<'a> MappingChecker<'a> {
         if !found.is_unique(&[name.as_str()]) {
             let sql = self.index_sql("UNIQUE INDEX", tenants, &[name]);
             self.wrong(format!(
-                "two tenants may be called the same (COL-02): run\n      {sql}"
+                "two tenants can have the same name: run\n      {sql}"
             ));
         }
         let (key, name) = (
@@ -440,7 +439,7 @@ impl<'a> MappingChecker<'a> {
     }
 }
 
-/// A name as people write it in SQL.
+/// Returns a name as it is usually written in SQL.
 fn plain(name: &str) -> String {
     let is_plain =
         |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_';

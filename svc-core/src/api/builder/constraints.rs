@@ -1,5 +1,7 @@
-//! What a server has narrower than the interface, from registration and from programs, made one and
-//! held against the tables (CAP-04 to CAP-08).
+//! Constraints from the registration and from programs: merges them and checks them against the
+//! schema.
+//!
+//! Requirements: CAP-04 to CAP-08.
 
 use super::ApiBuilder;
 use crate::{
@@ -11,24 +13,26 @@ use crate::{
 };
 
 impl ApiBuilder {
-    /// Adds what the server has of a kind that is narrower than the interface: required fields,
-    /// values, defaults, ranges, lengths and members that it has not, as a program learns them when
-    /// it starts, such as from its tables. It is declared and enforced as what
-    /// [`ResourceConfig`](crate::api::ResourceConfig) says at compile time; what both say holds both, and of
-    /// two defaults that of the registration.
+    /// Adds constraints of a kind: required fields, allowed values, defaults, ranges, maximum
+    /// lengths, and members that the server does not have.
+    ///
+    /// Use this for constraints that a program finds out when it starts, for example from its
+    /// tables. They are declared and enforced like those that
+    /// [`ResourceConfig`](crate::api::ResourceConfig) sets at compile time. If both set
+    /// constraints, both apply. If both set a default, that of the registration applies.
     #[must_use]
     pub fn constraints(mut self, kind: Kind, narrowing: Constraints) -> Self {
         self.narrowings.push((kind, narrowing));
         self
     }
 
-    /// Makes what is said of each kind one.
+    /// Merges all constraints of each kind.
     pub(super) fn merge_constraints(&mut self) {
         for (kind, narrowing) in std::mem::take(&mut self.narrowings) {
             match self.kinds.get_mut(&kind) {
                 Some(registered) => registered.constraints.get_or_insert_default().merge(narrowing),
                 None => self.wrong.push(format!(
-                    "{} are narrowed but not registered: register them, or leave `.constraints(...)` out",
+                    "{} have constraints but are not registered: register them, or remove `.constraints(...)`",
                     kind.plural()
                 )),
             }
@@ -51,7 +55,7 @@ impl ApiBuilder {
                     }
                 }
             }
-            // Nobody learns by a filter what the server does not show.
+            // A filter must not reveal what the server does not show.
             let (readable, fields) = (
                 registered.readable.unwrap_or(FieldBits::ALL),
                 kind.schema().fields,
@@ -67,7 +71,7 @@ impl ApiBuilder {
     }
 }
 
-/// Every contradiction of what a kind has narrower.
+/// Adds every contradiction in the constraints of a kind.
 pub(super) fn contradictions(
     kind: Kind,
     registered: &KindRegistration,
@@ -108,7 +112,7 @@ impl ConstraintChecker<'_> {
                 let known: Vec<&str> = schema.fields.iter().map(|field| field.name).collect();
                 self.wrong(
                     &at,
-                    &format!("is no field: use one of {}", known.join(", ")),
+                    &format!("is not a field: use one of {}", known.join(", ")),
                 );
                 continue;
             };
@@ -130,12 +134,12 @@ impl ConstraintChecker<'_> {
             );
         }
         if narrow.default.is_some() && !is_taken {
-            self.wrong(at, "has a default but is not writable: add it to `.writable_fields(...)`, or leave the default out");
+            self.wrong(at, "has a default but is not writable: add it to `.writable_fields(...)`, or remove the default");
         }
         if narrow.default.is_some() && is_required {
             self.wrong(
                 at,
-                "is required and has a default: it is never left out, so leave one of the two out",
+                "is required and has a default, which is never used: remove one of the two",
             );
         }
         if let Some(values) = &narrow.values {
@@ -150,17 +154,17 @@ impl ConstraintChecker<'_> {
             if !is_text {
                 self.wrong(
                     at,
-                    "has a length but is no text: lengths are for texts and lists of texts",
+                    "has a maximum length but is not a string: set one only for strings and lists of strings",
                 );
             } else if longest == 0 {
                 self.wrong(
                     at,
-                    "has the length 0, so that no text fits: raise it, or leave the field out",
+                    "has the maximum length 0, so no string fits: raise it, or exclude the field",
                 );
             }
         }
         if let Some(wrong) = crate::read::wrong_default(narrow, field) {
-            self.wrong(at, &format!("has a default that does not fit: {wrong}"));
+            self.wrong(at, &format!("has an invalid default: {wrong}"));
         }
         match field.ty.object() {
             Some(object) => {
@@ -171,11 +175,13 @@ impl ConstraintChecker<'_> {
                         .is_some_and(Constraint::is_omitted)
                 });
                 if has_none {
-                    self.wrong(at, "has no members: leave the field out itself");
+                    self.wrong(at, "has no members left: exclude the field itself");
                 }
                 self.object(object, &narrow.members, &format!("{at}."), &|_| is_taken);
             }
-            None if !narrow.members.is_empty() => self.wrong(at, "has no members: it is no object"),
+            None if !narrow.members.is_empty() => {
+                self.wrong(at, "has constraints on members but is not an object");
+            }
             None => {}
         }
     }
@@ -184,14 +190,14 @@ impl ConstraintChecker<'_> {
         let (ValueType::Enum(listed) | ValueType::FlexEnum(listed)) = field.ty else {
             self.wrong(
                 at,
-                "has values but is no enum: `.allowed_values(...)` is for enums",
+                "has allowed values but is not an enum: call `.allowed_values(...)` only for enums",
             );
             return;
         };
         if values.is_empty() {
             self.wrong(
                 at,
-                "has no values: name those that are taken, or leave the field out",
+                "has no allowed values: name at least one, or exclude the field",
             );
         }
         let is_closed = matches!(field.ty, ValueType::Enum(_));
@@ -201,7 +207,10 @@ impl ConstraintChecker<'_> {
         {
             self.wrong(
                 at,
-                &format!("has no value `{value}`: use some of {}", listed.join(", ")),
+                &format!(
+                    "has no value `{value}`: use values from {}",
+                    listed.join(", ")
+                ),
             );
         }
     }
@@ -211,7 +220,7 @@ impl ConstraintChecker<'_> {
         if (narrow.min.is_some() || narrow.max.is_some()) && !is_number {
             self.wrong(
                 at,
-                "has a range but is no number: ranges are for whole numbers and amounts",
+                "has a range but is not a number: set one only for integers and amounts",
             );
         }
         if let (Some(least), Some(most)) = (narrow.min, narrow.max)
@@ -219,7 +228,7 @@ impl ConstraintChecker<'_> {
         {
             self.wrong(
                 at,
-                &format!("has an empty range: {least} is more than {most}"),
+                &format!("has an empty range: the minimum {least} exceeds the maximum {most}"),
             );
         }
     }

@@ -1,4 +1,4 @@
-//! Offers what has to be sent by somebody: triggers and schedules.
+//! Registers the delivery of server responses (triggers) and scheduled messages.
 
 use std::sync::Arc;
 
@@ -11,20 +11,24 @@ use crate::{
 };
 
 impl ApiBuilder {
-    /// Who sends the responses that helper calls trigger (HAF-11) and the messages whose start has
-    /// come (SCH-01). With it a [store](Self::store) offers the schedule helper and the action
-    /// function `triggers`; mapped tables offer the latter. Without it neither is declared, and
-    /// what asks for triggers is answered `NOT_SUPPORTED` (ERR-38).
+    /// Sets the delivery of server responses that helper requests trigger, and of scheduled
+    /// messages.
     ///
-    /// What is noted is driven by `svc_tower::SvcService::delivery_worker`, in one process or in
+    /// With a delivery, a [store](Self::store) offers the schedule helper and the action function
+    /// `triggers`; mapped tables offer only the latter. Without it, neither is declared, and
+    /// requests for triggers fail with `NOT_SUPPORTED`.
+    ///
+    /// `svc_tower::SvcService::delivery_worker` delivers the outbox entries, in one process or in
     /// several.
+    ///
+    /// Requirements: HAF-11, SCH-01, ERR-38.
     #[must_use]
     pub fn delivery(mut self, deliver: impl Deliver) -> Self {
         self.settings.deliver = Some(Arc::new(deliver));
         self
     }
 
-    /// What a store keeps to be sent, where there is somebody who sends it.
+    /// Returns the outbox of the store if a delivery is registered.
     fn delivered(&self) -> Option<Arc<dyn Outbox>> {
         self.settings
             .deliver
@@ -32,7 +36,7 @@ impl ApiBuilder {
             .and(self.settings.store.clone()?.outbox())
     }
 
-    /// Offers what is sent, and nothing that nobody would send.
+    /// Offers the schedule helper if outbox entries are delivered; otherwise removes `triggers`.
     pub(super) fn resolve_delivery(&mut self) {
         let scheduling = self.scheduling.take();
         if self.delivered().is_none() {
@@ -46,7 +50,7 @@ impl ApiBuilder {
         }
     }
 
-    /// What is to be sent by nobody, or from nowhere.
+    /// Returns the error of a delivery without an outbox, or of `triggers` without a delivery.
     pub(super) fn missing_delivery(&self) -> Option<String> {
         let is_named = self
             .functions
@@ -56,26 +60,30 @@ impl ApiBuilder {
             let text = "`.delivery(...)` has no store with an outbox: register one with `.store(...)` or `.partial_store(...)`, or remove `.delivery(...)`";
             return Some(text.to_owned());
         }
-        let text = "nobody sends what `triggers` asks of a store: call `.delivery(...)`, or leave it out of `.action_functions(...)`";
+        let text = "the action function `triggers` needs a delivery: call `.delivery(...)`, or remove `triggers` from `.action_functions(...)`";
         (is_named && self.stock.is_some() && self.delivered().is_none()).then(|| text.to_owned())
     }
 
-    /// The error of anonymous triggers over a store that cannot limit them (HAF-14).
+    /// Returns the error of anonymous triggers over a store that cannot limit them.
+    ///
+    /// Requirements: HAF-14.
     pub(super) fn unlimited_triggers(&self) -> Option<String> {
         let store = self
             .settings
             .store
             .as_ref()
             .filter(|_| self.settings.strangers.may_trigger())?;
-        let text = "the store cannot limit what anonymous callers trigger, because it does not store responses: leave \
-                    `.with_triggers()` out of `.anonymous_policy(...)`";
+        let text = "the store cannot limit what anonymous callers trigger, because it does not store responses: remove \
+                    `.with_triggers()` from `.anonymous_policy(...)`";
         (self.delivered().is_some() && !store.stores_responses()).then(|| text.to_owned())
     }
 }
 
 impl Api {
-    /// What there is to be sent, and who sends it: for whoever drives it, as `svc-tower` does.
-    /// `None` where nobody is registered.
+    /// Returns the outbox and its delivery, for the worker that delivers, such as the one of
+    /// `svc-tower`.
+    ///
+    /// Returns `None` if the store has no outbox or no delivery is registered.
     #[must_use]
     pub fn outbox(&self) -> Option<(Arc<dyn Outbox>, Arc<dyn Deliver>)> {
         let settings = &self.inner.settings;

@@ -1,4 +1,4 @@
-//! Takes what a vendor's errors mean.
+//! Maps errors of the vendor.
 
 use std::{error::Error as StdError, sync::Arc};
 
@@ -6,11 +6,12 @@ use super::ApiBuilder;
 use crate::{api::classify::ErrorMapper, error::Error};
 
 impl ApiBuilder {
-    /// What errors of the vendor mean, in one place: operations, authenticator and transactions may
-    /// then use `?` on everything that fails. It sees the cause of each
-    /// [unexpected](crate::ErrorKind::Unexpected) error, most often that of a database driver, and
-    /// says what it is, or `None` where it is unexpected after all: 500 (ERR-05). The cause stays
-    /// in the log, whatever is said of it.
+    /// Sets the function that maps errors of the vendor.
+    ///
+    /// With it, operations, the authenticator and transactions can use `?` on everything that
+    /// fails. The function gets the cause of each [unexpected](crate::ErrorKind::Unexpected) error,
+    /// usually an error of a database driver. It returns the error that the cause means, or `None`
+    /// if the error is unexpected (500). The log contains the cause in any case.
     ///
     /// ```
     /// use std::time::Duration;
@@ -20,9 +21,9 @@ impl ApiBuilder {
     /// # impl DbError { fn code(&self) -> &str { self.0 } }
     /// let api = Api::builder(Vendor::new("Acme", "Acme CRM")).map_errors(|error| {
     ///     Some(match error.downcast_ref::<DbError>()?.code() {
-    ///         // The database is away: 503 with `Retry-After` (UND-36).
+    ///         // The database is unavailable: 503 with `Retry-After`.
     ///         "08006" | "57P03" => Error::unavailable(Duration::from_secs(2)),
-    ///         // A deadlock, or two transactions that cannot both be: the call runs again.
+    ///         // A deadlock or a serialization failure: the library repeats the request.
     ///         "40001" | "40P01" => Error::rolled_back(),
     ///         "23505" => Error::invalid(Problem::new(ErrorCode::NameInUse, "name", ErrorCode::NameInUse.meaning())),
     ///         _ => return None,
@@ -30,6 +31,8 @@ impl ApiBuilder {
     /// });
     /// # drop(api);
     /// ```
+    ///
+    /// Requirements: ERR-05, UND-36.
     #[must_use]
     pub fn map_errors(
         mut self,

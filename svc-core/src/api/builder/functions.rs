@@ -1,10 +1,10 @@
-//! The action functions that are offered.
+//! The action functions that an API offers.
 
 use super::{ApiBuilder, ComposedRunner, HelperRunner};
 use crate::{helper::FunctionName, value::ClosedEnum};
 
 impl ApiBuilder {
-    /// The action functions that every registered helper supports.
+    /// Returns the action functions that every registered helper supports.
     pub(super) fn supported_functions(&self) -> Vec<FunctionName> {
         let is_composed = |runner: &HelperRunner| matches!(runner, HelperRunner::Composed);
         let any_composed = self.helpers.values().any(is_composed);

@@ -1,4 +1,4 @@
-//! Registers what a server supports, and proves it whole.
+//! The builder of an API: it registers what a server supports and checks that it is consistent.
 
 mod error_mapper;
 mod validate;
@@ -39,7 +39,7 @@ use crate::{
     schema::{Constraints, LinkSpec, LinkTarget},
 };
 
-/// Every contradiction of an [`ApiBuilder`], at once.
+/// The error of [`ApiBuilder::build`]. It has every contradiction, not only the first one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the API cannot be built:\n  - {}", .problems.join("\n  - "))]
 #[non_exhaustive]
@@ -48,26 +48,26 @@ pub struct BuildError {
 }
 
 impl BuildError {
-    /// What is wrong, and how to fix it: a sentence each.
+    /// Returns the contradictions. Each one names the problem and how to fix it.
     #[must_use]
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
 }
 
-/// How a helper is run.
+/// The implementation of a helper.
 pub(crate) enum HelperRunner {
-    /// By the backend.
+    /// The backend executes the helper.
     Native(Arc<dyn ErasedHelper>),
-    /// By the default runner, over the registered operations.
+    /// The default runner composes the helper from the registered operations.
     Composed,
 }
 
-/// Registers the operations and settings of an API; the order of the calls does not matter.
+/// Registers the operations and settings of an API. The order of the calls does not matter.
 ///
 /// # Examples
 ///
-/// An API that misses something says all of it:
+/// The error of an incomplete API lists every problem:
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -99,16 +99,16 @@ pub struct ApiBuilder {
     kinds: BTreeMap<Kind, KindRegistration>,
     helpers: BTreeMap<HelperName, HelperRunner>,
     functions: Option<Vec<FunctionName>>,
-    /// Those that a store supports, which are offered unless some are named.
+    /// The action functions of a store. They are offered unless `action_functions` names some.
     stock: Option<Vec<FunctionName>>,
-    /// The schedule helper of a store, which is offered where somebody delivers.
+    /// The schedule helper of a store. It is offered if a delivery is registered.
     scheduling: Option<Arc<dyn ErasedHelper>>,
-    /// Helpers that the default runner composes, whoever else would run them.
+    /// The helpers that the default runner composes, even if another runner is registered.
     composed: BTreeSet<HelperName>,
-    /// Capabilities that are taken away when all is registered.
+    /// The capabilities to remove after everything is registered.
     without: BTreeSet<String>,
     narrowings: Vec<(Kind, Constraints)>,
-    /// Operations of every kind that are not offered.
+    /// The operations that are not offered for any kind.
     withheld: &'static [Operation],
     docs: Option<ExternalDocs>,
     own: Option<VendorRelations>,
@@ -143,7 +143,12 @@ impl ApiBuilder {
         }
     }
 
-    /// The public address of the entry point, such as `https://crm.example.org/api/v1/` (HAL-01).
+    /// Sets the base URL: the public URL of the entry point, such as
+    /// `https://crm.example.org/api/v1/`.
+    ///
+    /// A missing or invalid base URL is a build error.
+    ///
+    /// Requirements: HAL-01.
     #[must_use]
     pub fn base_url(mut self, url: &str) -> Self {
         let base = BaseUrl::new(url);
@@ -152,42 +157,51 @@ impl ApiBuilder {
                 "`{url}` is not a valid base URL: use an absolute http or https URL without a query"
             ));
         }
-        // A wrong one counts as named: it is reported already.
+        // An invalid base URL counts as set, because it is already reported.
         self.base = Some(base.unwrap_or_default());
         self
     }
 
-    /// The names that stand in for the interface maker's own (HAL-09 to HAL-11).
+    /// Sets the names that replace those of the specification.
+    ///
+    /// Requirements: HAL-09 to HAL-11.
     #[must_use]
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
         self
     }
 
-    /// Another layout of addresses (HAL-05).
+    /// Sets the layout of URL paths.
+    ///
+    /// Requirements: HAL-05.
     #[must_use]
     pub fn layout(mut self, layout: impl Layout + 'static) -> Self {
         self.settings.layout = Arc::new(layout);
         self
     }
 
-    /// Who may do what (AUT-01).
+    /// Sets the authenticator, which determines the tenant and the caller of a request. Required.
+    ///
+    /// Requirements: AUT-01.
     #[must_use]
     pub fn authenticator(mut self, authenticator: impl Authenticator + 'static) -> Self {
         self.settings.authenticator = Some(Arc::new(authenticator));
         self
     }
 
-    /// Lets the record helpers be called without a key (AUT-06); `tenants` finds whose container is
-    /// addressed.
+    /// Allows anonymous calls of the record helpers. `tenants` returns the tenant of the addressed
+    /// container.
+    ///
+    /// Requirements: AUT-06.
     #[must_use]
     pub fn anonymous_helpers(mut self, tenants: impl TenantResolver + 'static) -> Self {
         self.settings.anonymous = Some(Arc::new(tenants));
         self
     }
 
-    /// Offers a kind: `expose` names the operations of the store, and compiles only where the store
-    /// implements them.
+    /// Offers a kind.
+    ///
+    /// `expose` names the operations of the store. It compiles only if the store implements them.
     #[must_use]
     pub fn resource<R: Resource, S: Send + Sync + 'static>(
         mut self,
@@ -199,20 +213,28 @@ impl ApiBuilder {
         self
     }
 
-    /// Offers a helper that the store runs natively (HLP-01).
+    /// Offers a helper that the store executes natively.
+    ///
+    /// Requirements: HLP-01.
     #[must_use]
     pub fn helper<H: HelperSpec>(mut self, store: &Arc<impl Helper<H> + 'static>) -> Self {
         self.offer_helper(H::NAME, Arc::new(TypedAdapter::<H, _>::new(store)));
         self
     }
 
-    /// Offers a helper that the default runner composes from the registered operations (HLP-10),
-    /// also in place of one that a store would run natively.
+    /// Offers a helper that the default runner composes from the registered operations.
     ///
-    /// It needs `get` of the container, `create` of the action, and of people `create` and
-    /// `update`. With `find` of people those who are known are recognised (HLP-04), with `find` of
-    /// the action a call may be repeated (UND-24), and `find` and `create` of tags, taggings,
-    /// lists, items, questions and answers are its action functions.
+    /// It replaces the native implementation of a store.
+    ///
+    /// Required are `get` of the container, `create` of the action, and `create` and `update` of
+    /// people. Optional are:
+    ///
+    /// - `find` of people: matches people who already exist.
+    /// - `find` of the action: makes retries safe.
+    /// - `find` and `create` of tags, taggings, lists, items, questions and answers: its action
+    ///   functions.
+    ///
+    /// Requirements: HLP-10, HLP-04, UND-24.
     #[must_use]
     pub fn compose_helper<H: HelperSpec>(mut self) -> Self {
         if !self.composed.insert(H::NAME) {
@@ -247,82 +269,97 @@ impl ApiBuilder {
         ));
     }
 
-    /// The action functions that natively run helpers support (HAF-01); none unless named. Composed
-    /// helpers support those for which `Find` and `Create` are registered, and of them those named
-    /// here when any are.
+    /// Sets the action functions that native helpers support; none by default.
+    ///
+    /// Composed helpers support the functions for which `Find` and `Create` are registered. If
+    /// functions are named here, they support only those of them.
+    ///
+    /// Requirements: HAF-01.
     #[must_use]
     pub fn action_functions(mut self, functions: impl IntoIterator<Item = FunctionName>) -> Self {
         self.functions = Some(functions.into_iter().collect());
         self
     }
 
-    /// Takes a capability away that is registered, by its name: `<collection>.<operation>`,
+    /// Removes a registered capability by its name: `<collection>.<operation>`,
     /// `<collection>.sub.<name>`, `helper.<name>` or `haf.<name>`.
+    ///
+    /// An unknown name is a build error.
     #[must_use]
     pub fn without_capability(mut self, capability: &str) -> Self {
         self.without.insert(capability.to_owned());
         self
     }
 
-    /// Offers helpers only: no operation on collections is offered (CAP-10).
+    /// Offers helpers only, and no operation on collections.
+    ///
+    /// Requirements: CAP-10.
     #[must_use]
     pub fn helpers_only(mut self) -> Self {
         self.withheld = Operation::ALL;
         self
     }
 
-    /// How persons are matched, and the text that is published about it (HLP-04, HLP-05).
+    /// Sets the method of person matching and its published description.
+    ///
+    /// Requirements: HLP-04, HLP-05.
     #[must_use]
     pub fn person_matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.settings.matching = Arc::new(matching);
         self
     }
 
-    /// What calls without a key may do, where [there are any](Self::anonymous_helpers) (HLP-04,
-    /// HLP-07).
+    /// Sets what anonymous callers may do, if [they are allowed](Self::anonymous_helpers).
+    ///
+    /// Requirements: HLP-04, HLP-07.
     #[must_use]
     pub fn anonymous_policy(mut self, strangers: AnonymousPolicy) -> Self {
         self.settings.strangers = strangers;
         self
     }
 
-    /// Which of the specification's two voices is spoken.
+    /// Selects the response style.
     #[must_use]
     pub fn response_style(mut self, style: ResponseStyle) -> Self {
         self.settings.style = style;
         self
     }
 
-    /// Which collections the entry point links.
+    /// Selects the collections that the entry point links.
     #[must_use]
     pub fn entry_links(mut self, links: EntryLinks) -> Self {
         self.settings.entry_links = links;
         self
     }
 
-    /// Sizes of pages and bodies.
+    /// Sets the limits of pages and bodies.
     #[must_use]
     pub fn limits(mut self, sizes: ApiLimits) -> Self {
         self.settings.sizes = sizes;
         self
     }
 
-    /// Whether 401, 403 and the 404 of a read have the error object, too (ERR-11, AUT-05).
+    /// Sets whether 401, 403 and the 404 of a read also have the error object.
+    ///
+    /// Requirements: ERR-11, AUT-05.
     #[must_use]
     pub fn error_bodies(mut self, error_bodies: ErrorBodies) -> Self {
         self.settings.error_bodies = error_bodies;
         self
     }
 
-    /// What stays of a helper call of which one part fails (ERR-34). Composed helpers need
-    /// [`transactions`](Self::transactions) for [`Atomicity::WholeCall`].
+    /// Sets what remains of a helper request if one part fails.
+    ///
+    /// Composed helpers need [`transactions`](Self::transactions) for [`Atomicity::WholeCall`].
+    ///
+    /// Requirements: ERR-34.
     #[must_use]
     pub fn atomicity(mut self, atomicity: Atomicity) -> Self {
         self.settings.atomic = atomicity == Atomicity::WholeCall;
         self
     }
 
-    /// What a `PATCH` on a record is; by default it is not supported.
+    /// Sets the meaning of `PATCH` on a record. By default `PATCH` is not supported.
     #[must_use]
     pub fn patch_method(mut self, patch: PatchMethod) -> Self {
         self.settings.patch = patch;
@@ -336,17 +373,21 @@ impl ApiBuilder {
         self
     }
 
-    /// The documentation links the row of each field and link to its page below this address, as
-    /// `svc-conformance catalogue` writes them.
+    /// Sets the base URL of the requirement pages, as `svc-conformance catalogue` writes them.
+    ///
+    /// The documentation then links the requirement of each field and link to its page.
     #[must_use]
     pub fn requirement_pages(mut self, url: impl Into<String>) -> Self {
         self.settings.rule_pages = Some(url.into());
         self
     }
 
-    /// An own documentation in place of the built-in pages (ENT-22): the start page, and the
-    /// address in front of a relation, to which the curie's `{rel}` is appended. The curie of
-    /// extensions has the same address.
+    /// Replaces the built-in documentation pages with external ones.
+    ///
+    /// `start` is the URL of the start page. `pages` is the URL prefix of the relations; the curie
+    /// appends `{rel}` to it. The curie of extensions uses the same prefix.
+    ///
+    /// Requirements: ENT-22.
     #[must_use]
     pub fn external_docs(mut self, start: impl Into<String>, pages: impl Into<String>) -> Self {
         self.docs = Some(ExternalDocs {
@@ -356,18 +397,20 @@ impl ApiBuilder {
         self
     }
 
-    /// Relations that the interface does not have, under the vendor's namespace (ENT-27).
+    /// Adds relations of the vendor, under the vendor's namespace.
+    ///
+    /// Requirements: ENT-27.
     #[must_use]
     pub fn vendor_relations(mut self, relations: VendorRelations) -> Self {
         self.own = Some(relations);
         self
     }
 
-    /// The finished API.
+    /// Builds the API.
     ///
     /// # Errors
     ///
-    /// Every contradiction in what was registered, at once.
+    /// Returns every contradiction in what was registered.
     pub fn build(mut self) -> Result<Api, BuildError> {
         let composed = std::mem::take(&mut self.composed);
         self.helpers.extend(

@@ -1,4 +1,4 @@
-//! Offers what a store that does not keep every kind has.
+//! Registers a store that has only some kinds.
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use crate::{
     store::Store,
 };
 
-/// A kind that a store keeps, and what it keeps of it: see [`ApiBuilder::partial_store`].
+/// A kind of a store, and the fields and links that the store has for it. See
+/// [`ApiBuilder::partial_store`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct KeptKind {
@@ -25,16 +26,16 @@ pub struct KeptKind {
     pub fields: Vec<&'static str>,
     /// The names of the links to one record that are stored.
     pub links: Vec<&'static str>,
-    /// The kinds under whose records it is listed, such as petitions for signatures.
+    /// The kinds of the containers that it is listed under, such as petitions for signatures.
     pub under: Vec<Kind>,
-    /// What is narrower than the specification.
+    /// The constraints: what is narrower than the specification.
     pub narrowing: Constraints,
     /// Whether a person has at most one record of this kind in a container.
     pub once_per_person: bool,
 }
 
 impl KeptKind {
-    /// A kind of which nothing but ids and dates is kept.
+    /// Creates an entry for a kind of which only ids and dates are stored.
     #[must_use]
     pub fn new(kind: Kind) -> Self {
         Self {
@@ -49,11 +50,14 @@ impl KeptKind {
 }
 
 impl ApiBuilder {
-    /// Registers everything that a store of some kinds has: all operations of these kinds with the
-    /// fields and links that it keeps, and the helpers and action functions whose records it
-    /// keeps. Triggers are among them where somebody [delivers](Self::delivery).
+    /// Offers everything that a store of some kinds supports.
     ///
-    /// [`without_capability`](Self::without_capability) removes an operation, such as `.without_capability("attendances.create")`.
+    /// These are all operations of the kinds with the given fields and links. Helpers and action
+    /// functions are offered if the store has the records that they write. `triggers` also needs a
+    /// [delivery](Self::delivery).
+    ///
+    /// [`without_capability`](Self::without_capability) removes an operation, such as
+    /// `.without_capability("attendances.create")`.
     #[must_use]
     pub fn partial_store(mut self, store: &Arc<dyn Store>, kept: &[KeptKind]) -> Self {
         self.settings.matching = store.person_matching();
@@ -97,7 +101,7 @@ impl ApiBuilder {
     }
 }
 
-/// What is offered of a kind: its fields and links that are kept.
+/// Returns the registration of a kind, with only the fields and links that the store has.
 fn registration(store: &Arc<dyn Store>, kept: &[KeptKind], it: &KeptKind) -> KindRegistration {
     let all = KindRegistration::of_store(store, it.kind);
     let schema = it.kind.schema();

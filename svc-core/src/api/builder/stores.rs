@@ -1,4 +1,4 @@
-//! Offers what a store of every kind has, and the transactions of a vendor's.
+//! Registers a store of every kind, and the transactions of a vendor's backend.
 
 use std::sync::Arc;
 
@@ -16,14 +16,17 @@ use crate::{
 };
 
 impl ApiBuilder {
-    /// Offers everything that the interface has, from a store that keeps every kind: all operations
-    /// of all kinds and all eight helpers (CAP-02, CAP-03), with all action functions unless
-    /// [`action_functions`](Self::action_functions) names some. Scheduling and triggers are among them where
-    /// somebody [delivers](Self::delivery).
+    /// Offers everything of the specification from a store of every kind.
     ///
-    /// The rulebook enforces full events and ticket levels and matches people, so that is declared
-    /// (LIM-04, LIM-05); the store's own matching method is published (HLP-05), and whether it
-    /// keeps answers (IDM-01).
+    /// These are all operations of all kinds and all eight helpers. All action functions are
+    /// offered unless [`action_functions`](Self::action_functions) names some. The schedule helper
+    /// and `triggers` also need a [delivery](Self::delivery).
+    ///
+    /// The rules enforce the limits of events and ticket levels, and they match people, so these
+    /// behaviours are declared. The API publishes the matching method of the store, and whether the
+    /// store stores responses.
+    ///
+    /// Requirements: CAP-02, CAP-03, LIM-04, LIM-05, HLP-05, IDM-01.
     #[must_use]
     pub fn store<S: Store>(mut self, store: &Arc<S>) -> Self {
         let store: Arc<dyn Store> = Arc::<S>::clone(store);
@@ -52,11 +55,15 @@ impl ApiBuilder {
         self
     }
 
-    /// Runs each call that writes in one transaction of the backend: creates, updates, deletes and
-    /// helpers are all or nothing, and equal helper calls at once make one person (HLP-04). A
-    /// person whose action is refused, or who was made before the backend failed, does not stay
-    /// (HLP-10). Under [`Atomicity::WholeCall`](crate::api::Atomicity::WholeCall) a tag that does
-    /// not exist undoes the call, too.
+    /// Executes each write request in one transaction of the backend.
+    ///
+    /// Creates, updates, deletes and helper requests are then all or nothing. Equal helper requests
+    /// that run concurrently create one person. If the action is rejected or the backend fails, the
+    /// person is not stored either. Under
+    /// [`Atomicity::WholeCall`](crate::api::Atomicity::WholeCall), a tag that does not exist also
+    /// undoes the request.
+    ///
+    /// Requirements: HLP-04, HLP-10.
     #[must_use]
     pub fn transactions<T: Transactions + 'static>(mut self, backend: &Arc<T>) -> Self {
         self.settings.transactions = Some(Arc::<T>::clone(backend));

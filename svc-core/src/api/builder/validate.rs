@@ -1,4 +1,6 @@
-//! What cannot be, in what was registered (CAP-04).
+//! Detects contradictions in what was registered.
+//!
+//! Requirements: CAP-04.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +15,9 @@ use crate::{
     value::Identifier,
 };
 
-/// The other members of the entry point (ENT-02 to ENT-07).
+/// The members of the entry point apart from the version field.
+///
+/// Requirements: ENT-02 to ENT-07.
 const ENTRY_POINT_FIELDS: &[&str] = &[
     "motd",
     "max_pagesize",
@@ -24,7 +28,7 @@ const ENTRY_POINT_FIELDS: &[&str] = &[
 ];
 
 impl ApiBuilder {
-    /// Every contradiction in what was registered.
+    /// Returns every contradiction in what was registered.
     pub(super) fn contradictions(&self) -> Vec<String> {
         let mut problems = self.wrong.clone();
         if self.base.is_none() {
@@ -43,7 +47,7 @@ impl ApiBuilder {
         let (prefix, extension) = (self.dialect.prefix(), self.dialect.extension_prefix());
         if extension == prefix {
             problems.push(format!(
-                "the dialect's prefix `{prefix}` is also its prefix of extensions: choose another with `Dialect::with_extension_prefix`"
+                "the dialect's prefix `{prefix}` is also its extension prefix: choose another one with `Dialect::with_extension_prefix`"
             ));
         }
         if let Some(own) = &self.own {
@@ -78,7 +82,7 @@ impl ApiBuilder {
                 .iter()
                 .filter(|it| offered(it))
                 .find_map(|it| {
-                    // One is enough: a layout that is wrong is wrong in many places.
+                    // Report only the first one: a broken layout fails for many targets.
                     layout_tests::broken(self.settings.layout.as_ref(), it)
                 }),
         );
@@ -123,7 +127,7 @@ fn kind_contradictions(
     let schema = kind.schema();
     if registered.has_full_collection && schema.path_parent.is_some() {
         problems.push(format!(
-            "{} have no collection of their own: replace `.list()` by `.list_under::<...>()`",
+            "{} have no collection of their own: replace `.list()` with `.list_under::<...>()`",
             schema.plural
         ));
     }
@@ -137,7 +141,7 @@ fn kind_contradictions(
         if !FilterField::of(kind).any(|it| it == *field) {
             let possible: Vec<&str> = FilterField::of(kind).map(FilterField::as_str).collect();
             problems.push(format!(
-                "{} cannot be filtered by `{}`: leave it out; possible are {}",
+                "{} cannot be filtered by `{}`: use one of {}",
                 schema.plural,
                 field.as_str(),
                 possible.join(", ")

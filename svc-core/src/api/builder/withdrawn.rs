@@ -1,4 +1,6 @@
-//! What is registered and yet not offered (CAP-07, CAP-10).
+//! Capabilities that are registered but not offered.
+//!
+//! Requirements: CAP-07, CAP-10.
 
 use super::ApiBuilder;
 use crate::{
@@ -9,7 +11,8 @@ use crate::{
 };
 
 impl ApiBuilder {
-    /// Takes away what was asked for by [`ApiBuilder::without_capability`] and [`ApiBuilder::helpers_only`].
+    /// Removes the capabilities of [`ApiBuilder::without_capability`] and
+    /// [`ApiBuilder::helpers_only`].
     pub(super) fn withdraw_capabilities(&mut self) {
         let asked = std::mem::take(&mut self.without);
         let functions = self.supported_functions();
@@ -17,7 +20,7 @@ impl ApiBuilder {
             if self.take_capability(&capability, &functions) {
                 self.without.insert(capability);
             } else {
-                self.wrong.push(format!("`{capability}` is not a registered capability: correct the name in `.without_capability(...)`, or leave it out"));
+                self.wrong.push(format!("`{capability}` is not a registered capability: correct the name in `.without_capability(...)`, or remove the call"));
             }
         }
         for registered in self.kinds.values_mut() {

@@ -1,6 +1,6 @@
-//! Many waits at the same time.
+//! Awaits several futures concurrently.
 
-/// Waits for all of these at the same time.
+/// Awaits all futures concurrently and returns their outputs in order.
 pub(super) async fn join_all<T>(futures: Vec<impl Future<Output = T>>) -> Vec<T> {
     let mut waiting: Vec<_> = futures
         .into_iter()

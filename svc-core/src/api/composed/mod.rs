@@ -1,5 +1,7 @@
-//! Helpers over the registered operations: the same rules as a store's, standing on a vendor's
-//! operations one by one (HLP-10, ERR-29 to ERR-33).
+//! Helpers that are composed of registered operations. They follow the same rules as those of a
+//! store.
+//!
+//! Requirements: HLP-10, ERR-29 to ERR-33.
 
 mod operation_cache;
 mod join_all;
@@ -32,17 +34,17 @@ use crate::{
     value::{Id, Timestamp},
 };
 
-/// Runs plans over the registered operations.
+/// Executes helper requests with the registered operations.
 pub(crate) struct ComposedRunner<'a> {
     pub(crate) registered: &'a [KindRegistration],
     pub(crate) matching: &'a dyn PersonMatching,
-    /// What the call runs in, where there is a transaction.
+    /// The transactions of the backend, if it has any.
     pub(crate) transactions: Option<&'a dyn ErasedTransactions>,
     pub(crate) classify: &'a ErrorMapper,
 }
 
 impl ComposedRunner<'_> {
-    /// What a helper needs and is not registered, in words.
+    /// Returns the operations that a helper needs and that are not registered.
     pub(crate) fn missing(
         helper: HelperName,
         kinds: &BTreeMap<Kind, KindRegistration>,
@@ -54,7 +56,7 @@ impl ComposedRunner<'_> {
             }
         };
         if helper == HelperName::Schedule {
-            return vec!["a store that runs it: scheduling is no operation on fields".to_owned()];
+            return vec!["a store that executes it".to_owned()];
         }
         if let Some(container) = helper.container_kind() {
             need(container, "get", |registered| registered.get.is_some());
@@ -73,7 +75,7 @@ impl ComposedRunner<'_> {
         missing
     }
 
-    /// Whether an action function can be composed.
+    /// Returns whether an action function can be composed.
     pub(crate) fn supports(
         function: FunctionName,
         kinds: &BTreeMap<Kind, KindRegistration>,
@@ -91,7 +93,7 @@ impl ComposedRunner<'_> {
         }
     }
 
-    /// Does what the plan says, step by step.
+    /// Executes a helper request step by step.
     pub(crate) async fn run(
         &self,
         cx: &Context,
@@ -103,8 +105,8 @@ impl ComposedRunner<'_> {
         .await
     }
 
-    /// Runs rules again and again, until they have seen all that they ask for and every step of
-    /// theirs is done.
+    /// Runs the rules repeatedly, until all their lookups have results and all their steps are
+    /// done.
     pub(super) async fn decide<T>(
         &self,
         cx: &Context,
@@ -136,7 +138,7 @@ impl ComposedRunner<'_> {
                     self.find_all(cx, vec![key], &mut seen).await?;
                 }
                 (_, Some(NextOperation::Create(draft))) => {
-                    // A transaction has locked them.
+                    // Within a transaction, its identifiers are locked.
                     let (kind, may_come) = (
                         draft.kind,
                         self.transactions.is_none() && seen.was_absent(&draft),
@@ -165,7 +167,7 @@ impl ComposedRunner<'_> {
             .ok_or_else(|| Error::unexpected("a kind has no registration"))
     }
 
-    /// Looks keys up, many at the same time.
+    /// Executes lookups, several concurrently.
     async fn find_all(
         &self,
         cx: &Context,
@@ -214,8 +216,10 @@ impl ComposedRunner<'_> {
         }
     }
 
-    /// Creates a record so that nothing of it stays where it is refused: the rules may go on
-    /// without it (ERR-29).
+    /// Creates a record so that a rejected create has no effect, because the rules may
+    /// continue without it.
+    ///
+    /// Requirements: ERR-29.
     async fn create_in_savepoint(&self, cx: &Context, draft: RawDraft) -> Result<StepOutcome> {
         let Some(transactions) = self.transactions.filter(|_| is_independent(draft.kind)) else {
             return problems_of(self.create(cx, draft).await);
@@ -260,18 +264,18 @@ impl ComposedRunner<'_> {
     }
 }
 
-/// A record that a step made or changed, and whether it is new.
+/// A record that a step created or changed, and whether it is new.
 type StepResult = (RawRecord, bool);
 
-/// A step that was done, or what is wrong with it.
+/// The result of a step, or its problems.
 type StepOutcome = std::result::Result<StepResult, Vec<Problem>>;
 
-/// Whether records of a kind come of action functions, which fail alone.
+/// Returns whether action functions create records of this kind. Such a create can fail alone.
 fn is_independent(kind: Kind) -> bool {
     FunctionName::all().any(|function| function.reported_kind() == kind)
 }
 
-/// What an operation refused is for the rules; other trouble ends the call.
+/// Passes problems of an operation to the rules. Other errors end the request.
 fn problems_of(done: Result<StepResult>) -> Result<StepOutcome> {
     match done {
         Ok(step) => Ok(Ok(step)),
@@ -279,23 +283,24 @@ fn problems_of(done: Result<StepResult>) -> Result<StepOutcome> {
     }
 }
 
-/// What has to be done before the rules can go on.
+/// The next operation before the rules can continue.
 enum NextOperation {
     LookUp(LookupKey),
     Create(Box<RawDraft>),
     Update(RecordAddress, Box<RawPatch>),
 }
 
-/// One run of the rules over what was seen: it ends where something was not seen yet.
+/// One run of the rules over the cached results. It ends at the first lookup or step without a
+/// result.
 pub(super) struct ComposedContext<'a> {
     composed: &'a ComposedRunner<'a>,
     cx: &'a Context,
     seen: &'a OperationCache,
-    /// Whether the call is refused already, so that nothing is done and only looked up.
+    /// Whether the request is already rejected. Then only lookups are executed.
     is_refused: bool,
-    /// Steps that this run has come by.
+    /// The number of steps that this run has passed.
     steps: usize,
-    /// What the steps of this run have made of records.
+    /// The records as the steps of this run changed them.
     changed: HashMap<LookupKey, RawRecord>,
     stop: Option<NextOperation>,
 }
@@ -306,7 +311,7 @@ impl ComposedContext<'_> {
         Err(RuleError::MissingLookups(Vec::new()))
     }
 
-    /// What the next step came to, or the end of this run.
+    /// Returns the result of the next step, or ends this run.
     fn step(&mut self, stop: impl FnOnce() -> NextOperation) -> RuleResult<(StoredRecord, bool)> {
         match self.seen.steps.get(self.steps) {
             Some(Ok((record, is_new))) => {
@@ -321,8 +326,8 @@ impl ComposedContext<'_> {
         }
     }
 
-    /// Whether records of a kind can be read by their id; where not, one that is named counts as
-    /// there.
+    /// Returns whether records of a kind can be read by id. If not, a named record counts as
+    /// existing.
     fn is_read(&self, kind: Kind) -> bool {
         self.composed
             .registered(kind)
@@ -335,13 +340,13 @@ fn own_key(record: &RawRecord) -> LookupKey {
 }
 
 fn stored(record: RawRecord) -> StoredRecord {
-    // Operations tell no place: the older one is the one that was created before.
+    // Operations report no row, so the creation time decides which record is older.
     StoredRecord::new(record.meta().created.as_micros(), record)
 }
 
 impl RuleContext for ComposedContext<'_> {
     fn find_at(&mut self, address: &RecordAddress) -> RuleResult<Option<RecordLocation>> {
-        // The library has looked before it runs a plan.
+        // The library has checked the container before.
         let RecordAddress {
             kind, id, parent, ..
         } = address.clone();
@@ -411,7 +416,7 @@ impl RuleContext for ComposedContext<'_> {
             return Ok(stored);
         }
         if self.composed.registered(at.kind)?.update.is_none() {
-            // An action that cannot be changed stays as it was recorded.
+            // An action that cannot be changed stays unchanged.
             return if at.kind == Kind::Person {
                 Err(Error::not_implemented().into())
             } else {
@@ -469,5 +474,5 @@ impl RuleContext for ComposedContext<'_> {
     }
 }
 
-/// Look-ups that are under way at the same time, at most: a body may name very many.
+/// The maximum number of concurrent lookups, because a body can name very many records.
 const AT_ONCE: usize = 16;

@@ -64,7 +64,7 @@ pub(crate) trait Extension: Send + Sync {
         Duration::ZERO
     }
 
-    /// Answers a request for one of its operations.
+    /// Executes a request for one of its operations.
     async fn answer(&self, _call: &AuthorizedParts<'_>) -> Result<Response> {
         Err(Error::not_implemented())
     }

@@ -1,8 +1,8 @@
-//! Answers to reads that are given again as long as nothing was changed.
+//! Cached responses of reads, valid until the data changes.
 //!
-//! The body of an answer is kept when its request comes again: what is asked for once, like each
-//! page of an export, takes no memory for it, and no place from what is asked for again and again.
-//! Validators are kept at once: a client comes back with them.
+//! A body is cached only when its request is repeated. A request that is sent once, such as one
+//! page of an export, uses no memory for its body. It evicts nothing that is requested often.
+//! Validators are cached after the first request, because a client sends them with its next one.
 
 use std::{
     fmt,
@@ -23,39 +23,41 @@ use crate::{
     backend::RevisionSource,
 };
 
-/// Bodies that are kept at most: one that is kept takes the place that its request leads to from
-/// the one that had it.
+/// The maximum number of cached bodies. A new body replaces the one in its slot.
 const BODIES: usize = 128;
-/// Bytes of a body that is kept at most.
+/// The maximum size of a cached body, in bytes.
 const BYTES: usize = 128 * 1024;
-/// Answers of which the validators are kept at most. Each takes some 400 bytes.
+/// The maximum number of responses whose validators are cached. Each uses about 400 bytes.
 const VALIDATORS: usize = 4096;
-/// Documents that are kept at most, in places of their own: whoever needs no key to read them takes
-/// none from the records.
+/// The maximum number of cached documents. They have slots of their own, so that anonymous readers
+/// of documents do not evict records.
 const DOCUMENTS: usize = 8;
-/// Bytes of a base and a query under which an answer is kept at most.
+/// The maximum total length of the base URL and the query of a cached response, in bytes.
 const ADDRESS: usize = 1024;
 
-/// Answers to reads, each with the revision before it was made: of more of them the validators than
-/// the bodies.
+/// Cached responses of reads, each with the revision from before it was produced. It has more slots
+/// for validators than for bodies.
 pub(crate) struct ResponseCache {
     revision: Arc<dyn RevisionSource>,
     hasher: RandomState,
     bodies: CacheSlots<(Bytes, Option<Validators>)>,
-    /// Of each place of a body the hash of the last request that led there and was answered anew.
+    /// For each slot of a body, the hash of the last request that was not served from this slot.
     asked: Vec<AtomicU64>,
-    /// The hashes of requests that have succeeded, each at the place of its validators: for a
-    /// remote revision.
+    /// The hashes of requests that have succeeded, in the slots of their validators. They are used
+    /// if the revision is remote.
     succeeded: Vec<AtomicU64>,
     validators: CacheSlots<Validators>,
     documents: CacheSlots<(Bytes, Option<Validators>)>,
 }
 
 impl ApiBuilder {
-    /// Keeps the answer to a read that comes again, some megabytes of them at most, and gives it
-    /// out as long as nothing was changed. Every kind must be read from the backend whose revision
-    /// is told, and what is read may depend on the tenant and the address alone: not on who of the
-    /// tenant's callers asks, on the time, or on what the vendor's layers attached to the request.
+    /// Caches responses of repeated reads until the revision of the tenant changes.
+    ///
+    /// The cache uses a few megabytes at most. Two conditions must hold:
+    ///
+    /// - `backend` reports the revision of the backend that serves every kind.
+    /// - A read depends only on the tenant and the URL. It does not depend on the caller, the time,
+    ///   or the request extensions of the vendor's layers.
     #[must_use]
     pub fn response_cache(mut self, backend: impl RevisionSource + 'static) -> Self {
         self.settings.extensions.response_cache = Some(ResponseCache::new(Arc::new(backend)));
@@ -63,10 +65,10 @@ impl ApiBuilder {
     }
 }
 
-/// What is kept of answers, each at the place that its request leads to.
+/// Cached values, each in the slot of its request.
 struct CacheSlots<T>(Vec<Mutex<Option<CachedResponse<T>>>>);
 
-/// What is kept of an answer, with all that it depends on.
+/// A cached value, with everything that it depends on.
 struct CachedResponse<T> {
     revision: u64,
     tenant: Tenant,
@@ -109,7 +111,7 @@ impl<T: Clone> CacheSlots<T> {
             .then(|| answer.what.clone())
     }
 
-    /// Whether there is an answer to this request, at whatever revision.
+    /// Returns whether there is a response to this request, at any revision.
     fn has(
         &self,
         entry: &CacheSlot<'_>,
@@ -159,14 +161,14 @@ impl<T: Clone> CacheSlots<T> {
     }
 }
 
-/// The one of these places that a hash leads to.
+/// Returns the slot of a hash.
 fn at<T>(places: &[T], hash: u64) -> Option<&T> {
     let count = u64::try_from(places.len()).ok()?;
     places.get(usize::try_from(hash.checked_rem(count)?).ok()?)
 }
 
 impl<T> CachedResponse<T> {
-    /// Whether it is one to this request.
+    /// Returns whether this is the response to the request.
     fn is_of(
         &self,
         entry: &CacheSlot<'_>,
@@ -181,18 +183,18 @@ impl<T> CachedResponse<T> {
     }
 }
 
-/// Where the answer to a request is kept, and the revision before it is made.
+/// The slot for the response to a request, and the revision from before it is produced.
 pub(crate) struct CacheSlot<'a> {
     bodies: &'a CacheSlots<(Bytes, Option<Validators>)>,
-    /// None of documents: they are kept at once, with their validators.
+    /// `None` for documents: they are cached after the first request, with their validators.
     of_records: Option<RecordSlots<'a>>,
     hash: u64,
-    /// `None` if it was not asked for: nothing is stored here then, except that the request has
-    /// succeeded.
+    /// `None` if the revision was not requested. The cache then stores nothing here, except that
+    /// the request has succeeded.
     revision: Option<u64>,
 }
 
-/// What is known of reads of records alone.
+/// The slots that only reads of records use.
 #[derive(Clone, Copy)]
 struct RecordSlots<'a> {
     asked: &'a [AtomicU64],
@@ -225,8 +227,8 @@ impl ResponseCache {
         }
     }
 
-    /// Where the answer to a read is kept; `None` when the backend cannot tell now whether it
-    /// changed.
+    /// Returns the slot for the response to a read, or `None` if the backend cannot report its
+    /// revision now.
     pub(crate) async fn entry(
         &self,
         cx: &Context,
@@ -243,7 +245,8 @@ impl ResponseCache {
         };
         let has_succeeded =
             || at(&self.succeeded, hash).is_some_and(|last| last.load(Ordering::Relaxed) == hash);
-        // Told before anything is read: what changes meanwhile makes the answer stale.
+        // Get the revision before anything is read: a later change then makes the cached response
+        // stale.
         let revision = if self.revision.is_remote() && !has_succeeded() {
             None
         } else {
@@ -257,8 +260,8 @@ impl ResponseCache {
         })
     }
 
-    /// The same of a document that no change of the data changes; `variant` tells those apart that
-    /// lie at one address.
+    /// Returns the slot of a document, which does not depend on the data. `variant` distinguishes
+    /// documents of the same URL.
     pub(in crate::api) fn entry_of_document(
         &self,
         cx: &Context,
@@ -276,12 +279,12 @@ impl ResponseCache {
 }
 
 impl CacheSlot<'_> {
-    /// Whether it is of a document, which every tenant reads.
+    /// Returns whether this is the slot of a document, which all tenants share.
     fn is_document(&self) -> bool {
         self.of_records.is_none()
     }
 
-    /// What was answered before, when nothing has changed since.
+    /// Returns the cached response if nothing has changed since.
     pub(in crate::api) fn answer(
         &self,
         cx: &Context,
@@ -291,7 +294,7 @@ impl CacheSlot<'_> {
         self.bodies.get(self, cx, target, query)
     }
 
-    /// The validators of what was answered before, when nothing has changed since.
+    /// Returns the validators of the cached response if nothing has changed since.
     pub(in crate::api) fn validators(
         &self,
         cx: &Context,
@@ -301,7 +304,7 @@ impl CacheSlot<'_> {
         self.of_records?.validators.get(self, cx, target, query)
     }
 
-    /// Keeps the validators of a success, and its body when its request has come before.
+    /// Caches the validators of a successful response, and its body if the request is repeated.
     pub(in crate::api) fn insert(
         &self,
         cx: &Context,
@@ -327,8 +330,8 @@ impl CacheSlot<'_> {
         }
     }
 
-    /// Whether the last request that led to this place was the same one, or there is an older
-    /// answer to it.
+    /// Returns whether the previous request for this slot was the same one, or an older response to
+    /// it is cached.
     fn is_repeated(&self, cx: &Context, target: &Target, query: Option<&str>) -> bool {
         let Some(RecordSlots { asked, .. }) = self.of_records else {
             return true;
@@ -339,7 +342,7 @@ impl CacheSlot<'_> {
 }
 
 impl fmt::Debug for ResponseCache {
-    /// Without what is kept: that is people's data.
+    /// Omits the cached responses, because they contain personal data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResponseCache").finish_non_exhaustive()
     }

@@ -1,5 +1,6 @@
-//! What a vendor has narrower than the interface, said where a kind is registered (CAP-04 to
-//! CAP-08).
+//! Constraints that a vendor sets when it registers a kind.
+//!
+//! Requirements: CAP-04 to CAP-08.
 
 use std::ops::RangeInclusive;
 
@@ -11,21 +12,27 @@ use crate::{
     value::Amount,
 };
 
-/// Each is declared, enforced before an operation runs, and held against what else is registered
-/// when the API is built.
+/// Methods for constraints. Each constraint is declared, enforced before an operation runs, and
+/// checked for contradictions when the API is built.
 impl<R: Resource, S> ResourceConfig<R, S> {
-    /// Asks for these fields on each create, also for the people and actions of helpers, and lets
-    /// no change empty them: else the answer is 400 with `FIELD_REQUIRED` (CAP-05). Of a field with
-    /// members, these are required wherever the field is sent, but not the field itself:
+    /// Requires these fields on each create, also for the people and actions of helpers. A change
+    /// must not clear them.
+    ///
+    /// Otherwise the response is 400 with `FIELD_REQUIRED`. Named members of a field are required
+    /// if the field is sent, but the field itself is not:
     /// `writable!(person::{family_name, email_addresses::{address}})`.
+    ///
+    /// Requirements: CAP-05.
     #[must_use]
-    #[allow(clippy::needless_pass_by_value, reason = "a set is made for this call")]
+    #[allow(clippy::needless_pass_by_value, reason = "a set is made for each call")]
     pub fn required_fields(self, fields: WritableSet<R>) -> Self {
         self.narrowed(fields.fields().each(|narrow| narrow.required = true))
     }
 
-    /// Takes only these values of an enum (TYP-08), such as `["accepted", "declined"]` or
-    /// `[AttendanceStatus::Accepted]`; a flexible enum takes no others then (TYP-09).
+    /// Accepts only these values of an enum, such as `["accepted", "declined"]` or
+    /// `[AttendanceStatus::Accepted]`. A flexible enum then accepts no other values.
+    ///
+    /// Requirements: TYP-08, TYP-09.
     #[must_use]
     pub fn allowed_values<V: ToString>(
         self,
@@ -36,17 +43,19 @@ impl<R: Resource, S> ResourceConfig<R, S> {
         self.narrow_at(field, |narrow| narrow.values = Some(values))
     }
 
-    /// What the field is where a create leaves it out, and where a change empties it (CAP-08).
+    /// Sets the value of a field that a create omits or a change clears.
+    ///
+    /// Requirements: CAP-08.
     #[must_use]
     #[allow(
         clippy::needless_pass_by_value,
-        reason = "a value is made for this call"
+        reason = "a value is created for each call"
     )]
     pub fn default(self, field: impl Into<FieldPath<R>>, value: impl ToString) -> Self {
         self.narrow_at(field, |narrow| narrow.default = Some(value.to_string()))
     }
 
-    /// Takes only whole numbers or amounts from the first to the last, such as `0..=2_147_483_647`.
+    /// Accepts only integers or amounts in this range, such as `0..=2_147_483_647`.
     #[must_use]
     pub fn value_range<N: Into<Amount>>(
         self,
@@ -59,7 +68,8 @@ impl<R: Resource, S> ResourceConfig<R, S> {
         })
     }
 
-    /// Takes only texts of at most so many characters; of a list of texts, each.
+    /// Accepts only strings of at most this many characters. In a list of strings, the limit
+    /// applies to each string.
     #[must_use]
     pub fn max_length(self, field: impl Into<FieldPath<R>>, characters: u32) -> Self {
         self.narrow_at(field, |narrow| narrow.max_length = Some(characters))
@@ -71,7 +81,8 @@ impl<R: Resource, S> ResourceConfig<R, S> {
         self.narrowed(narrowing)
     }
 
-    /// What is said twice of one field holds both; of two defaults the last.
+    /// Merges constraints. If a field has two of them, both apply; of two defaults the last one
+    /// applies.
     pub(super) fn narrowed(mut self, mut narrowing: Constraints) -> Self {
         narrowing.merge(self.registered.constraints.take().unwrap_or_default());
         self.registered.constraints = Some(narrowing);

@@ -1,5 +1,6 @@
-//! What a vendor registers for one kind: operations, scopes and field restrictions (CAP-04 to
-//! CAP-07).
+//! What a vendor registers for a kind: operations, scopes and constraints of fields.
+//!
+//! Requirements: CAP-04 to CAP-07.
 
 mod constraints;
 
@@ -14,8 +15,9 @@ use crate::{
     backend::{Create, Delete, Find, Get, List, Update},
 };
 
-/// The operations of a store that are offered for the kind `R`. An operation compiles only where
-/// the store implements it.
+/// Configures the operations of a store that are offered for the kind `R`.
+///
+/// A method compiles only if the store implements its operation.
 pub struct ResourceConfig<R, S> {
     store: Arc<S>,
     pub(super) registered: KindRegistration,
@@ -35,7 +37,9 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         Arc::new(TypedAdapter::new(&self.store))
     }
 
-    /// Offers the collection of all records (COL-01).
+    /// Offers the collection of all records.
+    ///
+    /// Requirements: COL-01.
     #[must_use]
     pub fn list(mut self) -> Self
     where
@@ -46,8 +50,9 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Offers the collections under each `Parent`, such as the signatures of a petition (COL-04 to
-    /// COL-18).
+    /// Offers the collection under each `Parent`, such as the signatures of a petition.
+    ///
+    /// Requirements: COL-04 to COL-18.
     #[must_use]
     pub fn list_under<Parent: Resource>(mut self) -> Self
     where
@@ -59,11 +64,16 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Lets the collection of all records be filtered by these, and ordered by the dates among them
-    /// (FLT-01, FLT-09). The library reads each filter, refuses whatever compares another field or
-    /// has no [plan](crate::ListRequest::query_plan), and hands the rest to [`List`] in the request. Name
-    /// only what an index of the backend leads to. What does not leave the server is left out:
-    /// nobody learns it by a filter.
+    /// Sets the fields by which the collection of all records can be filtered. It can be ordered by
+    /// the dates among them.
+    ///
+    /// The library parses each filter. It rejects a filter that compares another field or has no
+    /// [plan](crate::ListRequest::query_plan). Other filters are passed to [`List`] in the request.
+    ///
+    /// Name only fields that have an index in the backend. Fields that are not readable are
+    /// removed, because a filter could reveal them.
+    ///
+    /// Requirements: FLT-01, FLT-09.
     #[must_use]
     pub fn filter_fields(mut self, fields: impl IntoIterator<Item = FilterField>) -> Self
     where
@@ -78,7 +88,9 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Offers reading one record (COL-03).
+    /// Offers reading one record.
+    ///
+    /// Requirements: COL-03.
     #[must_use]
     pub fn get(mut self) -> Self
     where
@@ -88,7 +100,9 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Offers creating (CRU-01).
+    /// Offers creating records.
+    ///
+    /// Requirements: CRU-01.
     #[must_use]
     pub fn create(mut self) -> Self
     where
@@ -98,7 +112,9 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Offers changing (CRU-04).
+    /// Offers changing records.
+    ///
+    /// Requirements: CRU-04.
     #[must_use]
     pub fn update(mut self) -> Self
     where
@@ -108,7 +124,9 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Offers deleting (CRU-05).
+    /// Offers deleting records.
+    ///
+    /// Requirements: CRU-05.
     #[must_use]
     pub fn delete(mut self) -> Self
     where
@@ -118,8 +136,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Offers every operation that the interface has for this kind, in every collection that it has
-    /// of it.
+    /// Offers every operation that the specification has for this kind, and all of its collections.
     #[must_use]
     pub fn all_operations(mut self) -> Self
     where
@@ -136,7 +153,9 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Lets composed helpers look records up (HAF-02, HLP-04).
+    /// Lets composed helpers look up records.
+    ///
+    /// Requirements: HAF-02, HLP-04.
     #[must_use]
     pub fn find(mut self) -> Self
     where
@@ -146,16 +165,17 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self
     }
 
-    /// Leaves out a link to one record that the store does not keep, such as
-    /// `petition::link::creator`: it is neither sent nor declared.
+    /// Omits a link to one record that the store does not have, such as `petition::link::creator`.
+    /// It is neither sent nor declared.
     #[must_use]
     pub fn without_link(mut self, key: LinkKey<R>) -> Self {
         self.registered.omitted_links.push(key.name());
         self
     }
 
-    /// Lets only these fields leave the server, even if the backend returns more. Of an object or a
-    /// list of objects some members may be named:
+    /// Sends only these fields, even if the backend returns more.
+    ///
+    /// Members of an object or of a list of objects can be named:
     /// `fields!(person::{given_name, email_addresses::{address, primary}})`.
     #[must_use]
     pub fn readable_fields(mut self, fields: FieldSet<R>) -> Self {
@@ -163,11 +183,14 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         self.narrowed(fields.others(|narrow| narrow.hidden = true))
     }
 
-    /// Takes only these fields from clients; others are ignored (CAP-06). Members are named as for
-    /// [`readable_fields`](Self::readable_fields): one that is in neither set is a member that the server has
-    /// not.
+    /// Accepts only these fields from clients and ignores others.
+    ///
+    /// Members are named as for [`readable_fields`](Self::readable_fields). A member in neither set
+    /// does not exist on this server.
+    ///
+    /// Requirements: CAP-06.
     #[must_use]
-    #[allow(clippy::needless_pass_by_value, reason = "a set is made for this call")]
+    #[allow(clippy::needless_pass_by_value, reason = "a set is made for each call")]
     pub fn writable_fields(mut self, fields: WritableSet<R>) -> Self {
         let fields = fields.fields();
         self.registered.writable = Some(fields.bits());

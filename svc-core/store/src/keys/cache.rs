@@ -1,5 +1,6 @@
-//! Keys that were looked up, in memory: a check of a known key asks the store for its epoch only
-//! (AUT-03).
+//! A cache of API keys. For a cached key, a check only reads the current epoch from the store.
+//!
+//! Requirements: AUT-03.
 
 use std::{
     collections::HashMap,
@@ -15,10 +16,10 @@ use svc_core::{auth::Caller, context::Tenant, value::Timestamp};
 
 use super::{KeyInfo, TokenHash};
 
-/// Keys kept in memory; beyond, all are forgotten and read again as they come.
+/// The maximum number of cached keys. When it is reached, the cache is cleared.
 const REMEMBERED: usize = 10_000;
 
-/// Keys as they were at one epoch: the number of changes to keys that the store has seen.
+/// API keys at one epoch, which is the number of key changes that the store has seen.
 #[derive(Default)]
 pub struct KeyCache {
     known: RwLock<CachedKeys>,
@@ -27,11 +28,12 @@ pub struct KeyCache {
 #[derive(Default)]
 struct CachedKeys {
     epoch: i64,
-    /// By prefix. Two keys with one prefix, which nobody can make on purpose, push each other out.
+    /// The keys by hash prefix. Two keys with the same prefix replace each other. An attacker
+    /// cannot create such keys.
     keys: HashMap<i64, (TokenHash, CachedKey)>,
 }
 
-/// What a check needs of a key.
+/// The data of a key that a check needs.
 struct CachedKey {
     tenant: Tenant,
     caller: Caller,
@@ -39,7 +41,8 @@ struct CachedKey {
 }
 
 impl KeyCache {
-    /// Whom a token stands for at this moment, when it was looked up in this epoch.
+    /// Returns the tenant and caller of a token if it was looked up in this epoch. The inner `None`
+    /// is an expired key.
     #[must_use]
     pub fn get(
         &self,
@@ -62,8 +65,8 @@ impl KeyCache {
         )
     }
 
-    /// Keeps what was read after so many changes, unless it is revoked; what is older than what is
-    /// known already is not kept.
+    /// Caches a key that was read in this epoch, unless it is revoked. A key from an older epoch
+    /// than the cached ones is ignored.
     pub fn insert(&self, hash: &TokenHash, epoch: i64, key: Option<&KeyInfo>) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if epoch < known.epoch {
@@ -84,8 +87,8 @@ impl KeyCache {
     }
 }
 
-/// Epochs for a store that other processes change without its notice: one ends with each change by
-/// this process, and after a time.
+/// Epochs for a store whose keys other processes may change without notification. An epoch ends
+/// with each change by this process, and after a maximum duration.
 #[derive(Debug)]
 pub struct KeyCacheEpochs {
     lasts: Duration,
@@ -94,7 +97,7 @@ pub struct KeyCacheEpochs {
 }
 
 impl KeyCacheEpochs {
-    /// Each lasts so long at most; no time at all, and there are none.
+    /// Creates epochs with this maximum duration. With a duration of zero, nothing is cached.
     #[must_use]
     pub fn new(lasts: Duration) -> Self {
         Self {
@@ -104,7 +107,7 @@ impl KeyCacheEpochs {
         }
     }
 
-    /// The epoch now, unless nothing is to be remembered.
+    /// Returns the current epoch, or `None` if nothing is cached.
     #[must_use]
     pub fn current(&self) -> Option<i64> {
         let times = self
@@ -117,7 +120,7 @@ impl KeyCacheEpochs {
             .checked_add(self.changes.load(Ordering::SeqCst))
     }
 
-    /// A key was changed.
+    /// Ends the current epoch because a key was changed.
     pub fn advance(&self) {
         self.changes.fetch_add(1, Ordering::SeqCst);
     }
@@ -133,7 +136,9 @@ impl fmt::Debug for KeyCache {
 mod tests {
     use super::*;
 
-    /// UND-15: an epoch ends with a change; without a time there is none.
+    /// An epoch ends with a change. With a duration of zero there are no epochs.
+    ///
+    /// Requirements: UND-15.
     #[test]
     fn epochs_go_on() {
         let epochs = KeyCacheEpochs::new(Duration::from_secs(60 * 60));
@@ -145,8 +150,10 @@ mod tests {
         assert!(short.current().is_some_and(|epoch| epoch > 0));
     }
 
-    /// UND-15, AUT-03: what was read before a revocation is not believed after it; a key ends when
-    /// it says so.
+    /// A key that was read before a revocation is not used after it, and a key ends at its expiry
+    /// time.
+    ///
+    /// Requirements: UND-15, AUT-03.
     #[test]
     fn an_epoch_ends_what_is_known() {
         let (cache, hash) = (KeyCache::default(), TokenHash::from_token("sesame"));
@@ -160,7 +167,7 @@ mod tests {
         assert!(cache.get(&TokenHash::from_token("other"), 1, at(1)).is_none());
         assert!(
             cache.get(&hash, 2, at(1)).is_none(),
-            "a key was changed since"
+            "a key has changed in the meantime"
         );
         cache.insert(&TokenHash::from_token("other"), 2, None);
         cache.insert(&hash, 1, Some(&key));

@@ -1,8 +1,9 @@
-//! API keys: random, stored as SHA-256 only, checked from memory, revoked at once (AUT-01 to
-//! AUT-08, UND-15).
+//! API keys. They are random, stored as SHA-256 hashes, cached in memory, and revoked immediately.
 //!
-//! A store keeps a [`KeyInfo`] and a [`TokenHash`] for each key, and a number that another one
-//! follows whenever a key was issued or revoked: the epoch of [`KeyCache`].
+//! A store stores a [`KeyInfo`] and a [`TokenHash`] for each key. It also stores a number that
+//! increases whenever a key is created or revoked: the epoch of [`KeyCache`].
+//!
+//! Requirements: AUT-01 to AUT-08, UND-15.
 
 mod cache;
 
@@ -20,24 +21,25 @@ use svc_core::{
 use super::hex;
 pub use cache::{KeyCache, KeyCacheEpochs};
 
-/// SHA-256 of a key's token.
+/// The SHA-256 hash of the token of a key.
 #[derive(Clone, Copy)]
 pub struct TokenHash([u8; 32]);
 
 impl TokenHash {
-    /// The hash of a token.
+    /// Returns the hash of a token.
     #[must_use]
     pub fn from_token(token: &str) -> Self {
         Self(Sha256::digest(token).into())
     }
 
-    /// A hash that was stored; `None` for bytes that are none.
+    /// Returns a hash from stored bytes, or `None` if the length is wrong.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// The part that keys are looked up with; the rest is compared in constant time.
+    /// Returns the part of the hash that is used for lookups. The rest is compared in constant
+    /// time.
     #[must_use]
     pub fn prefix(&self) -> i64 {
         self.0
@@ -45,13 +47,13 @@ impl TokenHash {
             .map_or(0, |first| i64::from_be_bytes(*first))
     }
 
-    /// What is stored.
+    /// Returns the bytes to store.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Whether this hash was stored, in constant time.
+    /// Returns whether the stored bytes are equal to this hash, in constant time.
     #[must_use]
     pub fn matches(&self, stored: &[u8]) -> bool {
         self.0.as_slice().ct_eq(stored).into()
@@ -64,22 +66,25 @@ impl fmt::Debug for TokenHash {
     }
 }
 
-/// A key that is about to be stored.
+/// A new key to store.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct StoredKey {
-    /// What is stored of it besides the hash.
+    /// The data to store next to the hash.
     pub info: KeyInfo,
-    /// What it is found by.
+    /// The hash of the token.
     pub hash: TokenHash,
 }
 
 impl StoredKey {
-    /// A key with a random token, `svck_` and 64 hex digits (UND-15), and what its holder is told.
+    /// Creates a key with a random token of `svck_` and 64 hex digits. Returns it with the token
+    /// for its holder.
     ///
     /// # Errors
     ///
-    /// The system has no random numbers.
+    /// Returns an error if the system provides no random bytes.
+    ///
+    /// Requirements: UND-15.
     pub fn random(
         tenant: &Tenant,
         options: KeyOptions,
@@ -93,22 +98,24 @@ impl StoredKey {
         Ok((key, CreatedKey { id, token }))
     }
 
-    /// A key that was issued elsewhere, as it was stored there.
+    /// Creates a key from the stored data of another store.
     #[must_use]
     pub fn from_stored(info: KeyInfo, hash: TokenHash) -> Self {
         Self { info, hash }
     }
 
-    /// The characters that a chosen token has at least: nothing slows down whoever tries short
-    /// ones.
+    /// The minimum length of a custom token. Short tokens could be guessed, because the number of
+    /// attempts is not limited.
     pub const MIN_TOKEN_LENGTH: usize = 20;
 
-    /// A key with a token that was chosen before (UND-15).
+    /// Creates a key with a custom token.
     ///
     /// # Errors
     ///
-    /// A token that fits into no header or is shorter than [`MIN_TOKEN_LENGTH`](Self::SHORTEST); or the
-    /// system has no random numbers.
+    /// Returns an error if the token is not a valid header value, if it is shorter than
+    /// [`MIN_TOKEN_LENGTH`](Self::SHORTEST), or if the system provides no random bytes.
+    ///
+    /// Requirements: UND-15.
     pub fn with_token(
         tenant: &Tenant,
         token: &str,
@@ -142,12 +149,12 @@ impl StoredKey {
         })
     }
 
-    /// What is answered where there is a key with this token already: that one when it is the
-    /// tenant's own and in force.
+    /// Returns the result if a key with this token already exists: the existing key if it belongs
+    /// to the same tenant and is not revoked.
     ///
     /// # Errors
     ///
-    /// Why the token cannot be used.
+    /// Returns the reason why the token cannot be used.
     pub fn resolve_existing(&self, existing: KeyInfo) -> Result<KeyInfo, KeyError> {
         match existing.revoked {
             _ if existing.tenant != self.info.tenant => Err(KeyError::TokenInUse),
@@ -157,11 +164,11 @@ impl StoredKey {
     }
 }
 
-/// The characters of the shortest token of which something is stored in clear.
+/// The minimum length of a token of which a part is stored as plain text.
 const HINTED: usize = 16;
 
-/// What is stored of a token besides its hash, so that a person knows it again: its last four
-/// characters; nothing of a short one, which they would help to guess.
+/// Returns the last four characters of a token, so that people can recognize it. Returns nothing
+/// for a short token, because they would help to guess it.
 fn hint(token: &str) -> String {
     if token.len() < HINTED {
         return String::new();
@@ -174,8 +181,7 @@ fn hint(token: &str) -> String {
     token.get(start..).unwrap_or_default().to_owned()
 }
 
-/// What a new key may do, and for how long (UND-15, AUT-04). The default may do everything, for
-/// ever.
+/// The rights and the lifetime of a new key. By default, a key has all rights and does not expire.
 ///
 /// ```
 /// use svc_store::keys::KeyOptions;
@@ -183,6 +189,8 @@ fn hint(token: &str) -> String {
 /// let form = KeyOptions::new("web form").only(["helper.record_signature".parse().unwrap()]);
 /// let reports = KeyOptions::new("reports").read_only();
 /// ```
+///
+/// Requirements: UND-15, AUT-04.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyOptions {
@@ -194,7 +202,7 @@ pub struct KeyOptions {
 }
 
 impl KeyOptions {
-    /// A key that may do everything; the label is for the people who manage keys.
+    /// Creates options for a key with all rights. The label is shown to people who manage keys.
     pub fn new(label: impl Into<String>) -> Self {
         Self {
             label: label.into(),
@@ -202,28 +210,29 @@ impl KeyOptions {
         }
     }
 
-    /// It may do only this.
+    /// Limits the key to these rights.
     #[must_use]
     pub fn rights(mut self, rights: impl IntoIterator<Item = Right>) -> Self {
         self.rights = Some(rights.into_iter().collect());
         self
     }
 
-    /// It may change nothing.
+    /// Makes the key read-only.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.read_only = true;
         self
     }
 
-    /// It is bound to a person of its tenant: the `creator` and `modified_by` of what it writes.
+    /// Binds the key to a person of its tenant, who becomes the `creator` and `modified_by` of its
+    /// writes.
     #[must_use]
     pub fn person(mut self, person: Id) -> Self {
         self.person = Some(person);
         self
     }
 
-    /// It is in force until this moment.
+    /// Sets when the key expires.
     #[must_use]
     pub fn expires_at(mut self, end: Timestamp) -> Self {
         self.expires = Some(end);
@@ -231,34 +240,36 @@ impl KeyOptions {
     }
 }
 
-/// A key as the people who manage keys see it; the token itself is nowhere (UND-15).
+/// The data of a key for people who manage keys. It does not contain the token.
+///
+/// Requirements: UND-15.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyInfo {
-    /// Names the key in this list and for its revocation; not secret.
+    /// Identifies the key in lists and for its revocation; not secret.
     pub id: String,
-    /// The tenant whose data it opens.
+    /// The tenant whose data the key can access.
     pub tenant: Tenant,
-    /// The last four characters of the token; empty for a short one.
+    /// The last four characters of the token; empty for a short token.
     pub hint: String,
-    /// What it is for.
+    /// The purpose of the key.
     pub label: String,
-    /// What it may do; everything when `None`.
+    /// The rights of the key; all rights if `None`.
     pub rights: Option<BTreeSet<Right>>,
-    /// Whether it may change nothing.
+    /// Whether the key is read-only.
     pub read_only: bool,
-    /// The person it is bound to.
+    /// The person that the key is bound to.
     pub person: Option<Id>,
-    /// When it was issued.
+    /// When the key was created.
     pub created: Timestamp,
-    /// Until when it is in force.
+    /// When the key expires.
     pub expires: Option<Timestamp>,
-    /// When it was revoked.
+    /// When the key was revoked.
     pub revoked: Option<Timestamp>,
 }
 
 impl KeyInfo {
-    /// A key that may do everything, for ever.
+    /// Creates the data of a key with all rights that does not expire.
     #[must_use]
     pub fn new(id: String, tenant: Tenant, created: Timestamp) -> Self {
         Self {
@@ -275,8 +286,9 @@ impl KeyInfo {
         }
     }
 
-    /// Whom the key stands for at this moment; `None` when it is revoked or expired (AUT-03,
-    /// AUT-04).
+    /// Returns the tenant and caller of the key, or `None` if it is revoked or expired.
+    ///
+    /// Requirements: AUT-03, AUT-04.
     #[must_use]
     pub fn caller_at(&self, now: Timestamp) -> Option<(Tenant, Caller)> {
         let is_in_force = self.revoked.is_none() && self.expires.is_none_or(|end| now < end);
@@ -298,7 +310,8 @@ impl KeyInfo {
             .with_key_name(&*self.id)
     }
 
-    /// The rights as they are stored: `people.create helper.record_signature`; `None` for all.
+    /// Returns the rights in stored form: `people.create helper.record_signature`. `None` for all
+    /// rights.
     #[must_use]
     pub fn stored_rights(&self) -> Option<String> {
         let names = |rights: &BTreeSet<Right>| {
@@ -311,11 +324,12 @@ impl KeyInfo {
         self.rights.as_ref().map(names)
     }
 
-    /// Takes over rights that were stored.
+    /// Sets the rights from their stored form.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unexpected`](svc_core::ErrorKind::Unexpected) for a text that names none.
+    /// [`ErrorKind::Unexpected`](svc_core::ErrorKind::Unexpected) if the text contains an unknown
+    /// right.
     pub fn read_rights(&mut self, stored: Option<&str>) -> Result<()> {
         let rights = |text: &str| text.split_ascii_whitespace().map(str::parse).collect();
         self.rights = stored
@@ -326,13 +340,13 @@ impl KeyInfo {
     }
 }
 
-/// A key that was just issued: the only moment at which its token is known.
+/// A new key with its token, which cannot be read again later.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CreatedKey {
-    /// Names the key for its revocation; not secret.
+    /// Identifies the key for its revocation; not secret.
     pub id: String,
-    /// The secret that goes into the key header.
+    /// The secret token for the key header.
     pub token: String,
 }
 
@@ -344,51 +358,50 @@ impl fmt::Debug for CreatedKey {
     }
 }
 
-/// Why a key was not issued.
+/// Error raised when a key cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
-    /// There is no such tenant.
+    /// The tenant does not exist.
     #[error("there is no tenant named `{0}`")]
     UnknownTenant(String),
-    /// A token must fit into a header.
-    #[error("a key has at most 256 characters, all of them visible ASCII, without spaces")]
+    /// The token is not a valid header value.
+    #[error("a key must have at most 256 characters, only visible ASCII without spaces")]
     InvalidToken,
-    /// A token that a person chose can be guessed when it is short.
+    /// The custom token is so short that it can be guessed.
     #[error(
-        "a key that is chosen has at least {} characters; choose them at random, as `openssl rand -hex 20` does, or let a \
-         key be made",
+        "a custom key must have at least {} characters; use random ones, for example from `openssl rand -hex 20`, or \
+         generate a key",
         StoredKey::MIN_TOKEN_LENGTH
     )]
     TokenTooShort,
     /// Another tenant has this token.
-    #[error("another tenant has this key already; choose another one")]
+    #[error("another tenant already has this key; use a different one")]
     TokenInUse,
-    /// The token was revoked; it does not come back.
-    #[error("this key was revoked; choose another one")]
+    /// The token was revoked and cannot be used again.
+    #[error("this key was revoked; use a different one")]
     TokenRevoked,
-    /// The keys cannot be read or written now.
-    #[error("the keys cannot be used now: {0:?}")]
+    /// The keys cannot be read or written.
+    #[error("the store of the keys failed: {0:?}")]
     Storage(Error),
 }
 
-/// What happens to the webhooks of a key that is revoked: those that it created or was the last to
-/// change.
+/// What happens to the webhooks that a revoked key created or was the last to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KeyWebhooks {
-    /// They are disabled, so that no receiver outlives its key.
+    /// Disable them, so that no webhook outlives its key.
     #[default]
     Disable,
-    /// They go on sending.
+    /// Leave them active.
     Keep,
 }
 
 /// The result of revoking a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Revocation {
-    /// Whether the key was in force.
+    /// Whether the key was valid before.
     pub was_in_force: bool,
-    /// Number of webhooks that were disabled with it.
+    /// The number of webhooks that were disabled.
     pub disabled_webhooks: usize,
 }
 
@@ -406,7 +419,9 @@ mod tests {
         StoredKey::random(&Tenant::new("acme"), options, Timestamp::MIN).unwrap()
     }
 
-    /// UND-15: the token is random and in no record of the key but its last four characters.
+    /// The token is random. A key stores only its last four characters.
+    ///
+    /// Requirements: UND-15.
     #[test]
     fn a_token_is_told_once() {
         let ((key, told), (_, other)) =
@@ -426,7 +441,10 @@ mod tests {
         assert!(!key.hash.matches(&[]));
     }
 
-    /// UND-15: what a header cannot have is refused; what a tenant has already is not issued twice.
+    /// A token that is not a valid header value is rejected, and an existing token is not created
+    /// twice.
+    ///
+    /// Requirements: UND-15.
     #[test]
     fn chosen_tokens() {
         let key = |tenant: &str, token: &str| {
@@ -472,7 +490,9 @@ mod tests {
         ));
     }
 
-    /// UND-15: of a short token nothing stands in clear.
+    /// No part of a short token is stored as plain text.
+    ///
+    /// Requirements: UND-15.
     #[test]
     fn short_tokens_have_no_hint() {
         for token in ["", "abc", "sesame", "fifteen-letters"] {
@@ -481,7 +501,9 @@ mod tests {
         assert_eq!(hint("sixteen--letters"), "ters");
     }
 
-    /// AUT-04: rights are stored as words, and read back as they were.
+    /// Rights are unchanged after they are stored and read.
+    ///
+    /// Requirements: AUT-04.
     #[test]
     fn rights_there_and_back() {
         let rights = ["people.read", "helper.record_signature"].map(|name| name.parse().unwrap());

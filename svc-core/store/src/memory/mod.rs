@@ -1,4 +1,4 @@
-//! A store in memory: the specification of a store, in a few hundred lines.
+//! A store in memory, which is the reference for other stores.
 
 mod outbox;
 mod tables;
@@ -39,17 +39,18 @@ use svc_core::{
 use self::tables::TenantTables;
 use crate::feed::{FeedCursors, FeedQuery, FeedRecorder};
 
-/// Tells the time; a test sets its own.
+/// Returns the current time. Tests use a clock of their own.
 type ClockFn = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// A store in memory, for unit tests and examples: **nothing is durable**. Cheap to clone; clones
-/// share the records.
+/// A store in memory, for unit tests and examples: **nothing is durable**.
 ///
-/// It is the specification of a store: what each [`Lookup`] asks and each [`Change`] means is
-/// what it does, maps under one lock and nothing else. Another store behaves alike when `laws` says
-/// so.
+/// A clone is cheap and shares the records.
 ///
-/// Every tenant that a request names is there, without records at first.
+/// The store is the reference for other stores. It consists of maps under one lock, and defines
+/// what each [`Lookup`] returns and each [`Change`] does. The tests in `laws` compare other stores
+/// with it.
+///
+/// Every tenant that a request names exists, without records at first.
 ///
 /// # Examples
 ///
@@ -77,7 +78,7 @@ struct MemoryInner {
     commits: AtomicU64,
     feed_cursors: FeedCursors,
     bells: Notifier<Tenant>,
-    /// Rings when something is to be sent, whoever's it is.
+    /// Notifies of new outbox entries of all tenants.
     outgoing: Notifier<()>,
     webhooks: webhooks::WebhookMap,
 }
@@ -106,7 +107,7 @@ impl Default for MemoryStore {
 }
 
 impl MemoryStore {
-    /// A store without records.
+    /// Creates a store without records.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -116,14 +117,16 @@ impl MemoryStore {
         }
     }
 
-    /// Tells the time from `clock` instead of the system.
+    /// Sets the clock. The default is the system time.
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.now = Arc::new(clock);
         self
     }
 
-    /// Decides whether a posted person is known already (HLP-04); by default [`DefaultMatching`].
+    /// Sets the method of person matching. The default is [`DefaultMatching`].
+    ///
+    /// Requirements: HLP-04.
     #[must_use]
     pub fn person_matching(mut self, matching: impl PersonMatching + 'static) -> Self {
         self.matching = Arc::new(matching);
@@ -136,7 +139,8 @@ impl MemoryStore {
         api.store(&Arc::new(self.clone()))
     }
 
-    /// The answers to these questions, all of one moment: for tests of whatever asks them.
+    /// Returns the results of these lookups, all at the same time. For tests of code that uses
+    /// lookups.
     #[must_use]
     pub fn lookup_all(&self, tenant: &Tenant, questions: &[Lookup]) -> Vec<(Lookup, LookupResult)> {
         self.read(tenant, |tables| {
@@ -147,31 +151,35 @@ impl MemoryStore {
         })
     }
 
-    /// The moment that the tenant's next turn has (see [`TransactionContext::timestamp`]), unless another one comes
-    /// first.
+    /// Returns the time of the tenant's next transaction (see [`TransactionContext::timestamp`]), unless
+    /// another transaction is executed before it.
     #[must_use]
     pub fn next_timestamp(&self, tenant: &Tenant) -> Timestamp {
         (self.now)().at_least_after(self.read(tenant, |tables| Timestamp::from_micros(tables.clock)))
     }
 
-    /// Applies changes that were decided elsewhere in the turn of this moment: all of them, or
-    /// none.
+    /// Applies changes of a decision that was made outside of the store, in a transaction with this
+    /// time. Applies all of them, or none.
     ///
     /// # Errors
     ///
-    /// When the tenant's last turn was not earlier.
+    /// Returns an error if the time is not later than that of the tenant's last transaction.
     pub fn commit(&self, tenant: &Tenant, time: Timestamp, changes: &[Change]) -> Result<()> {
         let mut tenants = self.tenants();
         let tables = tenants.entry(tenant.clone()).or_default();
         if tables.clock >= time.as_micros() {
-            return Err(Error::unexpected("a turn before the tenant's last one"));
+            return Err(Error::unexpected(
+                "a transaction with a time before the tenant's last one",
+            ));
         }
         self.apply(tables, time, changes);
         self.shared.bells.notify(tenant);
         Ok(())
     }
 
-    /// What is to be sent, responses (HAF-11) and messages (SCH-01), in the order of the calls.
+    /// Returns the outbox entries, responses and messages, in the order of their requests.
+    ///
+    /// Requirements: HAF-11, SCH-01.
     #[must_use]
     pub fn outbox_entries(&self, tenant: &Tenant) -> Vec<OutboxEntry> {
         self.read(tenant, |tables| {
@@ -183,7 +191,7 @@ impl MemoryStore {
         })
     }
 
-    /// Another store with the same records.
+    /// Returns another store with the same records.
     #[cfg(feature = "testkit")]
     pub(super) fn fork(&self) -> Self {
         let tenants = Mutex::new(self.tenants().clone());
@@ -197,7 +205,7 @@ impl MemoryStore {
     }
 
     fn tenants(&self) -> MutexGuard<'_, HashMap<Tenant, TenantTables>> {
-        // Nothing panics while it holds the lock.
+        // No code panics while it holds the lock.
         self.shared
             .tenants
             .lock()
@@ -209,7 +217,7 @@ impl MemoryStore {
         read(tenants.get(tenant).unwrap_or(&TenantTables::default()))
     }
 
-    /// Nothing of it can fail, so all changes are applied or none.
+    /// Applies changes. This cannot fail, so all changes are applied or none.
     fn apply(&self, tables: &mut TenantTables, time: Timestamp, changes: &[Change]) {
         let mut telling = FeedRecorder::default();
         for change in changes {
@@ -229,7 +237,7 @@ impl MemoryStore {
     }
 }
 
-/// Everything is at hand.
+/// Executes lookups directly on the data.
 struct MemoryLookups<'a>(&'a TenantTables);
 
 impl LookupSource for MemoryLookups<'_> {
@@ -245,7 +253,8 @@ impl Store for MemoryStore {
             let rows = tables
                 .collection(kind, &request.scope)
                 .ok_or_else(Error::not_found)?;
-            // Each record is looked at, which is what a filter means and what no other store does.
+            // Each record is evaluated, which defines the meaning of a filter. Other stores use an
+            // index.
             request.page_of_all(
                 rows.iter()
                     .filter_map(|row| Some(tables.in_row(*row)?.record))
@@ -288,7 +297,7 @@ impl Store for MemoryStore {
             changes, outcome, ..
         } = decided.map_err(|pause| match pause {
             RuleError::Failed(error) => error,
-            // Everything is at hand, and no call was before this one.
+            // All lookups are available, and the transaction has no earlier request.
             other => Error::unexpected(other.to_string()),
         })?;
         self.apply(tables, turn.timestamp, &changes);
@@ -316,7 +325,7 @@ impl Store for MemoryStore {
     }
 }
 
-/// Counts commits, so that answers to reads may be kept ([`ApiBuilder::response_cache`]).
+/// Counts commits, so that responses to reads can be cached ([`ApiBuilder::response_cache`]).
 #[async_trait]
 impl RevisionSource for MemoryStore {
     async fn revision(&self, _: &Tenant, _: std::time::Instant) -> Option<u64> {
@@ -340,8 +349,10 @@ impl ChangeFeed for MemoryStore {
     }
 }
 
-/// Whose a container is (HLP-07); where two tenants have one of this id, whose is meant cannot be
-/// told.
+/// Finds the tenant of a container. If two tenants have a container with this id, there is no
+/// result.
+///
+/// Requirements: HLP-07.
 #[async_trait]
 impl TenantResolver for MemoryStore {
     async fn tenant_of(&self, container: &RecordAddress) -> Result<Option<Tenant>> {

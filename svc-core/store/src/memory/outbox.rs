@@ -1,4 +1,4 @@
-//! What is to be sent, in memory.
+//! The outbox in memory.
 
 use async_trait::async_trait;
 use svc_core::{
@@ -10,7 +10,7 @@ use svc_core::{
 
 use super::MemoryStore;
 
-/// Something to send, until it is sent.
+/// An outbox entry until it is delivered.
 #[derive(Debug, Clone)]
 pub(super) struct QueuedEntry {
     pub(super) dispatch: OutboxEntry,

@@ -1,4 +1,4 @@
-//! The records of one tenant, what finds them, and what they come to.
+//! The records of one tenant with their indexes and totals.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -22,35 +22,36 @@ use svc_core::{
 use super::outbox::QueuedEntry;
 use crate::feed::{FeedChange, FeedPosition, FeedQuery, FeedRows};
 
-/// A collection: of a kind, all of it or what a link (or hidden reference) makes lead to one
-/// record.
+/// A collection: all records of a kind, or those whose link (or hidden reference) has one record as
+/// its target.
 type TableCollection = (Kind, Option<(&'static str, Id)>);
 
-/// Everything of one tenant. A row is a record's place in the order of creation, over all kinds.
+/// The data of one tenant. A row is the position of a record in the creation order of all kinds.
 #[derive(Default, Clone)]
 pub(super) struct TenantTables {
-    /// The moment of the last turn, in microseconds.
+    /// The time of the last transaction, in microseconds.
     pub(super) clock: i64,
-    /// What is to be sent, in the order of the calls.
+    /// The outbox, in the order of the requests.
     pub(super) outbox: BTreeMap<i64, QueuedEntry>,
     sent: i64,
-    /// What was told of changes, in their order.
+    /// The feed entries, in order.
     pub(super) feed: Vec<(FeedPosition, RecordChange)>,
     youngest: i64,
-    /// Each record, and what it is found by besides its id.
+    /// Each record with its keys other than the id.
     rows: HashMap<i64, (RawRecord, Vec<LookupKey>)>,
     ids: HashMap<(Kind, Id), i64>,
     keys: HashMap<LookupKey, BTreeSet<i64>>,
     collections: HashMap<TableCollection, BTreeSet<i64>>,
     sums: HashMap<(Kind, Id), Totals>,
     parts: HashMap<(Kind, Id), BTreeMap<String, Totals>>,
-    /// The people recognised in tickets, the attendance, and the ticket's place where it is known.
+    /// The people recorded as ticket holders, the attendance, and the position of the ticket if it
+    /// is known.
     holders: BTreeSet<(Id, i64, Option<i64>)>,
-    /// The answers that are kept, by their keys.
+    /// The stored responses, by key.
     kept: HashMap<Arc<str>, StoredResponse>,
 }
 
-/// The reference by which records of `kind` are listed under records of `of`.
+/// Returns the reference by which records of `kind` are listed under records of `of`.
 fn scope(kind: Kind, of: Kind) -> Option<&'static ReferenceSpec> {
     kind.schema()
         .references()
@@ -58,7 +59,7 @@ fn scope(kind: Kind, of: Kind) -> Option<&'static ReferenceSpec> {
         .find(|reference| reference.is_scope && reference.kind == of)
 }
 
-/// What a record is found by besides its id.
+/// Returns the keys of a record other than the id.
 fn keys(
     kind: Kind,
     name: Option<&String>,
@@ -75,9 +76,9 @@ fn keys(
         .collect()
 }
 
-// What is asked.
+// Lookups.
 impl TenantTables {
-    /// The row of the record that a key names; of several, the oldest.
+    /// Returns the row of the record with a key. Of several records, the oldest.
     pub(super) fn row(&self, key: &LookupKey) -> Option<i64> {
         match key {
             LookupKey::Id(kind, id) => self.ids.get(&(*kind, id.clone())).copied(),
@@ -98,7 +99,7 @@ impl TenantTables {
         }
     }
 
-    /// The record in a row, as it is now.
+    /// Returns the record in a row in its current state.
     pub(super) fn in_row(&self, row: i64) -> Option<StoredRecord> {
         let mut record = self.rows.get(&row)?.0.clone();
         for source in record
@@ -122,8 +123,8 @@ impl TenantTables {
         Some(StoredRecord::new(row, record))
     }
 
-    /// The rows of a collection, in creation order; `None` where there is no such collection or
-    /// container.
+    /// Returns the rows of a collection in creation order. `None` if the collection or the
+    /// container does not exist.
     pub(super) fn collection(&self, kind: Kind, of: &Scope) -> Option<&BTreeSet<i64>> {
         static NOTHING: BTreeSet<i64> = BTreeSet::new();
         let under = match of {
@@ -150,7 +151,7 @@ impl TenantTables {
         scope(kind, of).map_or(0, |link| self.under(kind, link.name, id).count()) as u64
     }
 
-    /// What a question asks.
+    /// Returns the result of a lookup.
     pub(super) fn answer(&self, question: &Lookup) -> LookupResult {
         let named = |key: &LookupKey| {
             self.rows
@@ -220,9 +221,9 @@ impl TenantTables {
     }
 }
 
-// What is told.
+// The change feed.
 impl TenantTables {
-    /// Tells of a change that is about to be made at this moment.
+    /// Adds the feed entries of a change that is about to be made at this time.
     pub(super) fn add_feed_entries(&mut self, told: &FeedChange<'_>, time: Timestamp) {
         match told {
             FeedChange::Record(what, record) => {
@@ -252,7 +253,7 @@ impl TenantTables {
             .push((FeedPosition::new(seq, 0, entry.at.as_micros()), entry));
     }
 
-    /// What the feed has for a page.
+    /// Returns the rows for a page of the feed.
     pub(super) fn feed_after(&self, query: &FeedQuery<'_>) -> FeedRows {
         let FeedQuery {
             after,
@@ -273,9 +274,9 @@ impl TenantTables {
     }
 }
 
-// What is changed.
+// Changes.
 impl TenantTables {
-    /// Applies a change. What is said of a record that is not there changes nothing.
+    /// Applies a change. A change of a nonexistent record has no effect.
     pub(super) fn apply(&mut self, change: &Change) {
         match change {
             Change::Insert(insert) => self.insert(insert),
@@ -361,7 +362,9 @@ impl TenantTables {
         }
     }
 
-    /// Deletes the responses that were stored before a time (IDM-06).
+    /// Deletes the responses that were stored before a time.
+    ///
+    /// Requirements: IDM-06.
     pub(super) fn sweep(&mut self, before: Timestamp) {
         self.kept.retain(|_, kept| kept.created_at >= before);
     }
@@ -447,7 +450,7 @@ impl TenantTables {
         );
     }
 
-    /// A record is not found by these keys any more, but by those.
+    /// Replaces keys of a record.
     fn find_by(&mut self, row: i64, freed: &[LookupKey], tied: Vec<LookupKey>) {
         for key in freed {
             self.keys
@@ -464,7 +467,7 @@ impl TenantTables {
         }
     }
 
-    /// Makes a link or hidden reference of a record lead elsewhere.
+    /// Changes the target of a link or hidden reference of a record.
     fn set_link(&mut self, row: i64, link: &'static str, to: Option<&Id>) {
         let Some(kind) = self.rows.get(&row).map(|(record, _)| record.kind()) else {
             return;
@@ -479,7 +482,7 @@ impl TenantTables {
                 .ids
                 .get(&(reference.kind, id.clone()))
                 .and_then(|row| self.rows.get(row));
-            // What comes from another store may lead to a person who comes next.
+            // In an import, the target can be a person that is imported later.
             known.map_or_else(
                 || RecordAddress::without_parent(reference.kind, id.clone()),
                 |(record, _)| record.address(),
@@ -521,7 +524,7 @@ impl TenantTables {
         }
     }
 
-    /// Removes a record with everything that finds and counts it, and what it comes to.
+    /// Removes a record with its keys, counts and totals.
     fn remove(&mut self, row: i64) {
         let Some((record, keys)) = self.rows.get(&row).cloned() else {
             return;

@@ -16,12 +16,12 @@ use svc_core::{
 
 use super::MemoryStore;
 
-/// Each by its id, with its tenant.
+/// The webhooks by id, with their tenant.
 pub(super) type WebhookMap = Mutex<BTreeMap<Id, (Tenant, StoredWebhook)>>;
 
 impl MemoryStore {
     fn lock_webhooks<T>(&self, read: impl FnOnce(&mut BTreeMap<Id, (Tenant, StoredWebhook)>) -> T) -> T {
-        // Nothing panics while it holds the lock.
+        // No code panics while it holds the lock.
         read(
             &mut self
                 .shared

@@ -1,9 +1,11 @@
-//! Where page n of a collection begins, at the same cost for page 2 and page 40 000 (COL-22).
+//! Finds the start of page n of a collection. The cost is the same for page 2 and page 40 000.
 //!
-//! The members of a collection are read once, at the first jump into it, and then follow the
-//! commits of the store. No counter of rows is stored. Telling [`RankBitmap`] twice what it knows
-//! changes nothing, so a commit that the first read has seen already does no harm when it is told
-//! again, and only its order with other commits matters.
+//! The rows of a collection are read once, at the first request for a page by number, and are then
+//! updated with each commit. No row numbers are stored. An update of a [`RankBitmap`] is
+//! idempotent, so a commit that the first read already contains can be applied again. Only the
+//! order of commits matters.
+//!
+//! Requirements: COL-22.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,15 +20,15 @@ use svc_core::{
 
 use super::rank_bitmap::RankBitmap;
 
-/// Collections and bytes that are kept; a collection larger than this is kept alone.
+/// The maximum numbers of collections and bytes in memory. A larger collection is stored alone.
 const COLLECTIONS: usize = 64;
 const BYTES: usize = 8 * 1024 * 1024;
 
-/// Names a collection: bytes that no other collection of the store has.
+/// Identifies a collection within the store.
 pub type CollectionKey = Box<[u8]>;
 
-/// Names a collection of a tenant: of all records of a kind, or of those under one record, by its
-/// kind and the bytes of its id.
+/// Returns the key of a collection of a tenant: all records of a kind, or those under one record,
+/// given by its kind and the bytes of its id.
 #[must_use]
 pub fn collection_key(tenant: i64, members: Kind, owner: Option<(Kind, &[u8])>) -> CollectionKey {
     let code = |kind: Kind| u8::try_from(kind.code()).unwrap_or_default();
@@ -40,7 +42,7 @@ pub fn collection_key(tenant: i64, members: Kind, owner: Option<(Kind, &[u8])>) 
     name.into()
 }
 
-/// A row that became a member of a collection, or is one no longer.
+/// A row that was added to a collection or removed from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MembershipChange {
@@ -48,12 +50,12 @@ pub struct MembershipChange {
     pub collection: CollectionKey,
     /// The row.
     pub row: i64,
-    /// Whether it is a member now.
+    /// Whether the row is a member now.
     pub is_member: bool,
 }
 
 impl MembershipChange {
-    /// A row that comes into a collection, or leaves it.
+    /// Creates a change.
     #[must_use]
     pub fn new(collection: CollectionKey, row: i64, is_member: bool) -> Self {
         Self {
@@ -64,7 +66,7 @@ impl MembershipChange {
     }
 }
 
-/// The collections whose members are in memory (COL-22).
+/// The rows of collections in memory.
 ///
 /// ```text
 /// let row = index.nth(&collection_key, position, |mut load| async move {
@@ -74,9 +76,11 @@ impl MembershipChange {
 ///     load.finish()
 /// }).await?;
 /// ```
+///
+/// Requirements: COL-22.
 pub struct OffsetIndex {
     known: Mutex<IndexSlots>,
-    /// How often a commit was followed.
+    /// The number of applied commits.
     followed: AtomicU64,
     collections: usize,
     bytes: usize,
@@ -85,7 +89,7 @@ pub struct OffsetIndex {
 #[derive(Default)]
 struct IndexSlots {
     slots: HashMap<CollectionKey, IndexSlot>,
-    /// Counts look-ups and loads: the least of `IndexSlot::used` goes first.
+    /// Counts lookups and loads. The slot with the smallest `IndexSlot::used` is removed first.
     clock: u64,
 }
 
@@ -95,8 +99,8 @@ struct IndexSlot {
 }
 
 enum SlotState {
-    /// Being read since `since`; what is committed meanwhile is kept, and the callers who wait are
-    /// woken when this goes.
+    /// The collection has been loading since `since`. Commits since then are collected, and waiting
+    /// callers are woken when this state ends.
     Loading {
         since: u64,
         meanwhile: Vec<(i64, bool)>,
@@ -112,14 +116,15 @@ enum SlotLookup {
 }
 
 impl Default for OffsetIndex {
-    /// For 64 collections and 8 MiB.
+    /// Creates an index with at most 64 collections and 8 MiB.
     fn default() -> Self {
         Self::with_limits(COLLECTIONS, BYTES)
     }
 }
 
 impl OffsetIndex {
-    /// For so many collections and bytes at most; the one that was used last is always kept.
+    /// Creates an index with limits for collections and bytes. The collection that was used last
+    /// always stays.
     #[must_use]
     pub fn with_limits(collections: usize, bytes: usize) -> Self {
         Self {
@@ -130,7 +135,8 @@ impl OffsetIndex {
         }
     }
 
-    /// Follows a commit: called in the order of commits, and before the commit is answered.
+    /// Applies a commit. Must be called in the order of commits, and before the commit is
+    /// acknowledged.
     pub fn apply(&self, moves: &[MembershipChange]) {
         let mut known = self.lock();
         for change in moves {
@@ -150,22 +156,22 @@ impl OffsetIndex {
         self.followed.fetch_add(1, Ordering::Release);
     }
 
-    /// Another number after every commit that was followed: pages found before and after it may
-    /// differ, though the file is the same.
+    /// Returns a number that changes with every applied commit. Pages read before and after it may
+    /// differ, even if the file is the same.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.followed.load(Ordering::Acquire)
     }
 
-    /// The row of the member with `position` members before it; `None` after the last one.
+    /// Returns the row at `position`, counted from 0; `None` after the last one.
     ///
-    /// `read` tells the load every row of the collection, best in ascending order, and finishes it.
-    /// It is called only when the collection is not in memory, by one caller at a time; a load that
-    /// goes unfinished is the next caller's.
+    /// `read` must insert every row of the collection into the load, preferably in ascending order,
+    /// and finish it. It is only called if the collection is not in memory, by one caller at a
+    /// time. If a load is not finished, the next caller loads the collection.
     ///
     /// # Errors
     ///
-    /// What `read` returns.
+    /// Returns the errors of `read`.
     pub async fn nth<E, F>(
         self: &Arc<Self>,
         collection: &[u8],
@@ -178,7 +184,7 @@ impl OffsetIndex {
         loop {
             match self.lookup(collection, position) {
                 SlotLookup::Ready(row) => return Ok(row),
-                // Woken when the other caller's load ended, well or badly.
+                // The caller is woken when the other caller's load has ended, successfully or not.
                 SlotLookup::Wait(end) => drop(end.await),
                 SlotLookup::Load(load) => return read(load).await,
             }
@@ -237,8 +243,8 @@ impl IndexSlots {
         self.clock
     }
 
-    /// Forgets the collections that were not used for longest until the rest keeps the limits;
-    /// never the last one.
+    /// Removes the least recently used collections until the limits are met, but never the last
+    /// one.
     fn shrink(&mut self, collections: usize, bytes: usize) {
         loop {
             let ready: Vec<_> = self
@@ -263,7 +269,7 @@ impl IndexSlots {
     }
 }
 
-/// The duty to read a collection; when it goes unfulfilled, the next caller gets it.
+/// The task of loading a collection. If it is dropped without `finish`, the next caller gets it.
 #[non_exhaustive]
 pub struct IndexLoad {
     index: Arc<OffsetIndex>,
@@ -274,18 +280,18 @@ pub struct IndexLoad {
 }
 
 impl IndexLoad {
-    /// Takes a row of the collection over.
+    /// Adds a row of the collection.
     pub fn insert(&mut self, row: i64) {
         self.members.insert(row);
     }
 
-    /// Puts the members in place with what was committed meanwhile, and answers the caller's own
-    /// question.
+    /// Completes the load with the commits since its start, and returns the row that the caller
+    /// requested.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Unexpected`](svc_core::ErrorKind::Unexpected) when nobody waits for this load any
-    /// more, which cannot be.
+    /// [`ErrorKind::Unexpected`](svc_core::ErrorKind::Unexpected) if the index no longer expects
+    /// this load, which cannot happen.
     pub fn finish(mut self) -> Result<Option<i64>> {
         let mut members = std::mem::take(&mut self.members);
         let mut known = self.index.lock();
@@ -293,7 +299,7 @@ impl IndexLoad {
         let slot = known.slots.get_mut(&self.collection);
         let Some(slot) = slot.filter(|slot| self.is_of(slot)) else {
             return Err(Error::unexpected(
-                "a collection was forgotten while it was read",
+                "a collection was removed from the index during its load",
             ));
         };
         if let SlotState::Loading { meanwhile, .. } = &slot.state {

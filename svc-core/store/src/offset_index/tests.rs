@@ -14,7 +14,7 @@ fn change(row: i64, is_member: bool) -> MembershipChange {
     }
 }
 
-/// What a store does: it tells every row.
+/// Inserts every row, like a store.
 fn finish(mut load: IndexLoad, members: &RankBitmap) {
     (0..)
         .map_while(|position| members.nth(position))
@@ -30,8 +30,8 @@ fn rows(index: &Arc<OffsetIndex>, collection: &[u8]) -> Vec<i64> {
     (0..).map_while(row).collect()
 }
 
-/// What may happen, in any order: a commit becomes visible in the file, the next commit's hook
-/// runs, a first read begins, sees the file, or ends.
+/// The events, in any order: a commit becomes visible in the file, the hook of the next commit
+/// runs, a first read starts, reads the file, or ends.
 #[derive(Debug, Clone)]
 enum Event {
     Commit(Vec<(i64, bool)>),
@@ -56,8 +56,10 @@ fn event() -> impl Strategy<Value = Event> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(22), ..ProptestConfig::default() })]
 
-    /// COL-22, UND-20: however commits, their hooks and a first read interleave, all index are
-    /// right in the end.
+    /// The index is correct at the end for every interleaving of commits, their hooks and a first
+    /// read.
+    ///
+    /// Requirements: COL-22, UND-20.
     #[test]
     fn any_interleaving(events in prop::collection::vec(event(), 0..60)) {
         let index = Arc::new(OffsetIndex::default());
@@ -104,20 +106,20 @@ fn the_least_used_go_first() {
             true
         }
         SlotLookup::Ready(_) => false,
-        SlotLookup::Wait(_) => panic!("nobody loads"),
+        SlotLookup::Wait(_) => panic!("the collection is not being loaded"),
     };
     for name in [b"a", b"b", b"c"] {
         assert!(load(name, 10));
     }
     assert!(!load(b"a", 10));
     assert!(load(b"d", 10));
-    assert!(!load(b"a", 10), "used since");
-    assert!(load(b"b", 10), "forgotten");
-    // By memory: the largest is kept alone.
+    assert!(!load(b"a", 10), "used in the meantime");
+    assert!(load(b"b", 10), "removed");
+    // By memory: the largest collection is stored alone.
     let index = Arc::new(OffsetIndex::with_limits(3, 1_000));
     for (name, count) in [(b"a", 64), (b"b", 64), (b"c", 64_000)] {
         let SlotLookup::Load(load) = index.lookup(name, 0) else {
-            panic!("not known yet")
+            panic!("expected a load")
         };
         finish(load, &(0..count).collect());
     }
@@ -129,10 +131,10 @@ fn the_least_used_go_first() {
 fn who_waits_is_woken_and_takes_over() {
     let index = Arc::new(OffsetIndex::default());
     let SlotLookup::Load(first) = index.lookup(HERE, 0) else {
-        panic!("not known yet")
+        panic!("expected a load")
     };
     let SlotLookup::Wait(mut end) = index.lookup(HERE, 0) else {
-        panic!("somebody reads it")
+        panic!("expected to wait for the load")
     };
     assert_eq!(end.try_recv(), Ok(None));
     drop(first);

@@ -1,5 +1,5 @@
-//! The law of together: calls at the same time come to what they come to one after the other, in
-//! some order.
+//! The contract of concurrency: concurrent requests have the same result as in some sequential
+//! order.
 
 use std::{future::poll_fn, pin::Pin, task::Poll};
 
@@ -11,7 +11,7 @@ use svc_core::{
 use super::{ContractViolation, History, shown::difference};
 use crate::memory::MemoryStore;
 
-/// Every order of three calls, that in which they were sent first.
+/// Every order of three requests, starting with the order in which they were sent.
 const ORDERS: [[usize; 3]; 6] = [
     [0, 1, 2],
     [0, 2, 1],
@@ -21,7 +21,7 @@ const ORDERS: [[usize; 3]; 6] = [
     [2, 1, 0],
 ];
 
-/// Three calls of one tenant at the same time.
+/// Sends three concurrent requests of one tenant.
 pub(super) async fn step<S: Store>(
     tested: &mut History<S>,
     model: &mut History<MemoryStore>,
@@ -76,7 +76,7 @@ fn three<S: Store>(history: &mut History<S>) -> [WriteRequest; 3] {
     [history.call(), history.call(), history.call()]
 }
 
-/// Polls all of them until each has its answer.
+/// Polls all futures until each is complete.
 pub(super) async fn poll_all<T>(
     mut futures: Vec<Pin<Box<dyn Future<Output = T> + Send + '_>>>,
 ) -> Vec<T> {

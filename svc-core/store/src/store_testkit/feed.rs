@@ -1,5 +1,5 @@
-//! The law of the feed: who follows its cursors has what is there, and is told it in the order in
-//! which it was done.
+//! The contract of the feed: a client that follows the cursors receives all changes in the order in
+//! which they were made.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -25,24 +25,25 @@ use svc_core::{
 
 use super::{ContractViolation, History, StoreTests, concurrency::poll_all};
 
-/// Checks the law of the feed over a hundred histories.
+/// Checks the contract of the feed with one hundred histories.
 ///
 /// # Errors
 ///
-/// The first time that it was seen to be broken.
+/// Returns the first violation.
 pub async fn check_feed<S: Store + ChangeFeed>(
     make: impl AsyncFn() -> (S, [Tenant; 2]),
 ) -> Result<(), ContractViolation> {
     StoreTests::new().histories(100).check_feed(make).await
 }
 
-/// Checks that a poller misses nothing of what eight writers do at the same time, of whom each
-/// tenth call is refused after it was decided: `calls` in all. The stores are of one database, such
-/// as those of two processes.
+/// Checks that a polling client misses no change of eight concurrent writers.
+///
+/// The writers send `calls` requests in total, and every tenth one is rejected after its decision.
+/// The stores share one database, like those of two processes.
 ///
 /// # Errors
 ///
-/// The first thing that was missed, told twice, or told in another order.
+/// Returns the first change that was missed, repeated, or out of order.
 pub async fn check_feed_among_writers<S: Store + ChangeFeed + Clone>(
     stores: &[S],
     tenant: &Tenant,
@@ -84,12 +85,14 @@ pub async fn check_feed_among_writers<S: Store + ChangeFeed + Clone>(
     poll_all(all).await.into_iter().collect()
 }
 
-/// Checks that a store that keeps changes for an hour forgets those that are older (SYN-08),
-/// whenever its tenant writes, and no other ones. `pass` moves its clock on.
+/// Checks that a store with a retention of one hour deletes older changes, and only those, when its
+/// tenant writes. `pass` moves the clock of the store forward.
 ///
 /// # Errors
 ///
-/// What was forgotten too early, kept too long, or answered otherwise.
+/// Returns the first change that was deleted too early or too late, or an unexpected response.
+///
+/// Requirements: SYN-08.
 pub async fn check_feed_expires<S: Store + ChangeFeed + Clone>(
     store: &S,
     tenant: &Tenant,
@@ -106,7 +109,7 @@ pub async fn check_feed_expires<S: Store + ChangeFeed + Clone>(
     history.is_expired(&first).await?;
     history.check_entry_count(Some(&second), 1).await?;
     history.check_entry_count(None, 2).await?;
-    // Where nothing is written nobody has missed anything.
+    // Without new writes, no client has missed anything.
     pass(minutes(100));
     history.check_entry_count(Some(&third), 0).await?;
     let last = history.written().await?;
@@ -116,10 +119,10 @@ pub async fn check_feed_expires<S: Store + ChangeFeed + Clone>(
 
 const WRITERS: usize = 8;
 
-/// What one client does.
+/// The actions of one client.
 type ClientFn<'a> = Pin<Box<dyn Future<Output = Result<(), ContractViolation>> + Send + 'a>>;
 
-/// Lets others go on.
+/// Lets other tasks run.
 pub(super) async fn pause() {
     let mut has_waited = false;
     poll_fn(|cx| {
@@ -137,7 +140,7 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
         Self::new(0, store.clone(), [tenant.clone(), tenant.clone()], true)
     }
 
-    /// Makes, changes and deletes people.
+    /// Creates, changes and deletes people.
     async fn writes(self, number: usize, calls: usize) -> Result<(), ContractViolation> {
         let (cx, mut own) = (self.cx(), Vec::<RecordAddress>::new());
         for step in 0..calls {
@@ -166,7 +169,7 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
         Ok(())
     }
 
-    /// Makes a person, and gives the cursor behind it.
+    /// Creates a person, and returns the cursor after it.
     async fn written(&self) -> Result<String, ContractViolation> {
         let (cx, work) = (
             self.cx(),
@@ -177,7 +180,7 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
         Ok(self.page(None, 1).await?.last_cursor)
     }
 
-    /// Whether so many entries are behind a cursor.
+    /// Checks that there is this number of entries after a cursor.
     async fn check_entry_count(&self, after: Option<&str>, count: usize) -> Result<(), ContractViolation> {
         let page = self.page(after.map(str::to_owned), 100).await?;
         if page.entries.len() == count {
@@ -185,7 +188,7 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
         }
         Err(self.broken(
             "feed",
-            format!("{count} changes are to be kept behind {after:?}: {page:?}"),
+            format!("expected {count} changes after {after:?}: {page:?}"),
         ))
     }
 
@@ -193,11 +196,11 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
         let request = FeedRequest::new(Some(after.to_owned()), Kind::ALL.to_vec(), 100);
         match self.store.read(&self.cx(), &request).await {
             Ok(FeedResponse::ExpiredCursor) => Ok(()),
-            other => Err(self.broken("feed", format!("a cursor that is too old: {other:?}"))),
+            other => Err(self.broken("feed", format!("expected an expired cursor: {other:?}"))),
         }
     }
 
-    /// Whether a replica has the people that are listed.
+    /// Checks that a replica has all listed people.
     async fn lists(&self, replica: &FeedReplica) -> Result<(), ContractViolation> {
         let (cx, mut listed) = (self.cx(), HashMap::new());
         let mut request = ListRequest::all(PageRequest::new(1, 100));
@@ -225,7 +228,7 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
             return Ok(());
         }
         let text = format!(
-            "{} are there, {} told, of them wrong: {missed:?}",
+            "the store has {} people, the feed {}; different: {missed:?}",
             listed.len(),
             replica.live.len()
         );
@@ -233,21 +236,21 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
     }
 }
 
-/// What a client has that follows a feed.
+/// The state of a client that follows a feed.
 #[derive(Default)]
 struct FeedReplica {
     after: Option<String>,
-    /// What is there, and when it was changed last.
+    /// The existing records, with the time of their last change.
     live: HashMap<RecordAddress, Timestamp>,
     last: Option<Timestamp>,
 }
 
 impl StoreTests {
-    /// Checks the law of the feed.
+    /// Checks the contract of the feed.
     ///
     /// # Errors
     ///
-    /// The first time that it was seen to be broken.
+    /// Returns the first violation.
     pub async fn check_feed<S: Store + ChangeFeed>(
         self,
         make: impl AsyncFn() -> (S, [Tenant; 2]),
@@ -265,10 +268,10 @@ impl StoreTests {
                     loaded.insert(load.id.clone());
                 }
                 let replica = here.entry(history.here.tenant.clone()).or_default();
-                // Small pages, so that cursors stand between the changes of one call.
+                // Pages are small, so that cursors also occur between the changes of one request.
                 history.follow(replica, 2).await?;
             }
-            // Members that no outcome has told are met on the way.
+            // Members that are not part of an outcome are found here.
             history.everything().await;
             for _ in 0..2 {
                 std::mem::swap(&mut history.here, &mut history.there);
@@ -287,7 +290,7 @@ impl<S: Store + ChangeFeed> History<S> {
             Ok(FeedResponse::Page(page)) if page.entries.len() <= size as usize => Ok(page),
             other => Err(self.broken(
                 "feed",
-                format!("no page for {:?}: {other:?}", request.after),
+                format!("expected a page after {:?}: {other:?}", request.after),
             )),
         }
     }
@@ -300,7 +303,7 @@ impl<S: Store + ChangeFeed> History<S> {
                 if replica.last.is_some_and(|last| entry.at < last) {
                     return Err(self.broken(
                         "feed",
-                        format!("told behind what was done later: {entry:?}"),
+                        format!("an entry after one of a later change: {entry:?}"),
                     ));
                 }
                 replica.last = Some(entry.at);
@@ -308,7 +311,7 @@ impl<S: Store + ChangeFeed> History<S> {
                 if was_there == (entry.what == ChangeKind::Created) {
                     return Err(self.broken(
                         "feed",
-                        format!("there before: {was_there}, and now: {entry:?}"),
+                        format!("the record existed before: {was_there}; entry: {entry:?}"),
                     ));
                 }
                 match entry.what {
@@ -323,13 +326,13 @@ impl<S: Store + ChangeFeed> History<S> {
                 return if page.next_cursor == page.last_cursor {
                     Ok(())
                 } else {
-                    Err(self.broken("feed", "it ends before its end".into()))
+                    Err(self.broken("feed", "the last page is not at the end of the feed".into()))
                 };
             }
         }
     }
 
-    /// Whether a replica has what is there.
+    /// Checks that a replica is equal to the store.
     async fn ends_with(
         &self,
         replica: &FeedReplica,
@@ -340,7 +343,7 @@ impl<S: Store + ChangeFeed> History<S> {
         if again.live != replica.live {
             return Err(self.broken(
                 "feed",
-                "read from its beginning it tells something else".into(),
+                "reading it again from the start gives a different result".into(),
             ));
         }
         let begin = self.page(None, 100).await?.entries;
@@ -349,7 +352,7 @@ impl<S: Store + ChangeFeed> History<S> {
             if alone.first() != Some(entry) {
                 return Err(self.broken(
                     "feed",
-                    format!("its own cursor leads to {alone:?}: {entry:?}"),
+                    format!("the cursor of an entry returns {alone:?} instead of {entry:?}"),
                 ));
             }
         }
@@ -361,22 +364,26 @@ impl<S: Store + ChangeFeed> History<S> {
             let modified = found.as_ref().map(|record| record.meta().modified);
             let told = replica.live.get(at).copied();
             met = met.saturating_add(usize::from(told.is_some()));
-            // A loaded record brings its dates, and was told when it came.
+            // An imported record has dates of its own. Its entry has the time of the import.
             let is_same =
                 told == modified || told.is_some() && modified.is_some() && loaded.contains(&at.id);
             if !is_same {
-                return Err(
-                    self.broken("feed", format!("{at:?}: told {told:?}, there {modified:?}"))
-                );
+                return Err(self.broken(
+                    "feed",
+                    format!("{at:?}: {told:?} in the feed, {modified:?} in the store"),
+                ));
             }
         }
         if met != replica.live.len() {
             return Err(self.broken(
                 "feed",
-                format!("{} are told, {met} are there", replica.live.len()),
+                format!(
+                    "{} records in the feed, {met} in the store",
+                    replica.live.len()
+                ),
             ));
         }
-        // No cursor leads into what others have.
+        // A cursor gives no access to the feed of another tenant.
         let stranger = Context::new(
             self.there.tenant.clone(),
             Caller::anonymous(),
@@ -386,7 +393,10 @@ impl<S: Store + ChangeFeed> History<S> {
         match self.store.read(&stranger, &request).await {
             Ok(FeedResponse::UnknownCursor) => Ok(()),
             _ if request.after.is_none() => Ok(()),
-            other => Err(self.broken("feed", format!("the cursor of another tenant: {other:?}"))),
+            other => Err(self.broken(
+                "feed",
+                format!("the cursor of another tenant is not rejected: {other:?}"),
+            )),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The law of filters: what a store shows of a filter or an order is what every record by itself
-//! says of it.
+//! The contract of filters: a filtered or ordered collection is equal to an evaluation of each
+//! record.
 
 use svc_core::{
     auth::Caller,
@@ -17,20 +17,24 @@ use svc_core::{
 
 use super::{ContractViolation, generator::Rng};
 
-/// Records of each kind and tenant.
+/// The number of records of each kind and tenant.
 const RECORDS: usize = 60;
-/// Moments, addresses and identifiers that they share.
+/// The number of different timestamps, addresses and identifiers.
 const SOME: usize = 9;
-/// What the server's own identifiers begin with.
+/// The namespace of the server's own identifiers.
 const NAMESPACE: &str = "laws";
 
-/// Checks that generated filters and orders show what an evaluation of each record shows: the same
-/// records, in the same order, on pages that are walked over and on pages that are jumped to, with
-/// the same total (FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11). The tenants have no records.
+/// Checks that generated filters and orders return the same records as an evaluation of each
+/// record.
+///
+/// The order and the total must also be equal, both for pages that follow `next` links and for
+/// pages by number. The tenants must have no records.
 ///
 /// # Errors
 ///
-/// The first filter that was seen to show something else; `step` is its number.
+/// Returns the first filter with a different result. `step` is its number.
+///
+/// Requirements: FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11.
 pub async fn check_filters<S: Store>(
     store: &S,
     tenants: [Tenant; 2],
@@ -80,7 +84,7 @@ impl<S: Store> FilterTest<'_, S> {
         }
     }
 
-    /// Makes records that share dates and addresses, and changes some of them.
+    /// Creates records with common dates and addresses, and changes some of them.
     async fn fill(&mut self, cx: &Context, kind: Kind, place: usize) -> Result<()> {
         for number in 0..RECORDS {
             let mut draft = RawDraft::empty(kind);
@@ -129,7 +133,7 @@ impl<S: Store> FilterTest<'_, S> {
         Ok(())
     }
 
-    /// Every record, in the order of creation.
+    /// Returns every record, in creation order.
     async fn all(&self, cx: &Context, kind: Kind) -> Result<Vec<RawRecord>> {
         Ok(self
             .store
@@ -138,7 +142,7 @@ impl<S: Store> FilterTest<'_, S> {
             .records)
     }
 
-    /// One filter, or one order, against each record by itself.
+    /// Checks one filter or one order against each record.
     async fn one(&mut self, cx: &Context, kind: Kind) -> Result<(), ContractViolation> {
         let all = self
             .all(cx, kind)
@@ -167,7 +171,7 @@ impl<S: Store> FilterTest<'_, S> {
         if request.filter.is_none() || self.dice.one_in(3) {
             request.order = dates.get(self.dice.below(dates.len())).copied();
         }
-        // What no index leads to is refused before a store is asked.
+        // A filter without an index is rejected before the store is called.
         if request.query_plan().is_err() {
             return Ok(());
         }
@@ -192,7 +196,7 @@ impl<S: Store> FilterTest<'_, S> {
                 .map_err(|error| self.broken(&error.to_string()))?;
             if page.total != meant.len() as u64 {
                 return Err(self.broken(&format!(
-                    "{} are counted, {} fit",
+                    "the total is {}, but {} records match",
                     page.total,
                     meant.len()
                 )));
@@ -211,7 +215,7 @@ impl<S: Store> FilterTest<'_, S> {
             };
         }
         if walked != meant {
-            return Err(self.broken(&format!("shown are {walked:?}, {meant:?} fit")));
+            return Err(self.broken(&format!("the pages contain {walked:?}, expected {meant:?}")));
         }
         let number = self.dice.below(meant.len().saturating_add(1));
         request.page = PageRequest::new(
@@ -232,11 +236,14 @@ impl<S: Store> FilterTest<'_, S> {
         if jumped == there {
             Ok(())
         } else {
-            Err(self.broken(&format!("page {} of {size} has {jumped:?}", number + 1)))
+            Err(self.broken(&format!(
+                "page {} with size {size} contains {jumped:?}",
+                number + 1
+            )))
         }
     }
 
-    /// A text of the grammar.
+    /// Returns a random filter in the filter grammar.
     fn any(&mut self, fields: &[FilterField], all: &[RawRecord], depth: usize) -> String {
         let parts = if depth == 0 {
             1
@@ -288,7 +295,7 @@ impl<S: Store> FilterTest<'_, S> {
         }
     }
 
-    /// A value that some record has, or none.
+    /// Returns a value that some record has, or another one.
     fn value(&mut self, field: FilterField, all: &[RawRecord]) -> String {
         let known = all.get(self.dice.below(all.len()));
         match field {

@@ -1,5 +1,5 @@
-//! Random calls, the same ones for equal stores: a step of a history is a function of its seed and
-//! of what the calls before it came to.
+//! Random requests that are the same for equal stores. A step of a history depends only on its seed
+//! and on the outcomes of earlier requests.
 
 use svc_core::{
     auth::Operation,
@@ -18,7 +18,7 @@ use svc_core::{
 
 use super::shown::in_short;
 
-/// Random numbers: `SplitMix64`.
+/// A random number generator: `SplitMix64`.
 #[derive(Debug, Clone)]
 pub(super) struct Rng(u64);
 
@@ -35,13 +35,13 @@ impl Rng {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(super) fn below(&mut self, end: usize) -> usize {
         let end = u64::try_from(end).unwrap_or(u64::MAX).max(1);
         usize::try_from(self.roll().checked_rem(end).unwrap_or_default()).unwrap_or_default()
     }
 
-    /// Whether something happens that happens once in `times`.
+    /// Returns `true` once in `times` calls on average.
     pub(super) fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -51,26 +51,26 @@ impl Rng {
     }
 }
 
-/// What a history has come to know: addresses in the order in which they were told, and where it
-/// stands.
+/// The records that a history knows, in the order of their first appearance, and the number of its
+/// steps.
 #[derive(Debug, Default, Clone)]
 pub(super) struct KnownRecords {
     pub(super) records: Vec<RecordAddress>,
     pub(super) steps: usize,
 }
 
-/// Makes the next call.
+/// Generates the next request.
 pub(super) struct RequestGenerator<'a> {
     pub(super) dice: &'a mut Rng,
     pub(super) known: &'a KnownRecords,
-    /// What the other tenant has: for this one it is not there.
+    /// The records of the other tenant. They must not exist for this one.
     pub(super) foreign: &'a KnownRecords,
-    /// What is created.
+    /// The kinds to create.
     pub(super) kinds: &'static [Kind],
 }
 
-/// What the history of a seed is about: everything, or events and their tickets, of which much
-/// meets only in so many calls that are about nothing else.
+/// Returns the kinds of the history for a seed: all kinds, or only events and related kinds. Some
+/// combinations of tickets only occur if all requests are about them.
 pub(super) fn kinds(seed: u64) -> &'static [Kind] {
     if seed % 4 == 3 {
         &[
@@ -92,12 +92,12 @@ const PEOPLE: [&str; 4] = [
 ];
 
 const TICKETED: &str = r#"{"type":"ticketed","capacity":3,"ticket_levels":[{"title":"A","amount":5,"currency":"EUR","limit":2},{"title":"B","amount":0.5}]}"#;
-/// Tickets of two people, and the same tickets the other way round.
+/// Tickets of two people, and the same tickets in reverse order.
 const HELD: &str = r#"{"tickets":[{"title":"A","person":{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}},{"title":"B","person":{"given_name":"Kim","identifiers":["person:1"]}}]}"#;
 const SWAPPED: &str = r#"{"tickets":[{"title":"B","person":{"given_name":"Kim","identifiers":["person:1"]}},{"title":"A","person":{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}}]}"#;
 
 impl RequestGenerator<'_> {
-    /// What the next call is.
+    /// Returns the next request.
     pub(super) fn call(&mut self) -> WriteRequest {
         let opening = self.opening();
         let is_refused = opening.is_none() && self.dice.one_in(16);
@@ -122,8 +122,8 @@ impl RequestGenerator<'_> {
         call
     }
 
-    /// A history about events begins with tickets that change places, of which one loses its
-    /// holder.
+    /// Returns the first operations of a history about events: tickets change their positions, and
+    /// one loses its holder.
     fn opening(&mut self) -> Option<WriteOperation> {
         let (kind, fields) = match self.known.steps {
             _ if self.kinds == Kind::ALL => return None,
@@ -154,7 +154,7 @@ impl RequestGenerator<'_> {
         }
     }
 
-    /// When the call is received; never the moment of another one.
+    /// Returns when the request is received. Each request has a different time.
     fn moment(&self) -> Timestamp {
         let second = i64::try_from(self.known.steps).unwrap_or_default();
         Timestamp::from_micros(
@@ -172,7 +172,8 @@ impl RequestGenerator<'_> {
             .collect()
     }
 
-    /// A record of a kind: known, gone, of another tenant, or none at all.
+    /// Returns the address of a record of a kind: known, deleted, of another tenant, or
+    /// nonexistent.
     fn any(&mut self, kind: Kind) -> RecordAddress {
         let foreign = self
             .foreign
@@ -195,7 +196,7 @@ impl RequestGenerator<'_> {
         }
     }
 
-    /// A record of any kind.
+    /// Returns the address of a record of any kind.
     pub(super) fn anything(&mut self) -> RecordAddress {
         let place = self.dice.below(self.known.records.len());
         self.known
@@ -205,7 +206,7 @@ impl RequestGenerator<'_> {
             .unwrap_or_else(|| self.any(Kind::Person))
     }
 
-    /// A key that a record may be found by.
+    /// Returns a key that may match a record.
     pub(super) fn key(&mut self) -> LookupKey {
         let email = self
             .dice
@@ -248,7 +249,7 @@ impl RequestGenerator<'_> {
         text.filter_map(|text| Identifier::parse(&text)).collect()
     }
 
-    /// Fields of a record, each valid.
+    /// Returns valid fields of a record.
     fn fields(&mut self, kind: Kind) -> Object {
         let bodies: &[&str] = match kind {
             Kind::Person => &PEOPLE,
@@ -295,7 +296,7 @@ impl RequestGenerator<'_> {
         object(self.dice.one(bodies).unwrap_or("{}"))
     }
 
-    /// A record to create, under a container of the right kind where its kind has one.
+    /// Returns a record to create, with a container of the right kind if its kind needs one.
     fn draft(&mut self, kind: Kind, often: usize) -> RawDraft {
         let mut draft = RawDraft::empty(kind);
         draft.fields = self.fields(kind);
@@ -323,7 +324,7 @@ impl RequestGenerator<'_> {
         draft
     }
 
-    /// A kind to create: what it needs first, as long as that is not there.
+    /// Returns a kind to create, or a kind that it needs and that has no record yet.
     fn kind(&mut self) -> Kind {
         let place = self.dice.below(self.kinds.len());
         let kind = self.kinds.get(place).copied().unwrap_or(Kind::Person);
@@ -353,7 +354,7 @@ impl RequestGenerator<'_> {
     fn load(&mut self) -> WriteOperation {
         let kind = self.kind();
         let number = self.known.steps.saturating_add(1000) as u128;
-        // Now and then an id that is there already.
+        // Sometimes the id already exists.
         let id = if self.dice.one_in(8) {
             self.any(kind).id
         } else {
@@ -394,7 +395,8 @@ impl RequestGenerator<'_> {
                 },
             ));
         }
-        // A wrong parent is another record, which is not there (COL-19).
+        // A wrong parent makes the address invalid.
+        // Requirements: COL-19.
         let parent = if self.dice.one_in(12) {
             Some(uuid::Uuid::from_u128(8).into())
         } else {
@@ -480,7 +482,7 @@ impl RequestGenerator<'_> {
         WriteOperation::Helper(Box::new(plan))
     }
 
-    /// Now and then an id of the server's own: a known one, or one that nobody has.
+    /// Sometimes returns an own id: a known one, or one that no record has.
     fn own_id(&mut self, kind: Kind) -> Option<Id> {
         self.dice.one_in(8).then(|| self.any(kind).id)
     }

@@ -1,4 +1,4 @@
-//! The laws of a store, as tests for the author of a store (feature `testkit`).
+//! Tests for authors of a store, which check the contract of stores (feature `testkit`).
 //!
 //! ```
 //! use svc_core::Tenant;
@@ -11,25 +11,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What makes a store is called for each history; it gives a store in which the two tenants have no
-//! records. The same store with two new tenants does as well, and is faster.
+//! The function that creates a store is called for each history. It must return a store in which
+//! the two tenants have no records. It can return the same store with two new tenants, which is
+//! faster.
 //!
-//! | Law | Says |
+//! | Contract | Meaning |
 //! |---|---|
-//! | equal stores | equal histories of calls have equal outcomes and equal reads here and in a [`MemoryStore`] |
-//! | undo | a refused call changes nothing; one that failed in parts made what its outcome says, and nothing else |
-//! | clock | the dates of a tenant's writes increase strictly; a new record was changed when it was created |
-//! | feed | who follows the change feed, by [`check_feed`], has what is there, with its dates |
-//! | filters ([`check_filters`]) | a filter or an order shows what an evaluation of each record by itself shows |
-//! | outgoing ([`check_outgoing`]) | what is handed out to be sent is what the calls that stand ask for, to one at a time |
-//! | webhooks ([`check_webhooks`]) | of several writers of a webhook one counts, it is one tenant's, and what is due is found once |
-//! | pages ([`NumberedPages`]) | a page by number has as many records as its own total says, whatever is written meanwhile |
-//! | together | calls at the same time come to what they come to one after the other, in some order |
+//! | equal stores | equal histories of requests have the same outcomes and the same reads as in a [`MemoryStore`] |
+//! | undo | a rejected request changes nothing; a partly failed request changes exactly what its outcome reports |
+//! | clock | the dates of a tenant's writes strictly increase; a new record has equal creation and modification dates |
+//! | feed ([`check_feed`]) | a client that follows the change feed has all records with their dates |
+//! | filters ([`check_filters`]) | a filter or an order returns the same records as an evaluation of each record |
+//! | outgoing ([`check_outgoing`]) | the outbox contains exactly the entries of committed requests, and one sender claims each at a time |
+//! | webhooks ([`check_webhooks`]) | of several concurrent writers of a webhook one succeeds, tenants are separate, and each due webhook is found once |
+//! | pages ([`NumberedPages`]) | a page by number has as many records as its own total implies, also during writes |
+//! | together | concurrent requests have the same result as in some sequential order |
 //!
-//! The histories are random and the same at each run. They have all operations and helpers, over
-//! two tenants: identifiers, names and e-mail addresses that are taken, full events, tickets, two
-//! currencies, schedules, deletes of everything. Ids and dates are compared by the order of their
-//! first appearance.
+//! The histories are random and the same in each run. They contain all operations and helpers of
+//! two tenants. They cover identifiers, names and e-mail addresses that are in use, full events,
+//! tickets, two currencies, schedules, and deletions of every kind. Ids and dates are compared by
+//! the order of their first appearance.
 
 mod feed;
 mod filters;
@@ -71,18 +72,18 @@ pub use pages::NumberedPages;
 pub use rulebook::check_rulebook;
 pub use webhooks::check_webhooks;
 
-/// Checks the laws over some hundred histories; see [`StoreTests`] for more of them.
+/// Checks the contract with several hundred histories. Use [`StoreTests`] for more.
 ///
 /// # Errors
 ///
-/// The first law that was seen to be broken.
+/// Returns the first violation.
 pub async fn check<S: Store>(
     make: impl AsyncFn() -> (S, [Tenant; 2]),
 ) -> Result<(), ContractViolation> {
     StoreTests::new().check(make).await
 }
 
-/// How much is checked.
+/// The number of histories and requests to check.
 #[derive(Debug, Clone, Copy)]
 pub struct StoreTests {
     histories: u64,
@@ -97,7 +98,7 @@ impl Default for StoreTests {
 }
 
 impl StoreTests {
-    /// 300 histories of 30 calls.
+    /// Creates the default: 300 histories of 30 requests.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -107,33 +108,33 @@ impl StoreTests {
         }
     }
 
-    /// How many histories.
+    /// Sets the number of histories.
     #[must_use]
     pub fn histories(mut self, histories: u64) -> Self {
         self.histories = histories;
         self
     }
 
-    /// How many calls each history has.
+    /// Sets the number of requests in each history.
     #[must_use]
     pub fn calls(mut self, calls: usize) -> Self {
         self.calls = calls;
         self
     }
 
-    /// The seed of the first history; each of the others has the next one. A [`ContractViolation`] law tells
-    /// the seed to begin with.
+    /// Sets the seed of the first history. The following histories have the following seeds. To
+    /// repeat a failure, use the seed of its [`ContractViolation`].
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Checks the laws.
+    /// Checks the contract.
     ///
     /// # Errors
     ///
-    /// The first law that was seen to be broken.
+    /// Returns the first violation.
     pub async fn check<S: Store>(
         self,
         make: impl AsyncFn() -> (S, [Tenant; 2]),
@@ -150,7 +151,7 @@ impl StoreTests {
             );
             while tested.steps < self.calls {
                 match seed % 8 {
-                    // After each call everything is read: few, because that takes long.
+                    // These are few, because they read all records after each request.
                     0 => undo::step(&mut tested).await?,
                     1 => concurrency::step(&mut tested, &mut model).await?,
                     _ => {
@@ -165,45 +166,47 @@ impl StoreTests {
             }
             if seed % 8 > 0 {
                 let (told, meant) = (tested.everything().await, model.everything().await);
-                tested.agree("equal stores", &told, &meant, "in the end")?;
+                tested.agree("equal stores", &told, &meant, "at the end")?;
             }
         }
         Ok(())
     }
 }
 
-/// A law that a store was seen to break.
+/// Error raised when a store violates the contract.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the law of {law} is broken: seed {seed}, call {step}: {text}")]
+#[error("the store violates the contract `{law}`: seed {seed}, request {step}: {text}")]
 pub struct ContractViolation {
-    /// The law.
+    /// The violated part of the contract.
     pub law: &'static str,
     /// The seed of the history.
     pub seed: u64,
-    /// The call of the history, counted from 1.
+    /// The number of the request in the history, counted from 1.
     pub step: usize,
-    /// What was seen.
+    /// A description of the violation.
     pub text: String,
 }
 
 impl fmt::Debug for ContractViolation {
-    /// As it is read in a failed test.
+    /// Formats the violation as in a failed test.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// A store with what a history has made of it.
+/// A store, and what is known about it from a history of requests.
 #[derive(Clone)]
 struct History<S> {
     seed: u64,
     store: S,
     dice: Rng,
     steps: usize,
-    /// The tenant of the last call.
+    /// The tenant of the last request.
     here: TenantHistory,
     there: TenantHistory,
-    /// Whether calls come again (IDM-01).
+    /// Whether requests are repeated.
+    ///
+    /// Requirements: IDM-01.
     keeps: bool,
 }
 
@@ -213,7 +216,7 @@ struct TenantHistory {
     tenant: Tenant,
     known: KnownRecords,
     names: Ordinals,
-    /// The date of the last write, and that of the last change of each record.
+    /// The date of the last write, and the date of the last change of each record.
     last: Timestamp,
     modified: HashMap<(Kind, Id), Timestamp>,
 }
@@ -238,7 +241,7 @@ impl TenantHistory {
     }
 }
 
-/// What a call came to, and what it was.
+/// The outcome of a request, and the request as text.
 struct ObservedOutcome {
     text: String,
     what: String,
@@ -289,14 +292,14 @@ impl<S: Store> History<S> {
         )
     }
 
-    /// Whose call is next.
+    /// Chooses the tenant of the next request.
     fn choose(&mut self) {
         if self.dice.one_in(5) {
             std::mem::swap(&mut self.here, &mut self.there);
         }
     }
 
-    /// The next call of the history.
+    /// Returns the next request of the history.
     fn call(&mut self) -> WriteRequest {
         self.steps = self.steps.saturating_add(1);
         self.here.known.steps = self.steps;
@@ -312,7 +315,7 @@ impl<S: Store> History<S> {
         call
     }
 
-    /// Does the next call.
+    /// Executes the next request.
     async fn step(&mut self) -> Result<ObservedOutcome, ContractViolation> {
         let call = self.call();
         let outcome = self.store.write(&self.cx(), call.clone()).await;
@@ -324,7 +327,7 @@ impl<S: Store> History<S> {
         })
     }
 
-    /// An outcome as text; what is in it is known from here on.
+    /// Returns an outcome as text, and remembers its records.
     fn describe_outcome(&mut self, outcome: &Result<WriteOutcome>) -> String {
         match outcome {
             Ok(WriteOutcome::Created { record, .. } | WriteOutcome::Updated(Some(record))) => {
@@ -342,7 +345,7 @@ impl<S: Store> History<S> {
         self.here.names.outcome(outcome)
     }
 
-    /// The law of clock.
+    /// Checks the contract of the clock.
     fn check_timestamps(
         &mut self,
         call: &WriteRequest,
@@ -380,25 +383,29 @@ impl<S: Store> History<S> {
             if is_new && meta.created != meta.modified {
                 return Err(self.broken(
                     "clock",
-                    text("new, and changed at another moment than created"),
+                    text("the modification date of a new record differs from its creation date"),
                 ));
             }
-            // A loaded record has the dates that it brings, also where another one of its id was
-            // there before.
+            // An imported record has dates of its own, even if a record with this id existed
+            // before.
             if is_load {
                 continue;
             }
             if known.is_some_and(|known| meta.modified < known) {
-                return Err(self.broken("clock", text("changed before it was changed last")));
+                return Err(self.broken("clock", text("the modification date has decreased")));
             }
             if matches!(outcome, Ok(WriteOutcome::Updated(_))) && known == Some(meta.modified) {
-                return Err(self.broken("clock", text("changed, and its date is the same")));
+                return Err(self.broken(
+                    "clock",
+                    text("the record has changed, but its date has not"),
+                ));
             }
             if is_changed {
                 if meta.modified <= before {
-                    return Err(
-                        self.broken("clock", text("changed before the tenant's last write"))
-                    );
+                    return Err(self.broken(
+                        "clock",
+                        text("the date is not later than the tenant's last write"),
+                    ));
                 }
                 self.here.last = self.here.last.max(meta.modified);
             }
@@ -406,7 +413,7 @@ impl<S: Store> History<S> {
         Ok(())
     }
 
-    /// A page of something, and a record by some key.
+    /// Returns a random page and a random record as text.
     async fn read_sample(&mut self) -> (String, String) {
         let mut caller = RequestGenerator {
             dice: &mut self.dice,
@@ -443,7 +450,7 @@ impl<S: Store> History<S> {
         }
     }
 
-    /// A collection, page by page as its `next` links lead.
+    /// Returns the pages of a collection as text, following the `next` links.
     async fn pages(&mut self, kind: Kind, scope: &Scope, size: u32) -> String {
         let (cx, mut text) = (self.cx(), String::new());
         let mut request = ListRequest::new(scope.clone(), PageRequest::new(1, size));
@@ -467,7 +474,7 @@ impl<S: Store> History<S> {
         }
     }
 
-    /// Everything of both tenants: each known record, and each collection.
+    /// Returns all data of both tenants as text: each known record, and each collection.
     async fn everything(&mut self) -> String {
         let mut text = String::new();
         for _ in 0..2 {
@@ -479,7 +486,7 @@ impl<S: Store> History<S> {
                 text.push_str(&self.pages(*kind, &Scope::All, 100).await);
             }
             let mut place = 0;
-            // Members are met on the way, and read in their turn.
+            // Members are found in this loop and then read by it.
             while let Some(at) = self.here.known.records.get(place).cloned() {
                 _ = write!(text, "\n{}", self.read(&at).await);
                 let is_there = !text.ends_with("nothing");

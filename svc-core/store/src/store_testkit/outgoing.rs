@@ -1,5 +1,5 @@
-//! The law of what is to be sent: it is what the calls that stand ask for, one has it at a time,
-//! and it goes when it is settled.
+//! The contract of the outbox: it contains exactly the entries of committed requests, one sender
+//! claims each entry at a time, and settled entries are removed.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -19,19 +19,22 @@ use svc_core::{
 use super::{ContractViolation, generator::Rng};
 use crate::memory::MemoryStore;
 
-/// People and messages of each tenant.
+/// The number of people and messages of each tenant.
 const SOME: usize = 4;
-/// How long a claim lasts, in steps.
+/// The duration of a claim, in steps.
 const LEASE: i64 = 5;
 
-/// Checks over random calls that what is handed out to be sent is the same as in a [`MemoryStore`]
-/// (HAF-11, SCH-01, SCH-04, HAF-14, UND-26): calls of helpers that trigger something, schedules and
-/// their end, people and messages that are deleted; with claims that are settled, put off, or left
-/// alone until they end. The store has nothing to be sent at first, of no tenant.
+/// Checks with random requests that the outbox is equal to that of a [`MemoryStore`].
+///
+/// The requests trigger server responses, schedule messages and cancel schedules, and delete people
+/// and messages. Claims are settled, postponed, or left until they expire. The outbox of the store
+/// must be empty at first, for all tenants.
 ///
 /// # Errors
 ///
-/// The first step at which it was something else.
+/// Returns the first step with a difference.
+///
+/// Requirements: HAF-11, SCH-01, SCH-04, HAF-14, UND-26.
 pub async fn check_outgoing<S: Store>(
     store: &Arc<S>,
     tenants: [Tenant; 2],
@@ -46,7 +49,7 @@ pub async fn check_outgoing<S: Store>(
     let model = Arc::new(MemoryStore::new());
     let any: Arc<dyn Store> = Arc::<S>::clone(store);
     let (Some(told), Some(meant)) = (any.outbox(), Arc::clone(&model).outbox()) else {
-        return Err(law.broken("the store has nothing to be sent"));
+        return Err(law.broken("the store has no outbox"));
     };
     for cx in tenants.map(|tenant| Context::new(tenant, Caller::anonymous(), moment(0))) {
         for call in law.first(&cx) {
@@ -71,7 +74,7 @@ pub async fn check_outgoing<S: Store>(
                 model.write(&cx, call).await,
             );
             if told.is_ok() != meant.is_ok() {
-                return Err(law.broken(&format!("{told:?} and not {meant:?}")));
+                return Err(law.broken(&format!("{told:?} instead of {meant:?}")));
             }
         }
     }
@@ -81,9 +84,9 @@ pub async fn check_outgoing<S: Store>(
 struct OutboxTest {
     dice: Rng,
     step: usize,
-    /// Whether the store limits what anonymous callers trigger.
+    /// Whether the store limits triggers of anonymous callers.
     limits: bool,
-    /// The claims of both stores that are neither settled nor put off.
+    /// The claims of both stores that are neither settled nor postponed.
     known: BTreeMap<Tenant, Vec<[OutboxClaim; 2]>>,
 }
 
@@ -122,7 +125,7 @@ impl OutboxTest {
         )
     }
 
-    /// People and messages that are there from the beginning.
+    /// Returns the requests that create the initial people and messages.
     fn first(&self, cx: &Context) -> Vec<WriteRequest> {
         let kinds = [Kind::Person, Kind::Message].into_iter();
         let all = kinds.flat_map(|kind| {
@@ -173,7 +176,7 @@ impl OutboxTest {
             });
             return WriteOperation::Helper(Box::new(plan));
         }
-        // Some of them are new, and some are those who are there.
+        // Some people are new, and some already exist.
         let mut person = RawDraft::empty(Kind::Person);
         person.fields = address(self.dice.below(SOME.saturating_add(1)));
         plan.person = Some(person);
@@ -194,9 +197,10 @@ impl OutboxTest {
         triggers.sms_response = trigger(3);
         triggers.call_response = trigger(5);
         plan.functions.triggers = Some(triggers);
-        // What such calls trigger is sent once a day (HAF-14).
+        // Triggers of anonymous requests are sent once a day.
+        // Requirements: HAF-14.
         plan.anonymous = self.limits && self.dice.one_in(3);
-        // A tag that there is not, by which the call comes to nothing.
+        // The tag does not exist, so the request is rejected as a whole.
         plan.atomic = true;
         if self.dice.one_in(5) {
             plan.functions.tags.push("none".into());
@@ -204,7 +208,7 @@ impl OutboxTest {
         WriteOperation::Helper(Box::new(plan))
     }
 
-    /// What is due is the same; then some of it is settled, some put off, and some left.
+    /// Compares the due entries, then settles some of them, postpones some, and leaves the others.
     async fn send(
         &mut self,
         told: &dyn Outbox,
@@ -222,12 +226,19 @@ impl OutboxTest {
             .await
             .map_err(|error| failed(self, &error))?;
         if one.next_due != other.next_due {
-            return Err(self.broken(&format!("next is {:?} and not {:?}", one.next_due, other.next_due)));
+            return Err(self.broken(&format!(
+                "the next due time is {:?} instead of {:?}",
+                one.next_due, other.next_due
+            )));
         }
         let (one, other) = (in_order(one.claims), in_order(other.claims));
         let names = |claims: &[OutboxClaim]| claims.iter().map(comparable).collect::<Vec<_>>();
         if names(&one) != names(&other) {
-            return Err(self.broken(&format!("{:#?} and not {:#?}", names(&one), names(&other))));
+            return Err(self.broken(&format!(
+                "{:#?} instead of {:#?}",
+                names(&one),
+                names(&other)
+            )));
         }
         for pair in one.into_iter().zip(other).map(|(one, other)| [one, other]) {
             let [told_claim, meant_claim] = &pair;
@@ -248,8 +259,8 @@ impl OutboxTest {
             };
             done.0.and(done.1).map_err(|error| failed(self, &error))?;
         }
-        // Who comes late puts off nothing that somebody else has by now, and settles what is there
-        // no more.
+        // A late sender must not postpone an entry that another sender has claimed since. It can
+        // settle an entry that no longer exists.
         let late: Vec<[OutboxClaim; 2]> = self.known.values_mut().filter_map(Vec::pop).collect();
         for [told_claim, meant_claim] in late {
             let done = if self.dice.one_in(2) {
@@ -273,7 +284,7 @@ fn address(number: usize) -> Object {
     fields
 }
 
-/// What both stores have to agree on: ids that were drawn are not in it.
+/// Returns the text of a claim for the comparison, without random ids.
 fn comparable(claim: &OutboxClaim) -> String {
     let known = |id: Option<&Id>| {
         id.filter(|id| id.as_str().starts_with("0198f000"))

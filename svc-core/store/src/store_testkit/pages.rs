@@ -1,4 +1,4 @@
-//! Pages by number agree with their own totals, whatever is written meanwhile.
+//! The contract of pages by number: they agree with their own total, also during writes.
 
 use std::{
     collections::VecDeque,
@@ -17,12 +17,14 @@ use svc_core::{
 
 use super::{ContractViolation, feed::pause};
 
-/// Records on a page, and people of the tenant.
+/// The page size, and the number of people of the tenant.
 const SIZE: u32 = 3;
 const PEOPLE: usize = 7;
 
-/// Checks that pages by number agree with their own totals (COL-23, COL-28). One task writes and
-/// another one reads, where the caller's runtime has threads for both.
+/// Checks that pages by number agree with their own totals while another task writes. The runtime
+/// of the caller needs a thread for each of the two tasks.
+///
+/// Requirements: COL-23, COL-28.
 #[derive(Debug)]
 pub struct NumberedPages<S> {
     store: S,
@@ -31,7 +33,7 @@ pub struct NumberedPages<S> {
 }
 
 impl<S: Store> NumberedPages<S> {
-    /// For a tenant without people.
+    /// Creates the check for a tenant without people.
     pub fn new(store: S, tenant: Tenant) -> Self {
         Self {
             store,
@@ -40,12 +42,12 @@ impl<S: Store> NumberedPages<S> {
         }
     }
 
-    /// Creates seven people, then deletes the oldest one and creates another one again and again,
-    /// until the reading task has ended.
+    /// Creates seven people, then repeatedly deletes the oldest one and creates another one, until
+    /// the reading task has ended.
     ///
     /// # Errors
     ///
-    /// A write failed.
+    /// Returns an error if a write fails.
     pub async fn write(&self) -> Result<(), ContractViolation> {
         let mut people = VecDeque::new();
         while !self.is_over.load(Ordering::Acquire) {
@@ -72,11 +74,11 @@ impl<S: Store> NumberedPages<S> {
         Ok(())
     }
 
-    /// Reads so many pages, then ends the writing task.
+    /// Reads this number of pages, then ends the writing task.
     ///
     /// # Errors
     ///
-    /// The first page that contradicts its own total.
+    /// Returns the first page that contradicts its own total.
     pub async fn read(&self, pages: usize) -> Result<(), ContractViolation> {
         let read = self.read_all(pages).await;
         self.is_over.store(true, Ordering::Release);
@@ -96,7 +98,7 @@ impl<S: Store> NumberedPages<S> {
                 let (records, total) = (page.records.len(), page.total);
                 return Err(broken(
                     step,
-                    format!("page {number} of {total} records has {records}, not {expected}"),
+                    format!("page {number} of {total} records has {records} instead of {expected}"),
                 ));
             }
             pause().await;

@@ -1,4 +1,4 @@
-//! The laws of the rulebook: repeatable, and order.
+//! The contract of the rules: they are repeatable and preserve the order of requests.
 
 use svc_core::{
     context::Tenant,
@@ -16,16 +16,16 @@ use svc_core::{
 use super::{ContractViolation, History};
 use crate::memory::MemoryStore;
 
-/// Checks that the rulebook is repeatable and keeps the order of calls, over histories like those
-/// of [`StoreTests`](super::Laws).
+/// Checks that the rules are repeatable and preserve the order of requests, with histories like
+/// those of [`StoreTests`](super::Laws).
 ///
-/// Repeatable: a call that is decided twice over the same answers, or over more answers than it
-/// asked for, comes to the same changes and outcome. Order: calls that are decided over one
-/// [`PendingChanges`] and written together come to what they come to one after the other.
+/// Repeatable: a request that is decided again with the same lookup results, or with more than it
+/// needs, has the same changes and outcome. Order: requests that are decided with one
+/// [`PendingChanges`] and written together have the same result as one after another.
 ///
 /// # Errors
 ///
-/// The first law that was seen to be broken.
+/// Returns the first violation.
 pub async fn check_rulebook(histories: u64) -> Result<(), ContractViolation> {
     for seed in 0..histories {
         let tenants = || ["one", "two"].map(Tenant::new);
@@ -54,7 +54,7 @@ pub async fn check_rulebook(histories: u64) -> Result<(), ContractViolation> {
     Ok(())
 }
 
-/// Calls that are decided over one overlay.
+/// Requests that are decided with the same pending changes.
 struct DecisionBatch<'a> {
     history: &'a History<MemoryStore>,
     time: Timestamp,
@@ -92,7 +92,7 @@ impl<'a> DecisionBatch<'a> {
                 .commit(&self.history.here.tenant, self.time, &self.changes);
         written.map_err(|error| {
             self.history
-                .broken("order", format!("changes cannot be written: {error:?}"))
+                .broken("order", format!("the changes cannot be written: {error:?}"))
         })?;
         self.changes.clear();
         self.overlay = PendingChanges::default();
@@ -108,7 +108,7 @@ impl<'a> DecisionBatch<'a> {
         let (ids, share_names) = (IdSequence::default(), ShareNames::default());
         let (mut fetched, mut all) = (LookupCache::default(), MapLookups(self.history));
         let mut wanted = initial_lookups(call, &DefaultMatching);
-        // A helper takes one round, rarely two: this is a lot.
+        // A helper needs one round and rarely two, so this is more than enough.
         for _ in 0..100 {
             let turn = TransactionContext::new(self.time, &ids, &share_names, &DefaultMatching);
             self.fetch(&mut fetched, &wanted);
@@ -125,7 +125,7 @@ impl<'a> DecisionBatch<'a> {
                     let from_all = decide(call, &turn, &mut all, &self.overlay);
                     for (law, other) in [
                         ("repeatable", again),
-                        ("repeatable, with more answers", from_all),
+                        ("repeatable, with more lookup results", from_all),
                     ] {
                         self.history.agree(
                             law,
@@ -153,7 +153,7 @@ impl<'a> DecisionBatch<'a> {
         }
         Err(self.history.broken(
             "rounds",
-            format!("100 rounds and no decision: {wanted:?}, {:?}", call.operation),
+            format!("no decision after 100 rounds: {wanted:?}, {:?}", call.operation),
         ))
     }
 
@@ -164,7 +164,7 @@ impl<'a> DecisionBatch<'a> {
     }
 }
 
-/// Everything that there is, asked one by one.
+/// Executes lookups one at a time on all data.
 struct MapLookups<'a>(&'a History<MemoryStore>);
 
 impl LookupSource for MapLookups<'_> {
@@ -180,11 +180,11 @@ impl LookupSource for MapLookups<'_> {
     }
 }
 
-/// Changes and outcome with everything in them.
+/// Returns the changes and the outcome as text, with all content.
 fn text(decided: &Result<Decision, RuleError>) -> String {
     let changes = decided.iter().flat_map(|decision| &decision.changes);
     let fields = changes.filter_map(|change| match change {
-        // Records do not show them: they are personal data.
+        // The debug output of records omits their fields, because they are personal data.
         Change::Insert(insert) => {
             Some(String::from_utf8_lossy(insert.record.wire_fields()).into_owned())
         }

@@ -1,4 +1,4 @@
-//! What a store answered as text that two equal stores share: ids and dates are replaced by
+//! Formats results of a store as text that is equal for equal stores. Ids and dates are replaced by
 //! numbers, in the order of their first appearance.
 
 use std::{collections::HashMap, fmt::Write as _};
@@ -13,7 +13,7 @@ use svc_core::{
     value::{Id, Timestamp},
 };
 
-/// The numbers of what one store has told so far of one tenant.
+/// The numbers for the ids and dates that one store has returned for one tenant.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Ordinals {
     ids: HashMap<Id, usize>,
@@ -44,7 +44,7 @@ impl Ordinals {
         )
     }
 
-    /// A record: everything of it that goes to the wire.
+    /// Formats a record with everything that a response contains.
     pub(super) fn record(&mut self, record: &RawRecord) -> String {
         let meta = record.meta();
         let (at, created, modified) = (
@@ -71,7 +71,7 @@ impl Ordinals {
         {
             if let Some(to) = record.link(reference.name) {
                 let to = self.address(to);
-                // Writing into a text does not fail.
+                // Writing to a string cannot fail.
                 _ = write!(text, " {} -> {to}", reference.name);
             }
         }
@@ -102,7 +102,7 @@ impl Ordinals {
             Ok(WriteOutcome::Updated(record)) => format!("updated {}", self.found(record.as_ref())),
             Ok(WriteOutcome::Deleted(is_gone)) => format!("deleted {is_gone}"),
             Ok(WriteOutcome::Replayed(answer)) => {
-                format!("as before: {}", String::from_utf8_lossy(answer))
+                format!("stored response: {}", String::from_utf8_lossy(answer))
             }
             Ok(WriteOutcome::HelperDone(helped)) => {
                 let mut text = String::from("helped");
@@ -132,21 +132,21 @@ impl Ordinals {
     }
 }
 
-/// What a refusal tells; of trouble, that there is some.
+/// Formats a rejection with its problems. Other errors have no details.
 pub(super) fn refusal(error: &Error) -> String {
     match error.kind() {
         ErrorKind::Invalid(problems) => {
             let codes = problems
                 .iter()
                 .map(|problem| format!("{} {:?}", problem.code.as_str(), problem.properties));
-            format!("refused {}", codes.collect::<Vec<_>>().join(", "))
+            format!("rejected {}", codes.collect::<Vec<_>>().join(", "))
         }
         ErrorKind::NotFound => "not found".to_owned(),
-        _ => "trouble".to_owned(),
+        _ => "error".to_owned(),
     }
 }
 
-/// An answer without ids, which each store makes itself.
+/// Formats an outcome without ids, because each store assigns its own.
 pub(super) fn in_short(outcome: &WriteOutcome) -> String {
     match outcome {
         WriteOutcome::Created { is_new, .. } => format!("created ({is_new})"),
@@ -155,16 +155,20 @@ pub(super) fn in_short(outcome: &WriteOutcome) -> String {
     }
 }
 
-/// The first line in which two texts differ.
+/// Returns the first line in which two texts differ.
 pub(super) fn difference(told: &str, meant: &str) -> Option<String> {
-    let end = |lines: Option<&str>| lines.unwrap_or("nothing more").to_owned();
+    let end = |lines: Option<&str>| lines.unwrap_or("end of text").to_owned();
     let (mut told, mut meant) = (told.lines(), meant.lines());
     loop {
         match (told.next(), meant.next()) {
             (None, None) => return None,
             (told, meant) if told == meant => {}
             (told, meant) => {
-                return Some(format!("\n   told: {}\n  meant: {}", end(told), end(meant)));
+                return Some(format!(
+                    "\n    actual: {}\n  expected: {}",
+                    end(told),
+                    end(meant)
+                ));
             }
         }
     }

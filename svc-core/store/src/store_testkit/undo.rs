@@ -1,5 +1,5 @@
-//! The law of undo: a refused call changes nothing; one that failed in parts made what its outcome
-//! says, and nothing else.
+//! The contract of rollback: a rejected request changes nothing, and a partly failed request
+//! changes exactly what its outcome reports.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,8 +12,7 @@ use svc_core::{
 
 use super::{ContractViolation, History};
 
-/// What is there: each record with its kind and the moment of its last change, and everything as
-/// text.
+/// The existing records with their kinds and modification dates, and all data as text.
 struct TenantSnapshot {
     text: String,
     records: HashMap<Id, (Kind, Timestamp)>,
@@ -33,7 +32,7 @@ async fn see<S: Store>(history: &mut History<S>) -> Result<TenantSnapshot, Contr
     Ok(TenantSnapshot { text, records })
 }
 
-/// One call, and what it left behind.
+/// Executes one request and checks its effects.
 pub(super) async fn step<S: Store>(history: &mut History<S>) -> Result<(), ContractViolation> {
     history.choose();
     let before = see(history).await?;
@@ -49,7 +48,7 @@ pub(super) async fn step<S: Store>(history: &mut History<S>) -> Result<(), Contr
                 .iter()
                 .filter(|(id, _)| !before.records.contains_key(*id));
             let made = count(new.map(|(_, (kind, _))| *kind));
-            // People that tickets name are recognised or made, too, and no entry says so.
+            // People that tickets name may also be created. They have no entry in the report.
             let has_holders = helped
                 .entries
                 .iter()
@@ -62,7 +61,10 @@ pub(super) async fn step<S: Store>(history: &mut History<S>) -> Result<(), Contr
             {
                 return Err(history.broken(
                     "undo",
-                    format!("said {said:?}, made {made:?}: {} {}", told.text, told.what),
+                    format!(
+                        "the report has {said:?}, the store created {made:?}: {} {}",
+                        told.text, told.what
+                    ),
                 ));
             }
             let of_call: Vec<&Id> = helped

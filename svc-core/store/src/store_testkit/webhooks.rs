@@ -1,4 +1,4 @@
-//! What a store of webhooks does, as a test that whoever writes one calls.
+//! The contract of a webhook store, as a test for its authors.
 
 use svc_core::{
     auth::Tenant,
@@ -13,18 +13,21 @@ use svc_core::{
 
 use super::{ContractViolation, concurrency::poll_all};
 
-/// Checks what a store does with webhooks (HOOK-12, HOOK-14): a write counts only in place of the
-/// version before it, whoever is faster; a document is one tenant's; and what is due is found, each
-/// once, in parts.
+/// Checks the contract of a webhook store.
+///
+/// A write only succeeds if it follows the stored version, also with concurrent writers. A webhook
+/// belongs to one tenant. Each due webhook is returned once, in pages.
 ///
 /// # Errors
 ///
-/// The first thing that was otherwise.
+/// Returns the first violation.
+///
+/// Requirements: HOOK-12, HOOK-14.
 pub async fn check_webhooks<S: WebhookStore>(
     store: &S,
     tenants: [Tenant; 2],
 ) -> Result<(), ContractViolation> {
-    let failed = |error: svc_core::Error| broken(&format!("it failed: {error:?}"));
+    let failed = |error: svc_core::Error| broken(&format!("the store failed: {error:?}"));
     checked(store, tenants).await.map_err(failed)?
 }
 
@@ -63,25 +66,25 @@ async fn checked<S: WebhookStore>(
     };
     hold!(
         store.get_webhook(&one, id).await?.is_none(),
-        "one that was never written is there"
+        "a webhook exists that was never written"
     );
     hold!(
         store.put_webhook(&one, &stored(id, 2, None, "{}")).await? == Conflict,
-        "a second version came before the first"
+        "version 2 was accepted before version 1"
     );
     let first = stored(id, 1, Some(10), r#"{"a":1}"#);
     hold!(
         store.put_webhook(&one, &first).await? == Written,
-        "a first version was not taken"
+        "version 1 was rejected"
     );
     hold!(
         store.get_webhook(&one, id).await? == Some(first.clone()),
-        "it is not read as it was written"
+        "the webhook is not read as it was written"
     );
     let again = stored(id, 1, Some(10), r#"{"a":2}"#);
     hold!(
         store.put_webhook(&one, &again).await? == Conflict,
-        "a first version came twice"
+        "version 1 was accepted twice"
     );
     let (mine, theirs) = (
         stored(id, 2, Some(20), "{}"),
@@ -89,31 +92,31 @@ async fn checked<S: WebhookStore>(
     );
     hold!(
         store.put_webhook(&one, &mine).await? == Written,
-        "the next version was not taken"
+        "the next version was rejected"
     );
     hold!(
         store.put_webhook(&one, &theirs).await? == Conflict,
-        "of two writers at the same version both were taken"
+        "two writers of the same version were both accepted"
     );
     hold!(
         store.put_webhook(&one, &stored(id, 4, None, "{}")).await? == Conflict,
-        "a version was passed over"
+        "a skipped version was accepted"
     );
     hold!(
         store.get_webhook(&one, id).await? == Some(mine.clone()),
-        "what was refused was written"
+        "a rejected version was stored"
     );
     hold!(
         store.get_webhook(&two, id).await?.is_none(),
-        "another tenant reads it"
+        "another tenant can read the webhook"
     );
     hold!(
         store.put_webhook(&two, &stored(id, 3, None, "{}")).await? == Conflict,
-        "another tenant writes it"
+        "another tenant can write the webhook"
     );
     hold!(
         !store.delete(&two, id).await?,
-        "another tenant deletes it"
+        "another tenant can delete the webhook"
     );
     for (number, id) in ids.iter().enumerate().skip(1) {
         let tenant = if number % 2 == 0 { &one } else { &two };
@@ -123,7 +126,7 @@ async fn checked<S: WebhookStore>(
                 .put_webhook(tenant, &stored(id, 1, next, "{}"))
                 .await?
                 == Written,
-            "a first version was not taken"
+            "version 1 was rejected"
         );
     }
     let of_one: Vec<Id> = store
@@ -135,7 +138,7 @@ async fn checked<S: WebhookStore>(
     let expected: Vec<Id> = ids.iter().step_by(2).cloned().collect();
     hold!(
         of_one == expected,
-        "the list of a tenant is not what it has, by id"
+        "the list does not contain the webhooks of the tenant, ordered by id"
     );
     let at = Timestamp::from_micros;
     let due = |webhooks: Vec<(Tenant, StoredWebhook)>| -> Vec<(Tenant, Id)> {
@@ -146,17 +149,20 @@ async fn checked<S: WebhookStore>(
     };
     hold!(
         due(store.list_due_webhooks(at(19), None, 100).await?).is_empty(),
-        "it is due before its moment"
+        "the webhook is due too early"
     );
     let found = due(store.list_due_webhooks(at(20), None, 100).await?);
     hold!(
         found == [(one.clone(), id.clone())],
-        "it is not due at its moment, or not as its tenant's"
+        "the webhook is not due at its time, or has the wrong tenant"
     );
     let (mut all, mut after) = (Vec::new(), None);
     loop {
         let part = store.list_due_webhooks(at(30), after.as_ref(), 2).await?;
-        hold!(part.len() <= 2, "there is more due than was asked for");
+        hold!(
+            part.len() <= 2,
+            "more due webhooks were returned than requested"
+        );
         let Some((_, last)) = part.last() else { break };
         after = Some(last.id.clone());
         all.extend(due(part));
@@ -173,15 +179,15 @@ async fn checked<S: WebhookStore>(
     .map(|(t, i)| (t, i.clone()));
     hold!(
         all == expected,
-        "in parts, what is due is not each that is, once"
+        "the pages of due webhooks do not contain each due webhook once"
     );
     hold!(
         store.delete(&one, id).await? && !store.delete(&one, id).await?,
-        "it is not deleted once"
+        "the webhook was not deleted exactly once"
     );
     hold!(
         store.put_webhook(&one, &stored(id, 3, None, "{}")).await? == Conflict,
-        "a deleted one is written"
+        "a write to a deleted webhook was accepted"
     );
     for (tenant, id) in expected.iter().skip(1).map(|(tenant, id)| (tenant, id)) {
         store.delete(tenant, id).await?;
@@ -189,7 +195,7 @@ async fn checked<S: WebhookStore>(
     limited(store, [&one, &two]).await
 }
 
-/// A tenant has at most [`MAX_WEBHOOKS`], whoever creates them at the same time.
+/// A tenant has at most [`MAX_WEBHOOKS`] webhooks, even if several are created concurrently.
 async fn limited<S: WebhookStore>(
     store: &S,
     [one, two]: [&Tenant; 2],
@@ -211,7 +217,11 @@ async fn limited<S: WebhookStore>(
         match write? {
             Written => written += 1,
             LimitReached => {}
-            Conflict => return Ok(Err(broken("a first version conflicts with nothing"))),
+            Conflict => {
+                return Ok(Err(broken(
+                    "version 1 was rejected with a conflict, but there is none",
+                )));
+            }
         }
     }
     if written != MAX_WEBHOOKS || store.list_webhooks(one).await?.len() != MAX_WEBHOOKS {
@@ -235,7 +245,7 @@ async fn limited<S: WebhookStore>(
         kept.version = 2;
         if store.put_webhook(one, &kept).await? != Written {
             return Ok(Err(broken(
-                "at the limit, a webhook cannot be changed any more",
+                "at the limit, an existing webhook cannot be changed",
             )));
         }
         let other = stored(&uuid::Uuid::now_v7().into(), 1, None, "{}");
@@ -243,7 +253,7 @@ async fn limited<S: WebhookStore>(
             || !store.delete(two, &other.id).await?
         {
             return Ok(Err(broken(
-                "the limit of one tenant is that of another one",
+                "the limit of one tenant affects another tenant",
             )));
         }
         let next = stored(&uuid::Uuid::now_v7().into(), 1, None, "{}");
@@ -251,7 +261,9 @@ async fn limited<S: WebhookStore>(
         if store.put_webhook(one, &next).await? != Written
             || !store.delete(one, &next.id).await?
         {
-            return Ok(Err(broken("below the limit again, no webhook is created")));
+            return Ok(Err(broken(
+                "no webhook can be created after the number has fallen below the limit",
+            )));
         }
     }
     for id in &ids {

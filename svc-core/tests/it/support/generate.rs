@@ -1,4 +1,4 @@
-//! Values and faults made from the tables: whatever a table says, a body here has.
+//! Generates values and faults from the tables, for every field of every kind.
 
 use svc_core::{
     model::Kind,
@@ -7,7 +7,7 @@ use svc_core::{
     value::{Amount, Date, Timestamp},
 };
 
-/// A source of choices: the same seed gives the same values.
+/// A source of random choices. The same seed gives the same values.
 #[derive(Debug, Clone)]
 pub(crate) struct Dice(u64);
 
@@ -24,18 +24,18 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % (end.max(1) as u64)).unwrap_or_default()
     }
 
-    /// A number between two bounds, both included.
+    /// Returns a number between two bounds, both included.
     pub(crate) fn between(&mut self, low: i64, high: i64) -> i64 {
         let span = u64::try_from(i128::from(high) - i128::from(low) + 1).unwrap_or(u64::MAX);
         i64::try_from(i128::from(low) + i128::from(self.next() % span)).unwrap_or(low)
     }
 
-    /// True once in `of` times.
+    /// Returns true once in `of` times on average.
     pub(crate) fn once_in(&mut self, of: usize) -> bool {
         self.below(of) == 0
     }
@@ -51,7 +51,9 @@ impl Dice {
             .collect()
     }
 
-    /// Text of all sorts (TYP-01).
+    /// Returns a text with characters of all sorts.
+    ///
+    /// Requirements: TYP-01.
     pub(crate) fn text(&mut self) -> String {
         let whole = [
             "",
@@ -80,7 +82,7 @@ where
     Json::Array(items.into_iter().map(Json::from).collect())
 }
 
-/// A valid value for a type under its rules.
+/// Returns a valid value for a type and its rules.
 pub(crate) fn value(dice: &mut Dice, ty: &ValueType, rules: &[FieldRule]) -> Json {
     match ty {
         ValueType::String | ValueType::Reference => string(dice, rules).into(),
@@ -126,7 +128,7 @@ pub(crate) fn value(dice: &mut Dice, ty: &ValueType, rules: &[FieldRule]) -> Jso
             dice.pick(values).to_owned()
         }
         .into(),
-        // A boolean is taken, too, and comes back as text (RES-phone_number-01).
+        // A boolean is also accepted, and returned as text (RES-phone_number-01).
         ValueType::Flag => Json::from(if dice.once_in(2) { "true" } else { "false" }),
         ValueType::StringMap => {
             let members =
@@ -172,7 +174,8 @@ fn string(dice: &mut Dice, rules: &[FieldRule]) -> String {
     }
     match rules.first() {
         Some(FieldRule::Email) => format!("{}@example.org", dice.letters("abcdefXYZ.+", 12)),
-        // Countries that nobody calls: numbers are made apart from them (RES-phone_number-03).
+        // Countries without phone numbers, because numbers are generated independently of them
+        // (RES-phone_number-03).
         Some(FieldRule::CountryCode) => format!("Q{}", code(dice, 1).replace('A', "M")),
         Some(FieldRule::CurrencyCode) => dice.pick(&["USD", "EUR", "JPY"]).to_owned(),
         Some(FieldRule::OneLine) => dice.letters("Ada <.@>\u{e9}", 20),
@@ -216,7 +219,7 @@ fn items(dice: &mut Dice, item: &ValueType, rules: &[FieldRule]) -> Json {
     Json::Array(list)
 }
 
-/// The rules of a list that are those of its elements.
+/// Returns the rules of a list that apply to its elements.
 fn of_each(rules: &[FieldRule]) -> &'static [FieldRule] {
     if rules.contains(&FieldRule::LanguageTag) {
         &[FieldRule::LanguageTag]
@@ -225,7 +228,7 @@ fn of_each(rules: &[FieldRule]) -> &'static [FieldRule] {
     }
 }
 
-/// A valid object: about half of the members that a client may set, and every required one.
+/// Returns a valid object: every required member and about half of the other writable ones.
 pub(crate) fn object(dice: &mut Dice, schema: &ObjectSchema) -> Object {
     let mut made = Object::new();
     for field in schema.fields.iter().filter(|field| !field.is_computed()) {
@@ -236,7 +239,7 @@ pub(crate) fn object(dice: &mut Dice, schema: &ObjectSchema) -> Object {
     made
 }
 
-/// A valid body of a kind, also under its rules between fields.
+/// Returns a valid body of a kind that also satisfies its rules between fields.
 pub(crate) fn body(dice: &mut Dice, kind: Kind) -> Object {
     let mut body = object(dice, kind.schema().fields);
     keep_rules(kind, &mut body);
@@ -288,14 +291,14 @@ fn keep_rules(kind: Kind, body: &mut Object) {
     }
 }
 
-/// A body with things wrong in it, and where each of them stands.
+/// A body with faults, and the paths of the faults.
 #[derive(Debug, Default)]
 pub(crate) struct Faulty {
     pub(crate) body: Object,
     pub(crate) paths: Vec<String>,
 }
 
-/// A body of a kind with faults in many places, at every depth.
+/// Returns a body of a kind with faults in many places, at every depth.
 pub(crate) fn faulty(dice: &mut Dice, kind: Kind) -> Faulty {
     let mut made = Faulty::default();
     made.body = faulty_object(dice, kind.schema().fields, "", &mut made.paths);
@@ -325,7 +328,7 @@ fn faulty_object(
     made
 }
 
-/// A value that is wrong itself, or has something wrong in it.
+/// Returns a value that is invalid itself or contains an invalid one.
 pub(crate) fn wrong(
     dice: &mut Dice,
     field: &FieldSpec,
@@ -346,8 +349,8 @@ pub(crate) fn wrong(
     wrong_type(dice, &field.ty, field.rules)
 }
 
-/// An object or array with something wrong in it; `None` where nothing has an inside, or nothing
-/// came out wrong.
+/// Returns an object or array that contains an invalid value; `None` if the type has no members, or
+/// no member became invalid.
 fn wrong_inside(
     dice: &mut Dice,
     ty: &ValueType,
@@ -385,7 +388,7 @@ fn wrong_inside(
             if rules.contains(&FieldRule::Identifiers) {
                 list.push("no colon".into());
                 paths.push(format!("{path}[{count}]"));
-                // The valid ones have no colon here, either.
+                // The valid values have no colon here either, so they become invalid.
                 for (place, item) in list
                     .iter()
                     .enumerate()
@@ -405,7 +408,7 @@ fn wrong_inside(
     (paths.len() > before).then_some(made)
 }
 
-/// A value of the right type that breaks a rule of the field.
+/// Returns a value of the right type that violates a rule of the field.
 fn broken_rule(ty: &ValueType, rules: &[FieldRule]) -> Option<Json> {
     let primary = || Json::Object(Object::from_iter([("primary", Json::from(true))]));
     let made = match (rules.first(), ty) {
@@ -435,7 +438,7 @@ fn broken_rule(ty: &ValueType, rules: &[FieldRule]) -> Option<Json> {
     Some(made)
 }
 
-/// A value of another JSON type.
+/// Returns a value of a different JSON type.
 fn wrong_type(dice: &mut Dice, ty: &ValueType, rules: &[FieldRule]) -> Json {
     let empty = || Json::Object(Object::new());
     let list = || Json::Array(Vec::new());
@@ -476,7 +479,7 @@ fn wrong_type(dice: &mut Dice, ty: &ValueType, rules: &[FieldRule]) -> Json {
     choices[place].clone()
 }
 
-/// Any JSON at all.
+/// Returns any JSON value.
 pub(crate) fn anything(dice: &mut Dice, depth: usize) -> Json {
     match dice.below(if depth == 0 { 6 } else { 9 }) {
         0 => Json::Null,
@@ -521,7 +524,7 @@ pub(crate) fn anything(dice: &mut Dice, depth: usize) -> Json {
     }
 }
 
-/// A body with anything under the names that mean something.
+/// Returns a body with arbitrary values under known names.
 pub(crate) fn hostile(dice: &mut Dice, kind: Kind) -> Object {
     let mut made = if dice.once_in(2) {
         body(dice, kind)

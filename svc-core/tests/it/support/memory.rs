@@ -1,4 +1,4 @@
-//! A vendor's backend as small as it gets: typed records in memory, with ids of the vendor's own.
+//! A minimal backend of a vendor: typed records in memory, with the vendor's own ids.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ use svc_core::{
     value::{Id, Identifier, Timestamp},
 };
 
-/// One record as the backend keeps it.
+/// A record as the backend stores it.
 #[derive(Debug, Clone)]
 struct Row {
     kind: Kind,
@@ -57,55 +57,54 @@ impl Row {
     }
 }
 
-/// How records are looked up for helpers.
+/// Statistics of the lookups of helpers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Looks {
-    /// Waited for at this moment.
+    /// The lookups that are pending now.
     now: usize,
-    /// All of them.
+    /// All lookups.
     pub(crate) all: usize,
-    /// Times that one began when none was waited for.
+    /// The lookups that began while no other one was pending.
     pub(crate) rounds: usize,
-    /// The transactions that they were part of.
+    /// The lookups in a transaction.
     pub(crate) in_transaction: usize,
 }
 
-/// A transaction: the rows as they were before it, and at its mark.
+/// A transaction: the rows as they were before it, and at its savepoint.
 #[derive(Debug)]
 pub(crate) struct Before {
     rows: Vec<Row>,
     mark: Mutex<Vec<Row>>,
 }
 
-/// How records leave the backend.
+/// The form of records that the backend returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Form {
-    /// As typed values.
+    /// Typed values.
     #[default]
     Typed,
-    /// As the bytes that a store keeps, under the dialect's names.
+    /// Bytes as a store stores them, with the names of the dialect.
     Stored,
 }
 
-/// The backend: rows in the order of their creation.
+/// The backend: rows in creation order.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     rows: Mutex<Vec<Row>>,
-    /// How many records of each kind were ever made.
+    /// The number of records of each kind that were ever created.
     made: Mutex<BTreeMap<Kind, u32>>,
-    /// Every create and update of this kind is refused, or fails for trouble of the backend.
+    /// The kind whose creates and updates are rejected, or fail without a problem.
     refused: Mutex<Option<(Kind, Option<Problem>)>>,
-    /// The same, but a create leaves its row behind.
+    /// The kind whose creates are rejected after the row was inserted.
     refused_after: Mutex<Option<(Kind, Problem)>>,
-    /// What became of transactions, in their order.
+    /// How transactions ended, in order.
     ended: Mutex<Vec<&'static str>>,
-    /// What was locked, by how many look-ups before.
+    /// The locked keys, each time with the number of lookups before.
     locked: Mutex<Vec<(Vec<LockKey>, usize)>>,
-    /// How many of the next commits are undone by others.
+    /// How many of the next commits the database rolls back.
     undone: Mutex<u32>,
     looks: Mutex<Looks>,
-    /// What somebody else writes into a record just before each of the next updates, the last one
-    /// first.
+    /// Concurrent writes to a record, one just before each of the next updates, the last one first.
     between: Mutex<Vec<Object>>,
     writes: Mutex<u32>,
     form: Form,
@@ -117,7 +116,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Memory {
-    /// An empty backend that hands out stored bytes with these names of the share objects.
+    /// Creates an empty backend that returns stored bytes with these names of the share objects.
     pub(crate) fn stored(names: svc_core::link::ShareNames) -> Self {
         Self {
             form: Form::Stored,
@@ -126,42 +125,43 @@ impl Memory {
         }
     }
 
-    /// From now on every create and update of this kind is refused.
+    /// Rejects every create and update of this kind from now on.
     pub(crate) fn refuse(&self, kind: Kind, problem: Problem) {
         *lock(&self.refused) = Some((kind, Some(problem)));
     }
 
-    /// From now on every create of this kind is refused when its row is there.
+    /// Rejects every create of this kind from now on, after its row was inserted.
     pub(crate) fn refuse_after(&self, kind: Kind, problem: Problem) {
         *lock(&self.refused_after) = Some((kind, problem));
     }
 
-    /// From now on every create and update of this kind fails.
+    /// Makes every create and update of this kind fail from now on.
     pub(crate) fn fail(&self, kind: Kind) {
         *lock(&self.refused) = Some((kind, None));
     }
 
-    /// What became of transactions since this was asked last, in their order.
+    /// Returns how transactions ended since the last call, in order.
     pub(crate) fn ended(&self) -> Vec<&'static str> {
         std::mem::take(&mut lock(&self.ended))
     }
 
-    /// What was locked since this was asked last, each time with the number of look-ups before it.
+    /// Returns the keys that were locked since the last call, each time with the number of lookups
+    /// before.
     pub(crate) fn locked(&self) -> Vec<(Vec<LockKey>, usize)> {
         std::mem::take(&mut lock(&self.locked))
     }
 
-    /// The next commits are undone by others.
+    /// Makes the database roll back the next commits.
     pub(crate) fn undo_commits(&self, commits: u32) {
         *lock(&self.undone) = commits;
     }
 
-    /// How records were looked up since this was asked last.
+    /// Returns the statistics of the lookups since the last call.
     pub(crate) fn looks(&self) -> Looks {
         std::mem::take(&mut *lock(&self.looks))
     }
 
-    /// Waits as a query over a network does: others can begin meanwhile.
+    /// Waits like a query over a network, so that other lookups can begin.
     async fn look(&self, cx: &Context) {
         {
             let mut looks = lock(&self.looks);
@@ -174,23 +174,23 @@ impl Memory {
         lock(&self.looks).now -= 1;
     }
 
-    /// Whether records leave as typed values.
+    /// Returns whether records are returned as typed values.
     pub(crate) fn is_typed(&self) -> bool {
         self.form == Form::Typed
     }
 
-    /// Before each of the next updates somebody else writes this into the record, the last one
-    /// first.
+    /// Writes to the record just before each of the next updates, like a concurrent request; the
+    /// last object comes first.
     pub(crate) fn meanwhile(&self, fields: Vec<Object>) {
         *lock(&self.between) = fields;
     }
 
-    /// How many creates, updates and deletes there were.
+    /// Returns the number of creates, updates and deletes.
     pub(crate) fn writes(&self) -> u32 {
         *lock(&self.writes)
     }
 
-    /// How many records of a kind there are.
+    /// Returns the number of records of a kind.
     pub(crate) fn count(&self, kind: Kind) -> usize {
         lock(&self.rows)
             .iter()
@@ -308,7 +308,7 @@ impl<R: Resource> List<R> for Memory {
 #[async_trait]
 impl<R: Resource> Get<R> for Memory {
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<R>>> {
-        // A vendor who forgets to look at the parent: the library does (COL-19).
+        // This vendor forgets to check the parent; the library does it (COL-19).
         let at = RecordAddress::without_parent(at.kind, at.id.clone());
         Ok(lock(&self.rows)
             .iter()
@@ -359,7 +359,7 @@ impl<R: Resource> Create<R> for Memory {
             created: cx.received_at,
             modified: cx.received_at,
             identifiers: draft.identifiers().to_vec(),
-            // What a vendor's own columns would hold: only what the typed view shows.
+            // The columns of a vendor would have only what the typed view returns.
             fields: Draft::new(&draft.fields()).into_raw().fields,
             links: draft.as_raw().links.clone(),
         };
@@ -450,7 +450,7 @@ impl<R: Resource> Find<R> for Memory {
                 .filter(|row| row.kind == R::KIND && row.tenant == cx.tenant.as_str());
             own.find(found).cloned()
         };
-        // What others do before the answer arrives is not in it.
+        // A write by a concurrent request before the result arrives is not in it.
         self.look(cx).await;
         Ok(row.map(|row| {
             debug_assert_eq!(row.address().kind, R::KIND);
@@ -493,7 +493,7 @@ impl Transactions for Memory {
             *undone = left;
             *lock(&self.rows) = before.rows;
             lock(&self.ended).push("undone");
-            // As a database driver fails; the API knows what that means.
+            // Fails like a database driver; the API maps this error.
             return Err(Error::unexpected(std::io::Error::from(
                 std::io::ErrorKind::Interrupted,
             )));

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a backend in memory, an API over it, and generators from the
+//! Shared by the tests of this crate: a backend in memory, an API over it, and generators from the
 //! tables.
 
 pub(crate) mod generate;
@@ -7,8 +7,8 @@ pub(crate) mod server;
 
 use proptest::test_runner::{Config, RngSeed};
 
-/// The same cases in every run and no files written; `PROPTEST_RNG_SEED` and `PROPTEST_CASES` ask
-/// for others.
+/// Uses the same cases in every run and writes no files. `PROPTEST_RNG_SEED` and `PROPTEST_CASES`
+/// select others.
 pub(crate) fn config(cases: u32) -> Config {
     let asked = Config::default();
     let rng_seed = if asked.rng_seed == RngSeed::Random {

@@ -1,4 +1,4 @@
-//! An API over the backend in memory, and a client that speaks to it without HTTP.
+//! An API over the in-memory backend, and a client that calls it without HTTP.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use svc_core::{
 
 use super::memory::Memory;
 
-/// Everybody is the one tenant; without a key, helpers only.
+/// Accepts every key for one tenant. Anonymous callers may only call helpers.
 #[derive(Debug)]
 pub(crate) struct Door;
 
@@ -45,7 +45,7 @@ impl TenantResolver for Door {
     }
 }
 
-/// A builder with what every API needs.
+/// Returns a builder with the settings that every API needs.
 pub(crate) fn builder() -> ApiBuilder {
     Api::builder(Vendor::new("Example Vendor", "Example CRM").namespace("crm"))
         .base_url("https://crm.example.org/api/v1/")
@@ -53,10 +53,10 @@ pub(crate) fn builder() -> ApiBuilder {
         .anonymous_helpers(Door)
 }
 
-/// Registers every kind with all that the interface has for it, and composes every helper that can
-/// be composed.
+/// Registers every kind with all operations of the specification, and composes every helper that
+/// can be composed.
 ///
-/// A kind at the top has every operation; the others are named with what they have.
+/// A kind at the top level has every operation. For the other kinds the operations are listed.
 pub(crate) fn everything(mut builder: ApiBuilder, store: &Arc<Memory>) -> ApiBuilder {
     macro_rules! offered {
         ($x:ident Person) => { offered!($x Top).find() };
@@ -92,17 +92,17 @@ pub(crate) fn everything(mut builder: ApiBuilder, store: &Arc<Memory>) -> ApiBui
         .compose_helper::<RecordCanvass>()
 }
 
-/// An answer, read as JSON.
+/// A response with its body parsed as JSON.
 #[derive(Debug, Clone)]
 pub(crate) struct Answered {
     pub(crate) status: u16,
-    /// `null` for an empty body.
+    /// The body; `null` if it is empty.
     pub(crate) json: Value,
     pub(crate) text: String,
     pub(crate) location: Option<String>,
-    /// The header `Retry-After`.
+    /// The value of `Retry-After`.
     pub(crate) retry_after: Option<String>,
-    /// The header `Preference-Applied`.
+    /// The value of `Preference-Applied`.
     pub(crate) applied: Option<String>,
 }
 
@@ -110,7 +110,7 @@ impl Answered {
     fn of(reply: &Response) -> Self {
         let text = String::from_utf8(reply.body.to_vec()).expect("bodies are UTF-8");
         if !text.is_empty() {
-            // Strict: no key twice.
+            // Strict: rejects duplicate members.
             Json::read(text.as_bytes(), &JsonLimits::trusted()).expect("bodies are strict JSON");
         }
         let json = if text.is_empty() {
@@ -131,7 +131,7 @@ impl Answered {
         }
     }
 
-    /// The entries of an error object: relation, code, and each description as
+    /// Returns the entries of an error object: relation, status, and each description as
     /// `CODE property,property`.
     pub(crate) fn entries(&self) -> Vec<(String, u64, Vec<String>)> {
         let error = self
@@ -173,7 +173,7 @@ impl Answered {
         statuses.iter().map(entry).collect()
     }
 
-    /// The descriptions of an atomic failure.
+    /// Returns the descriptions of an atomic failure.
     pub(crate) fn problems(&self) -> Vec<String> {
         self.entries()
             .into_iter()
@@ -181,7 +181,7 @@ impl Answered {
             .collect()
     }
 
-    /// The address under a link.
+    /// Returns the URL of a link.
     pub(crate) fn link(&self, name: &str) -> Option<&str> {
         self.json["_links"][name]["href"].as_str()
     }
@@ -195,12 +195,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Everything, with further settings.
+    /// Creates a server with everything registered and further settings.
     pub(crate) fn with(settings: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Self {
         Self::over(Memory::default(), settings)
     }
 
-    /// Everything over this backend.
+    /// Creates a server with everything registered over this backend.
     pub(crate) fn over(store: Memory, settings: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Self {
         let store = Arc::new(store);
         let api = settings(everything(builder(), &store))
@@ -209,7 +209,7 @@ impl Server {
         Self { api, store }
     }
 
-    /// A context at a moment that stands still.
+    /// Returns a context with a fixed time.
     pub(crate) fn context(&self, caller: Caller) -> Context {
         let now = Timestamp::parse("2026-01-05T09:00:00Z").expect("a timestamp");
         let mut context = Context::new(Tenant::new("one"), caller, now);
@@ -221,7 +221,7 @@ impl Server {
         self.api.base_url().clone()
     }
 
-    /// Sends a request as the bearer of a key; `to` is an address or a path below the entry point.
+    /// Sends a request with a key; `to` is a URL or a path relative to the base URL.
     pub(crate) fn send(&self, method: &Method, to: &str, body: &str) -> Answered {
         self.send_as(Caller::with_rights(Rights::all()), method, to, body)
     }
@@ -250,7 +250,7 @@ impl Server {
         Answered::of(&runtime.block_on(self.reply(headers, caller, method, to, body)))
     }
 
-    /// The same request twice at the same time.
+    /// Sends the same request twice concurrently.
     pub(crate) fn post_twice_at_once(&self, to: &str, body: &str) -> [Answered; 2] {
         let (headers, runtime) = (
             HeaderMap::new(),
@@ -286,7 +286,7 @@ impl Server {
             .map_or((path, None), |(path, query)| (path, Some(query)));
         assert!(
             self.api.route(path).is_some(),
-            "`{path}` is no address of the interface"
+            "`{path}` is not a path of the API"
         );
         let context = self.context(caller);
         let request = Request::new(method, path)
@@ -316,12 +316,12 @@ impl Server {
         self.send(&Method::DELETE, to, "")
     }
 
-    /// Without a key.
+    /// Sends a request without a key.
     pub(crate) fn post_unknown(&self, to: &str, body: &str) -> Answered {
         self.send_as(Caller::anonymous(), &Method::POST, to, body)
     }
 
-    /// Creates a record and gives its address.
+    /// Creates a record and returns its URL.
     pub(crate) fn made(&self, to: &str, body: &str) -> String {
         let answer = self.post(to, body);
         assert!(

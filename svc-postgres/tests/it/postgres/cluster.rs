@@ -1,4 +1,4 @@
-//! What differs on a cluster: opening tables that are distributed, and looking for what is due.
+//! Differences on a cluster: opening distributed tables, and searching for due work.
 
 use std::{
     sync::{
@@ -14,7 +14,7 @@ use serde_json::json;
 use svc_core::{backend::WebhookStore as _, store::Store as _, value::Timestamp};
 use svc_postgres::{ConnectError, PostgresOptions, PostgresStore};
 
-/// A role for which the shared server is a cluster, and options of a schema of its own.
+/// Returns a role for which the shared server is a cluster, and options for a schema of its own.
 fn on_a_cluster() -> (String, PostgresOptions) {
     let server = support::server();
     let role = server.cluster_role(server.port());
@@ -24,15 +24,15 @@ fn on_a_cluster() -> (String, PostgresOptions) {
     )
 }
 
-/// How many tables are distributed.
+/// Returns the number of distributed tables.
 fn distributed(role: &str) -> String {
     support::server().psql(&format!(
         "SELECT count(DISTINCT logicalrelid) FROM {role}.pg_dist_partition"
     ))
 }
 
-/// Processes that open the same schema at the same time make its tables once, and distribute each
-/// of them once.
+/// If several processes open the same schema simultaneously, its tables are created once, and each
+/// is distributed once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn missing_tables_are_made_and_distributed() {
@@ -46,7 +46,7 @@ async fn missing_tables_are_made_and_distributed() {
     let all = format!("SELECT count(*) FROM {role}.pg_dist_partition");
     assert_eq!(support::server().psql(&all), "17", "each of them once");
 
-    // All of them are removed and made again as they were.
+    // All of them are removed and created again.
     PostgresStore::drop_tables(&options).await.unwrap();
     PostgresStore::connect(options).await.unwrap();
     let there = format!(
@@ -116,11 +116,11 @@ async fn a_server_without_a_cluster_is_refused_with_the_option() {
     assert!(matches!(refused, ConnectError::NotACluster), "{refused}");
     assert!(
         !PostgresStore::exists(&options).await.unwrap(),
-        "nothing was made"
+        "nothing was created"
     );
 }
 
-/// On a cluster one process looks for what is due, over all shards. The others, and this one while
+/// On a cluster one process searches all shards for due work. The others, and this one while
 /// nothing is due, read one row.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
@@ -159,7 +159,7 @@ async fn one_process_looks_for_what_is_due() {
             "nothing is due"
         );
     }
-    // The other process makes a webhook, and asks the one that looks to do so.
+    // The other process creates a webhook, and notifies the searching process.
     other
         .make("webhooks", json!({"url": "https://hooks.example.org/"}))
         .await;
@@ -170,19 +170,19 @@ async fn one_process_looks_for_what_is_due() {
     assert_eq!(
         due(&other, Timestamp::now()).await,
         0,
-        "the other process does not look"
+        "the other process does not search"
     );
     assert_eq!(
         due(&one, Timestamp::now()).await,
         1,
         "as long as something is due"
     );
-    // The process that looks is gone.
+    // The searching process has ended.
     let later = Timestamp::now().saturating_add(Duration::from_secs(20));
     assert_eq!((due(&other, later).await, due(&one, later).await), (1, 0));
 }
 
-/// What is to be sent is found by the process that looks, whichever process has stored it.
+/// The searching process finds outbox entries, whichever process has stored them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn what_another_process_stores_is_found() {
@@ -210,12 +210,12 @@ async fn what_another_process_stores_is_found() {
     sign_up(&other, "ada@example.org").await;
     until("it is found", async || claimed(&one).await == 1).await;
     assert_eq!((claimed(&one).await, claimed(&other).await), (0, 0));
-    // The process that looks stores something itself.
+    // The searching process stores an entry itself.
     sign_up(&one, "grace@example.org").await;
     assert_eq!(claimed(&one).await, 1);
 }
 
-/// A lease is one process's until it ends.
+/// A lease has one holder until it ends.
 #[tokio::test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_lease_has_one_holder() {
@@ -239,9 +239,9 @@ async fn a_lease_has_one_holder() {
         [true, false, true]
     );
     other.end_lease("loading").await.unwrap();
-    assert!(!take(&other).await, "it is another process's");
+    assert!(!take(&other).await, "another process has the lease");
     one.end_lease("loading").await.unwrap();
     assert_eq!([take(&other).await, take(&one).await], [true, false]);
     clock.fetch_add(10_000_000, Ordering::Relaxed);
-    assert!(take(&one).await, "its time is over");
+    assert!(take(&one).await, "the lease has expired");
 }

@@ -1,5 +1,5 @@
-//! The conformance suite against this store: direct, and through a pooler. What the server chooses
-//! where the specification leaves a choice is pinned in the file of svc-sqlite.
+//! The conformance suite on this store: direct, and through a pooler. The choices that the
+//! specification leaves to the server are pinned in the file of svc-sqlite.
 
 use super::{
     server::options,
@@ -18,7 +18,7 @@ use svc_core::{
 use svc_postgres::{KeyOptions, PostgresOptions, PostgresStore, StatementMode};
 use svc_tower::SvcService;
 
-/// The suite against a store that is opened with these options.
+/// Returns the suite for a store that is opened with these options.
 async fn suite(options: PostgresOptions) -> Suite {
     let store = PostgresStore::connect(options).await.expect("a store");
     let (one, two) = (
@@ -26,7 +26,7 @@ async fn suite(options: PostgresOptions) -> Suite {
         store.ensure_tenant("two").await,
     );
     let (one, two) = (one.expect("a tenant"), two.expect("a tenant"));
-    // Who creates and changes records is known (LK rows on `creator` and `modified_by`).
+    // The key is bound to a person, for requirements about `creator` and `modified_by`.
     let holder = Id::new("0198f000-0000-7000-8000-000000000001").expect("an id");
     let person = ImportedRecord::new(
         holder.clone(),
@@ -90,15 +90,15 @@ fn the_store_conforms() {
     svc_conformance::harness::run(|| suite(options)).unwrap();
 }
 
-/// Through pgbouncer in transaction mode, which knows no named statements; as on a cluster, and
-/// with row-level security for a role that it applies to.
+/// Through pgbouncer in transaction mode without named statements, as on a cluster, and with
+/// row-level security for a role to which it applies.
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn the_store_conforms_through_a_pooler() {
     let server = support::server();
     let schema = server.schema();
     let bouncer = Bouncer::start(server, 4);
-    // The pooler knows this role.
+    // The pooler has this role in its list.
     server.cluster_role_of("fenced", bouncer.port());
     let options = options(&url_of("fenced", bouncer.port()))
         .schema(&schema)

@@ -1,5 +1,5 @@
-//! What is killed in the middle ("It must show" 6): every acknowledged write is there once, totals
-//! equal members, and the service is back by itself.
+//! Processes that are killed ("It must show" 6): every acknowledged write is stored once, totals
+//! equal members, and the service recovers.
 
 use std::{
     collections::BTreeSet,
@@ -20,15 +20,15 @@ use serde_json::json;
 use svc_postgres::PostgresOptions;
 use tokio::task::JoinSet;
 
-/// Callers at the same time.
+/// Number of concurrent callers.
 const WRITERS: usize = 16;
 
 fn options(url: &str, schema: &str) -> PostgresOptions {
     server::options(url).schema(schema)
 }
 
-/// Signs a petition again and again, each time as somebody new; tells of each signature that was
-/// acknowledged.
+/// Signs a petition repeatedly, each time as a new person. Sends the address of each acknowledged
+/// signature.
 async fn sign(
     server: &Server,
     petition: &str,
@@ -51,7 +51,7 @@ async fn sign(
     }
 }
 
-/// The signatures that are there; as many as the totals say, and by as many people.
+/// Returns the stored signatures. Asserts that there are as many as the total, and as many people.
 async fn signed(server: &Server, petition: &str) -> BTreeSet<String> {
     let all = server
         .walk(&format!("{petition}/signatures?per_page=100"))
@@ -75,7 +75,8 @@ async fn signed(server: &Server, petition: &str) -> BTreeSet<String> {
     links
 }
 
-/// Sixteen writers that go on until they are told to stop; the addresses of what was acknowledged.
+/// Sixteen writers that continue until they are stopped, and the addresses of their acknowledged
+/// signatures.
 struct Writers {
     acknowledged: Arc<Mutex<Vec<String>>>,
     stop: Arc<AtomicBool>,
@@ -83,7 +84,7 @@ struct Writers {
 }
 
 impl Writers {
-    /// Everybody that they sign as is new: each of several gets a `name` of its own.
+    /// Starts writers. Several instances use a different `name` each, so that every person is new.
     fn start(server: &Arc<Server>, petition: &str, name: usize) -> Self {
         let (acknowledged, stop) = (
             Arc::<Mutex<Vec<String>>>::default(),
@@ -117,7 +118,7 @@ impl Writers {
         self.acknowledged.lock().unwrap().len()
     }
 
-    /// Waits until some more are acknowledged: the service is back.
+    /// Waits until more signatures are acknowledged, which shows that the service is back.
     async fn go_on(&self) {
         let wanted = self.number() + 2;
         until("the service is back", async || self.number() >= wanted).await;
@@ -167,13 +168,13 @@ async fn the_database_is_killed() {
     each_once(&acknowledged, &signed(&server, &petition).await);
 }
 
-/// A primary with a synchronous standby is killed, and the standby takes its place; ten times.
-/// Nothing that was acknowledged is lost.
+/// A primary with a synchronous standby is killed, and the standby is promoted, ten times. No
+/// acknowledged write is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn the_primary_is_lost() {
     let mut primary = support::server::Server::start();
-    // New connections go to whoever is the primary by then, as with a virtual address.
+    // New connections go to the current primary, as with a virtual address.
     let way = support::proxy::Proxy::start(primary.port());
     let server = Arc::new(Server::open(options(&way.url(), "svc")).await);
     let petition = server.make("petitions", json!({})).await;
@@ -199,11 +200,11 @@ async fn the_primary_is_lost() {
     assert!(signed(&server, &petition).await.len() >= acknowledged);
 }
 
-/// Where the child of the next test finds its tables.
+/// The environment variable with the tables of the child of the next test.
 const CHILD: &str = "SVC_CRASH_CHILD";
 
-/// The process of the server is killed a hundred times; what it acknowledged it has said on its
-/// standard output.
+/// The server process is killed a hundred times. It prints what it acknowledges on its standard
+/// output.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn the_server_is_killed() {
@@ -235,7 +236,7 @@ async fn the_server_is_killed() {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut wanted = 3 + round % 17;
         while wanted > 0 {
-            let line = lines.next().expect("the child goes on").unwrap();
+            let line = lines.next().expect("the child continues").unwrap();
             if let Some(link) = line.strip_prefix("acknowledged ") {
                 acknowledged.push(link.to_owned());
                 wanted -= 1;
@@ -243,7 +244,7 @@ async fn the_server_is_killed() {
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        // What was said before the end counts, too; the last line may be cut off.
+        // Lines that were printed before the end also count. The last line may be incomplete.
         let rest = lines
             .map_while(Result::ok)
             .filter(|line| line.ends_with(" ."));

@@ -1,14 +1,14 @@
-//! What the server makes of each statement with 100 000 records ("It must show" 2): no sequential
-//! scan of `record`, however the statement is planned.
+//! The query plan of each statement with 100 000 records ("It must show" 2): no sequential scan of
+//! `record`, in every plan mode.
 
 use super::{server::options, support};
 use svc_postgres::{PostgresStore, statements_for_tests};
 
-/// What a transaction of the store sets before its first statement.
+/// The settings of a transaction of the store.
 const SETTINGS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off; \
                         SET enable_mergejoin = off; SET enable_material = off";
 
-/// Statements that also run outside of a transaction, where nothing is set.
+/// Statements that also run outside a transaction, without settings.
 const READS: [&str; 16] = [
     "page",
     "page_under",
@@ -28,7 +28,7 @@ const READS: [&str; 16] = [
     "dated_jump",
 ];
 
-/// How a statement is planned that is kept for any values, as a server settles on.
+/// Returns the generic plan of a statement, which the server uses for any values.
 fn plan(database: &support::server::Server, name: &str, text: &str) -> String {
     let settings = if READS.contains(&name) {
         "SET plan_cache_mode = force_generic_plan"
@@ -45,8 +45,8 @@ fn plan(database: &support::server::Server, name: &str, text: &str) -> String {
     ))
 }
 
-/// The lines of a plan that read more than what a key leads to: a whole table, or all that a tenant
-/// has in it.
+/// Returns the lines of a plan that read more than the rows of a key: a whole table, or all rows of
+/// a tenant.
 fn scans(plan: &str) -> Vec<&str> {
     let tables = ["record", "email", "identifier", "total", "part", "holder"];
     let is_scan = |line: &&str| {
@@ -54,8 +54,7 @@ fn scans(plan: &str) -> Vec<&str> {
             .iter()
             .any(|table| line.contains(&format!("Seq Scan on {table}")))
     };
-    // The ledger has one row a tenant, what pages and events have sold by currency or level is
-    // little, and so are webhooks.
+    // The ledger has one row per tenant. Totals by currency or level, and webhooks, have few rows.
     let is_little = |before: &str| {
         ["ledger", "part", "webhook"]
             .iter()
@@ -71,8 +70,8 @@ fn scans(plan: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Tables that were never analyzed, empty when the plan was made: that plan is kept while they
-/// grow.
+/// Tables that were never analyzed and were empty when the plan was made. The plan remains while
+/// they grow.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn no_statement_reads_all_of_a_tenant_without_statistics() {
@@ -100,7 +99,7 @@ async fn no_statement_reads_all_records() {
         .unwrap();
     let tenant = store.ensure_tenant("demo").await.unwrap();
     assert_eq!(tenant.as_str(), "demo");
-    // People, petitions and signatures, tags and taggings: with what each statement goes by.
+    // People, petitions and signatures, tags and taggings, with the keys of each statement.
     database.psql(&format!(
         "INSERT INTO {schema}.record (tenant, kind, id, seq, created, modified, l1, l2, l3, l4, modified_by, name, \
          identifiers, body) SELECT t.id, (n % 20) + 1, md5(n::text)::uuid, n, n, n, md5((n / 20 * 20)::text)::uuid, \
@@ -123,7 +122,7 @@ async fn no_statement_reads_all_records() {
     assert_eq!(
         scans(&plan(database, "planted", &planted)).len(),
         1,
-        "a scan is seen"
+        "a scan is detected"
     );
     let texts: Vec<_> = statements_for_tests(&schema)
         .into_iter()

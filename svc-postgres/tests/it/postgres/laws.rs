@@ -1,4 +1,4 @@
-//! The laws of a store over PostgreSQL, against the store in memory. `SVC_LAWS` is how many
+//! The store testkit on PostgreSQL, compared with the store in memory. `SVC_LAWS` is the number of
 //! histories, and `SVC_LAWS_SEED` the seed of the first.
 
 use super::{server::options, support};
@@ -27,7 +27,7 @@ struct Database {
 
 impl Database {
     async fn new() -> Self {
-        // Nothing is killed here: syncs would only take time.
+        // Nothing is killed here, so syncs would only take time.
         let server =
             support::server::Server::with(&[("fsync", "off"), ("synchronous_commit", "off")]);
         let options = options(&server.url()).schema(&server.schema());
@@ -74,8 +74,8 @@ async fn the_store_keeps_the_laws() -> Result<(), ContractViolation> {
     laws(300).check(async || database.next().await).await
 }
 
-/// HAF-11, SCH-01, SCH-04, UND-26: what is to be sent is what the calls that stand ask for, and one
-/// has it at a time.
+/// HAF-11, SCH-01, SCH-04, UND-26: the outbox has exactly the entries of the committed requests,
+/// and each has one claim at a time.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), ContractViolation> {
@@ -84,7 +84,7 @@ async fn haf_11_what_is_to_be_sent_is_what_stands() -> Result<(), ContractViolat
     check_outgoing(&std::sync::Arc::new(store), tenants, 1_000).await
 }
 
-/// SYN-02, SYN-04: who follows the feed has what is there.
+/// SYN-02, SYN-04: a reader of the feed knows exactly what is stored.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn syn_02_the_feed_is_complete() -> Result<(), ContractViolation> {
@@ -92,7 +92,7 @@ async fn syn_02_the_feed_is_complete() -> Result<(), ContractViolation> {
     laws(100).check_feed(async || database.next().await).await
 }
 
-/// SYN-08: what is older than an hour goes where changes are kept for an hour.
+/// SYN-08: entries older than an hour are deleted if changes are retained for an hour.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn syn_08_old_changes_expire() -> Result<(), ContractViolation> {
@@ -111,8 +111,8 @@ async fn syn_08_old_changes_expire() -> Result<(), ContractViolation> {
     .await
 }
 
-/// SYN-02, SYN-04: nothing is missed of what writers do at the same time over two stores, as two
-/// processes have them; `SVC_FEED_CALLS=100000` for many.
+/// SYN-02, SYN-04: a poller misses none of the changes of concurrent writers on two stores, like
+/// those of two processes. Set `SVC_FEED_CALLS=100000` for more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn syn_04_pollers_among_writers_of_two_stores_miss_nothing() -> Result<(), ContractViolation>
@@ -128,8 +128,8 @@ async fn syn_04_pollers_among_writers_of_two_stores_miss_nothing() -> Result<(),
     check_feed_among_writers(&[one, other], &tenant, calls.unwrap_or(1_000)).await
 }
 
-/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11: 5 000 filters and orders show what an evaluation
-/// of each record shows.
+/// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11: 5 000 filters and orders return what an
+/// evaluation of each record returns.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn flt_01_filters_show_what_each_record_says() -> Result<(), ContractViolation> {
@@ -144,9 +144,9 @@ async fn flt_01_filters_show_what_each_record_says() -> Result<(), ContractViola
     check_filters(&store, [one.unwrap(), two.unwrap()], 5_000).await
 }
 
-/// FLT-12, SYN-04, SYN-12: 8 writers over two stores, as two processes have them, one call in ten
-/// rolled back, and pollers by `modified_date`, by cursor and by events. `SVC_FEED_CALLS=100000`
-/// for many.
+/// FLT-12, SYN-04, SYN-12: 8 writers on two stores, like those of two processes, and pollers by
+/// `modified_date`, by cursor and by events. One request in ten is rolled back. Set
+/// `SVC_FEED_CALLS=100000` for more.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn flt_12_pollers_miss_nothing() {
@@ -160,7 +160,7 @@ async fn flt_12_pollers_miss_nothing() {
     crate::polling::misses_nothing(&stores, &tenant, crate::polling::calls()).await;
 }
 
-/// SYN-11: prints how much requests that wait slow the reads of another tenant.
+/// SYN-11: prints how much waiting requests slow down the reads of another tenant.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn syn_11_reads_of_others_among_waiters() {
@@ -169,7 +169,7 @@ async fn syn_11_reads_of_others_among_waiters() {
     crate::polling::compare_among_waiters(&store, [&busy, &other]).await;
 }
 
-/// HOOK-12, HOOK-14: webhooks are kept as they must be, also under row-level security.
+/// HOOK-12, HOOK-14: the store of webhooks satisfies its contract, also with row-level security.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn hook_14_webhooks_are_kept() -> Result<(), ContractViolation> {
@@ -186,8 +186,7 @@ async fn hook_14_webhooks_are_kept() -> Result<(), ContractViolation> {
     check_webhooks(&fenced, tenants).await
 }
 
-/// COL-23, COL-28: 30 000 pages by number agree with their own totals, whatever is written
-/// meanwhile.
+/// COL-23, COL-28: 30 000 pages by number agree with their own totals during concurrent writes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn col_23_pages_by_number_agree_with_their_totals() -> Result<(), ContractViolation> {

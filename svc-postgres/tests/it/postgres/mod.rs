@@ -1,4 +1,4 @@
-//! What needs a PostgreSQL server, and for some tests pgbouncer. `.ci/postgres` runs it.
+//! Tests that need a PostgreSQL server, and some of them pgbouncer. `.ci/postgres` runs them.
 
 mod cluster;
 mod conformance;

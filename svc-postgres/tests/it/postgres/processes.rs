@@ -1,5 +1,5 @@
-//! Two processes on one database ("It must show" 5): two stores, each with connections and queues
-//! of its own, which know of each other by the database only.
+//! Two processes on one database ("It must show" 5), as two stores. Each has connections and queues
+//! of its own, and they communicate only through the database.
 
 use super::support;
 use std::{
@@ -20,12 +20,12 @@ use svc_core::{
 };
 use tokio::task::JoinSet;
 
-/// Two servers of one tenant.
+/// Returns two servers of one tenant.
 async fn two() -> [Arc<Server>; 2] {
     two_in(&support::server().schema()).await
 }
 
-/// The same, with their tables in this schema.
+/// Returns the same, with their tables in this schema.
 async fn two_in(schema: &str) -> [Arc<Server>; 2] {
     let options = options(&support::server().url()).schema(schema);
     [
@@ -34,7 +34,7 @@ async fn two_in(schema: &str) -> [Arc<Server>; 2] {
     ]
 }
 
-/// HLP-04: 64 equal sign-ups over two processes make one person, 100 rounds.
+/// HLP-04: 64 equal sign-ups over two processes create one person, in 100 rounds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn equal_sign_ups_make_one_person() {
@@ -64,7 +64,7 @@ async fn equal_sign_ups_make_one_person() {
     }
 }
 
-/// RES-event-15, RES-event-27: the last ticket and the last place are sold once.
+/// RES-event-15, RES-event-27: the last ticket and the last seat are sold once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn the_last_ticket_is_sold_once() {
@@ -201,9 +201,9 @@ async fn totals_after_mixed_writes() {
     assert_eq!(of_people, signatures.len(), "COL-14");
 }
 
-/// TYP-16: nothing appears later with an earlier date. A reader that polls by `modified_date` while
-/// eight writers of two processes work, and others hold transactions of up to 0.2 s, misses
-/// nothing.
+/// TYP-16: no record becomes visible later with an earlier date. A reader that polls by
+/// `modified_date` misses nothing while eight writers of two processes write, and others hold
+/// transactions of up to 0.2 s.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn polling_by_modified_date_misses_nothing() {
@@ -231,7 +231,7 @@ async fn polling_by_modified_date_misses_nothing() {
             }
         });
     }
-    // Transactions of another program hold the tenant's row now and then.
+    // Transactions of another program lock the row of the tenant from time to time.
     let holder = tokio::task::spawn_blocking({
         let done = Arc::clone(&done);
         move || {
@@ -250,11 +250,11 @@ async fn polling_by_modified_date_misses_nothing() {
             loop {
                 let is_last = done.load(Ordering::Acquire);
                 let mut next = newest.clone();
-                // One page: what several show is not of one moment.
+                // One page, because several pages are not of one snapshot.
                 for tag in server.walk("tags?per_page=100").await {
                     let modified = tag["modified_date"].as_str().unwrap().to_owned();
-                    // A client that polls takes what is newer than the newest that it has; the rest
-                    // it does not look at.
+                    // A poller reads records that are newer than the newest that it has, and
+                    // ignores the others.
                     if modified > newest {
                         seen.insert(link(&tag), modified.clone());
                         next = next.max(modified);
@@ -279,11 +279,11 @@ async fn polling_by_modified_date_misses_nothing() {
         .collect();
     assert_eq!(seen, all, "TYP-16");
     let dates: BTreeSet<&String> = all.values().collect();
-    assert_eq!(dates.len(), all.len(), "each turn has a moment of its own");
+    assert_eq!(dates.len(), all.len(), "each transaction has its own time");
 }
 
-/// COL-24, UND-19, UND-20: paging visits each record once while two processes write; jumps of
-/// either find what is there.
+/// COL-24, UND-19, UND-20: paging visits each record once while two processes write. Jumps of
+/// either process find every record.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn paging_while_others_write() {
@@ -338,7 +338,8 @@ async fn paging_while_others_write() {
     };
     check(&servers[0]).await;
     check(&servers[1]).await;
-    // What one process writes, the other one's jumps follow: a deletion, and new members behind it.
+    // The jumps of one process follow the writes of the other: a deletion, and new members after
+    // it.
     assert_eq!(servers[0].delete(&standing[0]).await.status, 204);
     check(&servers[1]).await;
     servers[0].make("tags", json!({"name": "new"})).await;
@@ -353,13 +354,13 @@ fn link(record: &Value) -> String {
         .to_owned()
 }
 
-/// HAF-11: what is triggered is sent by one of two processes, and all of it is sent.
+/// HAF-11: each triggered response is delivered by exactly one of two processes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn what_is_triggered_is_sent_by_one_of_them() {
     const CALLS: usize = 200;
     let servers = two().await;
-    // The clock of both is held after all calls: what one has claimed is not due again.
+    // The clock of both is after all requests. A claimed entry is not due again.
     let now = Timestamp::now().saturating_add(Duration::from_secs(60 * 60));
     let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
     let mut running = JoinSet::new();
@@ -386,7 +387,7 @@ async fn what_is_triggered_is_sent_by_one_of_them() {
     let mut sent = Vec::new();
     let outgoing = servers[0].api.outbox().unwrap().0;
     let later = now.saturating_add(Duration::from_secs(60 * 60));
-    // Until nothing is left: what is claimed is there until it is settled.
+    // Until no entry is left: a claimed one remains until it is acknowledged.
     while sent.len() < CALLS
         || outgoing
             .claim_due(Timestamp::MIN, later, 1)
@@ -403,6 +404,6 @@ async fn what_is_triggered_is_sent_by_one_of_them() {
     assert_eq!(
         (sent.len(), distinct.len()),
         (CALLS, CALLS),
-        "each is sent, and by one of them"
+        "each is delivered by one of them"
     );
 }

@@ -1,5 +1,5 @@
-//! Round trips, counted on the socket ("It must show" 3): reads one, helpers and writes two, lone
-//! or in a batch.
+//! Round trips, counted on the socket ("It must show" 3): one for a read, two for helpers and
+//! writes, alone or in a batch.
 
 use super::server::{Server, options};
 use super::support::{self, proxy::Proxy, server::url_of};
@@ -7,7 +7,7 @@ use serde_json::json;
 use svc_postgres::{PostgresOptions, StatementMode};
 use tokio::task::JoinSet;
 
-/// Counts what something takes, of what the server has prepared already.
+/// Counts the round trips of an operation whose statements are already prepared.
 async fn count(way: &Proxy, what: impl AsyncFn()) -> u64 {
     what().await;
     way.reset();
@@ -42,7 +42,7 @@ async fn check_over(way: &Proxy, options: PostgresOptions) {
     read("tags").await;
     read("changes").await;
     read(&format!("{petition}/signatures")).await;
-    // A page after another one, by its link; and a jump, which asks first what has changed.
+    // The next page with its link. Then a jump, which first reads what has changed.
     let next = server.get("tags").await.json["_links"]["next"]["href"]
         .as_str()
         .unwrap()
@@ -66,7 +66,7 @@ async fn check_over(way: &Proxy, options: PostgresOptions) {
     })
     .await;
     assert_eq!(trips, 2, "a helper with a new person");
-    // HOOK-13: webhooks cost a write nothing.
+    // HOOK-13: webhooks add no round trip to a write.
     for number in 0..3 {
         server
             .make(
@@ -86,7 +86,7 @@ async fn check_over(way: &Proxy, options: PostgresOptions) {
         assert_eq!(server.post(&helper, known.clone()).await.status, 200);
     })
     .await;
-    assert_eq!(trips, 2, "a helper with a known person");
+    assert_eq!(trips, 2, "a helper with an existing person");
     let trips = count(way, async || {
         server.make("people", json!({})).await;
     });
@@ -104,7 +104,7 @@ async fn check_over(way: &Proxy, options: PostgresOptions) {
     });
     assert_eq!(trips.await, 2, "an update");
 
-    // Sixty-five callers: a transaction of sixty-four together, and one of the other caller.
+    // Sixty-five callers: one transaction for sixty-four, and one for the other caller.
     let many = async || {
         let mut calls = JoinSet::new();
         for _ in 0..65 {
@@ -113,14 +113,14 @@ async fn check_over(way: &Proxy, options: PostgresOptions) {
         }
         calls.join_all().await;
     };
-    // After 1 024 changes a transaction has one more statement: it is prepared before the count.
+    // After 1 024 changes a transaction has one more statement, which is prepared before the count.
     many().await;
     assert_eq!(count(way, many).await, 4, "65 callers");
 }
 
-/// With a response cache, a read is one round trip: the first one of an address, one of something
-/// that does not exist, and one that the cache answers. The second read of an address also asks
-/// what the answer is as recent as.
+/// With a response cache, a read is one round trip. This includes the first read of an address, a
+/// read of a missing record, and one that the cache answers. The second read of an address also
+/// reads the revision.
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn reads_with_a_response_cache() {
@@ -167,7 +167,7 @@ fn unnamed() {
     check(|options| options.statement_mode(StatementMode::Unnamed));
 }
 
-/// The settings of a transaction are several messages there, and the worker is asked directly.
+/// There, each setting of a transaction is a message, and the worker is queried directly.
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn as_on_a_cluster() {

@@ -1,5 +1,5 @@
-//! A store in PostgreSQL, spoken to through the whole API, without HTTP: a process of its own as
-//! far as the database can tell.
+//! A store in PostgreSQL, tested through the whole API without HTTP. For the database it is a
+//! process of its own.
 
 use std::time::Duration;
 
@@ -12,11 +12,10 @@ use svc_core::{
 };
 use svc_postgres::{PostgresOptions, PostgresStore};
 
-/// The base of every address.
+/// The base URL.
 pub(crate) const BASE: &str = "http://localhost/";
 
-/// The options of a store whose calls wait as long as a busy machine needs. A test of what is given
-/// up sets less.
+/// Returns options with long timeouts for a busy machine. Tests of timeouts set shorter ones.
 pub(crate) fn options(url: &str) -> PostgresOptions {
     PostgresOptions::new(url)
         .unwrap()
@@ -28,11 +27,11 @@ pub(crate) struct Server {
     pub(crate) store: PostgresStore,
     pub(crate) api: Api,
     pub(crate) tenant: Tenant,
-    /// How long a call may take.
+    /// The time limit of a request.
     pub(crate) deadline: Option<Duration>,
 }
 
-/// An answer, its body read.
+/// A response with its parsed body.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -40,18 +39,18 @@ pub(crate) struct Answer {
 }
 
 impl Server {
-    /// On the tables of these options.
+    /// Opens a store on the tables of these options.
     pub(crate) async fn open(options: PostgresOptions) -> Self {
         Self::of(PostgresStore::connect(options).await.unwrap(), "demo").await
     }
 
-    /// For another tenant of a store.
+    /// Creates a server for another tenant of a store.
     pub(crate) async fn of(store: PostgresStore, tenant: &str) -> Self {
         let tenant = store.ensure_tenant(tenant).await.unwrap();
         Self::with(store, tenant)
     }
 
-    /// For a tenant that a store has.
+    /// Creates a server for an existing tenant of a store.
     pub(crate) fn with(store: PostgresStore, tenant: Tenant) -> Self {
         Self {
             api: api(&store).build().unwrap(),
@@ -61,7 +60,7 @@ impl Server {
         }
     }
 
-    /// On the tables of these options, with answers that are kept.
+    /// Opens a store on the tables of these options, with a response cache.
     pub(crate) async fn keeping(options: PostgresOptions) -> Self {
         let mut server = Self::open(options).await;
         server.api = api(&server.store)
@@ -112,21 +111,21 @@ impl Server {
         self.call("DELETE", address, serde_json::Value::Null).await
     }
 
-    /// Creates a record and gives its address.
+    /// Creates a record and returns its address.
     pub(crate) async fn make(&self, collection: &str, body: serde_json::Value) -> String {
         let answer = self.post(collection, body).await;
         assert_eq!(answer.status, 201, "{collection}: {}", answer.json);
         answer.self_link()
     }
 
-    /// How many records a collection has, as it says itself.
+    /// Returns the total of a collection.
     pub(crate) async fn total(&self, collection: &str) -> u64 {
         self.get(collection).await.json["total_records"]
             .as_u64()
             .unwrap()
     }
 
-    /// Every member of a collection, by following `next`.
+    /// Returns every member of a collection by following `next`.
     pub(crate) async fn walk(&self, collection: &str) -> Vec<serde_json::Value> {
         let mut members = Vec::new();
         let mut address = collection.to_owned();
@@ -148,12 +147,12 @@ impl Server {
     }
 }
 
-/// An interface that says as little as possible.
+/// Returns a builder of a minimal API.
 pub(crate) fn builder() -> svc_core::api::ApiBuilder {
     Api::builder(Vendor::new("Test", "Test").namespace("here")).base_url(BASE)
 }
 
-/// A call of somebody who may do everything.
+/// Handles a request of a caller with all rights.
 pub(crate) async fn call(
     api: &Api,
     tenant: &Tenant,
@@ -178,7 +177,7 @@ async fn call_within(
         json = serde_json::from_slice(&reply.body)
             .unwrap_or_else(|error| panic!("{error}: {:?}", reply.body));
     }
-    // So that it can be compared with a read.
+    // Without warnings, so that it can be compared with a read.
     let is_warning = json
         .as_object_mut()
         .is_some_and(|json| json.remove("ext:warnings").is_some());
@@ -195,7 +194,7 @@ async fn call_within(
     }
 }
 
-/// A read whose body nobody looks at.
+/// Reads a document and discards its body.
 pub(crate) async fn read(api: &Api, tenant: &Tenant, address: &str) {
     let reply = answer(api, tenant, "GET", address, serde_json::Value::Null, None).await;
     assert_eq!(reply.status.as_u16(), 200, "{address}");

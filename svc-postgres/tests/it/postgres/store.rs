@@ -1,5 +1,5 @@
-//! What a store is beside its records: tables, tenants, keys, marks, a replica, and the fence
-//! around each tenant.
+//! The parts of a store other than its records: tables, tenants, keys, marks, a replica, and
+//! row-level security.
 
 use std::sync::{
     Arc,
@@ -27,8 +27,8 @@ fn fresh(database: &support::server::Server) -> (PostgresOptions, String) {
     (options(&database.url()).schema(&schema), schema)
 }
 
-/// UND-42: several processes that start at once make the tables once; later versions, damage and
-/// other names are refused.
+/// UND-42: several processes that start simultaneously create the tables once. Later versions,
+/// damaged tables and other share names are rejected.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn tables_are_made_once() {
@@ -74,7 +74,7 @@ async fn tables_are_made_once() {
     ));
     let refused = PostgresStore::connect(options.clone()).await.unwrap_err();
     assert!(matches!(refused, ConnectError::Damaged(1)), "{refused}");
-    // Tables that are not known to be ours are not removed, whatever they are called.
+    // Tables that are not recognised as ours are not removed, whatever their names.
     assert!(matches!(
         PostgresStore::drop_tables(&options).await,
         Err(ConnectError::ForeignSchema(_))
@@ -90,7 +90,7 @@ async fn tables_are_made_once() {
     PostgresStore::connect(options).await.unwrap();
 }
 
-/// UND-42: what cannot be used is said in a line that names no password.
+/// UND-42: an unusable database is reported in one line without a password.
 #[tokio::test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn what_cannot_be_used_is_said() {
@@ -130,7 +130,8 @@ async fn what_cannot_be_used_is_said() {
     }
 }
 
-/// AUT-01 to AUT-04, UND-15: keys open their tenant, in every process, until they are revoked.
+/// AUT-01 to AUT-04, UND-15: keys give access to their tenant, in every process, until they are
+/// revoked.
 #[tokio::test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn keys() {
@@ -215,11 +216,11 @@ async fn keys() {
             .was_in_force,
         "UND-15"
     );
-    assert_eq!(holder(&one, &key.token).await, None, "UND-15: at once");
+    assert_eq!(holder(&one, &key.token).await, None, "UND-15: immediately");
     assert_eq!(
         holder(&cached, &key.token).await,
         Some(acme),
-        "what `key_cache` says"
+        "for the time of `key_cache`"
     );
     one.set_metadata("how far", "half").await.unwrap();
     assert_eq!(
@@ -229,12 +230,12 @@ async fn keys() {
     assert_eq!(
         other.metadata("secret").await.unwrap(),
         None,
-        "the store's own are not a program's"
+        "marks of programs are separate from values of the store"
     );
 }
 
-/// A caller sees its own writes, however late the replica is; where that is gone, the first server
-/// answers.
+/// A caller sees its own writes, however far the replica lags. If the replica cannot be reached,
+/// the primary answers.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn reads_go_to_a_replica() {
@@ -246,7 +247,7 @@ async fn reads_go_to_a_replica() {
     let server = Server::open(options.replica(&way.url()).unwrap()).await;
     let mut seen = 0;
     for number in 0..40 {
-        // The replica stands still now and then.
+        // The replica pauses from time to time.
         if number % 10 == 3 {
             standby.psql("SELECT pg_wal_replay_pause()");
         }
@@ -260,18 +261,18 @@ async fn reads_go_to_a_replica() {
         assert_eq!(server.total("tags").await, number + 1, "{number}");
         seen = way.round_trips();
     }
-    assert!(seen >= 80, "the replica was asked each time: {seen}");
-    // In the end it has everything, and the first server is asked no more.
-    support::wait_until("the replica is there", || {
+    assert!(seen >= 80, "the replica was used each time: {seen}");
+    // Finally it has all writes, and the primary is no longer used.
+    support::wait_until("the replica has caught up", || {
         standby.psql("SELECT count(*) FROM svc.record").trim() == "40"
     });
     standby.kill();
     assert_eq!(server.total("tags").await, 40);
 }
 
-/// On a cluster the statements of a tenant go to its worker, and over the first server while that
-/// cannot be reached. What Citus keeps about places is here a table of the test's own: all servers
-/// are the same one, behind wires that count.
+/// On a cluster the statements of a tenant go to its worker, and to the coordinator while that
+/// cannot be reached. The catalogue of Citus is a table of the test here. All servers are the same
+/// one, behind proxies that count.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_tenant_is_asked_where_it_is() {
@@ -305,7 +306,7 @@ async fn a_tenant_is_asked_where_it_is() {
         (one.get(&made).await.status, one.total("tags").await),
         (200, 2)
     );
-    assert_eq!(front.round_trips(), 0, "all of it went to the worker");
+    assert_eq!(front.round_trips(), 0, "all statements went to the worker");
 
     let closed = ClosedPort::new();
     its.redirect(closed.number());
@@ -382,7 +383,7 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
         assert_eq!(
             rows(),
             "2",
-            "the response is not old yet: it and its person"
+            "the response and its person have not expired yet"
         );
         clock.fetch_add(2 * HOUR, Ordering::Relaxed);
         read().await;
@@ -390,8 +391,8 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
     }
 }
 
-/// AUT-02: with row-level security a statement that forgets the tenant sees nothing, and one of
-/// another tenant changes nothing.
+/// AUT-02: with row-level security, a statement without a tenant returns no rows, and one of
+/// another tenant changes none.
 #[tokio::test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn the_second_fence() {
@@ -405,8 +406,8 @@ async fn the_second_fence() {
     let store = PostgresStore::connect(options(&url).schema(&schema).row_level_security())
         .await
         .unwrap();
-    // Another start asks for nothing that would have to wait for a reader such as `pg_dump`, which
-    // holds its lock until that start has ended.
+    // A second start needs no lock that would wait for a reader such as `pg_dump`. The reader holds
+    // its lock until the start has finished.
     let reader = support::client(&database.url()).await;
     reader
         .batch_execute(&format!(
@@ -469,7 +470,7 @@ async fn the_second_fence() {
     );
 }
 
-/// COL-23: what is kept because it was asked for again is not given after a write of any process.
+/// COL-23: a cached response is not used after a write of any process.
 #[tokio::test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn col_23_what_is_kept_ends_with_a_write() {
@@ -502,7 +503,7 @@ async fn col_23_what_is_kept_ends_with_a_write() {
     }
 }
 
-/// The number goes up with every write of any process, and with none of a read.
+/// The revision increases with every write of any process, and not with reads.
 #[tokio::test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn the_revision_of_a_tenant() {
@@ -533,7 +534,7 @@ async fn the_revision_of_a_tenant() {
             .await,
         None
     );
-    // A turn gives its connection back after its caller has the answer.
+    // A transaction returns its connection after its caller has the response.
     until("the connections are idle", async || {
         let stats = one.store.stats();
         stats.idle_connections >= 1 && stats.busy_connections == 0 && stats.waiting_for_connection == 0

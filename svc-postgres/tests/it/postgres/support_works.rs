@@ -1,5 +1,4 @@
-//! What the tests with a PostgreSQL server stand on does what it says: nothing of the store is in
-//! here.
+//! Tests of the support code for PostgreSQL servers. They do not use the store.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -13,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::support::{self, bouncer::Bouncer, proxy::Proxy, server::Server, wait_until};
 use tokio_postgres::types::Type;
 
-/// Set for the process that [`nothing_is_left_when_a_test_is_killed`] ends in the middle.
+/// Set for the process that [`nothing_is_left_when_a_test_is_killed`] kills.
 const IN_THE_MIDDLE: &str = "SVC_POSTGRES_IN_THE_MIDDLE";
 
 #[test]
@@ -56,7 +55,7 @@ fn a_port_that_somebody_has_for_a_moment_is_waited_for() {
     let refused = |log: String| log.matches("Address already in use").count();
     thread::scope(|scope| {
         scope.spawn(|| server.start_again());
-        wait_until("it was refused", || refused(server.log()) > 0);
+        wait_until("the port was in use", || refused(server.log()) > 0);
         drop(listener);
     });
     assert_eq!(server.psql("SELECT 1"), "1");
@@ -66,7 +65,7 @@ fn a_port_that_somebody_has_for_a_moment_is_waited_for() {
         let listener = TcpListener::bind(("127.0.0.1", pooler.port())).unwrap();
         thread::scope(|scope| {
             scope.spawn(|| pooler.start_again());
-            wait_until("it was refused", || refused(pooler.log()) > 0);
+            wait_until("the port was in use", || refused(pooler.log()) > 0);
             drop(listener);
         });
         assert_eq!(pooler.try_psql("SELECT 1").unwrap(), "1");
@@ -137,11 +136,11 @@ fn a_synchronous_standby_has_every_acknowledged_row_when_it_is_promoted() {
         );
         standby.promote();
         let there = standby.psql(&format!("SELECT count(*) FROM seen WHERE number = {round}"));
-        // The last may have been written and not acknowledged.
+        // The last write may be stored without an acknowledgement.
         let there: usize = there.parse().unwrap();
         assert!(
             there == acknowledged || there == acknowledged + 1,
-            "{acknowledged} acknowledged, {there} there"
+            "{acknowledged} acknowledged, {there} stored"
         );
         standby.synchronous(None);
         standby.psql("INSERT INTO seen VALUES (100)");
@@ -188,8 +187,8 @@ async fn named_statements_are_lost_behind_an_old_pooler_only() {
         support::client(&bouncer.url()).await,
     );
     let statement = one.prepare("SELECT 1").await.unwrap();
-    // The other client takes the connection on which it was prepared, so the first one is given
-    // another.
+    // The other client uses the connection on which the statement was prepared, so the first one
+    // gets another connection.
     other.batch_execute("BEGIN").await.unwrap();
     let outcome = one.query(&statement, &[]).await;
     assert_eq!(outcome.is_ok(), Bouncer::knows_named(), "{outcome:?}");
@@ -225,7 +224,7 @@ async fn all_are_counted(proxy: &Proxy) {
     counted(2, "a prepared statement, twice").await;
     assert!(client.query_typed("SELECT 1/0", &[]).await.is_err());
     counted(1, "a failure").await;
-    // A failure is told before the server is ready again; what comes next has to find it ready.
+    // An error is reported before the server is ready again. The next request must find it ready.
     client.batch_execute("SELECT 1").await.unwrap();
     proxy.reset();
 
@@ -304,7 +303,7 @@ async fn a_wire_can_be_slow_and_stall_and_break() {
             .await
             .is_err()
     );
-    wait_until("it is done though nobody hears of it", || {
+    wait_until("the statement is executed without a response", || {
         server.psql(&format!("SELECT to_regclass('{table}') IS NOT NULL")) == "t"
     });
     proxy.cut();
@@ -326,7 +325,7 @@ async fn a_wire_can_be_slow_and_stall_and_break() {
     assert_eq!(row[0].get::<_, &str>(0), other.port().to_string());
 }
 
-/// Not a test: the process that is killed by the next one.
+/// Not a test: the process that the next test kills.
 #[test]
 #[ignore = "is a part of another test"]
 fn waits_to_be_killed() {
@@ -370,7 +369,7 @@ fn nothing_is_left_when_a_test_is_killed() {
     );
     test.kill().unwrap();
     test.wait().unwrap();
-    wait_until("the folders are gone", || {
+    wait_until("the folders are removed", || {
         !folders.iter().any(|folder| folder.exists())
     });
     // The watch may remove a folder before the system has ended each process.
@@ -379,7 +378,8 @@ fn nothing_is_left_when_a_test_is_killed() {
     });
 }
 
-/// How many processes have a working folder in this one, whether or not it is there still.
+/// Returns how many processes have this working folder or one in it, even if the folder no longer
+/// exists.
 fn works_in(folder: &PathBuf) -> usize {
     let all = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     all.filter(|it| fs::read_link(it.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(folder)))

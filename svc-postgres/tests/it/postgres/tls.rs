@@ -1,4 +1,4 @@
-//! The way to the server is encrypted, and leads to the server that the URL names or nowhere.
+//! The connection to the server is encrypted, and is opened only to the server that the URL names.
 
 use std::{
     fs::{self, Permissions},
@@ -14,7 +14,8 @@ use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use serde_json::json;
 use svc_postgres::{ConnectError, PostgresStore};
 
-/// An authority's certificate, and that of a server of this name with its key, all in PEM.
+/// Returns the certificate of an authority, and that of a server of this name with its key, all in
+/// PEM.
 fn certificates(name: &str) -> (String, String, String) {
     let (authority_key, key) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
     let mut authority = CertificateParams::default();
@@ -28,7 +29,7 @@ fn certificates(name: &str) -> (String, String, String) {
     (own.pem(), server.pem(), key.serialize_pem())
 }
 
-/// Writes a file as the server wants it: its own, and nobody else's.
+/// Writes a file that only the user of the server can read, as the server requires.
 fn give(folder: &Path, name: &str, text: &str) {
     let (path, owner) = (folder.join(name), fs::metadata(folder).unwrap());
     fs::write(&path, text).unwrap();
@@ -57,8 +58,8 @@ async fn the_way_is_encrypted() {
         assert_eq!(database.psql(ways), "true TLSv1.3", "{url}");
     }
 
-    // The certificate is of another name, or of an authority that is not trusted: nothing is said
-    // to that server.
+    // The certificate has another name, or its authority is not trusted: nothing is sent to that
+    // server.
     let elsewhere = options(&database.url())
         .root_certificates(authority.as_bytes())
         .unwrap();
@@ -70,8 +71,8 @@ async fn the_way_is_encrypted() {
         assert!(refused.to_string().contains("TLS"), "{refused}");
     }
 
-    // A server without TLS: required, it is refused; preferred, which is the default, it is taken
-    // as it is.
+    // A server without TLS: if TLS is required, it is rejected; if TLS is preferred, which is the
+    // default, it is used without TLS.
     database.psql("ALTER SYSTEM SET ssl = off");
     database.restart();
     let trusting = |url: &str| options(url).root_certificates(authority.as_bytes()).unwrap();

@@ -1,5 +1,5 @@
-//! What is in the way for a while ("It must show" 6): UND-36's answer in time, and work as before
-//! when it is gone.
+//! Temporary failures ("It must show" 6): the response of UND-36 in time, and normal operation
+//! afterwards.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,9 +17,9 @@ use svc_core::{
 use svc_postgres::{ConnectError, PostgresOptions, PostgresStore, StatementMode};
 use tokio::task::JoinSet;
 
-/// How long a call waits where a test asserts that it is refused.
+/// The timeouts of a request in a test that asserts its rejection.
 const SHORT: Duration = Duration::from_millis(400);
-/// The deadline of such a call: without one a write is tried again for half a minute.
+/// The deadline of such a request. Without one, a write is retried for half a minute.
 const DEADLINE: Duration = Duration::from_secs(3);
 
 async fn sign_up(server: &Server, name: &str) -> Answer {
@@ -28,8 +28,8 @@ async fn sign_up(server: &Server, name: &str) -> Answer {
     server.post("people/person_signup", person).await
 }
 
-/// A server with the tables of `server` whose calls give up soon. The caller asserts its refusals
-/// and nothing else.
+/// Opens a store on the tables of `server` with short timeouts. The caller uses it only to assert
+/// rejections.
 async fn impatient(server: &Server, options: PostgresOptions) -> Server {
     let mut store = None;
     until("the store is open", async || {
@@ -46,7 +46,7 @@ async fn impatient(server: &Server, options: PostgresOptions) -> Server {
     }
 }
 
-/// Waits until sign-ups are taken again.
+/// Waits until sign-ups succeed again.
 async fn is_back(server: &Server, name: &str) {
     until("the service is back", async || {
         sign_up(server, name).await.status == 200
@@ -60,7 +60,7 @@ async fn people(server: &Server) -> u64 {
     people
 }
 
-/// A lock that another program holds: 503 for the tenant, nothing for another one.
+/// Another program holds a lock: 503 for the tenant, and no effect on another tenant.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_lock_that_somebody_holds() {
@@ -78,7 +78,7 @@ async fn a_lock_that_somebody_holds() {
         ))
         .await
         .unwrap();
-    // The lock is held until all of these are answered.
+    // The lock is held until all of these have a response.
     assert_eq!(sign_up(&refused, "meanwhile").await.status, 503, "UND-36");
     assert_eq!(sign_up(&other, "meanwhile").await.status, 200, "AUT-02");
     assert_eq!(people(&server).await, 1, "reads do not wait");
@@ -87,8 +87,7 @@ async fn a_lock_that_somebody_holds() {
     assert_eq!(people(&server).await, 2);
 }
 
-/// A network that stalls: 503 though it still stalls, and no connection is left that waits for
-/// ever.
+/// A stalled network: requests get 503 while it stalls, and no connection waits forever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_network_that_stalls() {
@@ -103,12 +102,12 @@ async fn a_network_that_stalls() {
     assert_eq!((write.status, read.status), (503, 503), "UND-36");
     way.stall(false);
     is_back(&server, "after").await;
-    // What was under way when the network stalled may have been done, once.
+    // A request that was in progress when the network stalled may have been executed, once.
     assert!((2..=3).contains(&people(&direct).await));
 }
 
-/// A host of the URL that accepts connections and is silent does not keep the other one away, nor
-/// does it hold the start up.
+/// A host of the URL accepts connections and does not answer. The other host is used, and the start
+/// is not delayed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_host_that_is_silent() {
@@ -134,7 +133,8 @@ async fn a_host_that_is_silent() {
     assert!(matches!(refused, ConnectError::Silent), "{refused}");
 }
 
-/// The answer to COMMIT is lost: what is stored decides the answer, and nothing is done twice.
+/// The response to COMMIT is lost: the stored note determines the response, and nothing is executed
+/// twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn an_answer_that_is_lost() {
@@ -167,7 +167,7 @@ async fn an_answer_that_is_lost() {
             .batch_execute(&format!("SELECT pg_advisory_lock({lock})"))
             .await
             .unwrap();
-        // A create matches no one: done twice it would make two people.
+        // A create matches no one, so executing it twice would create two people.
         let create = tokio::spawn({
             let server = server.clone();
             async move {
@@ -183,11 +183,11 @@ async fn an_answer_that_is_lost() {
             .await
             .unwrap();
         let count = format!("SELECT count(*) FROM {schema}.record WHERE kind = 1");
-        until("it is stored", async || {
+        until("the write is stored", async || {
             database.psql(&count) == (there + 1).to_string()
         })
         .await;
-        // In some rounds the first attempts to find out what was done fail.
+        // In some rounds, the first checks for the stored transaction fail.
         let gone = (round % 2 == 1).then(support::listener);
         if let Some(gone) = &gone {
             way.redirect(gone.local_addr().unwrap().port());
@@ -206,8 +206,7 @@ async fn an_answer_that_is_lost() {
     }
 }
 
-/// Tables that another program alters: a connection whose statements are no longer what they were
-/// is not used again.
+/// Another program alters tables: a connection with outdated statements is not used again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn tables_that_are_altered() {
@@ -215,7 +214,7 @@ async fn tables_that_are_altered() {
     let schema = database.schema();
     let server = Server::open(options(&database.url()).schema(&schema)).await;
     for (round, type_) in ["varchar", "text"].into_iter().enumerate() {
-        // Several connections that know every statement.
+        // Several connections that have prepared every statement.
         let before = format!("before{round}");
         let calls = (0..8).map(|_| sign_up(&server, &before));
         assert!(
@@ -230,14 +229,14 @@ async fn tables_that_are_altered() {
         assert_eq!(
             sign_up(&server, &before).await.status,
             200,
-            "{type_}: it is known, and read again"
+            "{type_}: the person is matched and read"
         );
         assert_eq!(people(&server).await, round as u64 + 1);
     }
 }
 
-/// A reader goes away before its answer: no call gets the connection on which that answer is still
-/// to arrive.
+/// A reader disconnects before its response: no other request gets the connection on which that
+/// response is still to arrive.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_reader_who_goes_away() {
@@ -251,8 +250,8 @@ async fn a_reader_who_goes_away() {
         way.reset();
         let there = server.store.stats().idle_connections;
         tokio::select! {
-            _ = server.get("people") => panic!("its answer is held"),
-            () = until("it has asked", async || way.round_trips() > 0) => {}
+            _ = server.get("people") => panic!("its response is held back"),
+            () = until("it has sent its request", async || way.round_trips() > 0) => {}
         }
         assert_eq!(server.store.stats().idle_connections, there - 1);
         assert_eq!(server.store.stats().busy_connections, 0);
@@ -262,7 +261,7 @@ async fn a_reader_who_goes_away() {
     assert_eq!(server.store.stats().waiting_for_connection, 0);
 }
 
-/// A pooler that is restarted under load.
+/// A pooler is restarted under load.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_pooler_that_is_restarted() {
@@ -296,11 +295,11 @@ async fn a_pooler_that_is_restarted() {
     let there = people(&server).await;
     assert!(
         (taken..=taken + 10).contains(&there),
-        "{taken} were acknowledged, {there} are there"
+        "{taken} were acknowledged, {there} are stored"
     );
 }
 
-/// No connection is free: 503 though none is given back.
+/// No connection is free: requests get 503 although none is returned.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_pool_that_is_used_up() {
@@ -315,7 +314,7 @@ async fn a_pool_that_is_used_up() {
         .batch_execute(&format!("BEGIN; LOCK TABLE {schema}.record"))
         .await
         .unwrap();
-    // The lock is held until all of these are answered.
+    // The lock is held until all of these have a response.
     let mut reads = JoinSet::new();
     for _ in 0..8 {
         let server = server.clone();
@@ -331,7 +330,7 @@ async fn a_pool_that_is_used_up() {
     assert_eq!(people(&patient).await, 2);
 }
 
-/// A matching method that panics costs its own call, and no other one of the tenant.
+/// A matching method that panics fails only its own request, and no other one of the tenant.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_matching_method_that_panics() {
@@ -345,7 +344,7 @@ async fn a_matching_method_that_panics() {
         }
 
         fn description(&self) -> &'static str {
-            "Nobody is known."
+            "No person matches."
         }
     }
 
@@ -357,7 +356,7 @@ async fn a_matching_method_that_panics() {
     )
     .await;
     for round in 0..3 {
-        // All together: those that wait share a turn.
+        // Sent together, so that the waiting ones share a transaction.
         let calls = (0..20).map(async |number| {
             if number == 10 {
                 let person = json!({"person": {"family_name": "planted"}});
@@ -372,15 +371,16 @@ async fn a_matching_method_that_panics() {
     assert_eq!(people(&server).await, 58);
 }
 
-/// What the server reports decides what is done: the transaction is retried until the deadline,
-/// once, or not at all.
+/// The SQLSTATE determines the handling: the transaction is retried until the deadline, once, or
+/// not at all.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn errors_of_each_class() {
     let database = support::server();
     let schema = database.schema();
     let server = Server::open(options(&database.url()).schema(&schema)).await;
-    // A number that is drawn stays drawn when its transaction is undone: it counts the attempts.
+    // A value of a sequence remains used when its transaction is rolled back, so it counts the
+    // attempts.
     database.psql(&format!(
         "CREATE SEQUENCE {schema}.attempts; \
          CREATE TABLE {schema}.planted (state text, failures bigint); INSERT INTO {schema}.planted VALUES ('', 0); \
@@ -395,17 +395,17 @@ async fn errors_of_each_class() {
     let many = 4;
     let mut stored = 0;
     for (state, attempts, is_stored) in [
-        // Until it passes.
+        // Retried until it succeeds.
         ("40001", many + 1, true),
         ("53300", many + 1, true),
         ("55P03", many + 1, true),
         ("57P01", many + 1, true),
         ("08006", many + 1, true),
-        // Once more, on a new connection.
+        // Retried once, on a new connection.
         ("0A000", 2, false),
         ("26000", 2, false),
         ("XX000", 2, false),
-        // Not at all.
+        // Not retried.
         ("22003", 1, false),
         ("23514", 1, false),
         ("42501", 1, false),
@@ -443,8 +443,8 @@ async fn errors_of_each_class() {
     }
 }
 
-/// A transaction that its guard refuses is repeated, also where the error does not name the table,
-/// as on a cluster.
+/// A transaction that fails at its guard is repeated, even if the error does not name the table, as
+/// on a cluster.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn what_the_guard_refuses_is_repeated() {
@@ -466,7 +466,7 @@ async fn what_the_guard_refuses_is_repeated() {
     assert_eq!(people(&server).await, 1);
 }
 
-/// A call whose data the server rejects costs no other call of the tenant.
+/// A request whose data the server rejects fails no other request of the tenant.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_call_that_the_server_rejects() {
@@ -480,7 +480,7 @@ async fn a_call_that_the_server_rejects() {
          CREATE TRIGGER rejects BEFORE INSERT ON {schema}.record FOR EACH ROW EXECUTE FUNCTION {schema}.rejects()"
     ));
     for round in 0..3 {
-        // All together: those that wait share a transaction.
+        // Sent together, so that the waiting ones share a transaction.
         let calls = (0..20).map(async |number| {
             let name = if number == 10 { "planted" } else { "Ada" };
             server
@@ -497,14 +497,14 @@ async fn a_call_that_the_server_rejects() {
     assert_eq!(people(&server).await, 57);
 }
 
-/// A full disk: 503 while it is full, nothing half written, and work as before when there is room
-/// again.
+/// A full disk: writes get 503 while it is full, nothing is stored in part, and the service
+/// recovers when there is space again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL and root: .ci/postgres"]
 async fn a_full_disk() {
     let disk = support::disk::Disk::mount(24).expect("root, who can mount a small disk");
-    // Its own server: a session that has to write a page of another session to a disk that is gone
-    // fails.
+    // Its own server: a session fails if it must write a page of another session to a disk that no
+    // longer exists.
     let database = support::server::Server::with(&[]);
     database.psql(&format!(
         "CREATE TABLESPACE small LOCATION '{}'",
@@ -538,8 +538,8 @@ async fn a_full_disk() {
     assert_eq!(people(&server).await, taken + 1, "UND-36");
 }
 
-/// A record whose stored body is not JSON is 500 with a reference code, and a `PUT` of it repairs
-/// it.
+/// A record whose stored body is not JSON is 500 with a reference code. A `PUT` of the record
+/// repairs it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_damaged_body_is_an_error_until_it_is_replaced() {

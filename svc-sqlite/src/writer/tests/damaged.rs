@@ -1,4 +1,7 @@
-//! Damaged pages: who needs one is 503, nobody else, and nothing half done is kept (UND-36).
+//! Damaged pages. A request that needs one gets 503, others are not affected, and no partial change
+//! is stored.
+//!
+//! Requirements: UND-36.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -15,7 +18,7 @@ impl Bench {
         usize::try_from(page).unwrap()
     }
 
-    /// The works share a transaction, on a file to which something has happened.
+    /// Runs the works in one shared transaction, after a change to the file.
     fn together_after<T: Send + 'static>(
         self,
         meanwhile: impl FnOnce(&Path),
@@ -36,7 +39,7 @@ fn page(path: &Path, number: usize) -> Vec<u8> {
     bytes.chunks(PAGE).nth(number - 1).unwrap().to_vec()
 }
 
-/// Overwrites a page from a place in it on.
+/// Overwrites a page, starting at an offset.
 fn overwrite(path: &Path, number: usize, place: usize, bytes: &[u8]) {
     let mut file = OpenOptions::new().write(true).open(path).unwrap();
     file.seek(SeekFrom::Start(((number - 1) * PAGE + place) as u64))
@@ -63,8 +66,8 @@ fn sql(text: &'static str) -> Boxed<()> {
     })
 }
 
-/// UND-36: a damaged page is 503 for whoever needs it and nobody else, and is forgotten when the
-/// disk answers rightly.
+/// UND-36: only a request that needs a damaged page gets 503. The page is not cached, so a repaired
+/// disk is used.
 #[test]
 fn a_corrupt_page_is_unavailable_and_recovers() {
     let bench = bench(|options| options);
@@ -101,11 +104,11 @@ fn a_corrupt_page_is_unavailable_and_recovers() {
     assert_eq!(bench.notes(), ["a", "c"]);
 }
 
-/// UND-36: jobs that meet a damaged page fail; the others of their transaction do not, with
-/// savepoints or without. The page is forgotten.
+/// UND-36: jobs that read a damaged page fail, and the other jobs of their transaction succeed,
+/// with savepoints or without. The page is not cached.
 #[test]
 fn a_damaged_page_is_no_trouble_of_others() {
-    // Makes that all jobs are done again, in savepoints.
+    // Causes all jobs to run again, in savepoints.
     let undone: Boxed<()> = Box::new(|job| note("undone")(job).and(Err(Error::not_found().into())));
     for before in [None, Some(undone)] {
         let bench = bench_with("CREATE TABLE bad (a TEXT) STRICT");
@@ -143,8 +146,8 @@ fn a_damaged_page_is_no_trouble_of_others() {
     }
 }
 
-/// UND-36: a DELETE that meets an index without its entry fails; what it took from the other index
-/// is not committed with the other jobs of the transaction.
+/// UND-36: a DELETE that finds an index without its entry fails. Its change to the other index is
+/// not committed with the other jobs of the transaction.
 #[test]
 fn what_failed_half_way_is_undone() {
     for (damaged, sound) in [
@@ -193,7 +196,7 @@ fn what_failed_half_way_is_undone() {
         assert_eq!(
             bench.number(sound),
             1,
-            "{damaged}: the entry in the sound index"
+            "{damaged}: the entry in the undamaged index"
         );
     }
 }

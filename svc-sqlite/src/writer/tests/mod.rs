@@ -16,7 +16,7 @@ use crate::{SqliteOptions, SqliteStore};
 
 type Boxed<T> = Box<dyn Fn(&mut WriteTransaction<'_>) -> Result<T> + Send>;
 
-/// What a caller outside of this crate is answered.
+/// The result that a caller outside of this crate gets.
 type Answer<T> = svc_core::Result<T>;
 
 /// An open store with one table for the tests.
@@ -48,7 +48,8 @@ impl Bench {
         block_on(run(&self.store, None, work))
     }
 
-    /// What works are answered that share one transaction: `gate` holds the one before it.
+    /// Runs works in one shared transaction and returns their results. `gate` holds the previous
+    /// transaction.
     fn together<T: Send + 'static>(&self, gate: &Gate, works: Vec<Boxed<T>>) -> Vec<Answer<T>> {
         let mut first = Box::pin(run(&self.store, None, note("first")));
         assert!(poll(&mut first).is_pending());
@@ -64,7 +65,7 @@ impl Bench {
         answers.into_iter().map(block_on).collect()
     }
 
-    /// The same file, opened again after something has happened to it.
+    /// Changes the closed file with a function, and opens it again.
     fn reopened(
         self,
         options: impl FnOnce(SqliteOptions) -> SqliteOptions,
@@ -99,7 +100,7 @@ impl Bench {
             .unwrap()
     }
 
-    /// Another process' connection to the file.
+    /// Opens a connection to the file as another process would.
     fn stranger(&self) -> Connection {
         Connection::open(self.folder.path().join("data.db")).unwrap()
     }
@@ -138,8 +139,8 @@ fn note(text: &'static str) -> impl Fn(&mut WriteTransaction<'_>) -> Result<()> 
     }
 }
 
-/// Holds the writer before COMMIT: says that it waits there, and waits for leave. It must go before
-/// the store does, also when a test fails: closing the store waits for the writer.
+/// Holds the writer before COMMIT: reports that it waits, and waits for permission. It must be
+/// dropped before the store, even in a failed test, because closing the store waits for the writer.
 struct Gate {
     waits: Receiver<()>,
     leave: Sender<()>,
@@ -161,7 +162,7 @@ fn gate() -> (Gate, impl Fn() + Send + Sync + 'static) {
     let is_closed = Arc::clone(&closed);
     let hold = move || {
         if is_closed.load(Ordering::SeqCst) {
-            // A test that has failed is not there any more; the writer goes on then.
+            // A failed test no longer receives this. The writer then continues.
             let _ = says.send(());
             let _ = may.lock().unwrap_or_else(PoisonError::into_inner).recv();
         }
@@ -176,7 +177,7 @@ fn gate() -> (Gate, impl Fn() + Send + Sync + 'static) {
     )
 }
 
-/// Queues `works` so that all of them share one transaction, and hands back what each was answered.
+/// Queues `works` so that all of them share one transaction, and returns their results.
 fn together<T: Send + 'static>(
     options: impl FnOnce(SqliteOptions) -> SqliteOptions,
     works: Vec<Boxed<T>>,
@@ -187,7 +188,7 @@ fn together<T: Send + 'static>(
     (bench, answers)
 }
 
-/// UND-36: a queued write is not answered before COMMIT: an answer would already lie in its future.
+/// UND-36: a queued write gets no result before COMMIT. A result would already be in its future.
 #[test]
 fn no_answer_before_commit() {
     let (gate, hold) = gate();
@@ -222,7 +223,7 @@ fn no_return_before_commit() {
     assert_eq!(bench.notes(), ["held"]);
 }
 
-/// UND-36: the writer's own connection syncs fully, and logs.
+/// UND-36: the writer's connection syncs fully and uses the write-ahead log.
 #[test]
 fn settings_of_the_writer() {
     let read = |options: fn(SqliteOptions) -> SqliteOptions| {
@@ -266,8 +267,8 @@ fn an_idle_writer_commits_where_it_is_called() {
     assert_eq!(name(false).as_deref(), Some("svc-sqlite-writer"));
 }
 
-/// UND-36: what a refused or panicking job wrote is undone; its neighbours stay.
-/// What each was answered.
+/// UND-36: the changes of a job that fails or panics are undone, and those of the other jobs are
+/// committed. Returns the result of each.
 fn kinds<T>(answers: &[Answer<T>]) -> Vec<Result<&T, &ErrorKind>> {
     answers
         .iter()
@@ -307,7 +308,7 @@ fn a_failing_job_is_undone_alone() {
         ]
     );
     assert_eq!(bench.notes(), ["a", "d", "first"]);
-    // Alone in its transaction, the same holds.
+    // The same holds for a job that is alone in its transaction.
     for inline in [false, true] {
         let bench = self::bench(|options| options.inline_commit(inline));
         let lost =
@@ -333,7 +334,7 @@ fn a_transaction_has_as_many_writes_as_allowed() {
         let (bench, answers) = together(|options| options.max_batch_size(batch), notes);
         assert!(answers.iter().all(Result::is_ok), "{answers:?}");
         let commits = bench.store.stats().commits;
-        // The table and the first note have a transaction of their own.
+        // The table and the first note each have a transaction of their own.
         (commits.transactions - 2, commits.largest_transaction)
     };
     assert_eq!(
@@ -342,8 +343,8 @@ fn a_transaction_has_as_many_writes_as_allowed() {
     );
 }
 
-/// UND-45: a tenant with many waiting writes delays another one by a small transaction, and is
-/// served in its order.
+/// UND-45: a tenant with many waiting writes delays another one only by a small transaction. Its
+/// own writes are executed in order.
 #[test]
 fn tenants_are_served_in_turn() {
     let (gate, hold) = gate();
@@ -384,7 +385,7 @@ fn tenants_are_served_in_turn() {
     assert_eq!(
         busy,
         (0..200).collect::<Vec<_>>(),
-        "a tenant's writes keep their order"
+        "the writes of a tenant are executed in order"
     );
     let quiet: Vec<usize> = order
         .iter()
@@ -395,12 +396,12 @@ fn tenants_are_served_in_turn() {
     assert_eq!(
         quiet,
         [1, 3],
-        "the other tenant's writes come after as many of the first"
+        "each write of the other tenant follows one of the first tenant"
     );
 }
 
-/// UND-45: many tenants with one write each share a transaction, and so do the writes of one tenant
-/// beside those of none.
+/// UND-45: many tenants with one write each share a transaction. The writes of one tenant also
+/// share one with those of no tenant.
 #[test]
 fn small_transactions_are_for_tenants_with_many_writes() {
     for tenants in [
@@ -437,7 +438,7 @@ fn small_transactions_are_for_tenants_with_many_writes() {
     }
 }
 
-/// UND-36: when COMMIT fails, every job of the transaction fails, also those that had succeeded.
+/// UND-36: if COMMIT fails, every job of the transaction fails, including those that had succeeded.
 #[test]
 fn a_failed_commit_acknowledges_nothing() {
     let (bench, answers) = together(
@@ -468,8 +469,7 @@ fn a_failed_commit_acknowledges_nothing() {
     assert_eq!(bench.notes(), ["after", "first"]);
 }
 
-/// UND-36: when SQLite ends the transaction under a job, its neighbours before and after it fail
-/// with it.
+/// UND-36: if SQLite ends the transaction during a job, the jobs before and after it also fail.
 #[test]
 fn a_lost_transaction_acknowledges_nothing() {
     let (bench, answers) = together(
@@ -477,7 +477,7 @@ fn a_lost_transaction_acknowledges_nothing() {
         vec![
             Box::new(note("a")),
             Box::new(|job| {
-                // What SQLite does by itself after some I/O errors.
+                // SQLite itself does this after some I/O errors.
                 job.file.execute_batch("ROLLBACK")?;
                 let failure = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_FULL);
                 Err(rusqlite::Error::SqliteFailure(failure, None).into())
@@ -505,7 +505,7 @@ fn hooks_run_after_commit_in_order_and_only_for_what_stays() {
                 seen.lock().unwrap().push(number);
                 assert_ne!(number, 3, "a bug in a hook");
             });
-            // The fourth is undone after it has written: all of them are done again.
+            // The fourth job fails after it has written, so all of them run again.
             if number == 4 {
                 note("undone")(job)?;
             }
@@ -529,8 +529,8 @@ fn hooks_run_after_commit_in_order_and_only_for_what_stays() {
     assert_eq!(bench.notes(), ["first"]);
 }
 
-/// UND-36: a batch is done once, and again only when a job failed after it had written; later ones
-/// are prepared for that.
+/// UND-36: a batch runs once. It runs again only if a job failed after it had written, and later
+/// batches are prepared for that.
 #[test]
 fn a_batch_is_done_again_when_a_job_has_to_be_undone() {
     let attempts = |fails_with: Option<bool>| {
@@ -559,16 +559,16 @@ fn a_batch_is_done_again_when_a_job_has_to_be_undone() {
     };
     assert_eq!(attempts(None), 2);
     assert_eq!(attempts(Some(false)), 2);
-    // The first was done, and both in the second attempt.
+    // The first job ran once, then both ran in the second attempt.
     assert_eq!(attempts(Some(true)), 3);
 }
 
-/// UND-36: what counts is the attempt that was committed: its answers and its hooks, also when the
-/// two end differently.
+/// UND-36: the results and hooks are those of the committed attempt, even if the two attempts end
+/// differently.
 #[test]
 fn the_last_attempt_is_the_one_that_counts() {
     let hooked = Arc::new(Mutex::new(Vec::new()));
-    // Job `name` writes which of its attempts it is, and panics in attempt number `bug`.
+    // Job `name` writes the number of its attempt, and panics in attempt `bug`.
     let job = |name: &'static str, bug: i64| -> Boxed<i64> {
         let (attempts, hooked) = (AtomicI64::new(0), Arc::clone(&hooked));
         Box::new(move |job| {
@@ -595,7 +595,8 @@ fn the_last_attempt_is_the_one_that_counts() {
     assert_eq!(*hooked.lock().unwrap(), ["a 2", "c 2"]);
 }
 
-/// UND-36: a full queue, a passed deadline and a caller that went away: refused, and never begun.
+/// UND-36: with a full queue, a passed deadline, or a caller that no longer waits, a write is
+/// rejected and never started.
 #[test]
 fn what_cannot_be_done_in_time_is_not_begun() {
     let (gate, hold) = gate();
@@ -652,7 +653,7 @@ fn what_cannot_be_done_in_time_is_not_begun() {
     assert!(bench.notes().is_empty());
 }
 
-/// UND-36: the caller's thread does not wait for a file that another process holds.
+/// UND-36: the caller's thread does not wait for a file that another process locks.
 #[test]
 fn a_busy_file_does_not_block_the_thread_of_the_caller() {
     let bench = bench(|options| options.busy_timeout(Duration::from_secs(5 * 60)));
@@ -668,7 +669,7 @@ fn a_busy_file_does_not_block_the_thread_of_the_caller() {
     assert_eq!(bench.notes(), ["a"]);
 }
 
-/// UND-36: a file that another process holds is 503 after the busy timeout.
+/// UND-36: a file that another process locks is 503 after the busy timeout.
 #[test]
 fn a_busy_file_is_unavailable_and_recovers() {
     let bench = bench(|options| options.busy_timeout(Duration::from_millis(20)));
@@ -680,7 +681,7 @@ fn a_busy_file_is_unavailable_and_recovers() {
     assert_eq!(bench.notes(), ["b"]);
 }
 
-/// UND-36: a full disk is 503, nothing of the refused write stays, and small writes go on.
+/// UND-36: a full disk is 503. Nothing of the rejected write is stored, and small writes succeed.
 #[test]
 fn a_full_file_is_unavailable_and_recovers() {
     let bench = bench(|options| options.max_page_count(240));
@@ -702,7 +703,7 @@ fn a_full_file_is_unavailable_and_recovers() {
         .unwrap();
     bench.write(large).unwrap();
     assert_eq!(bench.notes().len(), 3);
-    // Full in the middle of a batch: only what was acknowledged is there.
+    // The file becomes full in the middle of a batch: only acknowledged writes are stored.
     let (bench, answers) = together(
         |options| options.max_page_count(240),
         vec![Box::new(note("a")), Box::new(large), Box::new(note("b"))],
@@ -712,8 +713,8 @@ fn a_full_file_is_unavailable_and_recovers() {
     assert_eq!(bench.notes().len(), acknowledged + 1);
 }
 
-/// UND-36: a file that became read-only is 500, before a transaction as well as inside one, and
-/// recovers.
+/// UND-36: if the file becomes read-only, writes get 500, both before and inside a transaction.
+/// Later writes succeed.
 #[test]
 fn a_read_only_file_is_unexpected_and_recovers() {
     let bench = bench(|options| options);
@@ -732,17 +733,17 @@ fn a_read_only_file_is_unexpected_and_recovers() {
     assert_eq!(bench.notes(), ["b"]);
 }
 
-/// The log is copied into the file and starts anew while writes go on, on their callers' threads or
+/// The log is copied into the file and restarts while writes continue, on their callers' threads or
 /// not.
 #[test]
 fn the_log_stays_short() {
     for inline in [false, true] {
         let bench = bench(|options| options.inline_commit(inline));
         let stop = AtomicBool::new(false);
-        // A reader holds it while it reads; some of the writes wait until no reader does.
+        // A reader holds it while it reads. Some of the writes wait until no reader holds it.
         let pause = RwLock::new(());
         std::thread::scope(|scope| {
-            // The snapshots that readers keep do not prevent it.
+            // The snapshots that readers hold do not prevent it.
             for _ in 0..2 {
                 scope.spawn(|| {
                     while !stop.load(Ordering::Relaxed) {
@@ -767,7 +768,7 @@ fn the_log_stays_short() {
                         .execute("INSERT INTO note VALUES (hex(randomblob(500000)))", ())?)
                 };
                 bench.write(large).unwrap();
-                // The log is copied after the answer.
+                // The log is copied after the response.
                 let begun = std::time::Instant::now();
                 while paused.is_some() && bench.store.writer().shared.engine().has_long_log() {
                     assert!(
@@ -782,8 +783,8 @@ fn the_log_stays_short() {
         let log = std::fs::metadata(bench.folder.path().join("data.db-wal"))
             .unwrap()
             .len();
-        // Some 20 000 pages went through it. It starts again after each write that waits for the
-        // readers.
+        // About 20 000 pages were written through it. It restarts after each write that waits for
+        // the readers.
         let pages = log / 4120;
         assert!(
             pages < 10_000,
@@ -792,7 +793,7 @@ fn the_log_stays_short() {
     }
 }
 
-/// 64 callers: each is answered once, and what was acknowledged is there.
+/// 64 callers: each gets one result, and every acknowledged write is stored.
 #[test]
 fn many_callers() {
     const CALLERS: i64 = 64;
@@ -835,7 +836,8 @@ fn many_callers() {
     );
 }
 
-/// The last handle of a store may go anywhere, also inside a job on the writer's own thread.
+/// The last handle of a store may be dropped anywhere, including inside a job on the writer's own
+/// thread.
 #[test]
 fn a_store_closes_inside_its_own_job() {
     let bench = bench(|options| options.inline_commit(false));

@@ -1,13 +1,13 @@
-//! What a transaction keeps in memory until its end: clocks and counts.
+//! The clocks and counts that a transaction holds in memory until its end.
 
 use svc_core::model::Kind;
 
 use super::*;
 use crate::tenant_deltas::last_write_timestamp;
 
-/// TYP-16: turns of one transaction follow each other, tenant by tenant, and the last of each is
-/// what the file keeps; a turn that failed, and one of a transaction that was done again, gives
-/// nobody a date.
+/// TYP-16: the times of write requests in one transaction increase per tenant, and the last of each
+/// is stored in the file. A failed request, or one of a repeated transaction, does not advance the
+/// clock.
 #[test]
 fn turns_of_a_transaction_follow_each_other() {
     fn turn(tenant: i64, text: &'static str, fails: bool) -> Boxed<Timestamp> {
@@ -16,7 +16,7 @@ fn turns_of_a_transaction_follow_each_other() {
             note(text)(job)?;
             if fails {
                 return Err(StoreError::unexpected(
-                    "a turn that fails after it has written",
+                    "a transaction that fails after it has written",
                 ));
             }
             job.tally.set_last_timestamp(tenant, time);
@@ -56,7 +56,7 @@ fn turns_of_a_transaction_follow_each_other() {
     }
 }
 
-/// COL-23: what a job has counted is stored when it stays, and not when it is undone; with
+/// COL-23: the counts of a job are stored if it is committed, and not if it is undone, with
 /// savepoints and without.
 #[test]
 fn jobs_that_are_undone_count_for_nothing() {
@@ -95,7 +95,7 @@ fn jobs_that_are_undone_count_for_nothing() {
             "{round}"
         );
         let total = bench.number("SELECT records FROM total WHERE tenant = 1");
-        assert_eq!(total, 2 * number + 1, "{round}: notes of jobs that stay");
+        assert_eq!(total, 2 * number + 1, "{round}: notes of committed jobs");
         bench
             .write(|job| Ok(job.file.execute("DELETE FROM note", ())?))
             .unwrap();

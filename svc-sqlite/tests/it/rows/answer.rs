@@ -1,5 +1,5 @@
-//! An answer as transcripts show it: on one line what the interface leaves open, free of ids,
-//! clocks and addresses.
+//! A response in the form of transcripts: one line with the server's choices, without ids, times
+//! and addresses.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use serde_json::Value;
 
-/// Headers that transcripts show.
+/// Headers that transcripts contain.
 const SHOWN: &[&str] = &[
     "allow",
     "www-authenticate",
@@ -19,7 +19,7 @@ const SHOWN: &[&str] = &[
     "access-control-allow-headers",
 ];
 
-/// One answer.
+/// One response.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
@@ -40,7 +40,7 @@ impl Answer {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The answer in lines.
+    /// Returns the response as lines.
     pub(crate) fn shown(&self) -> Vec<String> {
         let mut head = self.status.to_string();
         let media = self.header("content-type").unwrap_or_default();
@@ -116,10 +116,10 @@ fn descriptions(entry: &Value) -> &[Value] {
 const ONE: &str = "person target canvasser creator modified_by organizer petition form event fundraising_page \
     advocacy_campaign question tag list submission";
 
-/// Members that are another in each run.
+/// Members whose value differs in each run.
 const VOLATILE: &[&str] = &["identifiers", "created_date", "modified_date", "id"];
 
-/// A record or a page: its fields, and of its links those that lead to one record or to another
+/// Returns a record or a page as text: its fields, and its links to a single record or to another
 /// page.
 fn document(json: &Value, prefix: &str, raw: &str) -> String {
     let Value::Object(mut fields) = json.clone() else {

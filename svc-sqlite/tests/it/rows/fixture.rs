@@ -1,5 +1,5 @@
-//! A service of its own for each section of a transcript: a store in a temporary file, two tenants,
-//! keys of every sort.
+//! A service for each section of a transcript: a store in a temporary file, two tenants, and keys
+//! of every type.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -28,7 +28,7 @@ use tower::ServiceExt;
 
 use crate::rows::answer::Answer;
 
-/// The person whom the key `bound` belongs to.
+/// The person that the key `bound` is bound to.
 const HOLDER: &str = "0198f000-0000-7000-8000-000000000001";
 
 /// A service with its callers.
@@ -44,7 +44,7 @@ pub(crate) struct Fixture {
     _folder: TempDir,
 }
 
-/// The word after a name in a set-up, such as `abc` of `prefix=abc`.
+/// Returns the value of a name in a set-up, such as `abc` of `prefix=abc`.
 fn value<'s>(set_up: &'s [&str], name: &str) -> Option<&'s str> {
     set_up
         .iter()
@@ -52,7 +52,7 @@ fn value<'s>(set_up: &'s [&str], name: &str) -> Option<&'s str> {
 }
 
 impl Fixture {
-    /// A service that differs from the usual one as these words say.
+    /// Opens a service. The words change its default configuration.
     pub(crate) fn open(set_up: &[&str]) -> Self {
         crate::log::listen();
         let folder = tempfile::tempdir().expect("a folder");
@@ -127,14 +127,14 @@ impl Fixture {
         fixture
     }
 
-    /// The conformance suite against this service.
+    /// Returns the conformance suite for this service.
     pub(crate) fn suite(&self) -> Suite {
         let keys = Keys::primary(&self.keys["bound"]).other_tenant(&self.keys["other"]);
         let keys = keys.restricted(&self.keys["reader"], "people.create");
         Suite::new(InProcess::new(self.service.clone()).base_url(&self.base)).keys(keys)
     }
 
-    /// Waits for what the store or the suite does.
+    /// Waits for a future of the store or the suite.
     pub(crate) fn wait<T>(&self, future: impl Future<Output = T>) -> T {
         self.runtime.block_on(future)
     }
@@ -156,7 +156,7 @@ impl Fixture {
         });
     }
 
-    /// A new key of a tenant.
+    /// Creates a key of a tenant.
     pub(crate) fn issue(&self, tenant: &str, options: KeyOptions) -> CreatedKey {
         self.wait(async {
             let tenant = self.store.ensure_tenant(tenant).await.expect("a tenant");
@@ -167,8 +167,8 @@ impl Fixture {
         })
     }
 
-    /// Sends one request as a caller of transcripts, as `nobody` without a key, or with a key of
-    /// its own.
+    /// Sends one request as a caller of transcripts: as `nobody` without a key, otherwise with the
+    /// key of that name.
     pub(crate) fn send(
         &self,
         who: &str,
@@ -216,14 +216,14 @@ impl Fixture {
         })
     }
 
-    /// Reads a document that is there.
+    /// Reads a document, which must exist.
     pub(crate) fn get(&self, url: &str) -> Value {
         let answer = self.send("api", &Method::GET, url, &[], "");
         assert_eq!(answer.status, 200, "{url}: {}", answer.text());
         answer.json()
     }
 
-    /// Posts a body; what comes back has to be a success.
+    /// Posts a body, which must succeed.
     pub(crate) fn post(&self, url: &str, body: &Value) -> Value {
         let answer = self.send("api", &Method::POST, url, &[], &body.to_string());
         assert!(
@@ -234,12 +234,12 @@ impl Fixture {
         answer.json()
     }
 
-    /// The address of a collection of the entry point.
+    /// Returns the address of a collection of the entry point.
     pub(crate) fn collection(&self, many: &str) -> String {
         self.href(&self.get(&self.base), many)
     }
 
-    /// The address under a relation with the prefix.
+    /// Returns the address under a relation with the prefix.
     pub(crate) fn href(&self, record: &Value, name: &str) -> String {
         let href = &record["_links"][format!("{}:{name}", self.prefix)]["href"];
         href.as_str()
@@ -250,7 +250,7 @@ impl Fixture {
 
 type Change = fn(ApiBuilder) -> ApiBuilder;
 
-/// The API as a set-up says.
+/// Returns the API of a set-up.
 fn api(store: &SqliteStore, set_up: &[&str]) -> ApiBuilder {
     let has = |word: &str| set_up.contains(&word);
     let builder = Api::builder(Vendor::new("Example", "Rows").message_of_the_day("Welcome"));
@@ -275,7 +275,7 @@ fn api(store: &SqliteStore, set_up: &[&str]) -> ApiBuilder {
         }),
         ("patch", |api| api.patch_method(PatchMethod::AsPut)),
         ("helpers-only", ApiBuilder::helpers_only),
-        // A canvass has no create, scheduling is none.
+        // Canvasses cannot be created directly, and scheduling creates nothing.
         ("composed", |api| {
             let api = api
                 .compose_helper::<RecordSignature>()

@@ -1,5 +1,6 @@
-//! A key with one right can do that one thing: every operation on every kind, and every helper
-//! (AUT-04, AUT-08).
+//! A key with one right can use that right only: every operation on every kind, and every helper.
+//!
+//! Requirements: AUT-04, AUT-08.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -10,14 +11,14 @@ use svc_sqlite::KeyOptions;
 use crate::rows::answer::Answer;
 use crate::rows::fixture::Fixture;
 
-/// The right that it takes, method, address and body.
+/// The required right, method, address and body.
 type Attempt = (String, Method, String, Value);
 
 /// The kinds that are created below a container.
 const BELOW: &str = "signature petitions submission forms donation fundraising_pages outreach advocacy_campaigns \
     attendance events answer questions tagging tags item lists";
 
-/// A record of a kind, the collection that it is in, and what makes another one there.
+/// Creates a record of a kind. Returns it, its collection, and the body for another one.
 fn made(f: &Fixture, kind: Kind) -> (Value, String, Value) {
     let (one, many) = (kind.schema().singular, kind.schema().plural);
     let least = |many: &str| {
@@ -44,7 +45,7 @@ fn made(f: &Fixture, kind: Kind) -> (Value, String, Value) {
     (f.post(&collection, &body), collection, body)
 }
 
-/// One request for each right that there is.
+/// Returns one request for each right.
 fn attempts(f: &Fixture) -> Vec<Attempt> {
     let mut all = Vec::new();
     let own = |record: &Value| {
@@ -153,10 +154,10 @@ fn every_right_is_one() {
         assert_eq!(
             reading == 403,
             attempt.1 != Method::GET,
-            "{right} to read alone: {reading}"
+            "only the right {right} to read: {reading}"
         );
     }
-    // What was refused has changed nothing: the same requests are done now.
+    // Rejected requests have changed nothing: the same requests now succeed.
     for attempt in &all {
         let right: Right = attempt.0.parse().expect("a right");
         let done = send(
@@ -165,7 +166,7 @@ fn every_right_is_one() {
         );
         assert!(
             matches!(done.status, 200..=204),
-            "with {right} alone: {} {}",
+            "with only the right {right}: {} {}",
             done.status,
             done.text()
         );

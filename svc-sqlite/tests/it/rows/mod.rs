@@ -1,9 +1,9 @@
-//! What only this server promises: what it chose where the interface leaves a choice and the
-//! conformance suite does not ask (transcripts), how it conforms however it is set up, and what it
-//! owes to a file under it.
+//! What only this server guarantees. Transcripts contain its choices where the specification leaves
+//! one and the conformance suite does not check. Further tests cover conformance in every set-up,
+//! and the requirements of a file.
 //!
-//! What every server must do is proven by the suite (`tests/conformance.rs`), and what the suite
-//! sees this one choose is pinned in `tests/reference.toml`.
+//! The suite proves what every server must do (`tests/conformance.rs`). The choices of this server
+//! that the suite observes are pinned in `tests/reference.toml`.
 
 mod answer;
 mod fixture;
@@ -26,7 +26,7 @@ fn pinned(name: &str) {
         std::env::var_os("UPDATE_PINS").is_some(),
     )
     .unwrap_or_else(|differs| panic!("{differs}"));
-    assert!(crate::log::lines() > 100, "the service says nothing");
+    assert!(crate::log::lines() > 100, "the service logs nothing");
     crate::log::assert_clean();
 }
 
@@ -45,8 +45,8 @@ fn helpers() {
     pinned("helpers.txt");
 }
 
-/// Nothing that a client reads tells of what is inside: no statement, file or line, and no row of
-/// the catalogue.
+/// Texts for clients contain nothing internal: no SQL, file names or line numbers, and no
+/// requirement of the catalogue.
 #[test]
 fn texts_for_clients_are_theirs() {
     let inside = [
@@ -89,7 +89,7 @@ fn texts_for_clients_are_theirs() {
     }
 }
 
-/// A transcript with an answer that the server does not give says where and what.
+/// A transcript with a response that the server does not send reports the line and the difference.
 #[test]
 fn a_transcript_can_fail() {
     let planted = tempfile::tempdir().expect("a folder");

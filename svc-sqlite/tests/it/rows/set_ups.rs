@@ -1,12 +1,12 @@
-//! However the server is set up, it conforms: the suite at its lowest intensity against each
-//! set-up. `.ci/run settings` runs it.
+//! The server conforms in every set-up: runs the suite at its lowest intensity on each. `.ci/run
+//! settings` runs these tests.
 
 use svc_conformance::{Intensity, RequirementOutcome};
 
 use crate::rows::fixture::Fixture;
 
-/// Runs the suite against a set-up: nothing fails but what is known to, and every row that is named
-/// passes.
+/// Runs the suite on a set-up. Only the known requirements may fail, and every named requirement
+/// must pass.
 fn conforms(set_up: &str, known: &[&str], rows: &[&str]) {
     let fixture = Fixture::open(&set_up.split(' ').collect::<Vec<_>>());
     let report = fixture
@@ -16,13 +16,15 @@ fn conforms(set_up: &str, known: &[&str], rows: &[&str]) {
         .with_outcome(RequirementOutcome::Fail)
         .chain(report.with_outcome(RequirementOutcome::Error));
     let broken: Vec<&str> = broken.map(|row| row.id.as_str()).collect();
-    assert_eq!(broken, known, "set up as {set_up:?}: {report}");
+    assert_eq!(broken, known, "with the set-up {set_up:?}: {report}");
     for id in rows {
-        let row = report.requirement(id).unwrap_or_else(|| panic!("no row {id}"));
+        let row = report
+            .requirement(id)
+            .unwrap_or_else(|| panic!("no requirement {id}"));
         assert_eq!(
             row.outcome,
             RequirementOutcome::Pass,
-            "{id} where the server is set up as {set_up:?}: {}",
+            "{id} with the set-up {set_up:?}: {}",
             row.reason
         );
     }
@@ -84,7 +86,7 @@ fn fewer_operations_and_functions() {
         let entry = fixture.get(&fixture.base);
         assert!(
             entry["_links"].get(format!("svc:{many}")).is_none(),
-            "{many} are linked though they are not listed"
+            "{many} are linked although they cannot be listed"
         );
     }
 }

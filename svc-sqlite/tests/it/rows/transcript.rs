@@ -1,12 +1,12 @@
-//! Transcripts: requests and, below each, what the reference server answers. Everything in them is
-//! the server's own choice or hangs on how it is set up; what every server must do is proven by the
-//! conformance suite.
+//! Transcripts: requests, each followed by the response of the reference server. They contain only
+//! choices of the server and effects of its set-up. The conformance suite proves what every server
+//! must do.
 //!
-//! `= WORDS` begins a section with a service of its own, set up as the words say. A request is
-//! `[CALLER] METHOD ADDRESS [<header: value>]... [BODY] [-> NAME]`; `$people` is a collection of
-//! the entry point, `$NAME` a record that an earlier answer gave its name, `$NAME.rel` what it
-//! links to, `$NAME.id` its id. Requests in a row that are answered alike share the answer.
-//! `UPDATE_PINS=1` writes the answers.
+//! `= WORDS` starts a section with a service of its own, whose set-up the words define. A request
+//! is `[CALLER] METHOD ADDRESS [<header: value>]... [BODY] [-> NAME]`. `$people` is a collection of
+//! the entry point. `$NAME` is the record of an earlier response, `$NAME.rel` the target of its
+//! link, and `$NAME.id` its id. Consecutive requests with equal responses share the response.
+//! `UPDATE_PINS=1` writes the responses.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::rows::fixture::Fixture;
 
-/// Runs a transcript; where an answer is another one than is written, says so.
+/// Runs a transcript. Returns an error for a response that differs from the written one.
 pub(crate) fn run(path: &Path, update: bool) -> Result<(), String> {
     let written =
         fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -52,11 +52,11 @@ pub(crate) fn run(path: &Path, update: bool) -> Result<(), String> {
     match differs {
         None if written.lines().count() == seen.lines().count() => Ok(()),
         None => Err(format!(
-            "{}: an answer has more or fewer lines at the end",
+            "{}: a response has more or fewer lines at the end",
             path.display()
         )),
         Some((at, (pinned, got))) => Err(format!(
-            "{}:{}: the answer is another one\n  pinned: {pinned}\n  got:    {got}\nif the server is to be so: UPDATE_PINS=1",
+            "{}:{}: the response differs\n  pinned: {pinned}\n  got:    {got}\nto accept it, run with UPDATE_PINS=1",
             path.display(),
             at + 1
         )),
@@ -64,7 +64,8 @@ pub(crate) fn run(path: &Path, update: bool) -> Result<(), String> {
 }
 
 struct Section {
-    /// When its service was made, or a little earlier: what the service stamps is not older.
+    /// The time at which the service was created, or slightly earlier. Timestamps of the service
+    /// are not before it.
     begun: DateTime<Utc>,
     fixture: Fixture,
     entry: Value,
@@ -128,7 +129,7 @@ impl Section {
             .collect()
     }
 
-    /// A text with its names replaced by what they stand for.
+    /// Replaces the names in a text with their values.
     fn filled(&self, text: &str) -> String {
         let mut out = String::new();
         let mut parts = text.split('$');
@@ -173,7 +174,7 @@ impl Section {
         }
     }
 
-    /// A line without what is another in each run: addresses by their names, ids, and times of the
+    /// Replaces the values that differ in each run: addresses by their names, ids, and times of the
     /// clock.
     fn stable(&self, line: &str) -> String {
         let mut line = line.to_owned();

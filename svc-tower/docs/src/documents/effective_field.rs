@@ -1,4 +1,7 @@
-//! Fields as this server has them: the table, and what is narrower than it (CAP-04).
+//! Fields as this server supports them: the field specification with the constraints of this
+//! server.
+//!
+//! Requirements: CAP-04.
 
 use svc_core::{
     api::Api,
@@ -6,7 +9,7 @@ use svc_core::{
     schema::{Constraint, Constraints, FieldMode, FieldSpec, ObjectSchema, ValueType},
 };
 
-/// A field or a member as this server has it.
+/// A field or a member as this server supports it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EffectiveField<'a> {
     pub(super) field: &'static FieldSpec,
@@ -14,7 +17,7 @@ pub(super) struct EffectiveField<'a> {
 }
 
 impl From<&'static FieldSpec> for EffectiveField<'_> {
-    /// As the interface has it.
+    /// Returns a field without constraints.
     fn from(field: &'static FieldSpec) -> Self {
         Self {
             field,
@@ -24,14 +27,14 @@ impl From<&'static FieldSpec> for EffectiveField<'_> {
 }
 
 impl<'a> EffectiveField<'a> {
-    /// The fields of a kind that leave this server.
+    /// Returns the fields of a kind that this server returns.
     pub(super) fn readable_fields(api: &'a Api, kind: Kind) -> impl Iterator<Item = Self> {
         Self::of(api, kind)
             .filter(move |(place, _)| api.is_field_readable(kind, *place))
             .map(|(_, own)| own)
     }
 
-    /// The fields of a kind that clients may send.
+    /// Returns the fields of a kind that clients may send.
     pub(super) fn writable_fields(api: &'a Api, kind: Kind) -> impl Iterator<Item = Self> {
         let taken = move |(place, own): &(usize, Self)| {
             !own.field.is_computed() && api.is_field_writable(kind, *place)
@@ -39,12 +42,12 @@ impl<'a> EffectiveField<'a> {
         Self::of(api, kind).filter(taken).map(|(_, own)| own)
     }
 
-    /// The fields of a kind, each with its place in the table.
+    /// Returns the fields of a kind, each with its position in the schema.
     pub(super) fn of(api: &'a Api, kind: Kind) -> impl Iterator<Item = (usize, Self)> {
         Self::in_table(kind.schema().fields, api.constraints(kind)).enumerate()
     }
 
-    /// The fields of a table.
+    /// Returns the fields of an object schema.
     pub(super) fn in_table(
         table: &'static ObjectSchema,
         narrowing: Option<&'a Constraints>,
@@ -56,7 +59,7 @@ impl<'a> EffectiveField<'a> {
         })
     }
 
-    /// What is narrower at the members of the field.
+    /// Returns the constraints on the members of the field.
     pub(super) fn members(self) -> Option<&'a Constraints> {
         self.narrow
             .map(|narrow| &narrow.members)
@@ -75,12 +78,13 @@ impl<'a> EffectiveField<'a> {
         !self.field.is_computed() && !self.narrow.is_some_and(|narrow| narrow.read_only)
     }
 
-    /// The listed values of an enum; of a flexible one, too, where this server takes no others.
+    /// Returns the allowed values of an enum. A flexible enum has allowed values if this server
+    /// accepts no others.
     pub(super) fn values(self) -> Option<&'a [String]> {
         self.narrow?.values.as_deref()
     }
 
-    /// What it is where a create leaves it out.
+    /// Returns the value if a create omits the field.
     pub(super) fn default(self) -> Option<&'a str> {
         let table = match self.field.mode {
             FieldMode::Default(value) => Some(value),
@@ -91,7 +95,7 @@ impl<'a> EffectiveField<'a> {
             .or(table)
     }
 
-    /// What is narrower than the type, in words; of the members, too.
+    /// Returns the constraints as texts, including those on members.
     pub(super) fn words(self) -> Vec<String> {
         let Some(narrow) = self.narrow else {
             return Vec::new();
@@ -117,10 +121,7 @@ impl<'a> EffectiveField<'a> {
                 .map(|own| format!("`{}`", own.field.name))
                 .collect();
             if there.len() < all.len() {
-                words.push(format!(
-                    "of its members this server has {}",
-                    there.join(", ")
-                ));
+                words.push(format!("supported members: {}", there.join(", ")));
             }
             for own in all.iter().filter(is_there) {
                 let mut said = own.words();
@@ -141,7 +142,7 @@ impl<'a> EffectiveField<'a> {
         words
     }
 
-    /// Whether a text is what the field holds, itself or in a list.
+    /// Returns whether the value of the field is a text, or a list of texts.
     pub(super) fn is_text(self) -> bool {
         matches!(
             self.field.ty,

@@ -1,5 +1,7 @@
-//! What an operation can be refused with (ERR-24, Annex C): from the tables by which it is checked,
-//! and, for the rules that are code, from the short lists below.
+//! The error codes that an operation can return. They follow from the tables that the server checks
+//! and, for rules in code, from the short lists below.
+//!
+//! Requirements: ERR-24.
 
 use http::Method;
 use svc_core::{
@@ -14,7 +16,8 @@ use svc_core::{
 
 use super::effective_field::EffectiveField;
 
-/// The codes that are about this operation, each once; what can happen to any request is left out.
+/// Returns the error codes that are specific to this operation, each once. Codes that any request
+/// can get are left out.
 pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<ErrorCode> {
     let mut codes = Vec::new();
     let spec = offered.spec();
@@ -152,7 +155,7 @@ fn has_id(target: &Target) -> bool {
     }
 }
 
-/// Whether records of another kind keep one of this kind from being deleted.
+/// Returns whether records of another kind can prevent the deletion of a record of this kind.
 fn can_have_dependents(kind: Kind) -> bool {
     let mut references = Kind::ALL
         .iter()
@@ -160,7 +163,7 @@ fn can_have_dependents(kind: Kind) -> bool {
     references.any(|reference| reference.kind == kind && reference.on_delete == OnDelete::Restrict)
 }
 
-/// What the fields of a record can be refused with.
+/// Adds the error codes that the fields of a record can cause.
 fn of_fields(api: &Api, kind: Kind, is_new: bool, codes: &mut Vec<ErrorCode>) {
     let taken: Vec<EffectiveField<'_>> = EffectiveField::writable_fields(api, kind).collect();
     if is_new && taken.iter().any(|own| own.is_required()) {
@@ -191,7 +194,7 @@ fn of_fields(api: &Api, kind: Kind, is_new: bool, codes: &mut Vec<ErrorCode>) {
     }
 }
 
-/// What the links of a record can be refused with, of those that are sent when it is written so.
+/// Adds the error codes that links can cause, for the links that are sent in this kind of write.
 fn of_links(api: &Api, kind: Kind, sent: &[LinkWrite], codes: &mut Vec<ErrorCode>) {
     for link in kind.schema().links {
         let LinkTarget::One {
@@ -232,12 +235,12 @@ fn of_rules(rules: &[FieldRule], codes: &mut Vec<ErrorCode>) {
     }));
 }
 
-/// What a call of a helper can be refused with: its record, its person, its functions.
+/// Adds the error codes that a helper call can cause by its record, its person or its functions.
 fn of_helper(api: &Api, helper: HelperName, codes: &mut Vec<ErrorCode>) {
     codes.push(ErrorCode::FieldInvalid);
     of_fields(api, helper.recorded_kind(), true, codes);
     if helper.accepts_person() && helper.recorded_kind() != Kind::Person {
-        // The person is sent inline, what it is done to stands in the address.
+        // The person is sent in the body; the address identifies the container.
         of_links(
             api,
             helper.recorded_kind(),
@@ -256,7 +259,7 @@ fn of_helper(api: &Api, helper: HelperName, codes: &mut Vec<ErrorCode>) {
     }
 }
 
-/// What an action function can be refused with.
+/// Returns the error codes that an action function can cause.
 pub(super) fn of_function(function: FunctionName) -> &'static [ErrorCode] {
     match function {
         FunctionName::AddTags => &[ErrorCode::TagNameDoesNotExist],

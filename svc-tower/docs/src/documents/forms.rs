@@ -1,5 +1,6 @@
-//! What a form has to know of one route: its part of the `OpenAPI` document, and the schemas that
-//! it needs. The explorer reads one when a form is opened, in place of the whole document.
+//! The data that a form needs about one route: its part of the `OpenAPI` document, and the schemas
+//! that it refers to. The explorer reads this part when a form is opened, instead of the whole
+//! document.
 
 use serde_json::{Map, Value, json};
 use svc_core::{
@@ -13,14 +14,14 @@ use super::openapi::{OpenApiPath, openapi, routes};
 /// The name of the list of all routes.
 pub(crate) const ROUTES: &str = "routes";
 
-/// The document of this name: the list of all routes, or what a form has to know of one. `None` for
-/// another name.
+/// Returns the document with this name: the list of all routes, or the data for the form of one.
+/// Returns `None` for an unknown name.
 pub(crate) fn form(api: &Api, base: &BaseUrl, name: &str) -> Option<Value> {
     let routes = routes(api, base);
     if name == ROUTES {
         return Some(list(api, base, &openapi(api, base), &routes));
     }
-    // Before anything large is made: names are what strangers send.
+    // Before anything large is created: an anonymous caller can send any name.
     let path = &routes
         .iter()
         .find(|route| name_of(&route.target).as_deref() == Some(name))?
@@ -35,7 +36,7 @@ pub(crate) fn form(api: &Api, base: &BaseUrl, name: &str) -> Option<Value> {
     Some(json!({ "path": path, "item": item, "components": { "schemas": schemas } }))
 }
 
-/// Every route with its operations: what each does, and what it answers with.
+/// Returns every route with its operations and their response statuses.
 fn list(api: &Api, base: &BaseUrl, whole: &Value, routes: &[OpenApiPath]) -> Value {
     let mut listed = Vec::new();
     for OpenApiPath { path, target, .. } in routes {
@@ -84,7 +85,7 @@ fn list(api: &Api, base: &BaseUrl, whole: &Value, routes: &[OpenApiPath]) -> Val
     })
 }
 
-/// The name of a route, from what it leads to; `None` for what takes nothing.
+/// Returns the name of a route, from its target; `None` for a target without input.
 fn name_of(target: &Target) -> Option<String> {
     let below = |address: &RecordAddress, name: &str| format!("{}_{name}", address.kind.singular());
     let helper = |container: &Option<RecordAddress>, relation: &str| match container {
@@ -118,7 +119,7 @@ fn name_of(target: &Target) -> Option<String> {
     })
 }
 
-/// Whether there is something to fill in: a body, or parameters of an operation.
+/// Returns whether a form has anything to fill in: a body, or parameters of an operation.
 fn has_form(item: &Value) -> bool {
     let members = item.as_object().into_iter().flatten();
     members
@@ -135,7 +136,7 @@ fn operations(item: &mut Value) -> impl Iterator<Item = &mut Map<String, Value>>
         .filter_map(|(_, operation)| operation.as_object_mut())
 }
 
-/// Takes every schema that a part refers to, and what those refer to.
+/// Collects every schema that a part refers to, directly or indirectly.
 fn collect(part: &Value, whole: &Value, schemas: &mut Map<String, Value>) {
     match part {
         Value::Object(members) => {

@@ -1,5 +1,7 @@
-//! What there is and how it hangs together, from the tables: the kinds, their links, and the
-//! helpers with what they write (ENT-22).
+//! The graph of the API, from the schema: the kinds, their links, and the helpers with the kinds
+//! that they write.
+//!
+//! Requirements: ENT-22.
 
 use svc_core::{
     api::Api,
@@ -8,7 +10,7 @@ use svc_core::{
     schema::{LinkSpec, LinkTarget},
 };
 
-/// The whole interface as nodes and lines, and what of it a server declares.
+/// The whole API as nodes and edges, with the parts that a server declares.
 #[derive(Debug)]
 pub(crate) struct Graph {
     pub(crate) kinds: Vec<KindNode>,
@@ -28,8 +30,8 @@ pub(crate) struct KindNode {
 pub(crate) struct GraphEdge {
     pub(crate) ends: [Kind; 2],
     pub(crate) links: Vec<EdgeLink>,
-    /// Whether records of one kind are listed below those of the other. Other lines only say who
-    /// did something, or what else belongs to it.
+    /// Whether one kind is a collection of the other. Other edges only name a person or a related
+    /// record.
     pub(crate) lists: bool,
 }
 
@@ -60,7 +62,7 @@ impl GraphEdge {
 }
 
 impl Graph {
-    /// The interface as a server has it.
+    /// Returns the graph of the API of a server.
     pub(crate) fn new(api: &Api) -> Self {
         let kinds = Kind::ALL
             .iter()
@@ -107,7 +109,7 @@ impl Graph {
         }
     }
 
-    /// Whether this server declares all that there is.
+    /// Returns whether this server declares the whole API.
     pub(crate) fn is_complete(&self) -> bool {
         self.kinds.iter().all(|node| node.declared)
             && self.helpers.iter().all(|node| node.declared)
@@ -115,8 +117,8 @@ impl Graph {
     }
 }
 
-/// The kind that a link leads to, and whether to a collection; `None` for a helper, which is no
-/// record.
+/// Returns the kind that is the target of a link, and whether the target is a collection. Returns
+/// `None` for a helper, because a helper is not a record.
 fn target_kind(link: &LinkSpec) -> Option<(Kind, bool)> {
     match link.target {
         LinkTarget::Many { kind, .. } => Some((kind, true)),
@@ -125,14 +127,14 @@ fn target_kind(link: &LinkSpec) -> Option<(Kind, bool)> {
     }
 }
 
-/// The kinds that a helper writes by itself: what it records, and the person who does it.
+/// Returns the kinds that a helper always writes: the action and the person.
 fn writes(helper: HelperName) -> Vec<Kind> {
     let person =
         (helper.accepts_person() && helper.recorded_kind() != Kind::Person).then_some(Kind::Person);
     std::iter::once(helper.recorded_kind()).chain(person).collect()
 }
 
-/// A name of the interface in words: `Fundraising page` for `fundraising_page`.
+/// Returns a name of the specification in words: `Fundraising page` for `fundraising_page`.
 pub(crate) fn in_words(name: &str) -> String {
     let mut letters = name.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());

@@ -1,8 +1,8 @@
 //! Documents about an API, generated from the same tables that route its requests: `OpenAPI`, JSON
 //! Schemas, and the documentation as plain data.
 //!
-//! A service with [`Docs`](crate::Docs) answers with them below `docs/`. A program that publishes
-//! them elsewhere makes them here.
+//! A service with [`Docs`](crate::Docs) serves them under `docs/`. A program that publishes them
+//! elsewhere creates them here.
 
 mod example;
 pub(crate) mod forms;
@@ -26,7 +26,7 @@ pub use page::{
 pub use svc_core::api::{capabilities, json_schema_names};
 use svc_core::schema::ObjectSchema;
 
-/// Whether two tables are one: a constant may have several addresses.
+/// Returns whether two schemas are the same one: a constant may have several addresses.
 fn is_same(left: &ObjectSchema, right: &ObjectSchema) -> bool {
     let names = |schema: &ObjectSchema| {
         schema

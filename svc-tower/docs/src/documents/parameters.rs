@@ -1,4 +1,4 @@
-//! What the query of an address can have.
+//! The query parameters of an address.
 
 use svc_core::{
     api::Api,
@@ -7,8 +7,10 @@ use svc_core::{
     page::QueryParameter,
 };
 
-/// The parameters of a collection (COL-29, UND-14), with filters and an order where it has all
-/// records of a kind (FLT-01, FLT-09), or of the change feed (SYN-05).
+/// Returns the parameters of a collection or of the change feed. A collection of all records of a
+/// kind can have a filter and an order.
+///
+/// Requirements: COL-29, UND-14, FLT-01, FLT-09, SYN-05.
 pub(super) fn parameters(
     api: &Api,
     output: ResponseBodyKind,

@@ -1,11 +1,11 @@
-//! What is searched: every page with its names, fields and text, from the same tables as the pages
-//! (point 2 of the pages).
+//! The search index: every page with its names, fields and text, generated from the same tables as
+//! the pages.
 
 use serde_json::{Value, json};
 
 use super::page::{DocPage, DocPages, DocSubject};
 
-/// Every page as `[name, title, what it is, summary, [its fields], more text]`.
+/// Returns every page as `[name, title, subject, summary, [fields], more text]`.
 pub(crate) fn index(docs: &DocPages<'_>) -> Value {
     let names = docs.names();
     let pages = names.iter().filter_map(|name| docs.page(name));
@@ -13,7 +13,7 @@ pub(crate) fn index(docs: &DocPages<'_>) -> Value {
 }
 
 fn entry(page: &DocPage) -> Value {
-    // The fields of a page of records are the same everywhere.
+    // The fields of a page of records are the same for every kind.
     let fields: Vec<&str> = match page.subject {
         DocSubject::Collection => Vec::new(),
         _ => page
@@ -49,7 +49,7 @@ fn entry(page: &DocPage) -> Value {
     ])
 }
 
-/// What a page is about, in a word.
+/// Returns the subject of a page as a short label.
 fn sort_of(subject: DocSubject) -> &'static str {
     match subject {
         DocSubject::Resource => "Resource",

@@ -1,4 +1,4 @@
-//! What every page has around its contents: the way to other pages, and a search over all of them.
+//! The frame around the content of every page: the navigation, and a search over all pages.
 
 use maud::{DOCTYPE, Markup, html};
 use svc_core::link::Target;
@@ -28,7 +28,7 @@ pub(super) const FILES: &[StaticFile] = &[
     (SEARCH, MediaType::Script, include_str!("search.js")),
 ];
 
-/// The whole page.
+/// Returns the whole page.
 pub(super) fn framed(site: HtmlRenderer<'_>, page: &DocPage, contents: &Markup) -> String {
     let product = site.api.vendor().product_name();
     let is_start = page.subject == DocSubject::Start;
@@ -56,7 +56,7 @@ pub(super) fn framed(site: HtmlRenderer<'_>, page: &DocPage, contents: &Markup) 
                             li { a href=(site.href(&Target::Explorer("".into()))) { "Explorer" } }
                         }
                     }
-                    // Without scripts there is no search, and no button for it.
+                    // The search needs scripts; its button is hidden without them.
                     button type="button" id="search" hidden data-index=(site.href(&Target::Explorer(SEARCH_INDEX.into())))
                         data-pages=(site.page("")) aria-keyshortcuts="Control+K /" { "Search " kbd { "Ctrl K" } }
                     button type="button" class="menu" popovertarget="pages" { "Pages" }
@@ -77,14 +77,14 @@ pub(super) fn framed(site: HtmlRenderer<'_>, page: &DocPage, contents: &Markup) 
                         (contents)
                     }
                 }
-                footer { p { "Documentation of " code { (site.base.as_str()) } ", generated from the tables that route its requests." } }
+                footer { p { "Documentation of " code { (site.base.as_str()) } "." } }
             }
         }
     };
     markup.into_string()
 }
 
-/// The head of a page with its style sheet and its script, which are files of the pages.
+/// Returns the head of a page with its style sheet and its script.
 pub(super) fn head(
     title: &str,
     style: &str,
@@ -107,12 +107,12 @@ pub(super) fn head(
     }
 }
 
-/// A name that goes on in another line behind an underscore, where it has to.
+/// Returns a name that may be broken into lines after an underscore.
 fn breakable(name: &str) -> Markup {
     html! { @for part in name.split_inclusive('_') { (part) @if part.ends_with('_') { wbr; } } }
 }
 
-/// One group of pages.
+/// Returns a group of pages in the navigation.
 fn pages(site: HtmlRenderer<'_>, group: &DocLinkGroup, place: &str, is_open: bool) -> Markup {
     html! {
         @if !group.entries.is_empty() {

@@ -13,12 +13,12 @@ use crate::documents::{
     ExampleRequest, to_pretty_json,
 };
 
-/// The contents of a page, without its frame.
+/// Returns the content of a page, without its frame.
 pub(super) fn contents(site: HtmlRenderer<'_>, page: &DocPage) -> Markup {
     site.contents(page)
 }
 
-/// A part of a page, which its contents name.
+/// A section of a page, which the table of contents lists.
 struct Section {
     id: String,
     title: &'static str,
@@ -44,7 +44,7 @@ impl HtmlRenderer<'_> {
             p class="summary" { (self.prose(&page.summary)) }
             @for note in &page.notes { p { (self.prose(note)) } }
             @if is_start {
-                p { "Try it in the " a href=(self.href(&Target::Explorer("".into()))) { "explorer" } ": it follows the links, and fills in the forms." }
+                p { "Try it in the " a href=(self.href(&Target::Explorer("".into()))) { "explorer" } ", which has a form for every request." }
             }
             @if matches!(page.subject, DocSubject::Start | DocSubject::Map) { (map::figure(self.api, &|target| self.href(target), is_start.then(|| self.page("map")))) }
             @if page.subject == DocSubject::Compare { (compare::contents(self.files, &|target| self.href(target))) }
@@ -59,7 +59,8 @@ impl HtmlRenderer<'_> {
         }
     }
 
-    /// The parts of a page, in their order: some pages lead on before they show anything.
+    /// Returns the sections of a page in their order. The start page and similar pages begin with
+    /// links.
     fn sections(self, page: &DocPage) -> Vec<Section> {
         let facts = page
             .tables
@@ -86,7 +87,7 @@ impl HtmlRenderer<'_> {
         if let Some(example) = &page.example {
             own.push(Section::new(
                 "Example",
-                code_block("An example", "json", &to_pretty_json(example)),
+                code_block("Example", "json", &to_pretty_json(example)),
             ));
         }
         match page.subject {
@@ -97,7 +98,7 @@ impl HtmlRenderer<'_> {
         }
     }
 
-    /// Prose, in which error codes lead to their pages.
+    /// Returns prose in which error codes are links to their pages.
     fn prose(self, text: &str) -> Markup {
         Prose(text).linked(&|code| {
             ErrorCode::ALL
@@ -122,7 +123,7 @@ impl HtmlRenderer<'_> {
         html! {
             div class="wide" tabindex="0" role="region" aria-label="Operations" {
                 table {
-                    caption { "What this server does" }
+                    caption { "Supported operations" }
                     thead { tr { th scope="col" { "Operation" } th scope="col" { "Request" } th scope="col" { "Key" } } }
                     tbody {
                         @for operation in &page.operations {
@@ -141,12 +142,12 @@ impl HtmlRenderer<'_> {
     }
 
     fn fields(self, page: &DocPage) -> Markup {
-        // The body of a helper is sent and never read.
+        // The body of a helper is only sent, never read.
         let is_read = page.fields.iter().any(|field| field.readable);
         let about = if is_read {
-            "Each field, and whether this server sends and takes it"
+            "Each field, and whether this server returns and accepts it"
         } else {
-            "Each field, and whether this server takes it"
+            "Each field, and whether this server accepts it"
         };
         html! {
             div class="wide" tabindex="0" role="region" aria-label=(page.fields_title) {
@@ -186,10 +187,10 @@ impl HtmlRenderer<'_> {
                     }
                 }
                 @if is_read { td data-head="Read" { @if field.readable { "yes" } @else { "no" } } }
-                td data-head="Write" { (write) @if let Some(default) = &field.default { ", else " (default) } }
+                td data-head="Write" { (write) @if let Some(default) = &field.default { ", default " (default) } }
                 td {
                     (self.prose(&field.text)) (rule(field.rule.as_ref()))
-                    @if let Some(example) = &field.example { span class="such" { "such as " code { (example) } } }
+                    @if let Some(example) = &field.example { span class="such" { "for example " code { (example) } } }
                 }
             }
         }
@@ -205,7 +206,7 @@ impl HtmlRenderer<'_> {
                         tr {
                             th scope="col" { "Relation" }
                             @if has_owner { th scope="col" { "Link of" } }
-                            @for head in ["Leads to", "Set by", "Meaning"] { th scope="col" { (head) } }
+                            @for head in ["Target", "Set by", "Meaning"] { th scope="col" { (head) } }
                         }
                     }
                     tbody {
@@ -213,7 +214,7 @@ impl HtmlRenderer<'_> {
                             tr {
                                 th scope="row" { (self.entry(&link.relation)) }
                                 @if has_owner { td data-head="Link of" { @if let Some(of) = &link.of { (self.entry(of)) } } }
-                                td data-head="Leads to" { (self.entry(&link.target)) }
+                                td data-head="Target" { (self.entry(&link.target)) }
                                 td data-head="Set by" { (link.set_by) }
                                 td { (self.prose(&link.text)) (rule(link.rule.as_ref())) }
                             }
@@ -247,12 +248,12 @@ impl HtmlRenderer<'_> {
     }
 }
 
-/// The row that a field or link answers, linked to its page.
+/// Returns the requirement of a field or link, as a link to its page.
 fn rule(rule: Option<&DocRequirement>) -> Markup {
     html! { @if let Some(rule) = rule { " (" a href=(rule.href) { (rule.id) } ")" } }
 }
 
-/// A type in words; of an object, with the name of its page.
+/// Returns the text of a type; for an object, with the name of its page.
 fn type_text(field: &DocField) -> String {
     match field.type_href.rsplit_once("type-") {
         Some((_, object)) if field.type_name.starts_with("object") && object != "map" => {

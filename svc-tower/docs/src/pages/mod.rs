@@ -1,4 +1,6 @@
-//! The HTML pages of the documentation (ENT-22), the explorer, and the files of both.
+//! The HTML pages of the documentation, the explorer, and the files of both.
+//!
+//! Requirements: ENT-22.
 
 mod negotiate;
 mod compare;
@@ -21,10 +23,10 @@ pub(crate) use self::{
 use self::{static_files::Files, site::HtmlRenderer};
 use crate::documents::{DocPage, DocPages};
 
-/// The name of what is searched, among the files of the pages.
+/// The name of the search index, among the files of the pages.
 pub(crate) const SEARCH_INDEX: &str = "search.json";
 
-/// The name of the map by itself, among the files of the pages: scripts show it.
+/// The name of the map for scripts, among the files of the pages.
 pub(crate) const MAP: &str = "map.svg";
 
 /// The files of the pages, of the explorer and of the comparison.
@@ -41,7 +43,7 @@ pub(crate) fn html(docs: DocPages<'_>, api: &Api, base: &BaseUrl, page: &DocPage
     frame::framed(site, page, &html::contents(site, page))
 }
 
-/// Returns the HTML page of an address that leads to nothing, with links to similar names.
+/// Returns the HTML page of an unknown address, with links to similar names.
 pub(crate) fn missing(docs: DocPages<'_>, api: &Api, base: &BaseUrl, path: &str) -> String {
     html(docs, api, base, &not_found::page(&docs, path))
 }

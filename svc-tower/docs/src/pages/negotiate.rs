@@ -1,4 +1,4 @@
-//! Whether a client would rather have a page for people or its machine form.
+//! Whether a client prefers a page for people or its machine-readable form.
 
 use http::{HeaderMap, header::ACCEPT};
 
@@ -7,11 +7,11 @@ use crate::quality::qualities;
 const MACHINE: [&str; 2] = ["application/hal+json", "application/json"];
 const PEOPLE: [&str; 2] = ["text/html", "text/*"];
 const ANY: &str = "*/*";
-/// What browsers name beside HTML, and programs do not: Java's old client sends
-/// `text/html, image/gif, ..., */*; q=.2` by itself.
+/// A media type that browsers send in addition to HTML and that programs do not. By default, the
+/// old Java client sends `text/html, image/gif, ..., */*; q=.2`.
 const BROWSERS: &str = "application/xhtml+xml";
 
-/// The qualities of what is asked for by name, and of anything.
+/// The qualities of the requested media types, by name and for any type.
 #[derive(Debug, Default)]
 struct AcceptedTypes {
     machine: Option<u16>,
@@ -37,15 +37,19 @@ impl AcceptedTypes {
     }
 }
 
-/// Whether `Accept` names HAL or JSON, and HTML not rather; without the header a page is HTML
-/// (ENT-22).
+/// Returns whether `Accept` names HAL or JSON and does not prefer HTML. Without the header, a page
+/// is HTML.
+///
+/// Requirements: ENT-22.
 pub(crate) fn wants_machine_form(headers: &HeaderMap) -> bool {
     let asked = AcceptedTypes::of(headers);
     asked.machine.unwrap_or(0) > asked.people.unwrap_or(0).max(asked.any)
 }
 
-/// Whether `Accept` names HTML rather than HAL. Where it does not name HAL and takes anything as
-/// well, only a browser means HTML by that. What is made for programs is sent otherwise (HAL-03).
+/// Returns whether `Accept` prefers HTML to HAL. If it does not name HAL but accepts any type, only
+/// a browser gets HTML; other clients get the form for programs.
+///
+/// Requirements: HAL-03.
 pub(crate) fn wants_html(headers: &HeaderMap) -> bool {
     let asked = AcceptedTypes::of(headers);
     let is_meant = asked.machine.is_some() || asked.any == 0 || asked.is_browser;
@@ -107,7 +111,7 @@ mod tests {
             "application/json, text/html;q=0.9",
             "text/html, application/hal+json",
             "text/html, */*",
-            // What Java's `HttpURLConnection` sends where a program says nothing.
+            // `HttpURLConnection` of Java sends this by default.
             "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2",
             "text/html, image/gif, image/jpeg, */*; q=0.2",
             "text/*, */*;q=0.5",

@@ -1,13 +1,13 @@
-//! The page of an address at which there is nothing: what was perhaps meant.
+//! The page of an unknown address, with similar names.
 
 use crate::documents::{DocPage, DocPages, DocReference};
 
-/// The longest word that is looked for.
+/// The maximum length of a word that is searched.
 const LONGEST: usize = 64;
-/// How many names are shown.
+/// The maximum number of names that are shown.
 const MOST: usize = 6;
 
-/// The page; nothing of the path is repeated in it.
+/// Returns the page. It does not repeat any part of the path.
 pub(super) fn page(docs: &DocPages<'_>, path: &str) -> DocPage {
     let word = path
         .trim_end_matches('/')
@@ -22,7 +22,7 @@ pub(super) fn page(docs: &DocPages<'_>, path: &str) -> DocPage {
     docs.missing(near)
 }
 
-/// The pages whose names are like a word, the nearest one first.
+/// Returns the pages whose names are similar to a word, the most similar first.
 fn nearest(docs: &DocPages<'_>, word: &str) -> Vec<DocReference> {
     let plain = |text: &str| {
         text.rsplit(':')

@@ -1,5 +1,5 @@
-//! The requests of a page: each as something to paste, with its answer, what its query can have,
-//! and how it is refused.
+//! The example requests of a page: each as a text to copy, with its response, its query parameters
+//! and its errors.
 
 use maud::{Markup, html};
 
@@ -18,8 +18,8 @@ impl HtmlRenderer<'_> {
         html! {
             @if has_key {
                 p class="note" {
-                    code { (ExampleRequest::KEY) } " stands for a key"
-                    @if has_id { ", and a word such as " code { "PERSON_ID" } " for an id: follow links to real ones" }
+                    code { (ExampleRequest::KEY) } " is a placeholder for your key"
+                    @if has_id { ", and a word such as " code { "PERSON_ID" } " is a placeholder for an id: follow links to get real ones" }
                     "."
                 }
             }
@@ -32,7 +32,7 @@ impl HtmlRenderer<'_> {
         html! {
             h3 id=(slug(&request.title)) { (Prose(&request.title)) }
             p {
-                code { (request.method) " " (self.local(&request.address)) } " is answered with " strong class="status" { (request.status) } "."
+                code { (request.method) " " (self.local(&request.address)) } " returns " strong class="status" { (request.status) } "."
                 @if let Some(explorer) = &request.explorer {
                     " " a class="try" href=(self.local(explorer)) aria-label={ "Try it in the explorer: " (title) } { "Try it" }
                 }
@@ -44,7 +44,7 @@ impl HtmlRenderer<'_> {
                 }
             }
             @if let Some(answer) = request.response_text() {
-                details open { summary { "Answer" } (code_block("Answer", "json", &answer)) }
+                details open { summary { "Response" } (code_block("Response", "json", &answer)) }
             }
             @if !request.parameters.is_empty() {
                 details {

@@ -1,9 +1,9 @@
-// The search over the documentation: names, fields, error codes and texts, in an index that the server makes.
+// The search over the documentation: names, fields, error codes and texts, in an index from the server.
 
 import { el, fill } from "./dom.js";
 
 const button = document.getElementById("search");
-/** How many results are shown. */
+/** The maximum number of results. */
 const MOST = 20;
 
 const found = el("ol", { class: "found" });
@@ -19,7 +19,7 @@ const dialog = el(
 
 let index = null;
 
-/** Reads the index when it is needed first; one that the browser has is not sent again. */
+/** Reads the index on first use; the browser revalidates a cached one. */
 async function read() {
   const response = await fetch(button.dataset.index, { cache: "no-cache", redirect: "error", credentials: "omit" });
   if (!response.ok) throw new Error(String(response.status));
@@ -38,11 +38,11 @@ async function open() {
     if (index === null) await read();
     show();
   } catch {
-    said.textContent = "The index cannot be read. The pages are listed beside the text.";
+    said.textContent = "The search index cannot be loaded. Use the list of pages instead.";
   }
 }
 
-/** How well a name fits what was typed: wholly, at its beginning, at that of a word, anywhere, or not at all. */
+/** Returns how well a name matches the input: completely, at its start, at the start of a word, anywhere, or not at all. */
 function fit(name, typed) {
   const at = name.toLowerCase().indexOf(typed);
   if (at < 0) return 0;
@@ -51,7 +51,7 @@ function fit(name, typed) {
   return /[_:.]/.test(name[at - 1]) ? 45 : 25;
 }
 
-/** The places that all of the words lead to, the best first. */
+/** Returns the pages and fields that match all of the words, the best first. */
 function search(text) {
   const typed = text.toLowerCase().trim().replaceAll(" ", "_");
   const each = text.toLowerCase().split(/\s+/).filter((word) => word !== "");
@@ -74,7 +74,7 @@ function show() {
   const places = search(words.value);
   const more = places.length > MOST ? `, the best ${MOST} of ${places.length}` : "";
   const count = Math.min(places.length, MOST);
-  said.textContent = words.value.trim() === "" ? "Names, fields, error codes, and words of the text." : `${count} found${more}`;
+  said.textContent = words.value.trim() === "" ? "Search for names, fields, error codes, and words of the text." : `${count} found${more}`;
   fill(found, places.slice(0, MOST).map(result));
 }
 
@@ -84,13 +84,13 @@ function result({ entry, field }) {
   return el("li", {}, el("a", { href, onclick: () => dialog.close() }, el("strong", {}, field ?? entry.title), " ", el("span", {}, about)));
 }
 
-/** Enter goes to the best one. */
+/** Enter opens the best result. */
 function first(event) {
   event.preventDefault();
   found.querySelector("a")?.click();
 }
 
-/** The arrows lead through what was found; Escape leads back, where a browser would only empty the field. */
+/** The arrow keys move through the results; Escape closes the search instead of only clearing the field. */
 function step(event) {
   if (event.key === "Escape") {
     event.preventDefault();

@@ -1,4 +1,4 @@
-//! Where the links of pages lead.
+//! The targets of the links in pages.
 
 use maud::{Markup, html};
 use svc_core::{BaseUrl, api::Api, link::Target};
@@ -6,7 +6,7 @@ use svc_core::{BaseUrl, api::Api, link::Target};
 use super::static_files::Files;
 use crate::documents::{DocPages, DocReference};
 
-/// Where links lead: within this server without its scheme and host.
+/// Links are relative to this server, without scheme and host.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HtmlRenderer<'a> {
     pub(super) docs: DocPages<'a>,
@@ -24,7 +24,7 @@ impl HtmlRenderer<'_> {
         self.href(&Target::DocsPage(name.to_owned().into()))
     }
 
-    /// An address of this server as a path.
+    /// Returns an address of this server as a path.
     pub(super) fn local(self, href: &str) -> &str {
         let host_end = |address: &str| {
             let start = address.find("://")?.checked_add(3)?;
@@ -43,7 +43,7 @@ impl HtmlRenderer<'_> {
     }
 }
 
-/// A title as the name of a part of a page.
+/// Returns a title as the id of a section.
 pub(super) fn slug(title: &str) -> String {
     let letters = title.chars().filter(|letter| *letter != '`');
     letters

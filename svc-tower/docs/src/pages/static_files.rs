@@ -1,5 +1,6 @@
-//! The files of the pages and of the explorer: scripts, styles, pictures. Each has an address with
-//! the version of them all, under which it never changes, so that a browser asks for it once.
+//! The files of the pages and of the explorer: scripts, styles, pictures. The address of each file
+//! contains the version of all files. A file at such an address never changes, so a browser
+//! requests it only once.
 
 use std::sync::OnceLock;
 
@@ -7,7 +8,7 @@ use svc_core::{api::EntityTag, link::Target};
 
 use crate::media::MediaType;
 
-/// The name, the media type and the text of a file.
+/// The name, the media type and the content of a file.
 pub(super) type StaticFile = (&'static str, MediaType, &'static str);
 
 const VERSION_DIGITS: usize = 8;
@@ -32,7 +33,7 @@ impl Files {
         self.sources.iter().copied().flatten()
     }
 
-    /// What stands for the contents of all files.
+    /// Returns the version, a hash of the content of all files.
     fn version(&self) -> &str {
         self.version.get_or_init(|| {
             let texts: Vec<&str> = self
@@ -48,19 +49,19 @@ impl Files {
         })
     }
 
-    /// The name of a file with its version: `dom.js` as `dom.0123abcd.js`.
+    /// Returns the name of a file with its version: `dom.0123abcd.js` for `dom.js`.
     fn versioned(&self, name: &str) -> String {
         let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
         format!("{stem}.{}.{ending}", self.version())
     }
 
-    /// Where a file is, for pages that use it.
+    /// Returns the target of a file, for pages that use it.
     pub(super) fn target(&self, name: &str) -> Target {
         Target::Explorer(self.versioned(name).into())
     }
 
-    /// What a script imports before it begins, and what that imports: a browser that is not told
-    /// finds out file by file.
+    /// Returns the static imports of a script, with their own imports. Without this list, a browser
+    /// would discover the files one after the other.
     pub(super) fn imported(&self, script: &str) -> Vec<&'static str> {
         let text_of = |name: &str| {
             self.all()
@@ -83,9 +84,9 @@ impl Files {
         found
     }
 
-    /// The file of this name, with its version or without; `None` where there is none. A page that
-    /// was open while the server became another one asks for the version before, and gets the one
-    /// that there is.
+    /// Returns the file with this name, with or without a version; `None` if it does not exist. A
+    /// page that was open during an update of the server requests the previous version, and gets
+    /// the current one.
     pub(super) fn find(&'static self, name: &str) -> Option<RequestedFile> {
         let found = |(name, media, text): &StaticFile, is_version| RequestedFile {
             files: self,
@@ -109,24 +110,24 @@ impl Files {
     }
 }
 
-/// A file that is asked for.
+/// A requested file.
 #[derive(Debug)]
 pub(crate) struct RequestedFile {
     files: &'static Files,
     name: &'static str,
     pub(crate) media: MediaType,
     text: &'static str,
-    /// Whether it is asked for by its version.
+    /// Whether the request names the current version.
     pub(crate) is_version: bool,
 }
 
 impl RequestedFile {
-    /// The one place of it, by whichever version it is asked for.
+    /// Returns the target of the file, which is the same for every requested version.
     pub(crate) fn place(&self) -> Target {
         self.files.target(self.name)
     }
 
-    /// The file as it is sent: scripts import each other by their versions.
+    /// Returns the content as it is sent: scripts import each other with their versions.
     pub(crate) fn contents(&self) -> String {
         let mut text = self.text.to_owned();
         if self.media == MediaType::Script {
@@ -148,7 +149,7 @@ mod tests {
     #[test]
     fn point_9_a_page_names_what_its_script_begins_with() {
         let first = FILES.imported("explorer.js");
-        // Named by it; named by what it names; only loaded on use.
+        // Imported directly; imported indirectly; loaded only on use.
         assert!(
             first.contains(&"resource.js")
                 && first.contains(&"json.js")
@@ -203,7 +204,7 @@ mod tests {
             assert_eq!(
                 plain.place(),
                 by_version.place(),
-                "{name}: one place for all its names"
+                "{name}: all its names have one target"
             );
             let (stem, ending) = name.rsplit_once('.').unwrap();
             assert!(
@@ -211,13 +212,13 @@ mod tests {
                     .find(&format!("{stem}.00000000.{ending}"))
                     .unwrap()
                     .is_version,
-                "{name}: one from before"
+                "{name}: a name with a previous version"
             );
             assert!(
                 FILES.find(&format!("{stem}.x.{ending}")).is_none() && FILES.find(stem).is_none()
             );
         }
         let names: std::collections::BTreeSet<_> = FILES.all().map(|(name, ..)| name).collect();
-        assert_eq!(names.len(), FILES.all().count(), "each name once");
+        assert_eq!(names.len(), FILES.all().count(), "names must be unique");
     }
 }

@@ -1,20 +1,20 @@
-//! Texts as HTML: every one is escaped.
+//! Texts as HTML. Every text is escaped.
 
 use std::fmt::Write as _;
 
 use maud::{Markup, PreEscaped, Render, html};
 
-/// A title that may go on in another line within a long name.
+/// Returns a title that may be broken into lines within a long name.
 pub(super) fn title(text: &str) -> Markup {
     PreEscaped(Prose(text).render().into_string().replace('_', "_<wbr>"))
 }
 
-/// Code that can be scrolled with the keyboard.
+/// Returns a code block that can be scrolled with the keyboard.
 pub(super) fn code_block(label: &str, language: &str, text: &str) -> Markup {
     html! { pre tabindex="0" role="group" aria-label=(label) { code class=(language) { (Verbatim(text)) } } }
 }
 
-/// Prose in which pairs of backticks mark code; a single one stays a backtick.
+/// Prose in which pairs of backticks mark code. A single backtick remains.
 pub(super) struct Prose<'a>(pub(super) &'a str);
 
 impl Render for Prose<'_> {
@@ -24,7 +24,7 @@ impl Render for Prose<'_> {
 }
 
 impl Prose<'_> {
-    /// The same, in which code leads to where `href` says.
+    /// Returns the prose as HTML; code for which `href` returns an address is a link.
     pub(super) fn linked(&self, href: &dyn Fn(&str) -> Option<String>) -> Markup {
         let mut parts = Vec::new();
         let mut rest = self.0;
@@ -42,14 +42,14 @@ impl Prose<'_> {
     }
 }
 
-/// What comes before, in, and after the first pair of backticks.
+/// Returns the text before, in, and after the first pair of backticks.
 fn split_code(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once('`')?;
     let (code, after) = rest.split_once('`')?;
     Some((before, code, after))
 }
 
-/// Text between tags, where quotes need no escape: examples are full of them.
+/// Text between tags, where quotes need no escape. Examples contain many quotes.
 struct Verbatim<'a>(&'a str);
 
 impl Render for Verbatim<'_> {

@@ -1,5 +1,7 @@
-//! Connections of many peer addresses: one address does not have them all, and idle connections
-//! make room (UND-44).
+//! Connections of many peer addresses: one address cannot use all slots, and idle connections make
+//! room.
+//!
+//! Requirements: UND-44.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -11,7 +13,7 @@ use crate::server::running::Running;
 const ONE: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 const OTHER: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 3);
 
-/// A connection whose request is not complete, so that it is in use.
+/// Opens a connection with an incomplete request, so that it is in use.
 async fn in_use(source: Ipv4Addr, address: SocketAddr) -> TestResult<Raw> {
     let mut raw = Raw::connect_from(source, address).await?;
     raw.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
@@ -20,7 +22,7 @@ async fn in_use(source: Ipv4Addr, address: SocketAddr) -> TestResult<Raw> {
     Ok(raw)
 }
 
-/// A connection whose request was answered.
+/// Opens a connection whose request has got its response.
 async fn idle(source: Ipv4Addr, address: SocketAddr) -> TestResult<Raw> {
     let mut raw = Raw::connect_from(source, address).await?;
     ask(&mut raw).await?;

@@ -1,4 +1,4 @@
-//! What slow and hostile clients do, and what becomes of it.
+//! The behaviour of the server with slow and hostile clients.
 
 use std::time::Duration;
 
@@ -118,7 +118,7 @@ async fn und_42_a_client_that_does_not_read_its_answer_is_cut_off() -> TestResul
     let server = Running::start(limits).await?;
     let mut deaf = Raw::connect(server.address).await?;
     deaf.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n").await?;
-    // There is one slot only: the second client is served after the first was cut off.
+    // There is only one slot: the second client is served after the first connection was closed.
     let mut raw = Raw::connect(server.address).await?;
     raw.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").await?;
     assert_eq!(raw.answer().await?.status, 200);
@@ -168,7 +168,7 @@ async fn und_17_a_head_that_is_too_large_is_answered_431_though_it_is_still_bein
             (answer.status, answer.header("connection")),
             (431, Some("close"))
         );
-        // A connection that was closed at once would refuse this.
+        // A connection that was closed immediately would reject this.
         for _ in 0..4 {
             raw.send(&head).await?;
         }

@@ -1,5 +1,6 @@
-//! The server over raw sockets, around a service that stands in for the interface (UND-17, UND-34,
-//! UND-42, UND-44).
+//! Tests the server over raw sockets, with a test service instead of the API.
+//!
+//! Requirements: UND-17, UND-34, UND-42, UND-44.
 
 #[cfg(target_os = "linux")]
 mod addresses;

@@ -19,7 +19,7 @@ use tower::Service;
 use crate::loopback::own_loopback_address;
 use crate::raw::TestResult;
 
-/// Long enough that it does not end a test that works, short enough to fail one that hangs.
+/// A limit that does not end a working test, and fails a hanging one.
 pub(crate) const NEVER: Duration = Duration::from_secs(10 * 60);
 
 /// A limit that a test waits for.
@@ -32,12 +32,12 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// A server of the service that stands in.
+    /// Starts a server with the test service.
     pub(crate) async fn start(limits: ServerLimits) -> TestResult<Self> {
         Self::start_service(limits, tower::service_fn(stand_in)).await
     }
 
-    /// The same, which trusts a proxy.
+    /// Starts a server that trusts a proxy.
     pub(crate) async fn start_behind(
         proxy: impl Into<IpAddr>,
         limits: ServerLimits,
@@ -48,7 +48,7 @@ impl Running {
         Self::start_server(server).await
     }
 
-    /// A server of another service.
+    /// Starts a server with another service.
     pub(crate) async fn start_service<S, B>(limits: ServerLimits, service: S) -> TestResult<Self>
     where
         S: Service<Request<RequestBody>, Response = Response<B>, Error = Infallible>
@@ -96,7 +96,7 @@ impl Running {
     }
 }
 
-/// Answers with the number of bytes of the body, or as the interface does when it cannot be read.
+/// Responds with the number of bytes of the body, or like the API if the body cannot be read.
 async fn stand_in(request: Request<RequestBody>) -> Result<Response<Full<Bytes>>, Infallible> {
     if request.uri().path() == "/large" {
         return Ok(Response::new(Full::from(vec![b'x'; 8 << 20])));
@@ -116,8 +116,8 @@ async fn stand_in(request: Request<RequestBody>) -> Result<Response<Full<Bytes>>
     Ok(response)
 }
 
-/// Whether an I/O error of kind `TimedOut` stands somewhere in the chain: how the service knows a
-/// slow body.
+/// Returns whether an I/O error of the kind `TimedOut` is in the chain of sources. The service
+/// recognises a slow body by it.
 fn is_timeout(error: &(dyn Error + 'static)) -> bool {
     let mut chain = Some(error);
     while let Some(error) = chain {

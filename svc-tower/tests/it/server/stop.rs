@@ -1,4 +1,4 @@
-//! A stop loses no request, and ends.
+//! A shutdown loses no request, and ends.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ async fn und_42_a_stop_answers_the_requests_in_flight() -> TestResult {
         let mut raw = Raw::connect(server.address).await?;
         raw.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
             .await?;
-        // This interim answer comes when the service begins to read the body: the request is in
-        // flight.
+        // The interim response is sent when the service starts to read the body: the request is in
+        // progress.
         assert_eq!(raw.answer().await?.status, 100);
         clients.push(raw);
     }
@@ -56,8 +56,8 @@ async fn und_42_a_stop_answers_requests_that_lie_in_the_socket() -> TestResult {
     let mut used = Raw::connect(server.address).await?;
     used.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").await?;
     assert_eq!(used.answer().await?.status, 200);
-    // On this one-thread runtime nothing is accepted or read between these lines but what `send`
-    // waits for.
+    // On this single-threaded runtime, the server accepts and reads nothing between these lines,
+    // except while `send` waits.
     let mut fresh = Raw::connect(server.address).await?;
     server
         .stop
@@ -70,7 +70,7 @@ async fn und_42_a_stop_answers_requests_that_lie_in_the_socket() -> TestResult {
     Ok(server.task.await?)
 }
 
-/// Tells of its end.
+/// Reports that it was dropped.
 struct Ends(Arc<Notify>);
 
 impl Drop for Ends {

@@ -1,5 +1,4 @@
-//! Services of other kinds: a whole axum router, answers that take their time, and connections that
-//! change their protocol.
+//! Other services: a whole axum router, slow responses, and connections that change their protocol.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -25,8 +24,8 @@ use tokio::sync::mpsc;
 use crate::raw::{Raw, TestResult};
 use crate::server::running::{Running, SHORT};
 
-/// UND-34: who is at the other end stands in the extensions, also as those of axum's handlers
-/// expect it that have a layer for it.
+/// UND-34: the peer address is in the extensions. With a layer, handlers of axum also get it in
+/// their own format.
 #[tokio::test]
 async fn und_34_a_router_sees_the_peer_address() -> TestResult {
     async fn connect_info(mut request: axum::extract::Request) -> axum::extract::Request {
@@ -65,7 +64,7 @@ async fn und_34_a_router_sees_the_peer_address() -> TestResult {
     server.finish().await
 }
 
-/// A body of what comes through a channel.
+/// A body whose data comes through a channel.
 struct Coming(mpsc::Receiver<&'static str>);
 
 impl Body for Coming {
@@ -82,7 +81,7 @@ impl Body for Coming {
     }
 }
 
-/// UND-42: the limit on idle connections is not one on answers, which come from the service.
+/// UND-42: the limit on idle connections does not apply to responses, which the service controls.
 #[tokio::test]
 async fn und_42_an_answer_may_pause_for_longer_than_a_connection_may_lie_idle() -> TestResult {
     let (give, taken) = mpsc::channel(1);
@@ -110,7 +109,7 @@ async fn und_42_an_answer_may_pause_for_longer_than_a_connection_may_lie_idle() 
     server.finish().await
 }
 
-/// What a service answers that goes on in a protocol of its own, in which it echoes what comes.
+/// Upgrades the connection to a custom protocol, which echoes its input.
 async fn upgrade(mut request: Request<RequestBody>) -> Result<Response<Empty<Bytes>>, Infallible> {
     let upgraded = hyper::upgrade::on(&mut request);
     tokio::spawn(async move {
@@ -131,8 +130,8 @@ async fn upgrade(mut request: Request<RequestBody>) -> Result<Response<Empty<Byt
     Ok(response)
 }
 
-/// UND-42: a connection that speaks another protocol, as `WebSocket`s do, has its slot and no other
-/// limit, and a stop does not wait for it.
+/// UND-42: a connection with another protocol, such as `WebSocket`, keeps its slot and has no other
+/// limit. A shutdown does not wait for it.
 #[tokio::test]
 async fn und_42_an_upgraded_connection_keeps_its_slot_and_nothing_else() -> TestResult {
     let limits = ServerLimits::default()

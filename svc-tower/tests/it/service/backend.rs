@@ -22,9 +22,9 @@ use svc_core::{
     value::Id,
 };
 
-/// The key of tenant `a` that may do everything.
+/// The key of tenant `a` with all rights.
 pub(crate) const KEY: &str = "good|key";
-/// A key of tenant `a` that may only read.
+/// A read-only key of tenant `a`.
 pub(crate) const READER: &str = "reader";
 /// The key of tenant `b`.
 pub(crate) const OTHER: &str = "other";
@@ -76,7 +76,7 @@ impl Get<Tag> for Memory {
         match at.id.as_str() {
             "panics" => panic!("planted panic"),
             "busy" => return Err(Error::unavailable(Duration::from_secs(7))),
-            // Shows what the backend was told of the time.
+            // Returns the times in the context of the backend.
             "time" => {
                 let description = cx.deadline.is_some().then(|| "deadline".to_owned());
                 let mut tag = Tag::default();
@@ -86,7 +86,7 @@ impl Get<Tag> for Memory {
                     tag,
                 )));
             }
-            // A lock that nobody gives back.
+            // A lock that is never released.
             "stuck" => std::future::pending().await,
             "away" => Err(io::Error::new(
                 io::ErrorKind::ConnectionRefused,
@@ -202,7 +202,7 @@ impl Helper<RecordSignature> for Memory {
     }
 }
 
-/// The keys above; further ones make trouble.
+/// The keys above; other keys cause errors.
 #[derive(Debug)]
 pub(crate) struct Keys;
 
@@ -227,7 +227,7 @@ impl Authenticator for Keys {
     }
 }
 
-/// Finds the tenant of the one petition.
+/// Returns the tenant of the only petition.
 #[derive(Debug)]
 pub(crate) struct Containers;
 
@@ -239,7 +239,8 @@ impl TenantResolver for Containers {
     }
 }
 
-/// The API over a backend: tags in full, petitions to read, sign-up and signatures.
+/// Returns the API over a backend: tags with all operations, petitions for reading, sign-ups and
+/// signatures.
 pub(crate) fn api(memory: &Arc<Memory>) -> ApiBuilder {
     Api::builder(Vendor::new("Example", "Test").namespace("test"))
         .base_url("http://localhost/")

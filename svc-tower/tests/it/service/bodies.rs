@@ -1,4 +1,6 @@
-//! Bodies: size, media type, errors on the way (UND-17, UND-27).
+//! Bodies: size, media type, transfer errors.
+//!
+//! Requirements: UND-17, UND-27.
 
 use std::{
     io,
@@ -23,7 +25,7 @@ use crate::service::{
 async fn und_17_one_mebibyte_is_taken_and_one_byte_more_is_not() {
     let service = service();
     let body = |length: usize| -> &'static str {
-        // What no table knows is ignored, and counts for no record.
+        // Unknown members are ignored, and do not count as records.
         let frame = "{\"unknown_to_us\":\"\"}";
         ("{\"unknown_to_us\":\"".to_owned() + &"x".repeat(length - frame.len()) + "\"}").leak()
     };
@@ -165,8 +167,8 @@ async fn und_17_a_slow_body_is_408_and_a_broken_one_400() {
     );
 }
 
-/// An anonymous caller may send 64 KiB unless the service has another limit; the description names
-/// it.
+/// The limit for anonymous callers is 64 KiB, unless the service has another limit. The description
+/// names the limit.
 #[tokio::test]
 async fn und_43_an_anonymous_body_has_a_limit_of_its_own() {
     let path = "/petitions/p1/record_signature_helper";
@@ -205,7 +207,7 @@ async fn und_43_an_anonymous_body_has_a_limit_of_its_own() {
     }
 }
 
-/// A body whose pieces come through a channel; it fails where the sender says so, or hangs where
+/// A body whose pieces come through a channel. It fails if the sender sends an error, and hangs if
 /// the sender waits.
 struct Arriving(mpsc::UnboundedReceiver<io::Result<Bytes>>);
 
@@ -249,7 +251,7 @@ async fn und_43_a_body_that_hangs_gives_its_memory_to_others() {
     };
     let (hanging, cut) = start(&[b' '; 900]);
     let held = || budget.usage().held;
-    // One thread runs all tasks: each yield lets the others go on until they wait.
+    // One thread runs all tasks: each yield lets the others run until they wait.
     while held() == 0 {
         tokio::task::yield_now().await;
     }
@@ -275,7 +277,7 @@ async fn und_43_a_body_that_hangs_gives_its_memory_to_others() {
     assert_eq!((held(), budget.usage().cut), (0, 1));
 }
 
-/// A body that fails, or whose client goes away, holds nothing any more.
+/// A body that fails, or whose client disconnects, no longer uses memory.
 #[tokio::test]
 async fn und_43_a_body_that_ends_early_gives_its_memory_back() {
     let budget = BodyBudget::new(1000);
@@ -307,7 +309,7 @@ fn is_pending(future: Pin<&mut impl Future>) -> bool {
         .is_pending()
 }
 
-/// No body can be larger than the budget: to send it again would never help, so it is 413.
+/// No body can be larger than the budget. A retry would never succeed, so the status is 413.
 #[tokio::test]
 async fn und_43_a_body_larger_than_the_budget_is_too_large() {
     let service = service().body_budget(BodyBudget::new(10));

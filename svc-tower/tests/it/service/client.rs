@@ -1,4 +1,4 @@
-//! Sends requests to a service and reads its answers.
+//! Sends requests to a service and reads its responses.
 
 use std::{
     convert::Infallible,
@@ -23,13 +23,13 @@ use crate::service::backend::{KEY, Memory, api};
 /// The name of the key header.
 pub(crate) const HEADER: &str = "SVC-API-Token";
 
-/// A service over the backend, with default settings.
+/// Returns a service over the backend with default settings.
 pub(crate) fn service() -> SvcService {
     crate::service::log::listen();
     crate::service::served(api(&Memory::new()).build().unwrap())
 }
 
-/// What came back.
+/// The response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -52,7 +52,7 @@ impl Answer {
         json.into_object().unwrap()
     }
 
-    /// The code of the only error description.
+    /// Returns the code of the only error description.
     pub(crate) fn code(&self) -> String {
         let error = self
             .object()
@@ -84,7 +84,7 @@ impl Answer {
     }
 }
 
-/// Sends a request whatever its body is.
+/// Sends a request with any body type.
 pub(crate) async fn send<B>(service: &SvcService, request: Request<B>) -> Answer
 where
     B: Body + Send + 'static,
@@ -96,7 +96,7 @@ where
     read(response.unwrap_or_else(|never| match never {})).await
 }
 
-/// Reads a response to its end, and looks at what was logged until then.
+/// Reads a response to its end, and checks the log up to this point.
 pub(crate) async fn read(response: Response<ResponseBody>) -> Answer {
     let (parts, body) = response.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
@@ -113,7 +113,7 @@ pub(crate) async fn exchange(service: &SvcService, request: Builder, body: &'sta
     send(service, request.body(Full::<Bytes>::from(body)).unwrap()).await
 }
 
-/// A request with the key that may do everything.
+/// Returns a request with the key that has all rights.
 pub(crate) fn with_key(method: &str, path: &str) -> Builder {
     Request::builder()
         .method(method)
@@ -121,12 +121,12 @@ pub(crate) fn with_key(method: &str, path: &str) -> Builder {
         .header(HEADER, KEY)
 }
 
-/// A request without a key.
+/// Returns a request without a key.
 pub(crate) fn without_key(method: &str, path: &str) -> Builder {
     Request::builder().method(method).uri(path)
 }
 
-/// A body that counts how often it was asked for a frame, and can go on for ever.
+/// A body that counts the requested frames, and can be endless.
 pub(crate) struct Counted {
     pub(crate) polls: Arc<AtomicUsize>,
     frame: &'static [u8],

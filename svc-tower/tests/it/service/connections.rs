@@ -1,5 +1,8 @@
-//! Connections: after every refusal the next request is answered on the same one, or the answer
-//! says that it is closed (UND-17). Over a raw socket, since clients hide it.
+//! Connections: after each rejection, the next request works on the same connection, or the
+//! response states that the connection closes. The tests use a raw socket, because clients hide
+//! this.
+//!
+//! Requirements: UND-17.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -14,7 +17,7 @@ use crate::service::{
     client::{HEADER, service},
 };
 
-/// Requests that are refused before their body is read: method, path, headers, and the status.
+/// Requests that are rejected before their body is read: method, path, headers, and the status.
 const REFUSALS: [(&str, &str, &str, u16); 12] = [
     ("POST", "/tags", "", 401),
     ("PUT", "/tags", "", 401),
@@ -45,8 +48,8 @@ const REFUSALS: [(&str, &str, &str, u16); 12] = [
     ("OPTIONS", "/tags", "", 204),
 ];
 
-/// Reads one answer; its status and whether it says that the connection is closed. `None` where
-/// there is none.
+/// Reads one response. Returns its status and whether it closes the connection, or `None` if there
+/// is no response.
 async fn answer(socket: &mut TcpStream) -> Option<(u16, bool)> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -74,23 +77,24 @@ async fn answer(socket: &mut TcpStream) -> Option<(u16, bool)> {
     Some((status, head.contains("connection: close")))
 }
 
-/// A refused request as it is sent.
+/// A rejected request in the form in which it is sent.
 struct Sent {
     head: String,
     body: String,
-    /// Head and body come one after the other, as most clients send them.
+    /// Whether head and body are sent one after the other, as most clients do.
     in_two: bool,
 }
 
 impl Sent {
-    /// The status of the answer, and whether the connection served another request; `None` where
-    /// the client still wrote when the server had closed, so that the answer was lost.
+    /// Sends the request. Returns the status of the response, and whether the connection served
+    /// another request. Returns `None` if the server closed the connection while the client was
+    /// writing, so that the response was lost.
     async fn to(self, address: SocketAddr) -> Option<(u16, bool)> {
         let mut socket = TcpStream::connect(address).await.unwrap();
         socket.set_nodelay(true).unwrap();
         if self.in_two {
             socket.write_all(self.head.as_bytes()).await.unwrap();
-            // The server has the head alone for as long as it takes to look at it.
+            // The server has only the head while it processes it.
             tokio::time::sleep(Duration::from_millis(2)).await;
             let _ = socket.write_all(self.body.as_bytes()).await;
         } else {
@@ -151,7 +155,7 @@ async fn und_17_no_connection_is_closed_without_a_word() {
     }
 }
 
-/// Sizes of bodies, whether they come in chunks, and whether after the head.
+/// Returns sizes of bodies, whether they are chunked, and whether they are sent after the head.
 fn shapes() -> impl Iterator<Item = (usize, bool, bool)> {
     let sizes = [20, 60_000, 64 * 1024, 2 << 20];
     sizes.into_iter().flat_map(|size| {

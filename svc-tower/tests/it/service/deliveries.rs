@@ -1,5 +1,6 @@
-//! What drives deliveries, while it runs (HAF-11): over the store in memory, by a time that passes
-//! when everybody waits.
+//! The worker of deliveries, over the store in memory. Time advances when all tasks wait.
+//!
+//! Requirements: HAF-11.
 
 use std::{
     sync::{Arc, Mutex},
@@ -17,7 +18,7 @@ use svc_store::memory::MemoryStore;
 use svc_tower::{DeliveryWorker, SvcService};
 use tokio::{sync::mpsc, time::Instant};
 
-/// Tells what it is handed, and never comes to an end with what a tenant named `stuck` sends.
+/// Reports the entries that it receives. The delivery for a tenant named `stuck` never ends.
 struct Telling(mpsc::UnboundedSender<(String, OutboxEntry)>);
 
 #[async_trait::async_trait]
@@ -33,7 +34,8 @@ impl Deliver for Telling {
     }
 }
 
-/// An API, what drives its deliveries by the time of the runtime, and what they tell.
+/// Returns an API, the worker of its deliveries with the time of the runtime, and the reported
+/// entries.
 fn served() -> (
     Api,
     DeliveryWorker,
@@ -56,7 +58,7 @@ fn served() -> (
     (api, deliveries, told)
 }
 
-/// Somebody signs up with a tenant, and triggers a response.
+/// Signs a person up with a tenant, and triggers a response.
 async fn sign_up(api: &Api, tenant: &str) {
     let identity = Identity::Authenticated(Tenant::new(tenant), Caller::with_rights(Rights::all()));
     let body =
@@ -71,8 +73,7 @@ async fn sign_up(api: &Api, tenant: &str) {
     assert_eq!(reply.status, 200, "{reply:?}");
 }
 
-/// What hangs holds up nobody, however long it takes; its time ends, and it is tried again under
-/// its id.
+/// An attempt that hangs delays no other one. It is ended by the timeout, and repeated with its id.
 #[tokio::test(start_paused = true)]
 async fn haf_11_what_hangs_holds_up_nobody() {
     let (api, deliveries, mut told) = served();
@@ -93,14 +94,14 @@ async fn haf_11_what_hangs_holds_up_nobody() {
     }
     assert!(
         began.elapsed() < Duration::from_secs(1),
-        "each was heard when it came: {:?}",
+        "each was delivered when it was due: {:?}",
         began.elapsed()
     );
     let (tenant, again) = told.recv().await.unwrap();
     assert_eq!((tenant.as_str(), again), ("stuck", stuck));
     assert!(
         began.elapsed() >= Duration::from_secs(35),
-        "its time, and the first pause: {:?}",
+        "the timeout, and the first pause: {:?}",
         began.elapsed()
     );
     let counts = counts.stats();
@@ -108,7 +109,8 @@ async fn haf_11_what_hangs_holds_up_nobody() {
     running.abort();
 }
 
-/// However much is due, no more is under way than may be, and all of it is sent.
+/// If many entries are due, the number of simultaneous attempts stays below the limit, and all
+/// entries are sent.
 #[tokio::test(start_paused = true)]
 async fn haf_11_no_more_is_under_way_than_may_be() {
     struct Slow(Arc<Mutex<(usize, usize, usize)>>);

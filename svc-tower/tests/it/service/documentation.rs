@@ -1,4 +1,4 @@
-//! A service with documentation of its own: what the service adds to the answers.
+//! A service with custom documentation: what the service adds to its responses.
 
 use http::{HeaderMap, HeaderValue, StatusCode, header::ACCEPT};
 use svc_core::link::Target;
@@ -6,7 +6,7 @@ use svc_tower::{DocsAnswer, DocsFuture, DocsRequest, Documentation, SvcService};
 
 use crate::service::client::{Answer, exchange, service, without_key};
 
-/// Documentation of a few words.
+/// Documentation with short texts.
 #[derive(Debug)]
 struct Words;
 

@@ -1,4 +1,6 @@
-//! Any head gets an answer (UND-34, UND-35).
+//! Every head gets a response.
+//!
+//! Requirements: UND-34, UND-35.
 
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode, Uri, Version};
 use http_body_util::Empty;

@@ -1,5 +1,6 @@
-//! HTTP around the interface: methods, headers, mounts (HAL-01 to HAL-04, UND-28, UND-30, UND-33 to
-//! UND-35).
+//! HTTP rules of the API: methods, headers, mounts.
+//!
+//! Requirements: HAL-01 to HAL-04, UND-28, UND-30, UND-33 to UND-35.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -434,12 +435,12 @@ async fn und_40_a_document_is_sent_once_to_who_keeps_it() {
     let public = exchange(&behind, request, "").await;
     assert!(
         public.text().contains("https://public.example/"),
-        "each address has its own: {}",
+        "each URL has its own: {}",
         public.text()
     );
 }
 
-/// ETG-01 to ETG-09 on their way over HTTP.
+/// ETG-01 to ETG-09 over HTTP.
 #[tokio::test]
 async fn etg_05_conditions_are_answered() {
     let memory = Memory::new();

@@ -1,4 +1,6 @@
-//! Authentication (AUT-01 to AUT-08).
+//! Authentication.
+//!
+//! Requirements: AUT-01 to AUT-08.
 
 use std::{
     sync::{Arc, Mutex},
@@ -220,7 +222,7 @@ async fn aut_07_without_anonymous_helpers_they_need_a_key_too() {
     );
 }
 
-/// Knows people without a key by what another layer found out about them.
+/// Recognises people without a key by the session that another layer has found.
 struct Sessions;
 
 #[derive(Clone)]
@@ -281,8 +283,8 @@ async fn aut_01_an_authenticator_may_know_callers_without_a_key() {
     );
 }
 
-/// HLP-07: an answer without a key is held back to the next multiple of the time, whatever it says;
-/// others are not.
+/// HLP-07: a response to a request without a key is delayed to the next multiple of the quantum,
+/// whatever its status is. Other responses are not delayed.
 #[tokio::test]
 async fn hlp_07_answers_without_a_key_come_at_even_times() {
     const EVERY: Duration = Duration::from_secs(60 * 60);

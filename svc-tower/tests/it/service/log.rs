@@ -1,4 +1,6 @@
-//! What the service logs in the tests of this module (UND-42).
+//! Checks what the service logs in the tests of this module.
+//!
+//! Requirements: UND-42.
 
 use std::{
     cell::RefCell,
@@ -15,8 +17,8 @@ use tracing::{
 use crate::service::backend::KEY;
 
 thread_local! {
-    /// Lines with a key or a planted value that this thread has logged: a test of this module runs
-    /// on one thread.
+    /// The lines with a key or a planted value that this thread has logged. Each test of this
+    /// module runs on one thread.
     static LEAKS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -50,7 +52,7 @@ impl Visit for Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        // The text of an error is for the log; a client never sees it.
+        // The text of an error is only for the log; a client never gets it.
         let planted = ["planted-", "PLANTED", "evil", "example.org"];
         if [KEY]
             .into_iter()
@@ -81,7 +83,7 @@ impl Subscriber for Listener {
     fn exit(&self, _: &Id) {}
 }
 
-/// A leak is found.
+/// The check detects a leak.
 #[test]
 #[should_panic(expected = "the log has a key")]
 fn a_leak_fails_the_test() {

@@ -1,4 +1,4 @@
-//! The service over a small backend: what each request gets, without a network.
+//! Tests the service over a small backend: the response to each request, without a network.
 
 mod backend;
 mod client;
@@ -21,7 +21,7 @@ mod trouble;
 use svc_core::api::Api;
 use svc_tower::SvcService;
 
-/// A service without documentation.
+/// Returns a service without documentation.
 fn served(api: Api) -> SvcService {
     SvcService::new(api)
 }

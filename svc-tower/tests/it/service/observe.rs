@@ -1,4 +1,6 @@
-//! What an observer is told of each answer (UND-42).
+//! The properties of a response that an observer receives.
+//!
+//! Requirements: UND-42.
 
 use std::sync::{Arc, Mutex};
 

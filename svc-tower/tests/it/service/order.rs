@@ -1,4 +1,6 @@
-//! Which check comes first when several apply (UND-39).
+//! The order of the checks of a request.
+//!
+//! Requirements: UND-39.
 
 use std::sync::atomic::Ordering;
 
@@ -10,7 +12,7 @@ use crate::service::{
     client::{Counted, HEADER, exchange, send, service, with_key, without_key},
 };
 
-/// A helper of a container that nobody has.
+/// A helper of a container that does not exist.
 const NOBODYS: &str = "/petitions/p2/record_signature_helper";
 
 #[tokio::test]
@@ -28,7 +30,7 @@ async fn und_39_each_check_hides_the_later_ones() {
             "",
             400,
         ),
-        // An address of nothing before the key.
+        // An unknown URL before the key.
         (
             without_key("POST", "/nothing").header(HEADER, "wrong"),
             large,
@@ -84,12 +86,12 @@ async fn und_39_each_check_hides_the_later_ones() {
             large,
             415,
         ),
-        // The size before the JSON, and that before the record.
+        // The size before the JSON, and the JSON before the record.
         (with_key("PUT", "/tags/nobody"), large, 413),
         (with_key("PUT", "/tags/nobody"), "{", 400),
         (with_key("PUT", "/tags/nobody"), "{\"name\":7}", 404),
         (with_key("PUT", "/tags/t1"), "{\"name\":7}", 400),
-        // Without a key, too, the body comes before the container.
+        // Without a key, the body also comes before the container.
         (
             without_key("POST", NOBODYS).header("content-type", form),
             large,
@@ -132,7 +134,7 @@ async fn und_39_nothing_of_the_body_is_read_before_key_and_right_are_known() {
     for (request, status) in cases {
         let body = Counted::new(b"{}", 1);
         let polls = body.polls.clone();
-        // More than is read to keep the connection, where it is not read for itself.
+        // More than the service reads to keep the connection open.
         let mut request: Request<Counted> = request.body(body).unwrap();
         request
             .headers_mut()

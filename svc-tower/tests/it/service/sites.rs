@@ -1,4 +1,6 @@
-//! Browser code of other sites (HLP-08).
+//! Browser code of other origins.
+//!
+//! Requirements: HLP-08.
 
 use http::{StatusCode, request::Builder};
 use svc_tower::Cors;

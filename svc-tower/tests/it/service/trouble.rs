@@ -1,4 +1,6 @@
-//! When the backend fails (ERR-05, ERR-06, UND-36), and what the log holds then (UND-42).
+//! The responses and the log if the backend fails.
+//!
+//! Requirements: ERR-05, ERR-06, UND-36, UND-42.
 
 use std::{
     fmt::{Debug, Write as _},
@@ -75,8 +77,8 @@ async fn und_36_a_busy_store_is_503_with_retry_after() {
     );
 }
 
-/// A lock that nobody gives back, and a directory of keys that does not answer: the time that a
-/// request may take is an end.
+/// A lock that is never released, and an authenticator that does not respond: the timeout of
+/// requests ends both.
 #[cfg(feature = "tokio")]
 #[tokio::test(start_paused = true)]
 async fn und_36_a_backend_that_does_not_answer_in_time_is_503() {
@@ -115,8 +117,8 @@ async fn und_36_a_backend_that_does_not_answer_in_time_is_503() {
     }
 }
 
-/// A runtime without a timer, as a program may have: the program's own limits requests, and without
-/// one nothing does.
+/// A runtime without a timer, as a program may have: the timer of the program limits requests.
+/// Without a timer there is no timeout.
 #[test]
 fn und_36_the_timer_may_be_the_programs_own() {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -152,7 +154,7 @@ fn und_36_the_timer_may_be_the_programs_own() {
     });
 }
 
-/// A vendor says once what the errors of its driver mean.
+/// A vendor defines the meaning of the errors of its driver once.
 #[tokio::test]
 async fn und_36_errors_are_what_the_vendor_says() {
     let meant =
@@ -161,7 +163,7 @@ async fn und_36_errors_are_what_the_vendor_says() {
             io::ErrorKind::AlreadyExists => Some(Error::invalid(Problem::new(
                 ErrorCode::NameInUse,
                 "name",
-                "There is a tag of this name.",
+                "A tag with this name exists.",
             ))),
             _ => None,
         });
@@ -193,10 +195,10 @@ async fn und_36_errors_are_what_the_vendor_says() {
     let log = log.0.lock().unwrap().clone();
     assert!(
         log.contains("tags.read") && log.contains("planted address"),
-        "the cause stays in the log: {log}"
+        "the cause is only in the log: {log}"
     );
 
-    // Nothing is said of it: as ever.
+    // An error without a definition is handled as usual.
     let plain = exchange(
         &crate::service::client::service(),
         with_key("GET", "/tags/away"),
@@ -234,7 +236,7 @@ async fn und_36_what_is_not_let_through_is_answered_as_the_interface_does() {
         assert_eq!(
             answer_to_body.header("connection"),
             Some("close"),
-            "UND-17: nobody reads that body"
+            "UND-17: the body is not read"
         );
         assert!(
             !reference(&answer).is_empty() && answer.text().contains(resource),
@@ -263,7 +265,7 @@ async fn err_05_the_text_of_an_error_stays_in_the_log() {
     assert!(!answer.text().contains("secret"));
 }
 
-/// Writes everything that spans and events hold.
+/// Writes everything that spans and events contain.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<String>>);
 

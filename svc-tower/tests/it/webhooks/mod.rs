@@ -1,5 +1,6 @@
-//! The sender of webhooks, over a store in memory and receivers on this machine (HOOK-07 to
-//! HOOK-13).
+//! Tests the sender of webhooks, with a store in memory and receivers on this machine.
+//!
+//! Requirements: HOOK-07 to HOOK-13.
 
 mod receiver;
 
@@ -36,7 +37,7 @@ struct House {
     clock: Arc<AtomicI64>,
 }
 
-/// A sender that runs.
+/// A running sender.
 struct Running(oneshot::Sender<()>, JoinHandle<()>);
 
 impl Running {
@@ -66,7 +67,7 @@ impl House {
         }
     }
 
-    /// Another tenant of the same API.
+    /// Returns another tenant of the same API.
     fn of_tenant(&self, tenant: &str) -> Self {
         let (api, store, clock) = (
             self.api.clone(),
@@ -163,7 +164,7 @@ impl House {
         .unwrap()
     }
 
-    /// The state, once it is as it is waited for.
+    /// Waits until the state of the webhook fulfils a condition.
     async fn until(&self, id: &Id, is_so: impl Fn(&Webhook) -> bool) -> Webhook {
         loop {
             let state = self.state(id).await;
@@ -175,8 +176,8 @@ impl House {
     }
 }
 
-/// HOOK-07, HOOK-08: each change comes once, signed, and has no more than the address of the
-/// record.
+/// HOOK-07, HOOK-08: each change is sent once and signed. The message contains only the address of
+/// the record.
 #[tokio::test]
 async fn each_change_comes_signed_and_thin() {
     let (house, receiver) = (House::open(), Receiver::start(|_| status(204, "")).await);
@@ -192,7 +193,7 @@ async fn each_change_comes_signed_and_thin() {
     assert_eq!(
         (messages.len(), ids.len()),
         (20, 20),
-        "what was there before the webhook is not told"
+        "changes before the webhook was created are not sent"
     );
     for message in &messages {
         assert!(message.is_signed_by(&state.secrets[0].0));
@@ -212,7 +213,7 @@ async fn each_change_comes_signed_and_thin() {
     running.stop().await;
 }
 
-/// HOOK-12: while one receiver hangs, the other is told everything.
+/// HOOK-12: while one receiver hangs, the other one receives everything.
 #[tokio::test]
 async fn a_receiver_that_hangs_delays_nobody() {
     let house = House::open();
@@ -230,13 +231,13 @@ async fn a_receiver_that_hangs_delays_nobody() {
     answers.messages(30).await;
     let quick = house.until(&quick, |state| state.delivered == 30).await;
     assert!(quick.waiting.is_empty() && quick.failing_since.is_none());
-    // Its first messages are still on their way.
+    // Its first messages are still being sent.
     assert_eq!(house.state(&slow).await.delivered, 0);
     running.stop().await;
 }
 
-/// HOOK-11: a receiver that is away for three days: ten attempts by a clock that is set, each with
-/// the same id.
+/// HOOK-11: a receiver that is not available for three days: ten attempts by a simulated clock,
+/// each with the same id.
 #[tokio::test]
 async fn a_message_is_tried_ten_times() {
     let (house, receiver) = (House::open(), Receiver::start(|_| status(500, "")).await);
@@ -273,7 +274,8 @@ async fn a_message_is_tried_ten_times() {
     running.stop().await;
 }
 
-/// HOOK-11: no redirect is followed, 410 ends, and a receiver that asks for time is given it.
+/// HOOK-11: redirects are not followed, 410 ends the webhook, and `Retry-After` of a receiver is
+/// respected.
 #[tokio::test]
 async fn answers_are_respected() {
     let house = House::open();
@@ -302,7 +304,7 @@ async fn answers_are_respected() {
         .await;
     assert_eq!((rests.waiting.len(), rests.delivered), (1, 0));
     house.pass(Duration::from_secs(599));
-    // The redirected one is tried again meanwhile, and this one is not.
+    // The redirected message is repeated in between, and this one is not.
     redirects.messages(3).await;
     assert_eq!(busy.count(), 1);
     house.pass(Duration::from_secs(2));
@@ -310,9 +312,9 @@ async fn answers_are_respected() {
     running.stop().await;
 }
 
-/// HOOK-05: a name is looked at after each resolution, and the address that was looked at is
-/// called: one that turns to this machine between two attempts leads nowhere, and so does one of
-/// several addresses.
+/// HOOK-05: each address is checked after each resolution, and the checked address is used. A name
+/// that resolves to this machine at a later attempt gets no message, and neither does a name with
+/// several addresses of which one is this machine.
 #[tokio::test]
 async fn a_name_that_turns_inward_is_not_called() {
     let house = House::new(ReceiverPolicy::PUBLIC.allow_http(true));
@@ -345,8 +347,8 @@ async fn a_name_that_turns_inward_is_not_called() {
     running.stop().await;
 }
 
-/// HOOK-07, HOOK-10: what is sent again from the beginning has the ids that it had; HOOK-09: and
-/// both signatures meanwhile.
+/// HOOK-07, HOOK-10: repeated messages have the same ids. HOOK-09: they have both signatures after
+/// a rotation.
 #[tokio::test]
 async fn what_is_sent_again_has_the_same_ids() {
     let (house, receiver) = (House::open(), Receiver::start(|_| status(200, "")).await);
@@ -378,7 +380,7 @@ async fn what_is_sent_again_has_the_same_ids() {
     running.stop().await;
 }
 
-/// HOOK-07, HOOK-13: who stops while a message is on its way loses nothing, and two senders share a
+/// HOOK-07, HOOK-13: a sender that stops during a message loses nothing, and two senders share a
 /// webhook.
 #[tokio::test]
 async fn what_a_sender_leaves_the_next_one_sends() {
@@ -390,7 +392,7 @@ async fn what_a_sender_leaves_the_next_one_sends() {
     let first = House::run(house.sender().max_messages_per_receiver(1).timeout(Duration::from_secs(15)));
     house.tags(3).await;
     receiver.messages(1).await;
-    // It has the first message on its way, which is never answered.
+    // Its first message has no response.
     first.1.abort();
     let (one, other) = (
         House::run(house.sender().exclusive(true)),
@@ -398,11 +400,11 @@ async fn what_a_sender_leaves_the_next_one_sends() {
     );
     let messages = receiver.messages(3).await;
     let state = house.until(&id, |state| state.delivered == 3).await;
-    // Messages are sent side by side, so that any of them may arrive first.
+    // Messages are sent simultaneously, so that any of them can arrive first.
     let again: Vec<_> = messages[1..].iter().map(receiver::Message::id).collect();
     assert!(
         again.contains(&messages[0].id()),
-        "the one that had no answer comes again, under its id: {again:?}"
+        "the message without a response is repeated with its id: {again:?}"
     );
     assert!(state.waiting.is_empty());
     one.stop().await;
@@ -410,7 +412,7 @@ async fn what_a_sender_leaves_the_next_one_sends() {
     assert_eq!(receiver.count(), 4);
 }
 
-/// HOOK-06: what is changed while a webhook is paused is told when it goes on.
+/// HOOK-06: changes while a webhook is paused are sent when it resumes.
 #[tokio::test]
 async fn a_webhook_that_was_paused_goes_on_where_it_was() {
     let (house, receiver) = (House::open(), Receiver::start(|_| status(200, "")).await);
@@ -440,8 +442,8 @@ async fn a_webhook_that_was_paused_goes_on_where_it_was() {
     running.stop().await;
 }
 
-/// HOOK-12: the receivers of one tenant that hang, and are not known to, take no slot for longer
-/// than a receiver may be slow. Afterwards they have slots of their own.
+/// HOOK-12: receivers that hang, and are not yet known as slow, use a slot at most for the time
+/// after which a receiver is slow. After that they use separate slots.
 #[tokio::test]
 async fn receivers_of_one_tenant_that_hang_do_not_delay_another_tenant() {
     let busy = House::open();
@@ -459,7 +461,7 @@ async fn receivers_of_one_tenant_that_hang_do_not_delay_another_tenant() {
             .slow_after(Duration::from_millis(200)),
     );
     busy.tags(1).await;
-    // All slots are taken by receivers that hang for 15 seconds.
+    // Receivers that hang for 15 seconds use all slots.
     hangs.messages(4).await;
     let id = quiet.hook(&quick.url()).await;
     quiet.tags(1).await;
@@ -468,14 +470,14 @@ async fn receivers_of_one_tenant_that_hang_do_not_delay_another_tenant() {
     for id in &ids {
         assert!(
             busy.state(id).await.last.is_none(),
-            "a request to a receiver that hangs has ended before"
+            "a request to a receiver that hangs has already ended"
         );
     }
     running.stop().await;
 }
 
-/// Until when the message of a tenant arrives while another one has 100 receivers that answer after
-/// 14 seconds.
+/// Returns the delay of a message of one tenant while another tenant has 100 receivers that respond
+/// after 14 seconds.
 async fn delay_beside_slow_receivers(slow_after: Duration) -> Duration {
     let busy = House::open();
     let slow = Receiver::slow(Duration::from_secs(14)).await;
@@ -499,13 +501,12 @@ async fn delay_beside_slow_receivers(slow_after: Duration) -> Duration {
     delay
 }
 
-/// HOOK-12: 100 slow receivers of one tenant delay the message of another one by less than two
+/// HOOK-12: 100 slow receivers of one tenant delay a message of another one by less than two
 /// seconds.
 #[tokio::test]
 #[ignore = "takes 20 s and measures: cargo test -p svc-tower --all-features --test it -- --ignored webhooks::slow_receivers"]
 async fn slow_receivers_of_one_tenant_delay_another_by_less_than_two_seconds() {
-    // No receiver is slow before its time is over: as it was before slow receivers had slots of
-    // their own.
+    // No receiver is slow before its timeout, as before the separate slots for slow receivers.
     let before = delay_beside_slow_receivers(Duration::from_secs(30)).await;
     let after = delay_beside_slow_receivers(Duration::from_secs(2)).await;
     println!("delay of the other tenant: {before:.2?} before, {after:.2?} after, bound 2 s");

@@ -1,5 +1,4 @@
-//! A receiver of messages, as simple as one can be: it keeps what comes and answers what it is told
-//! to.
+//! A simple receiver of messages. It stores them, and its responses are configurable.
 
 use std::{
     collections::HashMap,
@@ -14,7 +13,7 @@ use tokio::{
     sync::Semaphore,
 };
 
-/// A message that has come.
+/// A received message.
 #[derive(Debug, Clone)]
 pub(crate) struct Message {
     pub(crate) headers: HashMap<String, String>,
@@ -26,7 +25,7 @@ impl Message {
         &self.headers["webhook-id"]
     }
 
-    /// The signature that a secret gives, as a verifier computes it.
+    /// Returns whether the signature is that of a secret, computed like a verifier does.
     pub(crate) fn is_signed_by(&self, secret: &svc_core::webhooks::WebhookSecret) -> bool {
         let seconds = self.headers["webhook-timestamp"].parse().unwrap();
         let signed = secret.sign(self.id(), seconds, self.body.as_bytes());
@@ -36,7 +35,7 @@ impl Message {
     }
 }
 
-/// What is answered to the message of this number; `None` for nothing at all.
+/// Function that returns the response to the message with a number; `None` means no response.
 type Answer = Arc<dyn Fn(usize) -> Option<String> + Send + Sync>;
 
 /// The receiver.
@@ -47,10 +46,10 @@ pub(crate) struct Receiver {
     came: Arc<Semaphore>,
 }
 
-/// An answer with a status and more headers.
+/// Returns a response with a status and further headers.
 #[expect(
     clippy::unnecessary_wraps,
-    reason = "it is one of the answers that there can be"
+    reason = "it is one of the possible responses"
 )]
 pub(crate) fn status(status: u16, more: &str) -> Option<String> {
     Some(format!(
@@ -65,7 +64,7 @@ impl Receiver {
         Self::start_with(Duration::ZERO, answer).await
     }
 
-    /// One that answers 200 after some time.
+    /// Starts a receiver that responds 200 after a delay.
     pub(crate) async fn slow(time: Duration) -> Self {
         Self::start_with(time, |_| status(200, "")).await
     }
@@ -131,13 +130,12 @@ impl Receiver {
         tokio::time::sleep(time).await;
         match answer(number) {
             Some(text) => _ = stream.write_all(text.as_bytes()).await,
-            // It hangs until the other end goes.
+            // It hangs until the client disconnects.
             None => while matches!(stream.read(&mut part).await, Ok(1..)) {},
         }
     }
 
-    /// Waits until so many more messages have come since it was last asked; all that have come by
-    /// then.
+    /// Waits for `more` messages since the last call. Returns all messages received so far.
     pub(crate) async fn messages(&self, more: u32) -> Vec<Message> {
         self.came.acquire_many(more).await.unwrap().forget();
         self.messages.lock().unwrap().clone()

@@ -1,4 +1,4 @@
-//! From the columns of a table to the members of a sign-up.
+//! Maps the columns of a CSV file to the members of a sign-up.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use svc_core::model::Kind;
 use svc_core::schema::{FieldSpec, ValueType};
 
-/// Members with a short name: where their value goes in the body of a sign-up.
+/// Short names of members, and their paths in the body of a sign-up.
 const SHORT: &[(&str, &[&str])] = &[
     ("email", &["person", "email_addresses", "0", "address"]),
     ("phone", &["person", "phone_numbers", "0", "number"]),
@@ -24,7 +24,7 @@ const SHORT: &[(&str, &[&str])] = &[
     ("country", &["person", "postal_addresses", "0", "country"]),
 ];
 
-/// Members that are lists; a column has their elements with `;` between them.
+/// Members that are lists. The elements in a column are separated by `;`.
 const LISTS: &[(&str, &[&str])] = &[
     ("identifiers", &["person", "identifiers"]),
     ("tags", &["add_tags"]),
@@ -33,7 +33,7 @@ const LISTS: &[(&str, &[&str])] = &[
 
 const CUSTOM: &str = "custom_fields.";
 
-/// How the text of a column is sent.
+/// The JSON type for the text of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ColumnFormat {
     Text,
@@ -42,27 +42,28 @@ enum ColumnFormat {
     List,
 }
 
-/// Where a column goes.
+/// The target of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ColumnTarget {
     path: Vec<String>,
     form: ColumnFormat,
 }
 
-/// Which column goes where.
+/// The target of each column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ColumnMapping {
     columns: Vec<(usize, ColumnTarget)>,
-    /// Columns that go nowhere.
+    /// Columns without a target.
     pub(super) left: Vec<String>,
 }
 
 impl ColumnMapping {
-    /// The mapping of a table with this head. Columns that are named like members need no pair.
+    /// Creates the mapping of a table with these column names. Columns with the name of a member
+    /// need no pair.
     ///
     /// # Errors
     ///
-    /// A pair names a column that is not there, or what is no member.
+    /// Returns an error if a pair has an unknown column or an unknown member.
     pub(super) fn new(head: &StringRecord, pairs: &[(String, String)]) -> Result<Self, String> {
         let mut given: BTreeMap<usize, &str> = BTreeMap::new();
         for (member, column) in pairs {
@@ -98,7 +99,7 @@ impl ColumnMapping {
         Ok(Self { columns, left })
     }
 
-    /// The body of the sign-up that a row is. Empty cells are left out.
+    /// Returns the body of the sign-up for a row. Empty cells are left out.
     pub(super) fn body(&self, row: &StringRecord) -> Value {
         let mut body = json!({ "person": {} });
         for (place, ColumnTarget { path, form }) in &self.columns {
@@ -119,7 +120,7 @@ impl ColumnFormat {
                 .map(str::trim)
                 .filter(|part| !part.is_empty())
                 .collect(),
-            // What is none goes as it is, and the server says what is wrong.
+            // Other text is sent unchanged, and the server reports the problem.
             Self::Integer => text
                 .parse::<i64>()
                 .map_or_else(|_| text.into(), Value::from),
@@ -153,7 +154,7 @@ fn target(member: &str) -> Option<ColumnTarget> {
     at(&["person", member], form(field)?)
 }
 
-/// The form of a field that one column can be.
+/// Returns the column format of a field, or `None` if one column cannot contain it.
 fn form(field: &FieldSpec) -> Option<ColumnFormat> {
     match field.ty {
         ValueType::String
@@ -185,7 +186,8 @@ fn possible() -> String {
         .join(", ")
 }
 
-/// Puts a value at a place that may not be there yet; a number in it is that of an element.
+/// Sets the value at a path and creates missing parts. A number in the path is the index of an
+/// element.
 fn put(value: &mut Value, path: &[String], leaf: Value) {
     let Some((first, rest)) = path.split_first() else {
         *value = leaf;
@@ -240,7 +242,7 @@ mod tests {
             mapping.body(&row),
             json!({"person": person, "add_tags": ["a", "b"]})
         );
-        // A row that is too short has nothing where it ends.
+        // A row that is too short has empty cells at its end.
         assert_eq!(
             mapping.body(&StringRecord::from(vec!["Ada"])),
             json!({"person": {"given_name": "Ada"}})

@@ -1,5 +1,7 @@
-//! `svc-demo import`: a table of people, sent to a running server as one batch of any length
-//! (BAT-08).
+//! `svc-demo import`: sends the people of a CSV file to a running server, as one batch of any
+//! length.
+//!
+//! Requirements: BAT-08.
 
 mod mapping;
 mod server;
@@ -28,15 +30,15 @@ use self::server::ImportTarget;
 use super::run::say;
 use super::startup_error::StartupError;
 
-/// Where the key is, unless a file has it.
+/// The environment variable of the key, if no file contains it.
 const KEY: &str = "SVC_DEMO_IMPORT_KEY";
-/// With a mark around the name nobody could copy it.
+/// In code formatting, the name would be hard to copy.
 const KEY_FILE: &str =
     "File that contains the API key [default: the environment variable SVC_DEMO_IMPORT_KEY]";
-/// Bytes of lines that are made at once.
+/// Bytes of lines that are prepared in one part.
 const PART: usize = 32 * 1024;
 
-/// What is imported, and where.
+/// The arguments of an import.
 #[derive(Debug, Clone, Args)]
 pub struct Import {
     /// CSV file in UTF-8 with the column names in the first row
@@ -53,7 +55,7 @@ pub struct Import {
         default_value = "http://localhost:8080/api/v1/"
     )]
     to: String,
-    /// The file that has the API key
+    /// File that contains the API key
     #[arg(long, value_name = "FILE", help = KEY_FILE)]
     key_file: Option<PathBuf>,
     /// Show the request for the first row without sending anything
@@ -68,19 +70,20 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((member.trim().to_owned(), column.trim().to_owned()))
 }
 
-/// How far an import is.
+/// The progress of an import.
 #[derive(Debug, Default, Clone, Copy)]
 struct ImportProgress {
     done: u64,
     refused: u64,
 }
 
-/// Imports a table. What is refused is written beside it, with line and reason; an import that
-/// broke off may be run again, and does what is left.
+/// Imports a CSV file. Rejected rows are written to a file next to it, with line and reason. An
+/// interrupted import can be repeated, and imports the remaining rows.
 ///
 /// # Errors
 ///
-/// The table cannot be read, the server takes none of it, or the answer broke off.
+/// Returns an error if the file cannot be read, the server rejects the import, or the response is
+/// interrupted.
 pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
     let file = import.file.display().to_string();
     let unread = |error: &dyn std::fmt::Display| {
@@ -177,7 +180,7 @@ fn open(file: &Path) -> io::Result<Reader<File>> {
         .from_reader(File::open(file)?))
 }
 
-/// The key: never an argument, which every user of the machine could read.
+/// Returns the key. It is never an argument, because every user of the machine could read it.
 fn key(import: &Import) -> Result<HeaderValue, StartupError> {
     let (text, place) = match &import.key_file {
         Some(file) => (
@@ -200,7 +203,8 @@ fn key(import: &Import) -> Result<HeaderValue, StartupError> {
     Ok(key)
 }
 
-/// What the import is known by when it comes again: the table and where its columns go.
+/// Returns the idempotency key of the import, from the file and the mapping of its columns. A
+/// repeated import has the same key.
 fn name(import: &Import) -> io::Result<String> {
     let mut digest = Sha256::new();
     let mut file = BufReader::new(File::open(&import.file)?);
@@ -229,7 +233,7 @@ fn refused_file(file: &Path) -> PathBuf {
     name.into()
 }
 
-/// The rows of a table as lines, made when the connection takes them.
+/// The rows of a CSV file as lines, which are made while the connection sends them.
 struct NdjsonBody {
     table: Reader<File>,
     mapping: ColumnMapping,
@@ -259,19 +263,18 @@ impl Body for NdjsonBody {
     }
 }
 
-/// Reads the answers beside the rows that they are about, so that nothing has to be remembered of
-/// either.
+/// Reads the results in step with their rows, so that neither is stored.
 struct ResultReader<'a> {
     table: Reader<File>,
     head: StringRecord,
     file: &'a Path,
-    /// The file of refused rows, made for the first of them.
+    /// The file of rejected rows, created for the first of them.
     refused: Option<Writer<File>>,
 }
 
 impl ResultReader<'_> {
     async fn read(mut self, mut body: Incoming) -> io::Result<ImportProgress> {
-        // What an earlier import of the table was refused is told anew.
+        // Rows that an earlier import rejected are reported again.
         let _ = std::fs::remove_file(refused_file(self.file));
         let bar = progress_bar(self.file)?;
         let (mut tally, mut is_whole, mut begun) = (ImportProgress::default(), false, Vec::new());
@@ -306,7 +309,7 @@ impl ResultReader<'_> {
         }
     }
 
-    /// Takes a line of the answer; whether it is the last one.
+    /// Processes a line of the response. Returns whether it is the last one.
     fn line(&mut self, line: &Value, tally: &mut ImportProgress) -> io::Result<bool> {
         if line.get("total").is_some() {
             return Ok(true);
@@ -349,8 +352,8 @@ impl ResultReader<'_> {
     }
 }
 
-/// The descriptions of an error object of the server, on one line and with invisible characters
-/// named.
+/// Returns the descriptions of an error object of the server on one line, with invisible characters
+/// shown by name.
 fn reason(body: &Value) -> String {
     let errors = body
         .as_object()
@@ -367,7 +370,7 @@ fn reason(body: &Value) -> String {
     visible(&texts.collect::<Vec<_>>().join(" ")).replace(['\n', '\t'], " ")
 }
 
-/// A bar on the terminal; nothing where there is none.
+/// Returns a progress bar on the terminal, which is hidden if there is no terminal.
 fn progress_bar(file: &Path) -> io::Result<ProgressBar> {
     if !io::stderr().is_terminal() {
         return Ok(ProgressBar::hidden());

@@ -1,4 +1,4 @@
-//! The server that a table is sent to.
+//! The server that receives the import.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 
 use crate::demo::StartupError;
 
-/// Where the batch of sign-ups is, and how it is asked.
+/// The URL of the batch of sign-ups, and its headers.
 #[derive(Debug)]
 pub(super) struct ImportTarget {
     batch: Uri,
@@ -23,11 +23,11 @@ pub(super) struct ImportTarget {
 }
 
 impl ImportTarget {
-    /// Follows the links of an entry point.
+    /// Finds the batch by the links of an entry point.
     ///
     /// # Errors
     ///
-    /// Nobody answers there, or takes no batches of sign-ups.
+    /// Returns an error if the server does not respond, or does not support batches of sign-ups.
     pub(super) async fn find(entry_point: &str) -> Result<Self, StartupError> {
         let mend = "Set --url to the entry point of a running server, such as http://localhost:8080/api/v1/.";
         let failed = |why: String| {
@@ -73,7 +73,7 @@ impl ImportTarget {
         }
     }
 
-    /// Begins to send lines; the answer begins before they end.
+    /// Starts to send lines. The response starts before the request has ended.
     pub(super) async fn send<B>(
         &self,
         key: &HeaderValue,
@@ -91,7 +91,7 @@ impl ImportTarget {
     }
 }
 
-/// Reads a document that needs no key.
+/// Reads a document without a key.
 async fn read(address: &str) -> Result<Value, String> {
     let request = Request::get(address)
         .body(Empty::<Bytes>::new())
@@ -110,7 +110,7 @@ async fn read(address: &str) -> Result<Value, String> {
     }
 }
 
-/// Sends a request on a connection of its own.
+/// Sends a request on a new connection.
 async fn exchange<B>(mut request: Request<B>) -> Result<Response<Incoming>, String>
 where
     B: Body<Data = Bytes> + Send + 'static,
@@ -125,7 +125,7 @@ where
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
         .await
         .map_err(|error| format!("{authority}: {error}"))?;
-    // It ends when the answer is read.
+    // It ends when the response has been read.
     tokio::spawn(connection);
     let host = HeaderValue::from_str(authority.as_str()).map_err(|error| error.to_string())?;
     request.headers_mut().insert(HOST, host);

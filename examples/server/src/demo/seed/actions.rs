@@ -1,4 +1,4 @@
-//! What the people of the demo did.
+//! The actions of the people of the demo.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use super::row::{SeedRow, money, nested, object, texts};
 use super::word_lists::{COMMENTS, OFFICIALS, SOURCES};
 use super::{ORIGIN, SeedBuilder};
 
-/// One action of every kind, by one person.
+/// Adds one action of every kind, by one person.
 pub(super) fn one_of_each(
     person: &RecordAddress,
     on: &mut Containers,
@@ -31,7 +31,7 @@ pub(super) fn one_of_each(
     actor.is_canvassed(on);
 }
 
-/// What one person happens to have done.
+/// Adds a random selection of actions of one person.
 pub(super) fn some(
     person: &RecordAddress,
     on: &mut Containers,
@@ -73,7 +73,7 @@ pub(super) fn some(
     }
 }
 
-/// One person who acts.
+/// A person who acts.
 struct Actor<'a> {
     person: &'a RecordAddress,
     maker: &'a mut SeedBuilder,
@@ -81,13 +81,13 @@ struct Actor<'a> {
 }
 
 impl Actor<'_> {
-    /// Puts out an action of this person on a container.
+    /// Adds an action of this person on a container.
     fn put(&mut self, kind: Kind, container: (&'static str, &RecordAddress), fields: Object) {
         let row = self.made(kind, container, fields);
         self.out.push_back(row);
     }
 
-    /// An action of this person on a container, dated when it is recorded.
+    /// Creates an action of this person on a container. Its action date is its creation date.
     fn made(
         &mut self,
         kind: Kind,

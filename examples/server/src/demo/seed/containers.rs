@@ -1,4 +1,4 @@
-//! What people of the demo act on: petitions, forms, events and the rest.
+//! The containers of the demo: petitions, forms, events and others.
 
 use std::collections::VecDeque;
 
@@ -14,10 +14,10 @@ use super::{ORIGIN, SeedBuilder};
 /// Currencies of the fundraising pages; the first is the dollar.
 const CURRENCIES: [&str; 4] = ["USD", "EUR", "GBP", "CAD"];
 
-/// Places of a ticketed event, and of each of its levels of tickets.
+/// Number of places of a ticketed event, and of each of its ticket levels.
 const PLACES_OF_EVENT: u32 = 240;
 
-/// Places of an open event that has a limit.
+/// Number of places of an open event with a limit.
 const PLACES_OF_OPEN_EVENT: u32 = 150;
 
 /// The first day of the demo's events: 2027-03-06T17:00:00Z.
@@ -26,7 +26,7 @@ const FIRST_EVENT: i64 = 1_804_352_400_000_000;
 /// A week in microseconds.
 const WEEK: i64 = 7 * 86_400 * 1_000_000;
 
-/// The containers of a tenant, as those who act on them need to know them.
+/// The containers of a tenant, with the data that actions on them need.
 #[derive(Debug)]
 pub(super) struct Containers {
     pub(super) owner: RecordAddress,
@@ -41,14 +41,14 @@ pub(super) struct Containers {
     pub(super) lists: Vec<RecordAddress>,
 }
 
-/// An event without tickets, and the places it has left.
+/// An event without tickets, and its number of free places.
 #[derive(Debug)]
 pub(super) struct OpenEvent {
     pub(super) address: RecordAddress,
     pub(super) left: Option<u32>,
 }
 
-/// An event with tickets, and the places it has left.
+/// An event with tickets, and its number of free places.
 #[derive(Debug)]
 pub(super) struct TicketedEvent {
     pub(super) address: RecordAddress,
@@ -56,7 +56,7 @@ pub(super) struct TicketedEvent {
     pub(super) levels: Vec<TicketLevelSeed>,
 }
 
-/// A level of tickets.
+/// A ticket level.
 #[derive(Debug, Clone)]
 pub(super) struct TicketLevelSeed {
     pub(super) title: &'static str,
@@ -66,7 +66,7 @@ pub(super) struct TicketLevelSeed {
 }
 
 impl Containers {
-    /// Makes them, all created by `owner`.
+    /// Creates the containers, all of them created by `owner`.
     pub(super) fn new(
         owner: RecordAddress,
         maker: &mut SeedBuilder,
@@ -93,7 +93,7 @@ impl Containers {
         made
     }
 
-    /// Puts out a container that the owner made.
+    /// Adds a container of the owner.
     fn put(
         &self,
         kind: Kind,
@@ -111,7 +111,7 @@ impl Containers {
         address
     }
 
-    /// What is made about one cause: a petition and an event for each, the rest for some.
+    /// Adds the containers for one cause: a petition and an event for each cause, others for some.
     fn about(
         &mut self,
         number: usize,
@@ -331,7 +331,7 @@ impl Containers {
     }
 }
 
-/// The fields that most containers share.
+/// Returns the fields that most containers have.
 fn described(name: &str, title: &str) -> Object {
     object([
         ("origin_system", ORIGIN.into()),
@@ -342,7 +342,7 @@ fn described(name: &str, title: &str) -> Object {
     ])
 }
 
-/// Adds the public and the administrative address.
+/// Adds the public and the administrative URL.
 fn addresses(collection: &str, name: &str, fields: &mut Object) {
     fields.insert(
         "browser_url",
@@ -354,7 +354,7 @@ fn addresses(collection: &str, name: &str, fields: &mut Object) {
     );
 }
 
-/// The fields of a public page.
+/// Returns the fields of a public page.
 fn page(collection: &str, name: &str, title: &str, wish: &str) -> Object {
     let mut fields = described(name, title);
     fields.insert(
@@ -416,7 +416,7 @@ fn campaign(number: usize, name: &str, title: &str, wish: &str) -> Object {
     fields
 }
 
-/// A public official as a target of outreaches (RES-target).
+/// Returns a public official as a target of outreaches (RES-target).
 pub(super) fn official(official: &(&str, &str, &str, &str)) -> Json {
     let (title, organization, given, family) = *official;
     let email = format!(

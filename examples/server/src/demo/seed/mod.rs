@@ -1,7 +1,7 @@
-//! The demo's data: invented, realistic, and the same every time for the same arguments.
+//! The data of the demo: invented, realistic, and always the same for the same arguments.
 //!
-//! [`SeedRecords`] gives the records of one tenant one by one, containers before what is done with them,
-//! so that a million people need no memory.
+//! [`SeedRecords`] returns the records of one tenant one by one, containers before the actions on
+//! them. A million people therefore need no memory.
 
 mod actions;
 mod containers;
@@ -23,19 +23,19 @@ use containers::Containers;
 use random::Random;
 pub use row::SeedRow;
 
-/// When the demo's first record was created: 2026-01-05T09:00:00Z.
+/// Creation date of the first record: 2026-01-05T09:00:00Z.
 const BEGIN: i64 = 1_767_603_600_000_000;
 
-/// The time over which the demo's records were created: 270 days.
+/// Time between the first and the last record: 270 days.
 const SPAN: i64 = 270 * 86_400 * 1_000_000;
 
-/// The records that come with one person, about; decides how far apart their dates are.
+/// Approximate number of records for each person, which determines the time between two records.
 const ROWS_PER_PERSON: i64 = 4;
 
-/// The name of the system that the records say they come from.
+/// The name of the system that the records name as their origin.
 const ORIGIN: &str = "svc-demo";
 
-/// The records of one tenant, in the order in which they were created.
+/// The records of one tenant, in the order of their creation.
 #[derive(Debug)]
 pub struct SeedRecords {
     maker: SeedBuilder,
@@ -46,10 +46,10 @@ pub struct SeedRecords {
 }
 
 impl SeedRecords {
-    /// The records of a tenant with so many people.
+    /// Creates the records of a tenant with `people` people.
     ///
-    /// There is always one person, who owns the tenant's keys, and one or more of every container;
-    /// with one person or more also one or more of every kind of action.
+    /// There is always one person, the owner of the keys of the tenant, and at least one of every
+    /// container. With at least one person, there is also at least one action of every kind.
     #[must_use]
     pub fn new(tenant: &str, people: u32) -> Self {
         let mut maker = SeedBuilder::new(tenant, people);
@@ -68,13 +68,13 @@ impl SeedRecords {
         }
     }
 
-    /// The person who owns the tenant's keys: the first record.
+    /// Returns the owner of the keys of the tenant: the first record.
     #[must_use]
     pub fn owner(&self) -> &RecordAddress {
         &self.containers.owner
     }
 
-    /// How many people have been given so far.
+    /// Returns the number of people returned so far.
     #[must_use]
     pub fn people_made(&self) -> u32 {
         self.made
@@ -101,7 +101,7 @@ impl Iterator for SeedRecords {
     }
 }
 
-/// The fields in the order of the kind's table, in which a create would have them.
+/// Returns the fields in the order of the table of the kind, which is that of a created record.
 fn in_table_order(kind: Kind, fields: Object) -> Object {
     let table = kind.schema().fields.fields;
     let mut fields: Vec<_> = fields.into_iter().collect();
@@ -109,7 +109,7 @@ fn in_table_order(kind: Kind, fields: Object) -> Object {
     fields.into_iter().collect()
 }
 
-/// Makes rows: the next id, the next date.
+/// Creates rows with the next id and the next date.
 #[derive(Debug)]
 struct SeedBuilder {
     random: Random,
@@ -120,7 +120,7 @@ struct SeedBuilder {
 impl SeedBuilder {
     fn new(tenant: &str, people: u32) -> Self {
         let rows = i64::from(people.max(1)) * ROWS_PER_PERSON;
-        // Twice the middle step, for steps are taken between one microsecond and this.
+        // Twice the average step, because steps are between one microsecond and this value.
         let step = u32::try_from(SPAN / rows * 2).unwrap_or(u32::MAX);
         Self {
             random: Random::named(tenant),
@@ -129,7 +129,7 @@ impl SeedBuilder {
         }
     }
 
-    /// A row at the next instant, with a new id.
+    /// Creates a row with a new id and the next date.
     fn row(&mut self, kind: Kind, parent: Option<&RecordAddress>, fields: Object) -> SeedRow {
         self.clock += 1 + i64::from(self.random.below(self.step));
         let id = self.id();
@@ -140,7 +140,9 @@ impl SeedBuilder {
         }
     }
 
-    /// A UUID of version 7 whose time is the clock's (HAL-12).
+    /// Returns a UUID of version 7 with the time of the clock.
+    ///
+    /// Requirements: HAL-12.
     fn id(&mut self) -> Id {
         loop {
             let mut bytes = [0; 10];
@@ -358,7 +360,7 @@ mod tests {
         }
     }
 
-    /// The fields that a client may write.
+    /// Returns the fields that a client may write.
     fn writable(kind: Kind) -> FieldBits {
         macro_rules! of {
             (($kind:expr) $($name:ident)+) => {
@@ -368,7 +370,7 @@ mod tests {
         svc_core::each_kind!(of(kind))
     }
 
-    /// What a client would send to create the record.
+    /// Returns the body with which a client would create the record.
     fn body(row: &SeedRow, layout: &dyn Layout) -> Object {
         let mut links = Object::new();
         for (name, address) in row

@@ -12,7 +12,7 @@ use super::word_lists::{EMPLOYERS, FAMILY_NAMES, GIVEN_NAMES, PARTIES, PLACES, S
 use super::{ORIGIN, SeedBuilder};
 
 impl SeedBuilder {
-    /// Makes the person of this number.
+    /// Creates the person with this number.
     pub(super) fn person(&mut self, number: u32, out: &mut VecDeque<SeedRow>) -> RecordAddress {
         let (given, gender) = self
             .random
@@ -175,7 +175,7 @@ impl SeedBuilder {
         let digits = format!("1555010{:04}", number % 10_000);
         let mobile = self.random.percent(80);
         nested([
-            // A string in the interface (RES-phone_number-01).
+            // A string in the specification (RES-phone_number-01).
             ("primary", "true".into()),
             ("number", digits.into()),
             ("number_type", if mobile { "Mobile" } else { "Home" }.into()),

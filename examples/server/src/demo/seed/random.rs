@@ -1,19 +1,19 @@
-//! Numbers that look random and are the same every time.
+//! Pseudo-random numbers that are always the same.
 
-/// A stream of numbers that its seed decides: the generator `SplitMix64`.
+/// A stream of numbers that its seed determines: the generator `SplitMix64`.
 #[derive(Debug, Clone)]
 pub(super) struct Random(u64);
 
 impl Random {
-    /// The stream of a name: another name, another stream.
+    /// Returns the stream of a name. Different names have different streams.
     pub(super) fn named(name: &str) -> Self {
-        // FNV-1a: spreads short names over all bits.
+        // FNV-1a distributes short names over all bits.
         let hash =
             |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         Self(name.bytes().fold(0xcbf2_9ce4_8422_2325, hash))
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,24 +21,24 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`; zero for a bound of zero.
+    /// Returns a number below `bound`, or zero if `bound` is zero.
     pub(super) fn below(&mut self, bound: u32) -> u32 {
         let scaled = u128::from(self.next()).wrapping_mul(u128::from(bound)) >> 64;
         u32::try_from(scaled).unwrap_or_default()
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns true with a probability of `share` percent.
     pub(super) fn percent(&mut self, share: u32) -> bool {
         self.below(100) < share
     }
 
-    /// One of the values; each is as likely.
+    /// Returns one of the values, with equal probability.
     pub(super) fn pick<'a, T>(&mut self, values: &'a [T]) -> Option<&'a T> {
         let place = self.below(u32::try_from(values.len()).unwrap_or(u32::MAX));
         values.get(usize::try_from(place).unwrap_or_default())
     }
 
-    /// One of the texts; empty for none.
+    /// Returns one of the texts, or an empty text if there is none.
     pub(super) fn text(&mut self, values: &[&'static str]) -> &'static str {
         self.pick(values).copied().unwrap_or_default()
     }

@@ -5,18 +5,18 @@ use svc_core::raw::RawDraft;
 use svc_core::read::{Json, Object};
 use svc_core::value::{Amount, Timestamp};
 
-/// One record to load: what a create would have made of it, with its id and date.
+/// One record to load, as a create request would store it, with its id and date.
 #[derive(Debug, Clone)]
 pub struct SeedRow {
-    /// Where it stands.
+    /// The record address.
     pub address: RecordAddress,
-    /// When it was created, and last changed.
+    /// When it was created and last changed.
     pub created: Timestamp,
-    /// Its fields, identifiers and links, its container among them.
+    /// Its fields, identifiers and links, including its container.
     pub draft: RawDraft,
 }
 
-/// An object with these members.
+/// Returns an object with these members.
 pub(super) fn object<const N: usize>(members: [(&str, Json); N]) -> Object {
     members
         .into_iter()
@@ -24,22 +24,22 @@ pub(super) fn object<const N: usize>(members: [(&str, Json); N]) -> Object {
         .collect()
 }
 
-/// The same as a value.
+/// Returns the same as a value.
 pub(super) fn nested<const N: usize>(members: [(&str, Json); N]) -> Json {
     Json::Object(object(members))
 }
 
-/// An array of strings.
+/// Returns an array of strings.
 pub(super) fn texts(values: &[&str]) -> Json {
     Json::Array(values.iter().map(|value| Json::from(*value)).collect())
 }
 
-/// An amount of money, from its cents.
+/// Returns an amount of money from cents.
 pub(super) fn money(cents: u32) -> Json {
     Json::from(Amount::new(i128::from(cents), 2).unwrap_or_default())
 }
 
-/// A coordinate in degrees, from its ten-thousandths.
+/// Returns a coordinate in degrees from ten-thousandths.
 pub(super) fn degrees(ten_thousandths: i32) -> Json {
     Json::from(Amount::new(i128::from(ten_thousandths), 4).unwrap_or_default())
 }

@@ -1,6 +1,6 @@
-//! The words that the demo's data is made of. All of it is invented; addresses are of example.org.
+//! The texts of the data of the demo. All of it is invented; addresses are of example.org.
 
-/// Given names, each with the gender it is given here.
+/// Given names, each with a gender.
 pub(super) const GIVEN_NAMES: &[(&str, &str)] = &[
     ("Ada", "Female"),
     ("Amara", "Female"),
@@ -172,7 +172,7 @@ pub(super) const EMPLOYERS: &[&str] = &[
     "Tinker Workshop",
 ];
 
-/// Where a record was acquired.
+/// Sources of records.
 pub(super) const SOURCES: &[&str] = &[
     "website",
     "street stall",
@@ -182,7 +182,7 @@ pub(super) const SOURCES: &[&str] = &[
     "friend",
 ];
 
-/// Why people sign.
+/// Comments of people who sign.
 pub(super) const COMMENTS: &[&str] = &[
     "I walk there with my children every morning.",
     "This should have been done years ago.",
@@ -193,10 +193,10 @@ pub(super) const COMMENTS: &[&str] = &[
     "It matters to all of us.",
 ];
 
-/// Parties of the interface's list.
+/// Parties in the list of the specification.
 pub(super) const PARTIES: &[&str] = &["None", "Democratic", "Republican", "Independent"];
 
-/// What petitions, campaigns, pages and events are about: name, title, what is asked for.
+/// Causes of petitions, campaigns, pages and events: name, title, and the demand.
 pub(super) const CAUSES: &[(&str, &str, &str)] = &[
     (
         "safe-crossings",
@@ -264,7 +264,7 @@ pub(super) const LISTS: &[(&str, &str)] = &[
     ("new-members", "New members of this year"),
 ];
 
-/// Public officials whom campaigns address: title, organization, given name, family name.
+/// Public officials that campaigns address: title, organization, given name, family name.
 pub(super) const OFFICIALS: &[(&str, &str, &str, &str)] = &[
     ("Mayor", "City Hall", "Miriam", "Castellan"),
     ("Chair of the Council", "City Council", "Oskar", "Lindqvist"),

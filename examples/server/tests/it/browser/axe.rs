@@ -1,4 +1,4 @@
-//! axe-core over all states, in light and dark, wide and narrow (WCAG 2.2 A and AA, and best
+//! Checks all states with axe-core, in light and dark, wide and narrow (WCAG 2.2 A and AA, and best
 //! practice): `.ci/axe`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,8 +9,8 @@ use crate::browser::Session;
 use crate::browser::states::{self, Visitor};
 use crate::support::TestResult;
 
-/// How the states are looked at, and with which rules. The scheme matters to those about colours
-/// alone.
+/// The window, colour scheme and rules of each run. The scheme matters only for rules about
+/// colours.
 const LOOKS: [(u32, &str, Rules); 4] = [
     (1280, "light", Rules::All),
     (1280, "dark", Rules::Colours),
@@ -21,13 +21,13 @@ const LOOKS: [(u32, &str, Rules); 4] = [
 #[derive(Clone, Copy)]
 enum Rules {
     All,
-    /// Those about colours, which are the slow ones.
+    /// Rules about colours, which are slow.
     Colours,
     Others,
 }
 
 impl Rules {
-    /// Whether a rule with these `tags` is one of them, in JavaScript.
+    /// Returns a JavaScript condition: whether a rule with these `tags` belongs to the set.
     const fn condition(self) -> &'static str {
         match self {
             Self::All => "true",
@@ -37,33 +37,33 @@ impl Rules {
     }
 }
 
-/// Rules that are off, and why. All others are on, those of best practice and the experimental ones
-/// included, but for those that axe itself has given up.
+/// Disabled rules, with reasons. All others are enabled, including those of best practice and the
+/// experimental ones, except for deprecated rules.
 const OFF: &[(&str, &str)] = &[
     (
         "color-contrast-enhanced",
-        "level AAA: seven to one, where these pages promise AA",
+        "level AAA: seven to one, but these pages conform to AA",
     ),
     ("identical-links-same-purpose", "level AAA"),
     (
         "hidden-content",
-        "experimental: says of each page that something in it is hidden; what is hidden has states of its own",
+        "experimental: reports every page with hidden elements, which are checked in separate states",
     ),
     (
         "focus-order-semantics",
-        "experimental: takes no scrolled box with role=group, which is reached with the keyboard to be scrolled",
+        "experimental: rejects scrollable boxes with role=group, which need keyboard access for scrolling",
     ),
 ];
 
-/// What axe leaves to people, and what they saw. Anything else that it leaves has to be looked at
-/// first.
+/// Results that axe leaves to people, with the result of their review. Any other such result needs
+/// a review first.
 const JUDGED: &[Judged] = &[
     Judged {
         rule: "label-content-name-mismatch",
         key: "label-content-name-mismatch",
         state: "explorer",
         part: "class=\"about\"",
-        seen: "a question mark is a symbol and no label in words; the name says what it is about",
+        seen: "a question mark is a symbol, not a text label; the accessible name has its meaning",
     },
     Judged {
         rule: "color-contrast",
@@ -84,7 +84,7 @@ const JUDGED: &[Judged] = &[
         key: "bgOverlap",
         state: "docs-menu",
         part: "",
-        seen: "the menu lies over the page, which is looked at without it, too",
+        seen: "the menu covers the page, which is also checked without the menu",
     },
     Judged {
         rule: "color-contrast",
@@ -102,12 +102,12 @@ const JUDGED: &[Judged] = &[
     },
 ];
 
-const PICTURE: &str = "letters in a picture, whose contrast is computed here beside axe";
+const PICTURE: &str = "letters in a picture, whose contrast this test computes itself";
 const CUT: &str =
-    "cut by the edge of the box that it scrolls in, in the colours of what is not cut";
+    "clipped by the edge of its scrollable box, with the same colours as the visible part";
 
-/// The contrast of letters in pictures, which axe does not see: to the form that they stand on, or
-/// to the page.
+/// Computes the contrast of letters in pictures, which axe does not check: to the shape under them,
+/// or to the page.
 const PICTURES: &str = "
     const numbers = (text) => text.match(/[\\d.]+/g).map(Number);
     const over = ([red, green, blue, alpha = 1], back, opacity) =>
@@ -123,7 +123,7 @@ const PICTURES: &str = "
     };
     const all = [...document.querySelectorAll('svg text')].filter((text) => text.checkVisibility());
     const ratio = (text) => {
-        // The numbers of a chart stand beside its bars.
+        // The numbers of a chart are next to its bars.
         const form = text.closest('.days') ? null : text.parentElement.querySelector(':scope > rect');
         const back = form === null ? page : seen(form, page);
         return contrast(seen(text, back), back);
@@ -132,18 +132,18 @@ const PICTURES: &str = "
 
 struct Judged {
     rule: &'static str,
-    /// Why axe does not decide; `cut` is added where the element sticks out of a box that clips it.
+    /// The reason why axe cannot decide. `cut` is added if the element exceeds a box that clips it.
     key: &'static str,
-    /// Where it was looked at, by a part of the state's name.
+    /// A part of the name of the state that was reviewed.
     state: &'static str,
     /// A part of the element.
     part: &'static str,
-    /// Why it is no fault.
+    /// The reason why it is not a fault.
     seen: &'static str,
 }
 
-/// Starts axe and gives what it found, without what is of no use here. A single letter has a
-/// contrast, too.
+/// Starts axe and returns its results, without unused parts. A single letter is also checked for
+/// contrast.
 const RUN: &str = "
     axe.configure({ checks: [{ id: 'color-contrast', options: { ...axe._audit.checks['color-contrast'].options, ignoreLength: true } }] });
     const rules = axe.getRules().filter(({ ruleId, tags }) => CONDITION && !OFF.includes(ruleId) && !tags.includes('deprecated'))
@@ -164,7 +164,7 @@ const RUN: &str = "
         rules, violations: violations.map(short), incomplete: incomplete.map(short), passes: passes.map(({ id }) => id),
     }), error => done({ error: String(error) }));";
 
-/// What was found so far.
+/// The results so far.
 #[derive(Default)]
 struct Audit {
     /// The script of axe-core.
@@ -174,24 +174,24 @@ struct Audit {
     rules: BTreeSet<String>,
     passed: BTreeSet<String>,
     violations: Vec<String>,
-    /// How many texts in pictures were looked at.
+    /// Number of checked texts in pictures.
     letters: u64,
-    /// What axe leaves to people: how often, by rule and what they saw.
+    /// Results that axe leaves to people: their number, by rule and review.
     judged: BTreeMap<(String, &'static str), usize>,
-    /// What nobody has looked at.
+    /// Results without a review.
     unjudged: Vec<String>,
 }
 
 impl Audit {
     fn new() -> TestResult<Self> {
-        let path = std::env::var_os("SVC_AXE").ok_or("SVC_AXE names no axe.min.js")?;
+        let path = std::env::var_os("SVC_AXE").ok_or("SVC_AXE must be the path of axe.min.js")?;
         Ok(Self {
             script: std::fs::read_to_string(path)?,
             ..Self::default()
         })
     }
 
-    /// What axe finds in the page that is shown, by these rules.
+    /// Returns the results of axe for the current page and these rules.
     async fn run(&self, session: &mut Session, rules: Rules) -> TestResult<Value> {
         if session.browser.now("return typeof axe;").await? != "object" {
             session.browser.now(&self.script).await?;
@@ -208,7 +208,7 @@ impl Audit {
     }
 }
 
-/// The names in a list.
+/// Returns the names in a list.
 fn names(list: &Value) -> impl Iterator<Item = String> {
     list.as_array()
         .into_iter()
@@ -217,7 +217,7 @@ fn names(list: &Value) -> impl Iterator<Item = String> {
         .map(str::to_owned)
 }
 
-/// Each element of each rule.
+/// Returns each element of each rule.
 fn elements(found: &Value) -> impl Iterator<Item = (&str, &Value)> {
     found.as_array().into_iter().flatten().flat_map(|rule| {
         let nodes = rule["nodes"].as_array().into_iter().flatten();
@@ -283,11 +283,11 @@ async fn no_state_has_a_violation() -> TestResult {
         audit.violations.len()
     );
     println!(
-        "axe: {} texts in pictures have their contrast",
+        "axe: {} texts in pictures have sufficient contrast",
         audit.letters
     );
     for ((rule, seen), count) in &audit.judged {
-        println!("axe: {rule} was left to people {count} times, who saw: {seen}");
+        println!("axe: {rule} was reviewed by people {count} times: {seen}");
     }
     assert_eq!(
         (audit.states, audit.runs),
@@ -305,14 +305,15 @@ async fn no_state_has_a_violation() -> TestResult {
     );
     assert!(
         audit.unjudged.is_empty(),
-        "left to people: {}",
+        "not reviewed: {}",
         audit.unjudged.join("\n")
     );
     Ok(())
 }
 
-/// Every page of the documentation, not only one of each sort, by the rules that are not about
-/// colours: these are the same on all pages of a sort, as is what axe leaves to people.
+/// Checks every page of the documentation, not only one of each type, with the rules that are not
+/// about colours. Colours, and the results that axe leaves to people, are the same on all pages of
+/// a type.
 #[tokio::test]
 #[ignore = "needs axe-core: .ci/axe"]
 async fn no_page_has_a_violation() -> TestResult {
@@ -347,7 +348,7 @@ async fn no_page_has_a_violation() -> TestResult {
     session.end(&[]).await
 }
 
-/// The check itself: what is planted is found, by the rule that it breaks and no other one.
+/// Tests the check itself: planted faults are found, by the violated rule only.
 #[tokio::test]
 #[ignore = "needs axe-core: .ci/axe"]
 async fn what_is_planted_is_found() -> TestResult {

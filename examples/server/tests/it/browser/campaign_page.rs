@@ -1,4 +1,6 @@
-//! The form of `campaign_page`, in a page of another site (HLP-08).
+//! The form of `campaign_page`, on a page of another origin.
+//!
+//! Requirements: HLP-08.
 
 use std::fs;
 use std::path::Path;
@@ -12,19 +14,19 @@ use crate::support::TestResult;
 use crate::support::client::{Client, link};
 use crate::support::program::{KEY, Program};
 
-/// A demo, a second server with the page, and a browser that has opened it.
+/// A demo, a second server with the page, and a browser with the page.
 struct Campaign {
     demo: Program,
     browser: Browser,
-    /// The second server, as browsers name it.
+    /// The origin of the second server.
     origin: String,
-    /// The petition that is signed.
+    /// The petition to sign.
     petition: Value,
     _folder: tempfile::TempDir,
 }
 
 impl Campaign {
-    /// With a demo that knows of the page's site or does not.
+    /// Opens the page. `is_allowed` sets whether the demo allows the origin of the page.
     async fn open(is_allowed: bool) -> TestResult<Self> {
         let folder = tempfile::tempdir()?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -47,7 +49,7 @@ impl Campaign {
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../campaign_page/index.html"),
         )?;
         let helper = link(&petition, "svc:record_signature_helper")?;
-        // What is changed is what its author changes: the address.
+        // The test changes what an author changes: the URL.
         let usual = page
             .split("action=\"")
             .nth(1)
@@ -73,7 +75,7 @@ impl Campaign {
         for (label, text) in [
             ("Given name", "Grace"),
             ("Family name", "Hopper"),
-            ("E-mail (needed)", "grace.hopper@example.org"),
+            ("E-mail (required)", "grace.hopper@example.org"),
             ("Telephone, with the country code", phone),
             ("Why do you sign?", "Lights, please."),
         ] {
@@ -82,7 +84,7 @@ impl Campaign {
         Ok(())
     }
 
-    /// How many have signed.
+    /// Returns the number of signatures.
     async fn signatures(&self) -> TestResult<Value> {
         let petition = self
             .client()
@@ -93,13 +95,13 @@ impl Campaign {
     }
 }
 
-/// Answers every request with the page.
+/// Responds to every request with the page.
 async fn serve(listener: TcpListener, page: String) {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n";
     let answer = format!("{head}Content-Length: {}\r\n\r\n{page}", page.len());
     while let Ok((mut stream, _)) = listener.accept().await {
         let answer = answer.clone();
-        // A browser opens connections on which it asks nothing: none of them waits for another one.
+        // A browser opens connections without a request; none of them must block another one.
         tokio::spawn(async move {
             let mut asked = [0; 4096];
             if stream.read(&mut asked).await.is_ok_and(|bytes| bytes > 0) {
@@ -115,7 +117,7 @@ async fn serve(listener: TcpListener, page: String) {
 async fn hlp_08_a_page_of_another_site_sends_a_signature_without_a_key() -> TestResult {
     let mut campaign = Campaign::open(true).await?;
     let before = campaign.signatures().await?;
-    // What is wrong stands beside its field, and what was written stays.
+    // Problems are shown next to their fields, and the input remains.
     campaign.fill_in("call me").await?;
     campaign.browser.press("Sign").await?;
     campaign
@@ -129,13 +131,13 @@ async fn hlp_08_a_page_of_another_site_sends_a_signature_without_a_key() -> Test
         seen,
         json!([
             "phone",
-            "This must be digits with the country code.",
+            "This must consist of digits and include the country code.",
             1,
             "Grace"
         ])
     );
     assert_eq!(campaign.signatures().await?, before);
-    // Mended, it is taken, and the page says thank you.
+    // After a correction the signature is accepted, and the page thanks the visitor.
     campaign
         .browser
         .enter("Telephone, with the country code", "49 40 5550123")
@@ -147,7 +149,7 @@ async fn hlp_08_a_page_of_another_site_sends_a_signature_without_a_key() -> Test
         .await?;
     let seen = "return [document.activeElement.id, document.querySelector('form').hidden];";
     assert_eq!(campaign.browser.run(seen).await?, json!(["thanks", true]));
-    // Whoever has a key finds the signature.
+    // A client with a key finds the signature.
     let mut client = campaign.client().await?;
     let signatures = client
         .walk(&link(&campaign.petition, "svc:signatures")?)

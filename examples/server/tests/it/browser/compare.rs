@@ -1,5 +1,7 @@
-//! Two servers side by side (CAP-04): another capability document is compared in the browser, and
-//! whatever it holds is text.
+//! Compares the server with another one: the browser compares another capability document, and
+//! shows all its content as text.
+//!
+//! Requirements: CAP-04.
 
 use serde_json::{Value, json};
 
@@ -7,7 +9,7 @@ use crate::browser::{Session, TAB};
 use crate::support::TestResult;
 use crate::support::program::Program;
 
-/// Puts a text into the field and sends the form, until something is found or said.
+/// Sets a text in the field and submits the form, until there is a result or an error.
 async fn compare(session: &mut Session, document: &str) -> TestResult {
     let script = format!(
         "document.querySelector('#compare textarea').value = {}; document.querySelector('#compare form').requestSubmit();",
@@ -20,7 +22,7 @@ async fn compare(session: &mut Session, document: &str) -> TestResult {
         .await
 }
 
-/// What is wrong, each a sentence.
+/// Returns the errors, each as a sentence.
 async fn said(session: &mut Session) -> TestResult<Vec<String>> {
     let found = session
         .browser
@@ -29,7 +31,7 @@ async fn said(session: &mut Session) -> TestResult<Vec<String>> {
     Ok(serde_json::from_value(found)?)
 }
 
-/// The rows of a table as texts.
+/// Returns the rows of a table as texts.
 async fn rows(session: &mut Session, title: &str) -> TestResult<Value> {
     let script = format!(
         "const section = [...document.querySelectorAll('#compare section')].find(section => section.querySelector('h3').textContent === {});
@@ -52,7 +54,7 @@ async fn open() -> TestResult<Session> {
     Ok(session)
 }
 
-/// The capability document of a demo.
+/// Returns the capability document of a demo.
 async fn capabilities(session: &Session) -> TestResult<Value> {
     session
         .client()
@@ -66,16 +68,16 @@ async fn capabilities(session: &Session) -> TestResult<Value> {
 async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> TestResult {
     let mut session = open().await?;
     let ours = capabilities(&session).await?;
-    // By itself, everything is the same.
+    // Compared with itself, everything is the same.
     compare(&mut session, &ours.to_string()).await?;
     let sentence = "return document.querySelector('.found .summary').textContent;";
     let same = session.browser.run(sentence).await?;
     assert!(
         same.as_str()
-            .is_some_and(|text| text.starts_with("Both declare the same: ")),
+            .is_some_and(|text| text.starts_with("Both servers declare the same: ")),
         "{same}"
     );
-    // Another one, which has less, and one field, value and kind that this one has not.
+    // Another document with fewer entries, and one additional field, value and kind.
     let folder = tempfile::tempdir()?;
     let less = [
         "--seed-people",
@@ -133,7 +135,7 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
     let fields = json!([
         [
             "family_name",
-            "of any length",
+            "any length",
             "at most 40 characters",
             "differs"
         ],
@@ -143,7 +145,7 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
     assert_eq!(
         rows(&mut session, "Fields of people").await?,
         fields,
-        "names of dialects are no differences"
+        "names of dialects do not count as differences"
     );
     let helpers = rows(&mut session, "Helpers").await?;
     let helpers: Vec<&Value> = helpers.as_array().ok_or("no helpers")?.iter().collect();
@@ -172,14 +174,14 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
     );
     assert!(
         limits.as_array().is_some_and(|all| all.contains(&json!([
-            "records on a page at most",
+            "maximum records on a page",
             "100",
             "25",
             "differs"
         ]))),
         "{limits}"
     );
-    // The map says the same, by looks and by words.
+    // The map shows the same, by appearance and text.
     let marks = "return Object.fromEntries([...document.querySelectorAll('.map a')].map(a => [a.dataset.kind ?? a.dataset.helper,
         [[...a.classList].at(-1), a.querySelector('.count')?.textContent ?? '', a.getAttribute('aria-label')]]));";
     let marks = session.browser.run(marks).await?;
@@ -200,7 +202,7 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
         "const arrows = [...document.querySelectorAll('.map path[data-of=record_signature]')];
         return arrows.length > 0 && arrows.every(path => path.classList.contains('here'));";
     assert_eq!(session.browser.run(arrows).await?, true);
-    // As a text; and what is the same, on a press.
+    // As a text; and equal entries, after a click.
     let text = session
         .browser
         .run("return document.querySelector('.found pre').textContent;")
@@ -208,21 +210,21 @@ async fn cap_04_a_server_of_another_dialect_is_compared_field_by_field() -> Test
     let text = text.as_str().ok_or("no text")?;
     for line in [
         "- only there: pledges",
-        "- family_name: here of any length; there at most 40 characters",
+        "- family_name: here any length; there at most 40 characters",
         "- only there: star_sign",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
     session
         .browser
-        .click("//label[contains(., 'Show what is the same')]/input")
+        .click("//label[contains(., 'Also show equal rows')]/input")
         .await?;
     session
         .browser
         .wait_for("document.querySelector('#compare tr.same')")
         .await?;
-    // Nothing was sent: every request was a GET of this server, which the end of the session looks
-    // at.
+    // No data was sent: every request was a GET to this server, which the end of the session
+    // checks.
     assert_eq!(
         session.browser.requested_bodies().await?,
         Vec::<String>::new()
@@ -247,48 +249,51 @@ async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult 
     let many = json!({ "collections": { "people": { "fields": (0..20_001).map(|number| (format!("f{number}"), json!({}))).collect::<serde_json::Map<_, _>>() } } });
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
     for (document, expected) in [
-        ("", "Nothing is there yet"),
-        ("{\"collections\":", "This is no JSON: "),
+        ("", "The field is empty"),
+        ("{\"collections\":", "This is not JSON: "),
         (
             "[]",
-            "This is a list, and a capability document is an object.",
+            "This is a list, but a capability document is an object.",
         ),
         ("null", "This is null, "),
         ("\"text\"", "This is a text, "),
-        ("{}", "This is JSON, but no capability document"),
+        ("{}", "This is JSON, but not a capability document"),
         (
             entry_point.as_str(),
-            "This is another document of a server, such as its entry point.",
+            "This is a HAL document of a server, such as its entry point.",
         ),
         (openapi.as_str(), "This is an OpenAPI document."),
         (
             "{\"svc:error\":{}}",
-            "This is an error that a server answered with.",
+            "This is an error response of a server.",
         ),
         (
             "{\"collections\":[]}",
-            "“collections” is a list, and has to be an object.",
+            "“collections” is a list, but must be an object.",
         ),
         (
             "{\"collections\":{\"people\":7}}",
-            "“collections.people” is a number, and has to be an object.",
+            "“collections.people” is a number, but must be an object.",
         ),
         (
             "{\"collections\":{\"people\":{\"operations\":{}}}}",
-            "“collections.people.operations” is an object, and has to be a list of texts.",
+            "“collections.people.operations” is an object, but must be a list of texts.",
         ),
         (
             "{\"collections\":{\"people\":{\"fields\":{\"name\":{\"required\":\"yes\"}}}}}",
-            "“collections.people.fields.name.required” is a text, and has to be true or false.",
+            "“collections.people.fields.name.required” is a text, but must be true or false.",
         ),
         (
             "{\"helpers\":{},\"limits\":{\"per_page\":-1}}",
-            "“limits.per_page” is a number, and has to be a whole number that is not negative.",
+            "“limits.per_page” is a number, but must be a whole number that is not negative.",
         ),
-        (long.as_str(), "This is longer than 4,000,000 characters."),
+        (
+            long.as_str(),
+            "The text is longer than 4,000,000 characters.",
+        ),
         (
             many.to_string().as_str(),
-            "It has more fields than this page compares.",
+            "The document has more fields than this page can compare.",
         ),
         (deep.as_str(), "This is a list, "),
     ] {
@@ -306,7 +311,7 @@ async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult 
             0,
             "{expected}"
         );
-        // It is announced, and stands at its field.
+        // The error is announced, and is at its field.
         assert_eq!(
             session
                 .browser
@@ -322,8 +327,8 @@ async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult 
             "true"
         );
     }
-    // A newer form is compared as far as it is known, and an old one without a version, too: both
-    // are said.
+    // A newer format is compared as far as it is known, and so is an old one without a version. The
+    // page states both.
     for (document, expected) in [
         (
             "{\"collections\":{},\"declaration_version\":9,\"new\":[1]}",
@@ -331,7 +336,7 @@ async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult 
         ),
         (
             "{\"helpers\":{}}",
-            "It does not say which version of the form it has",
+            "The document does not declare its version",
         ),
     ] {
         compare(&mut session, document).await?;
@@ -344,7 +349,7 @@ async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult 
             "{note}"
         );
     }
-    // Names are texts, whatever they are.
+    // Names are always shown as text.
     let hostile = "<img src=x onerror=document.title=1>";
     let kinds = json!({ "__proto__": {}, "constructor": {}, hostile: {}, "\u{202E}elpoep": { "operations": ["list"] } });
     compare(
@@ -362,7 +367,7 @@ async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult 
     for name in ["__proto__", "constructor", hostile, "\u{FFFD}elpoep"] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
-    let made = "return [document.querySelectorAll('img, [href^=javascript]').length, document.title.includes('Two servers')];";
+    let made = "return [document.querySelectorAll('img, [href^=javascript]').length, document.title.includes('Compare servers')];";
     assert_eq!(session.browser.run(made).await?, json!([0, true]));
     session.end(&[]).await
 }
@@ -377,9 +382,9 @@ async fn cap_04_the_comparison_is_made_by_keys_and_from_a_file_in_a_narrow_windo
     let named = "return [...document.querySelectorAll('#compare textarea, #compare input')].map(it => it.labels[0]?.textContent);";
     assert_eq!(
         session.browser.run(named).await?,
-        json!(["Capability document of the other server", "Its file"])
+        json!(["Capability document of the other server", "File"])
     );
-    // A file that is chosen is compared at once.
+    // A selected file is compared immediately.
     let mut theirs = ours.clone();
     theirs["response_style"] = json!("examples");
     let chosen = format!(
@@ -396,13 +401,13 @@ async fn cap_04_the_comparison_is_made_by_keys_and_from_a_file_in_a_narrow_windo
         rows(&mut session, "Limits and names").await?,
         json!([["response style", "table", "examples", "differs"]])
     );
-    // The focus is at the heading of what was found, and goes on from there.
+    // The focus is at the heading of the result, and continues from there.
     assert_eq!(
         session
             .browser
             .run("return document.activeElement.textContent;")
             .await?,
-        "What differs"
+        "Differences"
     );
     session.browser.key(TAB).await?;
     assert_eq!(
@@ -421,7 +426,7 @@ async fn cap_04_the_comparison_is_made_by_keys_and_from_a_file_in_a_narrow_windo
     let fits =
         "return document.documentElement.scrollWidth <= document.documentElement.clientWidth;";
     assert_eq!(session.browser.run(fits).await?, true);
-    // A file that is too large is not even read; one that is dropped is.
+    // A file that is too large is not read. A dropped file is read.
     let dropped = |text: &str| {
         format!(
             "const files = new DataTransfer(); files.items.add(new File([{text}], 'it.json'));
@@ -441,7 +446,7 @@ async fn cap_04_the_comparison_is_made_by_keys_and_from_a_file_in_a_narrow_windo
         .await?;
     session
         .browser
-        .wait_for("document.querySelector('.found .summary')?.textContent.startsWith('Both declare the same')")
+        .wait_for("document.querySelector('.found .summary')?.textContent.startsWith('Both servers declare the same')")
         .await?;
     session.end(&[]).await
 }

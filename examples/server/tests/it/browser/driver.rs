@@ -1,9 +1,9 @@
-//! A client of the `WebDriver` protocol, as much of it as the tests need: JSON over HTTP to
+//! A client of the `WebDriver` protocol with the commands that the tests need: JSON over HTTP to
 //! chromedriver.
 //!
-//! No command races with the page: what it shows is looked at only when it stands, so nothing is
-//! found in a view that another one is about to replace. The explorer says so itself (`aria-busy`),
-//! from the moment in which a press has its effect.
+//! No command races with the page. A command waits until the page is ready, so that it finds
+//! nothing in a view that is about to be replaced. The explorer marks this state itself
+//! (`aria-busy`), from the time of a click.
 
 use std::error::Error;
 use std::fmt::{Display, Formatter};
@@ -16,18 +16,17 @@ use serde_json::{Value, json};
 
 use crate::support::{Raw, TestResult};
 
-/// How long a page may take for what is waited for. It bounds what would never end, and nothing
-/// else.
+/// Maximum time to wait for a condition in a page. It only ends tests that would never end.
 const PATIENCE: Duration = Duration::from_secs(2 * 60);
 
-/// How long it is until the page is looked at again.
+/// Interval of polling the page.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Holds where a page stands: it is loaded, and nothing in it is busy.
+/// Condition for a page that is ready: it is loaded, and nothing in it is busy.
 const STANDS: &str =
     "document.readyState === 'complete' && !document.querySelector('[aria-busy=true]')";
 
-/// Errors that say that nothing was done to an element, because the page was not as it was when the
+/// Errors after which nothing was done to an element, because the page had changed since the
 /// element was found.
 const PASSING: &[&str] = &[
     "stale element reference",
@@ -35,7 +34,7 @@ const PASSING: &[&str] = &[
     "element not interactable",
 ];
 
-/// What an element is called in answers.
+/// The name of an element in responses.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// An error of the driver.
@@ -53,27 +52,27 @@ impl Display for Refused {
 
 impl Error for Refused {}
 
-/// What is done to an element.
+/// An action on an element.
 enum Deed<'t> {
     Click,
     Write(&'t str),
 }
 
-/// A browser that is driven.
+/// A browser that the test controls.
 pub(crate) struct Browser {
     driver: Child,
     port: u16,
     raw: Raw,
     session: String,
-    /// The addresses that were asked for, as far as the log was read.
+    /// The requested URLs, as far as the log was read.
     seen: Vec<String>,
-    /// How many of them were told.
+    /// Number of these URLs that were returned.
     told: usize,
     _profile: tempfile::TempDir,
 }
 
 impl Browser {
-    /// Starts chromedriver on any free port, and through it a browser without a window.
+    /// Starts chromedriver on a free port, and a headless browser.
     pub(crate) async fn start() -> TestResult<Self> {
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
@@ -92,7 +91,7 @@ impl Browser {
                 .ok()
         });
         let port = port.ok_or("chromedriver did not start")?;
-        // What it says later is read and dropped, so that it never waits.
+        // Later output is read and dropped, so that chromedriver never blocks.
         std::thread::spawn(move || lines.for_each(drop));
         let raw = Raw::connect(([127, 0, 0, 1], port).into()).await?;
         let profile = tempfile::tempdir()?;
@@ -129,7 +128,8 @@ impl Browser {
             .as_str()
             .ok_or("no session")?
             .clone_into(&mut browser.session);
-        // A browser as on a machine this many times slower, and as far away, to look for races.
+        // To find races: the browser behaves as on a slower machine with a slower network, by this
+        // factor.
         if let Some(rate) = std::env::var("SVC_BROWSER_SLOWER")
             .ok()
             .and_then(|rate| rate.parse::<f64>().ok())
@@ -179,7 +179,7 @@ impl Browser {
         self.send("POST", &path, &body).await
     }
 
-    /// A command of the browser's own tools.
+    /// Executes a command of the developer tools of the browser.
     async fn tool(&mut self, command: &str, parameters: Value) -> TestResult<Value> {
         self.command(
             "goog/cdp/execute",
@@ -188,17 +188,17 @@ impl Browser {
         .await
     }
 
-    /// Goes to an address.
+    /// Opens a URL.
     pub(crate) async fn open(&mut self, address: &str) -> TestResult {
         self.command("url", json!({ "url": address })).await?;
         Ok(())
     }
 
-    /// Goes elsewhere in the page that is open, as somebody who writes another address does; until
-    /// the page has heard of it.
+    /// Changes the URL within the current page, as a user does, and waits until the page has
+    /// received the event.
     pub(crate) async fn turn(&mut self, step: &str) -> TestResult {
-        // The page listens already: it has begun with what is to be shown when this listener is
-        // told.
+        // The page registered its listener first: it has started to show the new view when this
+        // listener runs.
         self.promised(&format!(
             "addEventListener('hashchange', () => done(), {{ once: true }}); {step}"
         ))
@@ -206,7 +206,7 @@ impl Browser {
         Ok(())
     }
 
-    /// Makes the window as narrow as a telephone's.
+    /// Sets the window to the width of a telephone.
     pub(crate) async fn narrow(&mut self) -> TestResult {
         let size = json!({ "width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": true });
         self.tool("Emulation.setDeviceMetricsOverride", size)
@@ -214,8 +214,7 @@ impl Browser {
         Ok(())
     }
 
-    /// Shows the page in a window of this width, in light or dark; that of a telephone where it is
-    /// narrow.
+    /// Sets the width and the colour scheme of the window. A narrow window is that of a telephone.
     pub(crate) async fn look(&mut self, width: u32, scheme: &str) -> TestResult {
         let size =
             json!({ "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600 });
@@ -223,14 +222,14 @@ impl Browser {
             .await?;
         let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         self.tool("Emulation.setEmulatedMedia", features).await?;
-        // What follows the size of the window has followed it once it is drawn, also in a page that
-        // is busy.
+        // Elements that follow the size of the window have changed after it is drawn, also in a
+        // busy page.
         self.promised("requestAnimationFrame(() => requestAnimationFrame(done));")
             .await?;
         Ok(())
     }
 
-    /// The whole page as a picture, in base64; of one that is longer than `most`, so much of it.
+    /// Returns a picture of the whole page in base64, up to the height `most`.
     pub(crate) async fn picture(&mut self, most: f64) -> TestResult<String> {
         let size = self.tool("Page.getLayoutMetrics", json!({})).await?;
         let [width, height] = ["width", "height"]
@@ -242,20 +241,20 @@ impl Browser {
         Ok(picture["data"].as_str().ok_or("no picture")?.to_owned())
     }
 
-    /// What the body of a function gives in the page as it is, whether that stands or not.
+    /// Returns the result of a function body in the current page, ready or not.
     pub(crate) async fn now(&mut self, script: &str) -> TestResult<Value> {
         self.command("execute/sync", json!({ "script": script, "args": [] }))
             .await
     }
 
-    /// What a script in the page as it is calls `done` with.
+    /// Returns the value that a script in the current page passes to `done`.
     pub(crate) async fn promised(&mut self, script: &str) -> TestResult<Value> {
         let script = format!("const done = arguments[0]; {script}");
         self.command("execute/async", json!({ "script": script, "args": [] }))
             .await
     }
 
-    /// What the body of a function gives in the page, once that stands.
+    /// Returns the result of a function body in the page, after the page is ready.
     pub(crate) async fn run(&mut self, script: &str) -> TestResult<Value> {
         let script = format!("return {STANDS} ? [(() => {{ {script} }})()] : null;");
         let end = Instant::now() + PATIENCE;
@@ -265,14 +264,14 @@ impl Browser {
                 return Ok(value.take());
             }
             if Instant::now() > end {
-                return Err("the page is busy and never stands".into());
+                return Err("the page is busy and never becomes ready".into());
             }
             tokio::time::sleep(PAUSE).await;
         }
     }
 
-    /// Waits until the body of a function gives something in the page; a failure tells what the
-    /// page shows then.
+    /// Waits until a function body returns a value in the page. The error contains the text of the
+    /// page.
     async fn wait(&mut self, script: &str) -> TestResult<Value> {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -287,14 +286,14 @@ impl Browser {
         }
     }
 
-    /// Waits until an expression holds in the page.
+    /// Waits until an expression is true in the page.
     pub(crate) async fn wait_for(&mut self, expression: &str) -> TestResult {
         self.wait(&format!("return Boolean({expression});")).await?;
         Ok(())
     }
 
-    /// Does something to the element that an `XPath` leads to, once it is there. Where the page
-    /// changed between finding it and doing it, it is found anew.
+    /// Executes an action on the element of an `XPath`, after it exists. If the page changed in
+    /// between, the element is searched again.
     async fn act(&mut self, path: &str, deed: Deed<'_>) -> TestResult {
         let quoted = serde_json::to_string(path)?;
         let script =
@@ -328,7 +327,7 @@ impl Browser {
         Ok(())
     }
 
-    /// Clicks what an `XPath` leads to, as a mouse would.
+    /// Clicks the element of an `XPath`, as a mouse does.
     pub(crate) async fn click(&mut self, path: &str) -> TestResult {
         self.act(path, Deed::Click).await
     }
@@ -339,7 +338,7 @@ impl Browser {
             .await
     }
 
-    /// Puts a text into the first field with this label.
+    /// Types a text into the first field with this label.
     pub(crate) async fn enter(&mut self, label: &str, text: &str) -> TestResult {
         self.type_into(
             &format!("//*[@id=//label[normalize-space()='{label}']/@for]"),
@@ -348,7 +347,7 @@ impl Browser {
         .await
     }
 
-    /// Puts a text into the field with this label in the group of this name.
+    /// Types a text into the field with this label in the group with this name.
     pub(crate) async fn enter_in(&mut self, group: &str, label: &str, text: &str) -> TestResult {
         let label = format!(
             "//*[@role='group'][@aria-label='{group}']//label[normalize-space()='{label}']"
@@ -357,17 +356,17 @@ impl Browser {
             .await
     }
 
-    /// Puts a text into the field that an `XPath` leads to.
+    /// Types a text into the field of an `XPath`.
     pub(crate) async fn type_into(&mut self, path: &str, text: &str) -> TestResult {
         self.act(path, Deed::Write(text)).await
     }
 
-    /// Presses a key, wherever the focus is.
+    /// Presses a key, at the current focus.
     pub(crate) async fn key(&mut self, key: char) -> TestResult {
         self.strokes(&[("keyDown", key), ("keyUp", key)]).await
     }
 
-    /// Presses a key while another one is held.
+    /// Presses a key while another key is pressed.
     pub(crate) async fn key_with(&mut self, held: char, key: char) -> TestResult {
         self.strokes(&[
             ("keyDown", held),
@@ -392,7 +391,7 @@ impl Browser {
         Ok(())
     }
 
-    /// Chooses a value of the list with this label.
+    /// Selects a value of the list with this label.
     pub(crate) async fn choose(&mut self, label: &str, value: &str) -> TestResult {
         self.click(&format!(
             "//*[@id=//label[normalize-space()='{label}']/@for]/option[.='{value}']"
@@ -400,7 +399,7 @@ impl Browser {
         .await
     }
 
-    /// The text of the page.
+    /// Returns the text of the page.
     pub(crate) async fn text(&mut self) -> TestResult<String> {
         Ok(self
             .run("return document.body.innerText;")
@@ -410,8 +409,8 @@ impl Browser {
             .to_owned())
     }
 
-    /// The entries of a log since it was last asked for: `browser` is the console, `performance`
-    /// every request.
+    /// Returns the entries of a log since the last call: `browser` is the console, `performance`
+    /// has every request.
     pub(crate) async fn log(&mut self, kind: &str) -> TestResult<Vec<Value>> {
         let entries = self.command("se/log", json!({ "type": kind })).await?;
         let entries = entries.as_array().cloned().unwrap_or_default();
@@ -430,7 +429,7 @@ impl Browser {
         Ok(entries)
     }
 
-    /// Every request since the log was last read.
+    /// Returns every request since the log was last read.
     async fn requests(&mut self) -> TestResult<Vec<Value>> {
         let mut requests = Vec::new();
         for entry in self.log("performance").await? {
@@ -443,20 +442,20 @@ impl Browser {
         Ok(requests)
     }
 
-    /// Every address that was asked for since this was last called.
+    /// Returns every requested URL since the last call.
     pub(crate) async fn requested(&mut self) -> TestResult<Vec<String>> {
         self.requests().await?;
         let from = std::mem::replace(&mut self.told, self.seen.len());
         Ok(self.seen.get(from..).unwrap_or_default().to_vec())
     }
 
-    /// Every address that was ever asked for.
+    /// Returns every requested URL so far.
     pub(crate) async fn all_requested(&mut self) -> TestResult<Vec<String>> {
         self.requests().await?;
         Ok(std::mem::take(&mut self.seen))
     }
 
-    /// The bodies that were sent since the log was last read.
+    /// Returns the bodies that were sent since the log was last read.
     pub(crate) async fn requested_bodies(&mut self) -> TestResult<Vec<String>> {
         let requests = self.requests().await?;
         Ok(requests
@@ -465,7 +464,7 @@ impl Browser {
             .collect())
     }
 
-    /// Ends the session on a connection of its own.
+    /// Ends the session on a separate connection.
     fn leave(&self) -> std::io::Result<()> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
         stream.set_read_timeout(Some(PATIENCE))?;
@@ -486,7 +485,7 @@ impl Browser {
     }
 }
 
-/// Whether nothing was done, and may be done again.
+/// Returns whether the command had no effect and can be repeated.
 fn is_passing(error: &(dyn Error + 'static)) -> bool {
     error
         .downcast_ref::<Refused>()
@@ -495,7 +494,7 @@ fn is_passing(error: &(dyn Error + 'static)) -> bool {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // A test that failed has left its session open: the browser ends with that, not with its
+        // A failed test has left its session open: the browser ends with its session, not with its
         // driver.
         if !self.session.is_empty() {
             let _ = self.leave();

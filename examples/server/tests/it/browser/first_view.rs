@@ -1,5 +1,5 @@
-//! What a first view costs here, and with Swagger UI, Scalar and Redoc on our own `OpenAPI`
-//! document: `.ci/first-view`.
+//! Measures a first view here, and with Swagger UI, Scalar and Redoc on our `OpenAPI` document:
+//! `.ci/first-view`.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use crate::browser::light::{received, sum};
 use crate::support::TestResult;
 use crate::support::program::KEY;
 
-/// What others show: the folder of their package, their name, and what holds once an operation or
-/// its group is shown.
+/// The other pages: the folder of their package, their name, and a condition that is true once an
+/// operation or its group is shown.
 const OTHERS: [(&str, &str, &str); 4] = [
     (
         "swagger-ui",
@@ -38,28 +38,28 @@ const OTHERS: [(&str, &str, &str); 4] = [
     ),
 ];
 
-/// What is said beside the table.
+/// The text next to the table.
 const SAID: &str = "\
-The same browser with a window of 1280 by 1000, its cache empty at first; headers and bodies as it counts them. Pages, scripts,
-styles and the document are compressed by gzip everywhere; the records that our explorer reads are not. \"Again\" is a second
-opening. Nodes are those of the page and its shadow trees, once it no longer changes. Swagger UI, Scalar and Redoc are set up as
-their documentation says, with no option but the address of the document; their packages may be kept for good, and the document
-is asked for again. They are sent the whole document; Redoc 2 shows all of it at once, the others what is further down when one
-scrolls there. Our explorer shows the entry point, and reads the form of an operation when that is opened, as in the last row.
-What is asked of other servers during the first view stands in the last column, and in the bytes as far as they answer.";
+One browser with a window of 1280 by 1000 and an empty cache; headers and bodies as it counts them. Pages, scripts, styles and
+the document are compressed with gzip everywhere; the records that our explorer reads are not. \"Again\" is a second view. Nodes
+are those of the page and its shadow trees, once it no longer changes. Swagger UI, Scalar and Redoc are set up as in their
+documentation, with no option except the URL of the document. Their packages can be cached permanently, and the document is
+requested again. They load the whole document; Redoc 2 shows all of it, the others show later parts when the user scrolls.
+Our explorer shows the entry point, and loads the form of an operation when it is opened, as in the last row.
+The last column has the requests to other servers during the first view. The bytes include their responses.";
 
-/// What one view cost.
+/// The size of one view.
 struct Cost {
     name: String,
     bytes: u64,
     requests: usize,
     nodes: u64,
     again: u64,
-    /// That of the `OpenAPI` document.
+    /// Bytes of the `OpenAPI` document.
     document: u64,
-    /// What was asked of other servers.
+    /// Requests to other servers.
     elsewhere: Vec<String>,
-    /// What the console called an error, but for what could not be reached.
+    /// Errors in the console, except for unreachable servers.
     errors: Vec<String>,
 }
 
@@ -87,7 +87,7 @@ impl Drop for Others {
     }
 }
 
-/// How many nodes there are once that has been the same for a second.
+/// Returns the number of nodes after it has not changed for a second.
 const NODES: &str = "
     const count = root => [...root.querySelectorAll('*')].reduce((sum, node) => sum + 1 + (node.shadowRoot ? count(node.shadowRoot) : 0), 0);
     let [last, same] = [0, 0];
@@ -100,7 +100,7 @@ const NODES: &str = "
     };
     look();";
 
-/// Opens a page twice and tells what it cost.
+/// Opens a page twice and returns its size.
 async fn cost(
     browser: &mut Browser,
     name: String,
@@ -153,14 +153,14 @@ async fn cost(
     })
 }
 
-/// The name and version of a package.
+/// Returns the name and version of a package.
 fn version(folder: &Path) -> TestResult<String> {
     let package: Value = serde_json::from_slice(&std::fs::read(folder.join("package.json"))?)?;
     Ok(package["version"].as_str().ok_or("no version")?.to_owned())
 }
 
-/// The explorer with a key, as far as the form of a person: what that cost in all, without an
-/// opening of before.
+/// Measures the explorer with a key, up to the form of a person: the total size, with an empty
+/// cache.
 async fn form() -> TestResult<Cost> {
     let mut session = Session::start().await?;
     session.use_key(KEY).await?;
@@ -209,7 +209,7 @@ fn print(costs: &[Cost]) {
         ..
     } in costs
     {
-        // Of the last row there is no second opening.
+        // The last row has no second view.
         let again = if *again == 0 {
             "–".to_owned()
         } else {
@@ -234,7 +234,10 @@ fn print(costs: &[Cost]) {
             .collect();
         asked.dedup();
         if !asked.is_empty() {
-            println!("{name} asks elsewhere for {}.", asked.join(", "));
+            println!(
+                "{name} sends requests to other servers: {}.",
+                asked.join(", ")
+            );
         }
         for error in errors {
             println!(
@@ -249,7 +252,8 @@ fn print(costs: &[Cost]) {
 #[ignore = "needs packages from npm: .ci/first-view"]
 async fn ours_is_the_lightest() -> TestResult {
     let tools = PathBuf::from(
-        std::env::var_os("SVC_FIRST_VIEW").ok_or("SVC_FIRST_VIEW names no folder of packages")?,
+        std::env::var_os("SVC_FIRST_VIEW")
+            .ok_or("SVC_FIRST_VIEW must be the folder of the packages")?,
     );
     let mut session = Session::start().await?;
     let mut client = session.client().await?;
@@ -316,7 +320,7 @@ async fn ours_is_the_lightest() -> TestResult {
         .iter()
         .map(|cost| cost.bytes)
         .min()
-        .ok_or("nobody else")?;
+        .ok_or("no other page")?;
     assert!(
         explorer.bytes > 5_000 && explorer.bytes <= 60_000,
         "{}",
@@ -327,8 +331,8 @@ async fn ours_is_the_lightest() -> TestResult {
         "{}",
         explorer.again
     );
-    // The first views at most a third of the lightest of theirs; with records and a form, half of
-    // it.
+    // The first views have at most a third of the smallest other page, and at most half of it with
+    // records and a form.
     for (own, times) in costs[..ours]
         .iter()
         .map(|own| (own, 3))
@@ -336,7 +340,7 @@ async fn ours_is_the_lightest() -> TestResult {
     {
         assert!(
             own.bytes * times <= lightest,
-            "{}: {} bytes beside {lightest}",
+            "{}: {} bytes, compared with {lightest}",
             own.name,
             own.bytes
         );

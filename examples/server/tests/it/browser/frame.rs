@@ -1,5 +1,5 @@
-//! The frame of the documentation in a browser: the search by keys, and the pages on a telephone
-//! (point 2 of the pages).
+//! The frame of the documentation in a browser: the search by keyboard, and the pages on a
+//! telephone (point 2 of the pages).
 
 use serde_json::json;
 
@@ -47,7 +47,7 @@ async fn point_2_names_fields_and_codes_are_found_by_keys_alone() -> TestResult 
         );
         session.browser.wait_for(&there).await?;
     }
-    // What is found nowhere is told, and the way back is a key.
+    // Without results there is a message, and a key returns.
     session.browser.key(SLASH).await?;
     session.browser.type_into("//dialog//input", "qqqq").await?;
     session
@@ -73,7 +73,7 @@ async fn point_2_on_a_telephone_the_pages_stand_behind_a_button_and_fields_are_l
     assert_eq!(
         session.browser.run(is_shown).await?,
         true,
-        "beside the text"
+        "next to the text"
     );
     session.browser.narrow().await?;
     session.browser.open(&person).await?;
@@ -121,13 +121,13 @@ async fn f14_a_browser_finds_its_way_from_the_entry_point_and_from_what_is_misty
         .await?;
     session
         .browser
-        .click("//section[@id='perhaps-you-meant']//a[.='svc:person']")
+        .click("//section[@id='did-you-mean']//a[.='svc:person']")
         .await?;
     session
         .browser
         .wait_for("location.pathname.endsWith('/docs/v1/person')")
         .await?;
-    // From a request on the page into the explorer.
+    // From a request on the page to the explorer.
     session
         .browser
         .click("//a[@aria-label='Try it in the explorer: List people']")

@@ -12,7 +12,7 @@ use crate::support::TestResult;
 use crate::support::client::link;
 use crate::support::program::KEY;
 
-/// What is seen of each.
+/// The width of both pictures.
 const WIDTH: u32 = 1120;
 const HEIGHT: f64 = 800.0;
 

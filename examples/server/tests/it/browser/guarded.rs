@@ -1,4 +1,6 @@
-//! What the explorer asks of collections, and what guards its writes (FLT-01, ETG-07, IDM-01).
+//! The filters and orders of the explorer, and its safe writes.
+//!
+//! Requirements: FLT-01, ETG-07, IDM-01.
 
 use serde_json::{Value, json};
 
@@ -8,9 +10,8 @@ use crate::support::TestResult;
 use crate::support::client::{Client, link};
 use crate::support::program::KEY;
 
-/// What keeps somebody from using the page who does not see it: controls without a name, ids that
-/// are there twice, references to what is not there, and tables whose heads say of nothing that
-/// they head it.
+/// Barriers for people who do not see the page: controls without a name, duplicate ids, references
+/// to missing elements, and table heads without a scope.
 const BARRIERS: &str = "
     const named = node => node.labels?.length || node.ariaLabel || node.textContent.trim();
     const ids = [...document.querySelectorAll('[id]')].map(node => node.id);
@@ -28,7 +29,7 @@ async fn assert_open_to_all(browser: &mut Browser) -> TestResult {
     Ok(())
 }
 
-/// The first person of the demo that has an e-mail address: where it is, and the address.
+/// Returns the first person of the demo with an e-mail address: its URL, and the address.
 async fn somebody(session: &Session, client: &mut Client) -> TestResult<(String, String)> {
     let people = client
         .get(&format!("{}people", session.demo.base_url))
@@ -40,7 +41,7 @@ async fn somebody(session: &Session, client: &mut Client) -> TestResult<(String,
     let person = people
         .iter()
         .find(address)
-        .ok_or("nobody with an address")?;
+        .ok_or("no person with an address")?;
     let email = person["email_addresses"][0]["address"]
         .as_str()
         .ok_or("no address")?
@@ -72,7 +73,7 @@ async fn flt_03_a_collection_is_filtered_and_what_is_wrong_stands_at_the_filter(
         .await?;
     assert!(session.browser.text().await?.contains(&email));
     assert_open_to_all(&mut session.browser).await?;
-    // The error of the server stands at the field, with what was typed.
+    // The error of the server is at the field, with the typed text.
     session.browser.enter("filter", "shoe_size eq '42'").await?;
     session.browser.press("Apply").await?;
     session
@@ -83,7 +84,7 @@ async fn flt_03_a_collection_is_filtered_and_what_is_wrong_stands_at_the_filter(
         .await?;
     let said = "return [...document.querySelectorAll('.query .errors li')].map(problem => problem.textContent);";
     let said = session.browser.run(said).await?;
-    let said = said[0].as_str().ok_or("nothing is said")?;
+    let said = said[0].as_str().ok_or("no error text")?;
     assert!(
         said.starts_with("FILTER_INVALID")
             && said.contains("at character 1")
@@ -98,7 +99,7 @@ async fn flt_03_a_collection_is_filtered_and_what_is_wrong_stands_at_the_filter(
         "shoe_size eq '42'"
     );
     assert_open_to_all(&mut session.browser).await?;
-    // By a date, with the pages behind it; then all again.
+    // Ordered by a date, with the following pages; then all records again.
     session.browser.enter("filter", "").await?;
     session.browser.choose("order", "modified_date").await?;
     session.browser.press("Apply").await?;
@@ -118,7 +119,7 @@ async fn flt_03_a_collection_is_filtered_and_what_is_wrong_stands_at_the_filter(
         .browser
         .wait_for("location.hash === '#/people' && document.querySelectorAll('.records tbody tr').length === 25")
         .await?;
-    // What cannot be filtered has no form.
+    // A collection without filters has no form.
     session.open("people/nobody/signatures").await?;
     assert_eq!(
         session
@@ -143,7 +144,7 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
     session.use_key(KEY).await?;
     session.open(&path).await?;
     session.browser.press("Change a person").await?;
-    // The tag of the record is shown, and is what the form sends.
+    // The entity tag of the record is shown, and the form sends it.
     let tags = "const tag = document.querySelector('.tag').textContent;\
                 return tag.startsWith('\"') && document.querySelector('.panel').innerText.includes(`If-Match: ${tag}`);";
     assert_eq!(session.browser.run(tags).await?, true);
@@ -159,7 +160,7 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
     session.browser.press("Send").await?;
     session
         .browser
-        .wait_for("document.querySelector('.panel').innerText.includes('Somebody changed this record meanwhile')")
+        .wait_for("document.querySelector('.panel').innerText.includes('This record has been changed since you read it')")
         .await?;
     let cells = "return [...document.querySelectorAll('.conflict tbody tr')].map(row => [...row.children].map(cell => cell.textContent));";
     let cells = session.browser.run(cells).await?;
@@ -178,26 +179,23 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
         "the post",
         "nothing was overwritten"
     );
-    // Nor by a form that is opened again: it has the record as it was read, and the tag of that.
+    // The same for a form that is opened again: it has the record as it was read, with its tag.
     session.browser.press("Close").await?;
     session.browser.press("Change a person").await?;
     session.browser.enter("source", "a stall").await?;
     session.browser.press("Send").await?;
     session
         .browser
-        .wait_for("document.querySelector('.panel').innerText.includes('Somebody changed this record meanwhile')")
+        .wait_for("document.querySelector('.panel').innerText.includes('This record has been changed since you read it')")
         .await?;
     assert_eq!(
         client.get(&person).await?["source"],
         "the post",
-        "nor with the tag of what was never shown"
+        "nor with the tag of a version that was not shown"
     );
     assert_open_to_all(&mut session.browser).await?;
-    // On what is there now, only what was typed is changed.
-    session
-        .browser
-        .press("Send again, to what is there now")
-        .await?;
+    // Only the typed values are changed in the current version.
+    session.browser.press("Apply to the current record").await?;
     session
         .browser
         .wait_for("document.querySelector('.properties')?.innerText.includes('a stall')")
@@ -209,7 +207,7 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
     );
     let sent = session.browser.requested_bodies().await?;
     assert_eq!(sent, ["{\"source\": \"a stall\"}"; 3]);
-    // What was changed since it was read is not deleted unseen, either.
+    // A record that was changed since it was read is not deleted without a warning, either.
     session.browser.press("Delete a person").await?;
     assert_eq!(
         client
@@ -224,7 +222,7 @@ async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -
         .wait_for("document.querySelector('.conflict')?.innerText.includes('a fair')")
         .await?;
     assert_open_to_all(&mut session.browser).await?;
-    session.browser.press("Delete what is there now").await?;
+    session.browser.press("Delete the current record").await?;
     session
         .browser
         .wait_for("document.body.innerText.includes('Done: 204')")
@@ -248,7 +246,7 @@ async fn idm_01_a_form_whose_answer_was_lost_makes_one_record() -> TestResult {
     let key = "return document.querySelector('.panel').innerText.match(/Idempotency-Key: (\\S+)/)?.[1] ?? null;";
     let first = session.browser.run(key).await?;
     assert!(first.as_str().is_some_and(|key| key.len() >= 32), "{first}");
-    // The server does it, and the answer gets lost.
+    // The server executes the request, and the response is lost.
     let lose = "const whole = window.fetch; window.fetch = async (...request) => {\
                 await whole(...request); window.fetch = whole; throw new TypeError('lost'); };";
     session.browser.run(lose).await?;
@@ -276,7 +274,7 @@ async fn idm_01_a_form_whose_answer_was_lost_makes_one_record() -> TestResult {
         before + 1,
         "IDM-01"
     );
-    // Another form has another key, and one that was answered, too.
+    // Another form has another key, and so has a form after a response.
     session.browser.press("Create a tag").await?;
     let second = session.browser.run(key).await?;
     session.browser.enter("name", "Harbour festival").await?;

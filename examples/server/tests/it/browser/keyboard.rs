@@ -1,6 +1,5 @@
-//! With the keyboard alone, from the page that a browser gets at the entry point to a recorded
-//! signature (WCAG 2.2: 2.1.1, 2.1.2, 2.4.3, 2.4.7, 2.4.11): no click, and no script that does
-//! anything but look.
+//! From the page at the entry point to a recorded signature with the keyboard only (WCAG 2.2:
+//! 2.1.1, 2.1.2, 2.4.3, 2.4.7, 2.4.11). The test does not click, and its scripts only read.
 
 use serde_json::{Value, json};
 
@@ -13,11 +12,11 @@ const SHIFT: char = '\u{E008}';
 const DOWN: char = '\u{E015}';
 const SPACE: char = ' ';
 
-/// So many presses may lead from one thing to the next.
+/// Maximum number of key presses from one element to the next.
 const FARTHEST: usize = 60;
 
-/// What has the focus: its text or name, and what is wrong with how that is seen. It has an
-/// outline, is within the window, and nothing lies over it.
+/// Returns the text or name of the focused element, and faults of its focus: it must have an
+/// outline, be in the window, and not be covered.
 const FOCUSED: &str = "
     const node = document.activeElement;
     const style = getComputedStyle(node);
@@ -36,7 +35,7 @@ const FOCUSED: &str = "
     const name = node.labels?.[0]?.textContent ?? node.ariaLabel ?? node.textContent;
     return { name: name.trim(), html: node.outerHTML.slice(0, 120), wrong };";
 
-/// Somebody who has only a keyboard.
+/// A user with a keyboard only.
 struct Hands<'s> {
     session: &'s mut Session,
     presses: usize,
@@ -50,7 +49,7 @@ impl Hands<'_> {
         self.session.browser.key(key).await
     }
 
-    /// What has the focus; it is seen.
+    /// Returns the focused element, which must be visible.
     async fn stop(&mut self) -> TestResult<String> {
         self.stops += 1;
         let focused = self.session.browser.run(FOCUSED).await?;
@@ -58,7 +57,7 @@ impl Hands<'_> {
         Ok(focused["name"].as_str().ok_or("no name")?.to_owned())
     }
 
-    /// Goes on to what has this name.
+    /// Moves the focus forward to the element with this name.
     async fn reach(&mut self, name: &str) -> TestResult {
         let mut passed = Vec::new();
         for _ in 0..FARTHEST {
@@ -69,10 +68,10 @@ impl Hands<'_> {
             }
             passed.push(focused);
         }
-        Err(format!("no key leads to {name}, past {passed:#?}").into())
+        Err(format!("the keyboard does not reach {name}; it passes {passed:#?}").into())
     }
 
-    /// Goes back by one.
+    /// Moves the focus back by one element.
     async fn back(&mut self) -> TestResult<String> {
         self.presses += 1;
         self.session.browser.key_with(SHIFT, TAB).await?;
@@ -124,7 +123,7 @@ async fn from_the_entry_point_to_a_recorded_signature_by_keys_alone() -> TestRes
     hands
         .until("document.querySelector('h1')?.textContent === 'Entry point'")
         .await?;
-    // What is read is at its heading; the key stands before that.
+    // The focus is at the heading; the key field is before it.
     for _ in 0..FARTHEST {
         if hands.back().await? == "API key" {
             break;
@@ -151,14 +150,14 @@ async fn from_the_entry_point_to_a_recorded_signature_by_keys_alone() -> TestRes
     hands
         .until("document.activeElement.closest('.panel form')")
         .await?;
-    // The form has the focus at its first field, the name of the person.
+    // The focus of the form is at its first field, the name of the person.
     assert_eq!(hands.stop().await?, "given_name");
     hands.type_text("Keyed").await?;
     hands.reach("email_addresses").await?;
     hands.press(ENTER).await?;
     hands.reach("Add email_addresses").await?;
     hands.press(ENTER).await?;
-    // The new group stands before the button.
+    // The new group is before the button.
     for _ in 0..FARTHEST {
         if hands.back().await? == "address" {
             break;
@@ -175,7 +174,7 @@ async fn from_the_entry_point_to_a_recorded_signature_by_keys_alone() -> TestRes
     hands
         .until("document.querySelector('.panel').innerText.includes('Done: 200')")
         .await?;
-    // One reads on at what was done.
+    // The focus continues at the result.
     hands
         .until("document.activeElement.textContent.startsWith('Done: 200')")
         .await?;
@@ -185,7 +184,7 @@ async fn from_the_entry_point_to_a_recorded_signature_by_keys_alone() -> TestRes
     );
     assert!(hands.presses <= 90, "{} presses", hands.presses);
 
-    // It is there, and so is who signed.
+    // The signature exists, and so does the person.
     let recorded = client.get(&format!("{signatures}?per_page=100")).await?;
     assert_eq!(recorded["total_records"], before + 1);
     let mut people = Vec::new();

@@ -1,5 +1,5 @@
-//! What the explorer costs on the wire, as the browser counts it: headers and bodies, of the first
-//! opening and of the second (F10 and point 9 of the pages).
+//! The transfer size of the explorer as the browser counts it: headers and bodies, for the first
+//! and the second view (F10 and point 9 of the pages).
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::browser::driver::Browser;
 use crate::support::TestResult;
 use crate::support::program::KEY;
 
-/// What was received for each address since this was last asked.
+/// Returns the received bytes for each URL since the last call.
 pub(crate) async fn received(browser: &mut Browser) -> TestResult<Vec<(String, u64)>> {
     let mut addresses = BTreeMap::new();
     let mut received = Vec::new();
@@ -73,7 +73,7 @@ async fn point_9_the_explorer_opens_with_60_kb_and_again_with_5() -> TestResult 
         sum(&second),
         second.len()
     );
-    // What is asked for again was there already; what has a version is not even asked for.
+    // Repeated requests get 304, and versioned files are not requested again.
     assert!(
         second.iter().any(|(_, bytes)| *bytes > 0) && sum(&second) <= 5_000,
         "{second:#?}"
@@ -87,7 +87,7 @@ async fn point_9_the_explorer_opens_with_60_kb_and_again_with_5() -> TestResult 
         !asked.iter().any(|address| address.contains("/explorer/")),
         "{asked:?}"
     );
-    // A form costs its own route, once, and no whole document.
+    // A form needs its own route once, and no whole document.
     session.use_key(KEY).await?;
     session.open("people").await?;
     session
@@ -100,7 +100,7 @@ async fn point_9_the_explorer_opens_with_60_kb_and_again_with_5() -> TestResult 
         .wait_for("document.querySelector('.panel form')")
         .await?;
     let form = received(&mut session.browser).await?;
-    // Beside the explorer's own files, which are loaded on their first use.
+    // In addition to the files of the explorer, which are loaded on their first use.
     let is_described =
         |address: &str| address.contains("/docs/") && !address.contains("/docs/explorer/");
     let described: Vec<_> = form

@@ -1,5 +1,7 @@
-//! The map: a picture without scripts in the documentation, and in the explorer around a record,
-//! with counts (ENT-22).
+//! The map: a picture without scripts in the documentation, and a map around a record with counts
+//! in the explorer.
+//!
+//! Requirements: ENT-22.
 
 use serde_json::json;
 
@@ -8,11 +10,11 @@ use crate::support::TestResult;
 use crate::support::client::link;
 use crate::support::program::KEY;
 
-/// Shows the map of what the explorer shows.
+/// Opens the map of the current page of the explorer.
 async fn show_map(session: &mut Session) -> TestResult {
     session
         .browser
-        .click("//summary[.='Show what this leads to']")
+        .click("//summary[.='Show related records']")
         .await?;
     session
         .browser
@@ -28,16 +30,15 @@ async fn ent_22_the_map_is_a_picture_with_links_that_needs_no_script() -> TestRe
         .browser
         .open(&format!("{}docs/v1/map", session.demo.base_url))
         .await?;
-    // The texts of all nodes lie within them, also in the fonts of this machine.
+    // The texts of all nodes are inside them, also with the fonts of this machine.
     let outside = "return [...document.querySelectorAll('.map-box a')].filter(a => {
         const [box, text] = [a.querySelector('rect').getBoundingClientRect(), a.querySelector('text').getBoundingClientRect()];
-        // The picture grows with its column, and with it what a letter's box has above and below
-        // the letter.
+        // The picture scales with its column, and so does the space above and below letters.
         const room = 2 * box.width / a.querySelector('rect').width.baseVal.value;
         return text.left < box.left || text.right > box.right || text.top < box.top - room || text.bottom > box.bottom + room;
     }).map(a => a.textContent);";
     assert_eq!(session.browser.run(outside).await?, json!([]));
-    // Links have names, lines are nothing to a screen reader, and what scrolls can be reached.
+    // Links have names, screen readers ignore lines, and scrollable boxes can be focused.
     let unnamed = "return [...document.querySelectorAll('.map-box a')].filter(a => !a.textContent.trim() || a.getAttribute('href') === null).length;";
     assert_eq!(session.browser.run(unnamed).await?, 0);
     let hidden = "return [...document.querySelectorAll('.map-box path')].every(path => path.closest('[aria-hidden=true]'));";
@@ -56,7 +57,7 @@ async fn ent_22_the_map_is_a_picture_with_links_that_needs_no_script() -> TestRe
         .browser
         .wait_for("location.pathname.endsWith('/docs/v1/petition')")
         .await?;
-    // On a telephone the picture scrolls in its own box, and the page does not.
+    // On a telephone, the picture scrolls in its own box, and the page does not scroll.
     session.browser.narrow().await?;
     session
         .browser
@@ -74,7 +75,7 @@ async fn ent_22_the_map_is_a_picture_with_links_that_needs_no_script() -> TestRe
 async fn ent_22_the_explorer_maps_the_entry_point_and_counts_on_a_press() -> TestResult {
     let mut session = Session::start().await?;
     show_map(&mut session).await?;
-    // Without a key nothing is counted, and that is said.
+    // Without a key nothing is counted, and a message states this.
     let count = "//button[starts-with(., 'Count the records')]";
     session.browser.click(count).await?;
     session
@@ -113,8 +114,8 @@ async fn ent_22_the_explorer_maps_the_entry_point_and_counts_on_a_press() -> Tes
         collections,
         "{asked:?}"
     );
-    // Bars by day, with the same numbers as a table: those of all days are the records of these
-    // days.
+    // Bars by day, with the same numbers as a table. The sum of all days is the number of records
+    // of these days.
     session.browser.press("Records by day …").await?;
     session.browser.press("Show 14 days (16 requests)").await?;
     session
@@ -161,7 +162,7 @@ async fn ent_22_the_explorer_maps_the_entry_point_and_counts_on_a_press() -> Tes
         days.last().is_some_and(|newest| *newest > 0),
         "the last day is that of the newest record"
     );
-    // A node leads on.
+    // A node is a link.
     session
         .browser
         .click("//*[name()='a'][@data-kind='petitions']")
@@ -183,7 +184,8 @@ async fn ent_22_around_a_record_stands_what_its_links_lead_to() -> TestResult {
         .get(&format!("{}petitions", session.demo.base_url))
         .await?;
     let petition = link(&petitions["_embedded"]["svc:petitions"][0], "self")?;
-    // What somebody calls it is text, short, and turns nothing around.
+    // The title of a record is shown as text. It is shortened, and cannot change the text
+    // direction.
     let name = format!("<img src=x>\u{202E}{}", "long ".repeat(20));
     let changed = client
         .send("PUT", &petition, Some(&json!({ "title": name })))
@@ -230,14 +232,14 @@ async fn ent_22_around_a_record_stands_what_its_links_lead_to() -> TestResult {
             .await?,
         total.to_string()
     );
-    // By keys to the collection.
+    // With the keyboard to the collection.
     session.reach(&format!("signatures {total}")).await?;
     session.browser.key(ENTER).await?;
     session
         .browser
         .wait_for("document.querySelector('h1').textContent === 'signatures'")
         .await?;
-    // On a telephone all of it stands below the record, within the window.
+    // On a telephone, all of it is below the record, within the window.
     session.browser.narrow().await?;
     session.open(&path).await?;
     show_map(&mut session).await?;

@@ -1,5 +1,7 @@
-//! The explorer, the documentation and the page of another site in a browser (ENT-22, HLP-08).
-//! Needs Chromium and chromedriver: `.ci/browser` runs it.
+//! The explorer, the documentation and the campaign page in a browser. Needs Chromium and
+//! chromedriver: `.ci/browser` runs it.
+//!
+//! Requirements: ENT-22, HLP-08.
 
 mod axe;
 mod campaign_page;
@@ -29,17 +31,17 @@ use crate::support::TestResult;
 use crate::support::client::{Client, link};
 use crate::support::program::{KEY, Program};
 
-/// The keys that lead through a page, as `WebDriver` names them.
+/// The keys that move the focus, as `WebDriver` names them.
 const TAB: char = '\u{E004}';
 const ENTER: char = '\u{E007}';
 
 const HOSTILE: &str = "<img src=x onerror=document.title=1>";
 
-/// A demo, and a browser that looks at its explorer.
+/// A demo, and a browser with its explorer.
 struct Session {
     demo: Program,
     browser: Browser,
-    /// The address of the explorer.
+    /// The URL of the explorer.
     explorer: String,
     _folder: tempfile::TempDir,
 }
@@ -49,7 +51,7 @@ impl Session {
         Self::with(&[]).await
     }
 
-    /// With more arguments for the demo.
+    /// Opens a session with more arguments for the demo.
     async fn with(arguments: &[&str]) -> TestResult<Self> {
         let folder = tempfile::tempdir()?;
         let arguments = [
@@ -73,7 +75,8 @@ impl Session {
         Ok(session)
     }
 
-    /// With the key of the demo, at the form of an action that a path below the entry point offers.
+    /// Opens a session with the key of the demo, at the form of an action at a path below the entry
+    /// point.
     async fn at_form(path: &str, action: &str) -> TestResult<Self> {
         let mut session = Self::start().await?;
         session.use_key(KEY).await?;
@@ -82,7 +85,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Turns the open explorer to a path below the entry point, where it is not yet.
+    /// Opens a path below the entry point in the current explorer.
     async fn open(&mut self, path: &str) -> TestResult {
         self.browser
             .turn(&format!("location.hash = {};", json!(format!("#/{path}"))))
@@ -94,7 +97,7 @@ impl Session {
         self.browser.press("Use key").await
     }
 
-    /// Goes on with the key that leads through a page, as far as what has this text.
+    /// Presses the tab key until the element with this text has the focus.
     async fn reach(&mut self, text: &str) -> TestResult {
         for _ in 0..200 {
             self.browser.key(TAB).await?;
@@ -106,15 +109,15 @@ impl Session {
                 return Ok(());
             }
         }
-        Err(format!("no key leads to {text}").into())
+        Err(format!("the keyboard does not reach {text}").into())
     }
 
     async fn client(&self) -> TestResult<Client> {
         Client::connect(self.demo.address()?, Some(KEY)).await
     }
 
-    /// Ends it; the browser has complained of nothing, and asked no other server for anything.
-    /// `refused` are the statuses that the test brought about, which the console reports.
+    /// Ends the session. The browser reported no error and sent no request to another server.
+    /// `refused` are the error statuses that the test caused, which the console reports.
     async fn end(mut self, refused: &[u16]) -> TestResult {
         let is_expected = |entry: &Value| {
             let text = entry["message"].as_str().unwrap_or_default();
@@ -138,7 +141,7 @@ impl Session {
         let requested = self.browser.all_requested().await?;
         assert!(!requested.is_empty());
         for address in requested {
-            // The browser's own pages come from itself.
+            // The pages of the browser itself come from the browser.
             let is_own = address.starts_with("chrome://") || address.starts_with("data:");
             assert!(
                 is_own || address.starts_with(&format!("{host}/")),
@@ -163,8 +166,7 @@ impl Session {
 #[ignore = "needs Chromium: .ci/browser"]
 async fn ent_22_from_the_entry_point_to_a_person_and_from_page_to_page() -> TestResult {
     let mut session = Session::start().await?;
-    // From the moment of a click on, the explorer says that what it shows does not stand: by a
-    // button, a link, a form.
+    // From the time of a click on a button, a link or a form, the explorer marks its view as busy.
     for clicked in ["ul.links button", "nav ol a", "form.key button"] {
         let click = format!(
             "document.querySelector({clicked:?}).click(); return document.querySelector('.columns').ariaBusy;"
@@ -178,7 +180,7 @@ async fn ent_22_from_the_entry_point_to_a_person_and_from_page_to_page() -> Test
             json!(null)
         );
     }
-    // Without a key, collections are refused, and the explorer says what to do.
+    // Without a key, collections are rejected, and the explorer shows what to do.
     session.browser.press("svc:people").await?;
     session
         .browser
@@ -233,7 +235,7 @@ async fn ent_22_from_the_entry_point_to_a_person_and_from_page_to_page() -> Test
         (&crumbs[0], &crumbs[1]),
         (&json!("Entry point"), &json!("people"))
     );
-    // The exchange as it was, and a copy of its request without the key.
+    // The unchanged exchange, and a copy of its request without the key.
     assert!(
         text.contains("200 OK in ") && text.contains("Headers"),
         "{text}"
@@ -257,7 +259,7 @@ async fn ent_22_from_the_entry_point_to_a_person_and_from_page_to_page() -> Test
             "{copy}"
         );
     }
-    // A deep link shows the same again.
+    // A deep link shows the same view.
     let hash = session.browser.run("return location.hash;").await?;
     session.browser.press("svc:signatures").await?;
     session
@@ -271,11 +273,11 @@ async fn ent_22_from_the_entry_point_to_a_person_and_from_page_to_page() -> Test
             "location.hash === {hash} && document.querySelector('.properties')"
         ))
         .await?;
-    // An address outside the interface is not asked for, and gets no key.
+    // The explorer does not request a URL outside of the API, and does not send it the key.
     session.open("../../elsewhere").await?;
     session
         .browser
-        .wait_for("document.body.innerText.includes('This is no address of the interface')")
+        .wait_for("document.body.innerText.includes('This is not an address of the API')")
         .await?;
     let crumbs = "return [document.querySelector('h1').textContent, ...[...document.querySelectorAll('nav ol a')].map(a => a.textContent)];";
     assert_eq!(
@@ -327,7 +329,7 @@ async fn err_26_what_is_wrong_with_a_question_stands_beside_its_fields() -> Test
         .run("return document.querySelectorAll('[aria-invalid=true]').length;")
         .await?;
     assert_eq!(invalid, 3);
-    // Mended, it is taken, and can be opened.
+    // After a correction the record is accepted, and can be opened.
     session
         .browser
         .choose("question_type *", "SingleChoice")
@@ -346,7 +348,7 @@ async fn err_26_what_is_wrong_with_a_question_stands_beside_its_fields() -> Test
         .browser
         .wait_for("document.querySelector('h1').textContent === 'Which days?'")
         .await?;
-    // A change sends only what was changed.
+    // A change sends only the changed fields.
     session.browser.press("Change a question").await?;
     session.browser.enter("summary", "About the week.").await?;
     session.browser.press("Send").await?;
@@ -392,7 +394,7 @@ async fn hlp_01_a_helper_is_used_with_a_key_and_without_one() -> TestResult {
         .browser
         .wait_for("document.querySelector('.panel').innerText.includes('Done: 200')")
         .await?;
-    // What a stranger wrote is text wherever it is shown.
+    // Text of an anonymous caller is always shown as text.
     session
         .browser
         .click("//a[.='Open Signed in a browser']")
@@ -411,7 +413,7 @@ async fn hlp_01_a_helper_is_used_with_a_key_and_without_one() -> TestResult {
             .await?,
         0
     );
-    // Without a key the answer tells nothing.
+    // The response to a request without a key reveals nothing.
     let mut client = session.client().await?;
     let petitions = client
         .get(&format!("{}petitions", session.demo.base_url))
@@ -436,7 +438,7 @@ async fn hlp_01_a_helper_is_used_with_a_key_and_without_one() -> TestResult {
         .await?;
     let body = session
         .browser
-        .run("return document.querySelector('.exchange [aria-label=\"Body of the answer\"]').textContent;")
+        .run("return document.querySelector('.exchange [aria-label=\"Body of the response\"]').textContent;")
         .await?;
     assert_eq!(body, "{}", "HLP-07");
     session.end(&[401]).await
@@ -464,8 +466,8 @@ async fn ent_22_the_pages_are_read_with_the_keyboard_in_a_narrow_window() -> Tes
                 "document.styleSheets.length === 1 && document.styleSheets[0].cssRules.length > 20",
             )
             .await?;
-        // The first key leads to a link that is seen then, and over what stands on every page into
-        // this one.
+        // The first key press focuses a visible link, which skips the navigation that is on every
+        // page.
         session.browser.key(TAB).await?;
         let skips = "document.activeElement.className === 'skip' && document.activeElement.getBoundingClientRect().left >= 0";
         session.browser.wait_for(skips).await?;
@@ -485,7 +487,7 @@ async fn ent_22_the_pages_are_read_with_the_keyboard_in_a_narrow_window() -> Tes
             "{path} is wider than its window"
         );
     }
-    // The explorer, too: to a person and its form by keys alone, with each action once.
+    // The same for the explorer: to a person and its form by keyboard only, with each action once.
     session.browser.open(&session.explorer).await?;
     session.use_key(KEY).await?;
     session.reach("svc:people").await?;
@@ -524,7 +526,7 @@ async fn ent_22_the_pages_are_read_with_the_keyboard_in_a_narrow_window() -> Tes
     ]);
     assert_eq!(
         actions, expected,
-        "RES-person-48: two relations lead to one helper"
+        "RES-person-48: two relations link to one helper"
     );
     session.end(&[]).await
 }
@@ -550,8 +552,8 @@ async fn cap_04_the_explorer_offers_what_the_server_declares_and_no_more() -> Te
         json!(["Change a person"]),
         "CAP-04"
     );
-    // A field has the form of its type: a list, a list that is open, a group; none for what the
-    // server keeps.
+    // A field has the control of its type: a list, an open list, a group. Fields that only the
+    // server sets have no control.
     let options = |label: &str| {
         format!(
             "return [...document.getElementById([...document.querySelectorAll('.panel label')].find(label => \
@@ -588,7 +590,7 @@ async fn cap_04_the_explorer_offers_what_the_server_declares_and_no_more() -> Te
         .await?;
     let other = "//input[@aria-label='party_identification: other value']";
     session.browser.type_into(other, "Harbour List").await?;
-    // Free keys stand one on a line; what is added to an array and removed again is not sent.
+    // Free keys are one on a line. An array element that was added and removed is not sent.
     session
         .browser
         .enter("custom_fields", "colour = green")

@@ -1,5 +1,5 @@
-//! Every state in a narrow window (WCAG 2.2, 1.4.10 Reflow): the page itself never scrolls
-//! sideways, only a table or code within its own box does.
+//! Checks every state in a narrow window (WCAG 2.2, 1.4.10 Reflow): the page itself never scrolls
+//! sideways. Only tables and code scroll in their boxes.
 
 use serde_json::Value;
 
@@ -7,20 +7,20 @@ use crate::browser::Session;
 use crate::browser::states::{self, Visitor};
 use crate::support::TestResult;
 
-/// A telephone, and the least width at which nothing may be lost.
+/// The width of a telephone, and the smallest width at which no content may be lost.
 const WIDTHS: [u32; 2] = [360, 320];
 
-/// What is wrong in a narrow window: the page as a whole is too wide, something scrolls sideways
-/// that is no table, code or picture, something sticks out, or a word of a button or a head is
-/// broken into pieces.
+/// Returns faults in a narrow window. The whole page is too wide. An element other than a table,
+/// code or a picture scrolls sideways. An element exceeds the window. A word of a button or a
+/// heading is split.
 const FAULTS: &str = "
     const named = (node) => `${node.localName}.${node.className?.baseVal ?? node.className} ${node.scrollWidth} > ${node.clientWidth}`;
     const root = document.documentElement;
     const may = (node) => node.matches('pre, textarea, input, select, .json, .map-box') || (node.matches('.wide') && node.querySelector('table'));
     const scrolls = (node) => node.scrollWidth > node.clientWidth && ['auto', 'scroll'].includes(getComputedStyle(node).overflowX);
-    // What is folded has no size of its own.
+    // Folded elements have no size.
     const wide = [...document.body.querySelectorAll('*')].filter((node) => node.checkVisibility() && scrolls(node) && !may(node));
-    // What lies over the page does not make that wider.
+    // Elements over the page do not make it wider.
     const sticksOut = (node) => node.getBoundingClientRect().left < 0 || node.getBoundingClientRect().right > innerWidth;
     const over = [...document.querySelectorAll('dialog[open], :popover-open')].filter(sticksOut);
     const lines = (node) => {
@@ -76,7 +76,7 @@ async fn no_state_scrolls_sideways_at_360_and_320_pixels_but_in_its_tables_and_c
     assert!(narrow.faults.is_empty(), "{:#?}", narrow.faults);
     assert!(
         narrow.scrolling > 0,
-        "no table is wider than its box: this shows nothing"
+        "no table is wider than its box, so that this test checks nothing"
     );
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! Writing that is safe and visible: one request at a time, focus that goes on, refusals that say
-//! what to do (IDM-01, AUT-03, AUT-04).
+//! Safe and visible writes: one request at a time, a correct focus, and rejections with a hint.
+//!
+//! Requirements: IDM-01, AUT-03, AUT-04.
 
 use serde_json::json;
 
@@ -9,7 +10,7 @@ use crate::support::TestResult;
 /// A key that the demo does not know.
 pub(crate) const WRONG: &str =
     "svck_0000000000000000000000000000000000000000000000000000000000000000";
-/// A key of the demo that may only read.
+/// A read-only key of the demo.
 pub(crate) const READS: &str = "browser-key-that-may-only-read";
 
 const FOCUSED: &str = "return document.activeElement.textContent;";
@@ -42,11 +43,11 @@ async fn idm_01_what_is_clicked_three_times_is_sent_once_and_the_focus_goes_on()
             .is_some_and(|text| text.starts_with("Done: 201")),
         "{focused}"
     );
-    // A form that is closed leads back to where it was opened.
+    // Closing a form moves the focus to where it was opened.
     session.browser.press("Create a tag").await?;
     session.browser.press("Close").await?;
     assert_eq!(session.browser.run(FOCUSED).await?, "Create a tag");
-    // What was refused can be sent again.
+    // A rejected request can be sent again.
     session.browser.press("Create a tag").await?;
     session.browser.enter("name", "volunteer").await?;
     session.browser.press("Send").await?;
@@ -96,7 +97,7 @@ async fn aut_03_a_wrong_key_no_key_and_a_missing_right_are_told_apart() -> TestR
     session.browser.press("Send").await?;
     session
         .browser
-        .wait_for("document.querySelector('.panel [role=alert]').innerText.includes('This key may not do this')")
+        .wait_for("document.querySelector('.panel [role=alert]').innerText.includes('This key lacks the required right')")
         .await?;
     session.browser.wait_for(leads_on).await?;
     assert_eq!(
@@ -109,8 +110,7 @@ async fn aut_03_a_wrong_key_no_key_and_a_missing_right_are_told_apart() -> TestR
     session.end(&[401, 403]).await
 }
 
-/// F6: what a write is answered with, once somebody has gone on, changes nothing of what is shown
-/// there.
+/// F6: the response to a write does not change the view if the user has opened another page.
 #[tokio::test]
 #[ignore = "needs Chromium: .ci/browser"]
 async fn f6_an_answer_that_comes_late_does_not_take_the_place_of_what_is_shown() -> TestResult {
@@ -119,7 +119,7 @@ async fn f6_an_answer_that_comes_late_does_not_take_the_place_of_what_is_shown()
     session.browser.press("Send").await?;
     session.browser.click("//a[.='Open left-behind']").await?;
     session.browser.press("Delete a tag").await?;
-    // It comes once the other page stands.
+    // The response arrives after the other page is ready.
     let hold = "const whole = window.fetch; window.fetch = async (address, how) => {
         const answer = await whole(address, how);
         const stands = () => document.querySelectorAll('.records tbody tr').length === 25;
@@ -132,7 +132,7 @@ async fn f6_an_answer_that_comes_late_does_not_take_the_place_of_what_is_shown()
     session.browser.run(hold).await?;
     session
         .browser
-        .wait_for("document.querySelector('.said').textContent.endsWith('was answered with 204.')")
+        .wait_for("document.querySelector('.said').textContent.endsWith('returned 204.')")
         .await?;
     assert_eq!(
         session

@@ -1,5 +1,5 @@
-//! Pictures of each sort of page and of each state of the explorer, in light and dark, wide and
-//! narrow, for people to look at: `.ci/screenshots FOLDER`.
+//! Takes screenshots of each type of page and each state of the explorer for people, in light and
+//! dark, wide and narrow: `.ci/screenshots FOLDER`.
 
 use std::path::{Path, PathBuf};
 
@@ -13,14 +13,14 @@ use crate::support::TestResult;
 const WIDTHS: [u32; 2] = [1280, 390];
 const SCHEMES: [&str; 2] = ["light", "dark"];
 
-/// Of longer pages, so many pixels are in the picture.
+/// Maximum height of a picture in pixels.
 const LONGEST: f64 = 6000.0;
 
 /// A folder of pictures.
 struct Album(PathBuf);
 
 impl Visitor for Album {
-    /// A picture of it, four times.
+    /// Takes four pictures.
     async fn visit(&mut self, session: &mut Session, name: &str) -> TestResult {
         for width in WIDTHS {
             for scheme in SCHEMES {
@@ -33,7 +33,7 @@ impl Visitor for Album {
     }
 }
 
-/// Decodes a picture as the driver sends it.
+/// Decodes a picture of the driver.
 pub(crate) fn decoded(base64: &str) -> TestResult<Vec<u8>> {
     Ok(BASE64_STANDARD.decode(base64)?)
 }
@@ -41,7 +41,7 @@ pub(crate) fn decoded(base64: &str) -> TestResult<Vec<u8>> {
 #[tokio::test]
 #[ignore = "writes pictures into a folder: .ci/screenshots FOLDER"]
 async fn pictures_of_all_pages() -> TestResult {
-    let folder = std::env::var_os("SVC_SCREENSHOTS").ok_or("SVC_SCREENSHOTS names no folder")?;
+    let folder = std::env::var_os("SVC_SCREENSHOTS").ok_or("SVC_SCREENSHOTS must be a folder")?;
     std::fs::create_dir_all(&folder)?;
     states::walk(&mut Album(Path::new(&folder).to_owned())).await
 }

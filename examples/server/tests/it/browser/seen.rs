@@ -1,5 +1,5 @@
-//! What was sent and received is seen as it was, and what is shown is so now (F3, F4, F6, F7, F9,
-//! F11 of the pages).
+//! Sent and received data is shown unchanged, and the view is up to date (F3, F4, F6, F7, F9, F11
+//! of the pages).
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::TestResult;
 use crate::support::client::link;
 use crate::support::program::KEY;
 
-/// Answers requests for one path with a text, until the page is left.
+/// Responds to requests for one path with a text, until the page is left.
 pub(crate) fn answering(path: &str, text: &str) -> String {
     let (path, text) = (json!(path), json!(text));
     format!(
@@ -18,7 +18,7 @@ pub(crate) fn answering(path: &str, text: &str) -> String {
 }
 
 const BODY: &str =
-    "return document.querySelector('.exchange [aria-label=\"Body of the answer\"]').textContent;";
+    "return document.querySelector('.exchange [aria-label=\"Body of the response\"]').textContent;";
 
 #[tokio::test]
 #[ignore = "needs Chromium: .ci/browser"]
@@ -44,7 +44,8 @@ async fn f3_the_exchange_of_a_write_stays_beside_the_record_it_led_to() -> TestR
             && exchange.contains("201"),
         "{exchange}"
     );
-    // A change, too: the merge patch with its null, its answer, and the copy of its request.
+    // The same for a change: the merge patch with its null, its response, and the copy of its
+    // request.
     session.browser.press("Change a tag").await?;
     session.browser.enter("description", "").await?;
     session.browser.press("Send").await?;
@@ -71,7 +72,7 @@ async fn f3_the_exchange_of_a_write_stays_beside_the_record_it_led_to() -> TestR
         .browser
         .wait_for("document.querySelector('.copies pre').textContent.includes('-X PUT')")
         .await?;
-    // Elsewhere it is of no interest.
+    // On other pages it is not shown.
     session.open("people").await?;
     session
         .browser
@@ -110,10 +111,10 @@ async fn f4_bytes_are_shown_as_they_were_received() -> TestResult {
         cells,
         json!(["gnpU+202Ex", "10.50", "9007199254740993", "1E-7", "é"])
     );
-    // Nothing on the page turns its text around, also not its title; a copy has every byte.
+    // No text on the page, including the title, changes the text direction. A copy has every byte.
     let turning = "return [document.body.textContent.includes('\\u202E'), document.title.includes('\\u202E')];";
     assert_eq!(session.browser.run(turning).await?, json!([false, false]));
-    session.browser.press("Copy answer").await?;
+    session.browser.press("Copy response").await?;
     session
         .browser
         .wait_for(&format!(
@@ -213,7 +214,7 @@ async fn f7_nested_objects_are_indented_and_f11_a_huge_document_is_folded() -> T
         height.as_f64().is_some_and(|height| height < 6000.0),
         "F11: {height}"
     );
-    // What is folded is there once it is opened.
+    // Folded content is created when it is opened.
     session
         .browser
         .click("//th[.='collections']/following-sibling::td//summary")
@@ -222,7 +223,7 @@ async fn f7_nested_objects_are_indented_and_f11_a_huge_document_is_folded() -> T
         .browser
         .wait_for("document.querySelector('.folded[open]').innerText.includes('people')")
         .await?;
-    // A huge answer has the nodes of what is seen.
+    // For a huge response, only the visible part has nodes.
     let records = (0..50_000).map(|at| {
         format!("{{\"a\": [{at}, \"a text that is long enough for a line of its own\"]}}")
     });
@@ -257,7 +258,7 @@ async fn f9_a_key_is_kept_in_the_tab_only_where_somebody_asks_for_it() -> TestRe
     );
     session
         .browser
-        .click("//label[.='Keep in this tab']")
+        .click("//label[.='Remember in this tab']")
         .await?;
     assert_eq!(session.browser.run(&kept).await?, json!([1, true]));
     let reload = "location.reload();";
@@ -273,7 +274,7 @@ async fn f9_a_key_is_kept_in_the_tab_only_where_somebody_asks_for_it() -> TestRe
             .await?,
         true
     );
-    // Forgotten, it is gone at once and for good.
+    // A forgotten key is removed immediately and permanently.
     session.browser.press("Forget key").await?;
     session
         .browser
@@ -359,7 +360,7 @@ async fn all_exchanges_of_the_tab_are_listed_and_a_write_is_repeated_on_request_
         .browser
         .click("//summary[starts-with(., 'Exchanges of this tab')]")
         .await?;
-    // The browser tells of the opening a moment later.
+    // The browser reports the first view a short time later.
     session
         .browser
         .wait_for("document.querySelector('.journal tbody tr')")
@@ -380,15 +381,15 @@ async fn all_exchanges_of_the_tab_are_listed_and_a_write_is_repeated_on_request_
             .any(|row| row == &json!(["GET", "/petitions", "200"])),
         "{rows:?}"
     );
-    let row = "//table[contains(., 'the last one first')]//tr[td[1]='POST']";
-    // One is looked at again, and copied.
+    let row = "//table[contains(., 'newest first')]//tr[td[1]='POST']";
+    // An exchange is shown again, and copied.
     session
         .browser
         .click(&format!("({row}//button[.='Open'])[1]"))
         .await?;
     session
         .browser
-        .wait_for("document.querySelector('.exchange').innerText.includes('Exchange of before')")
+        .wait_for("document.querySelector('.exchange').innerText.includes('Earlier exchange')")
         .await?;
     session
         .browser
@@ -404,7 +405,7 @@ async fn all_exchanges_of_the_tab_are_listed_and_a_write_is_repeated_on_request_
         !session.browser.text().await?.contains(KEY),
         "the key is in none of it"
     );
-    // A write is sent again only once somebody said so; with its key, nothing is done twice.
+    // A write is repeated only after a confirmation. With its key, nothing is done twice.
     session
         .browser
         .click(&format!("({row}//button[.='Repeat'])[1]"))
@@ -419,7 +420,7 @@ async fn all_exchanges_of_the_tab_are_listed_and_a_write_is_repeated_on_request_
         .browser
         .click(&format!("({row}//button[.='Repeat'])[1]"))
         .await?;
-    session.browser.press("Ask for its answer again").await?;
+    session.browser.press("Get the first response").await?;
     session
         .browser
         .wait_for(
@@ -435,7 +436,7 @@ async fn all_exchanges_of_the_tab_are_listed_and_a_write_is_repeated_on_request_
         .browser
         .click(&format!("({row}//button[.='Repeat'])[1]"))
         .await?;
-    session.browser.press("Do it once more").await?;
+    session.browser.press("Execute it again").await?;
     session
         .browser
         .wait_for(

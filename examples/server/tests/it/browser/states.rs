@@ -1,5 +1,5 @@
-//! Every sort of page and every state of the explorer, as one table: whoever looks at pages walks
-//! through all of it. Each row has the steps that lead on to it from the row before.
+//! A table of every type of page and every state of the explorer, which visitors go through. Each
+//! row has the steps from the previous row.
 
 use serde_json::json;
 
@@ -9,22 +9,22 @@ use crate::browser::safe_writes::{READS, WRONG};
 use crate::support::TestResult;
 use crate::support::program::KEY;
 
-/// Somebody who looks at each state.
+/// A visitor of each state.
 pub(crate) trait Visitor {
-    /// Looks at what is shown, at any width and in any colours.
+    /// Visits the current state, at any width and in any colours.
     async fn visit(&mut self, session: &mut Session, state: &str) -> TestResult;
 }
 
-/// A step towards a state.
+/// A step to a state.
 #[derive(Clone, Copy)]
 enum Step {
     /// Opens the page at this path below the entry point.
     Page(&'static str),
-    /// Opens a path at which there is no page.
+    /// Opens a path without a page.
     Lost(&'static str),
-    /// Opens the explorer anew, at its start.
+    /// Opens the explorer again, at its start.
     Explorer,
-    /// Turns the open explorer to this path.
+    /// Opens this path in the current explorer.
     Turn(&'static str),
     UseKey(&'static str),
     Press(&'static str),
@@ -34,13 +34,13 @@ enum Step {
     /// Types into the field with a label in a group.
     EnterIn(&'static str, &'static str, &'static str),
     Choose(&'static str, &'static str),
-    /// Types into what an `XPath` leads to.
+    /// Types into the element of an `XPath`.
     Type(&'static str, &'static str),
-    /// Runs a script in the page; `KEY` in it is the key as a text.
+    /// Runs a script in the page; it replaces `KEY` by the key as a text.
     Run(&'static str),
-    /// The same, in a page that may be busy.
+    /// Runs a script in a page that may be busy.
     RunBusy(&'static str),
-    /// Waits until an expression holds.
+    /// Waits until an expression is true.
     Until(&'static str),
 }
 
@@ -57,8 +57,8 @@ const RECORDS: &str = "document.querySelectorAll('.records tbody tr').length ===
 const PEOPLE: &str = "people?per_page=3";
 const RECORD: &str = "document.querySelector('.properties')";
 
-/// Another server's capability document, made of this one's: it lacks something, and has something
-/// else.
+/// The capability document of another server, derived from the document of this one: some entries
+/// are missing, and some are added.
 const COMPARE: &str =
     "fetch(new URL('../capabilities', location)).then(answer => answer.json()).then(theirs => {
     delete theirs.collections.messages;
@@ -68,7 +68,7 @@ const COMPARE: &str =
     document.querySelector('#compare textarea').value = JSON.stringify(theirs);
     document.querySelector('#compare form').requestSubmit(); });";
 
-/// Somebody else changes the record that is shown.
+/// Another client changes the shown record.
 const MEANWHILE: &str = "const address = document.body.dataset.base + location.hash.slice(2);
     const key = { 'SVC-API-Token': KEY };
     const change = { ...key, 'If-Match': '*', 'Content-Type': 'application/json' };
@@ -76,12 +76,12 @@ const MEANWHILE: &str = "const address = document.body.dataset.base + location.h
     fetch(address, { method: 'PUT', headers: change, body: JSON.stringify({ source: `the post ${performance.now()}` }) })
         .then(answer => { window.changed = answer.status; });";
 
-/// What is sent loses its `If-Match` on the way.
+/// Requests lose their `If-Match`.
 const WITHOUT_TAG: &str = "const whole = window.fetch; window.fetch = (address, how) => {
     const headers = new Headers(how?.headers); headers.delete('If-Match');
     return whole(address, { ...how, headers }); };";
 
-/// The pages of the documentation, and those around it.
+/// The pages of the documentation, and those of its frame.
 const PAGES: &[(&str, &[Step])] = &[
     ("entry-point", &[Page("")]),
     ("missing", &[Lost("docs/v1/persn")]),
@@ -151,7 +151,7 @@ const PAGES: &[(&str, &[Step])] = &[
     ("docs-compare-unfolded", &[Run(UNFOLD)]),
 ];
 
-/// The states of the explorer in reading.
+/// The states of the explorer for reading.
 const READING: &[(&str, &[Step])] = &[
     ("explorer-entry-point", &[Explorer]),
     (
@@ -189,7 +189,7 @@ const READING: &[(&str, &[Step])] = &[
         "explorer-nothing",
         &[
             Turn("people?filter=email_address%20eq%20'nobody@example.org'"),
-            Until("document.body.innerText.includes('There are none.')"),
+            Until("document.body.innerText.includes('No records.')"),
         ],
     ),
     (
@@ -222,7 +222,7 @@ const READING: &[(&str, &[Step])] = &[
         "explorer-elsewhere",
         &[
             Turn("../../elsewhere"),
-            Until("document.body.innerText.includes('This is no address of the interface')"),
+            Until("document.body.innerText.includes('This is not an address of the API')"),
         ],
     ),
     (
@@ -253,7 +253,7 @@ const READING: &[(&str, &[Step])] = &[
         &[
             Click(FIRST_RECORD),
             Until(RECORD),
-            Click("//summary[.='Show what this leads to']"),
+            Click("//summary[.='Show related records']"),
             Press("Count the records (one request)"),
             Until("document.querySelector('.near .count')"),
         ],
@@ -262,7 +262,7 @@ const READING: &[(&str, &[Step])] = &[
         "explorer-map",
         &[
             Turn(""),
-            Click("//summary[.='Show what this leads to']"),
+            Click("//summary[.='Show related records']"),
             Click("//button[starts-with(., 'Count the records')]"),
             Until("document.querySelector('.map [role=status]').textContent.includes('Counted.')"),
             Press("Records by day …"),
@@ -288,12 +288,12 @@ const READING: &[(&str, &[Step])] = &[
         "explorer-exchange-of-before",
         &[
             Click("(//details[contains(@class, 'journal')]//button[.='Open'])[last()]"),
-            Until("document.querySelector('.exchange').innerText.includes('Exchange of before')"),
+            Until("document.querySelector('.exchange').innerText.includes('Earlier exchange')"),
         ],
     ),
 ];
 
-/// The states of the explorer in writing.
+/// The states of the explorer for writing.
 const WRITING: &[(&str, &[Step])] = &[
     (
         "explorer-form",
@@ -426,7 +426,7 @@ const WRITING: &[(&str, &[Step])] = &[
     (
         "explorer-helper",
         &[
-            // The page anew: what is sent has its tags again.
+            // A new page: requests have their entity tags again.
             Explorer,
             UseKey(KEY),
             Turn("petitions"),
@@ -450,7 +450,7 @@ const WRITING: &[(&str, &[Step])] = &[
     (
         "explorer-steps-choice",
         &[
-            Press("Send only this"),
+            Press("Retry only this"),
             Until("document.querySelector('.panel select')"),
         ],
     ),
@@ -482,7 +482,7 @@ const WRITING: &[(&str, &[Step])] = &[
             Press("Create a person"),
             Press("Send"),
             Until(
-                "document.querySelector('.panel [role=alert]').innerText.includes('This key may not do this')",
+                "document.querySelector('.panel [role=alert]').innerText.includes('This key lacks the required right')",
             ),
         ],
     ),
@@ -512,10 +512,10 @@ const WRITING: &[(&str, &[Step])] = &[
     ),
 ];
 
-/// The statuses that the states bring about.
+/// The error statuses that the states cause.
 pub(crate) const REFUSED: &[u16] = &[400, 401, 403, 404, 412, 428];
 
-/// How many states there are.
+/// Returns the number of states.
 pub(crate) fn count() -> usize {
     [PAGES, READING, WRITING]
         .iter()
@@ -523,7 +523,7 @@ pub(crate) fn count() -> usize {
         .sum()
 }
 
-/// Leads somebody through all states, in a browser and a demo of its own; each that does not come
+/// Takes a visitor through all states, in its own browser and demo. A state that cannot be reached
 /// is an error.
 pub(crate) async fn walk(visitor: &mut impl Visitor) -> TestResult {
     let mut session =
@@ -543,7 +543,7 @@ pub(crate) async fn walk(visitor: &mut impl Visitor) -> TestResult {
     session.end(REFUSED).await
 }
 
-/// Opens a page, which is answered with this status.
+/// Opens a page, and checks the status of its response.
 async fn visit_page(browser: &mut Browser, address: &str, status: u16) -> TestResult {
     browser.open(address).await?;
     browser
@@ -555,7 +555,7 @@ async fn visit_page(browser: &mut Browser, address: &str, status: u16) -> TestRe
     if answered == status {
         Ok(())
     } else {
-        Err(format!("{address} is answered with {answered}").into())
+        Err(format!("the response of {address} is {answered}").into())
     }
 }
 

@@ -1,5 +1,5 @@
-//! A helper's answer as steps, of which only what failed is sent again (F2 of the pages, HLP-10,
-//! ERR-29 to ERR-32, IDM-01).
+//! The response of a helper as steps, of which only failed ones are sent again (F2 of the pages,
+//! HLP-10, ERR-29 to ERR-32, IDM-01).
 
 use serde_json::{Value, json};
 
@@ -18,14 +18,14 @@ async fn petition(session: &Session, client: &mut Client) -> TestResult<Value> {
     Ok(petitions["_embedded"]["svc:petitions"][0].clone())
 }
 
-/// How many there are at an address.
+/// Returns the number of records at a URL.
 async fn total(client: &mut Client, address: &str) -> TestResult<u64> {
     Ok(client.get(address).await?["total_records"]
         .as_u64()
         .ok_or("no total")?)
 }
 
-/// Opens the form of the first petition's helper, and fills in who signs.
+/// Opens the form of the helper of the first petition, and enters the signer.
 async fn sign(session: &mut Session, email: &str) -> TestResult {
     session.open("petitions").await?;
     session
@@ -72,7 +72,7 @@ async fn f2_of_a_helper_that_fails_in_parts_only_what_failed_is_sent_again() -> 
     let steps = session.browser.run(STEPS).await?;
     let step = |at: usize| steps[at].as_str().unwrap_or_default();
     assert!(
-        step(0).starts_with("good-step Person made, as nobody was found: 201."),
+        step(0).starts_with("good-step Person created (no match found): 201."),
         "{steps}"
     );
     assert!(
@@ -87,7 +87,7 @@ async fn f2_of_a_helper_that_fails_in_parts_only_what_failed_is_sent_again() -> 
         step(3).starts_with("bad-step Item failed: 400. Sent: no-such-list"),
         "{steps}"
     );
-    // The whole is not offered again: its form is gone.
+    // The whole form is not offered again.
     assert_eq!(
         session
             .browser
@@ -113,10 +113,10 @@ async fn f2_of_a_helper_that_fails_in_parts_only_what_failed_is_sent_again() -> 
     ] {
         assert!(leads(part), "{part}: {links:?}");
     }
-    // The tag alone: an existing one is chosen, and the form knows whom it is for.
+    // Only the tag: an existing one is selected, and the form knows the person.
     session
         .browser
-        .click("(//button[.='Send only this'])[1]")
+        .click("(//button[.='Retry only this'])[1]")
         .await?;
     session.browser.choose("Which tag", "volunteer").await?;
     session.browser.press("Choose").await?;
@@ -125,8 +125,8 @@ async fn f2_of_a_helper_that_fails_in_parts_only_what_failed_is_sent_again() -> 
         .browser
         .wait_for("document.querySelectorAll('.good-step').length === 3")
         .await?;
-    // The list alone: it is created first.
-    session.browser.press("Send only this").await?;
+    // Only the list: it is created first.
+    session.browser.press("Retry only this").await?;
     session.browser.press("Create the list first").await?;
     session.browser.enter("name", "no-such-list").await?;
     session.browser.press("Send").await?;
@@ -139,7 +139,7 @@ async fn f2_of_a_helper_that_fails_in_parts_only_what_failed_is_sent_again() -> 
         .browser
         .wait_for("document.querySelectorAll('.good-step').length === 4")
         .await?;
-    // One signature, and all that was wanted for its person.
+    // One signature, and all parts for its person.
     assert_eq!(
         total(&mut client, &signatures).await?,
         before + 1,
@@ -171,14 +171,14 @@ async fn f2_a_helper_that_succeeds_says_who_was_found_and_by_what() -> TestResul
     let steps = session.browser.run(STEPS).await?;
     let step = |steps: &Value, at: usize| steps[at].as_str().unwrap_or_default().to_owned();
     assert!(
-        step(&steps, 0).starts_with("good-step Person made, as nobody was found."),
+        step(&steps, 0).starts_with("good-step New person created (no match found)."),
         "{steps}"
     );
     assert!(
         step(&steps, 1).starts_with("good-step Signature recorded."),
         "{steps}"
     );
-    // Who signs again is found: by what, and by which rule, is said.
+    // The same signer is found, and the page shows by what and by which rule.
     sign(&mut session, "IDA@example.org").await?;
     session.browser.press("Send").await?;
     session
@@ -187,11 +187,11 @@ async fn f2_a_helper_that_succeeds_says_who_was_found_and_by_what() -> TestResul
         .await?;
     let steps = session.browser.run(STEPS).await?;
     assert!(
-        step(&steps, 0).contains("Person found: known since "),
+        step(&steps, 0).contains("Person found: created "),
         "{steps}"
     );
     assert!(
-        step(&steps, 0).contains("Sent and known: ida@example.org"),
+        step(&steps, 0).contains("Matching values: ida@example.org"),
         "{steps}"
     );
     assert!(
@@ -201,8 +201,11 @@ async fn f2_a_helper_that_succeeds_says_who_was_found_and_by_what() -> TestResul
     session.end(&[]).await
 }
 
-/// What a server answers that keeps the person although the action failed (HLP-10), and one that
-/// does not do a part at all.
+/// The response of a server that stores the person although the action failed, and of one that
+/// skips a part.
+///
+/// Requirements: HLP-10.
+/// Requirements: HLP-10.
 const ODD: &str = "
     const whole = window.fetch;
     window.fetch = async (address, how) => {
@@ -245,11 +248,11 @@ async fn f2_an_action_that_failed_alone_is_recorded_for_the_person_who_is_there(
     assert!(
         steps[2]
             .as_str()
-            .is_some_and(|step| step.contains("there is nothing to send again")),
+            .is_some_and(|step| step.contains("it cannot be retried")),
         "{steps}"
     );
-    // Of the action what it is itself is sent, with a link to its person: nobody is made again.
-    session.browser.press("Send only this").await?;
+    // Only the action is sent, with a link to its person. No person is created again.
+    session.browser.press("Retry only this").await?;
     session.browser.press("Send").await?;
     session
         .browser
@@ -263,8 +266,8 @@ async fn f2_an_action_that_failed_alone_is_recorded_for_the_person_who_is_there(
         expected
     );
     assert_eq!(total(&mut client, &signatures).await?, before + 1);
-    // Without a key the answer does not say who it was: nothing can be sent alone, and that is
-    // said.
+    // Without a key, the response does not name the person. No part can be sent alone, and a
+    // message states this.
     session.use_key("").await?;
     let path = link(&petition, "svc:record_signature_helper")?;
     let path = path
@@ -279,7 +282,7 @@ async fn f2_an_action_that_failed_alone_is_recorded_for_the_person_who_is_there(
     session.browser.press("Send").await?;
     session
         .browser
-        .wait_for("document.querySelector('.bad-step')?.textContent.includes('somebody with a key can add it')")
+        .wait_for("document.querySelector('.bad-step')?.textContent.includes('A user with a key can add it')")
         .await?;
     let buttons = "return [...document.querySelectorAll('.panel button')].length;";
     assert_eq!(session.browser.run(buttons).await?, 0);

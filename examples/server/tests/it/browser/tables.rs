@@ -1,4 +1,4 @@
-//! Collections as tables: columns, pages, and files of what is there (point 3 of the pages).
+//! Collections as tables: columns, pages, and exported files (point 3 of the pages).
 
 use serde_json::{Value, json};
 
@@ -10,12 +10,12 @@ use crate::support::program::KEY;
 const HEADS: &str =
     "return [...document.querySelectorAll('.records thead th')].map(head => head.textContent);";
 
-/// Keeps in the page what is saved, in place of writing files.
+/// Stores saved files in the page instead of writing them.
 pub(crate) const KEEP: &str = "window.files = []; window.names = [];
     URL.createObjectURL = blob => { files.push(blob); return 'blob:none'; };
     HTMLAnchorElement.prototype.click = function () { names.push(this.download); };";
 
-/// The last file that was saved: its name and its text.
+/// Returns the name and text of the last saved file.
 async fn file(browser: &mut Browser) -> TestResult<(String, String)> {
     browser.run("window.text = null; files.at(-1).arrayBuffer().then(bytes => { window.text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes); });").await?;
     browser.wait_for("window.text !== null").await?;
@@ -44,7 +44,7 @@ async fn point_3_columns_are_chosen_and_kept_without_personal_data() -> TestResu
         "{heads:?}"
     );
     assert_eq!(heads.last(), Some(&json!("created_date")));
-    // A column that no record of the page has is there by the schema; a nested one is unfolded.
+    // Columns that no record of the page has come from the schema. A nested column is expanded.
     session
         .browser
         .click("//summary[starts-with(., 'Columns')]")
@@ -66,7 +66,7 @@ async fn point_3_columns_are_chosen_and_kept_without_personal_data() -> TestResu
     let years = "const at = [...document.querySelectorAll('.records thead th')].findIndex(head => head.textContent === 'birthdate.year');
         return [...document.querySelectorAll('.records tbody tr')].filter(row => /^\\d{4}$/.test(row.cells[at].textContent)).length > 0;";
     assert_eq!(session.browser.run(years).await?, true);
-    // Kept: names of columns and nothing else.
+    // Only names of columns are stored.
     let kept = "return Object.entries(localStorage).map(([place, text]) => [place.startsWith('explorer-columns '), JSON.parse(text)]);";
     let kept = session.browser.run(kept).await?;
     let names: Vec<Value> = chosen.iter().skip(1).cloned().collect();
@@ -82,7 +82,7 @@ async fn point_3_columns_are_chosen_and_kept_without_personal_data() -> TestResu
         .browser
         .click("//summary[starts-with(., 'Columns')]")
         .await?;
-    session.browser.press("The usual ones").await?;
+    session.browser.press("Reset columns").await?;
     assert_eq!(session.browser.run(HEADS).await?, json!(heads));
     session.end(&[401]).await
 }
@@ -120,7 +120,7 @@ async fn point_3_any_page_is_reached_in_any_size() -> TestResult {
         .browser
         .wait_for("document.body.innerText.includes('Page 1 of 6')")
         .await?;
-    // A filter stays when pages are turned by number.
+    // The filter remains when another page number is opened.
     session
         .open("people?filter=modified_date%20gt%20'2020-01-01T00:00:00Z'")
         .await?;
@@ -189,7 +189,7 @@ async fn point_3_what_is_seen_and_everything_become_files_that_no_spreadsheet_ru
     );
     assert!(rows.contains("\"'-1+1\nsecond, \"\"line\"\"\""), "{rows}");
     session.browser.run("localStorage.clear();").await?;
-    // Everything, page by page, as it was received.
+    // All records, page by page and unchanged.
     session.open("people?per_page=10").await?;
     session
         .browser
@@ -224,7 +224,7 @@ async fn point_3_an_export_is_stopped_and_what_was_read_can_be_saved() -> TestRe
         .wait_for("document.querySelector('.tools')")
         .await?;
     session.browser.click("//summary[.='Export']").await?;
-    // Pages of ten, of which the second one waits until it is let go.
+    // Pages of ten. The second one waits until the test releases it.
     let slow = "const whole = window.fetch; let count = 0; window.fetch = async (address, how) => {
         count += 1;
         if (count === 2) { document.querySelector('.tools progress').dataset.waits = '1'; await new Promise(done => { window.letGo = done; }); }

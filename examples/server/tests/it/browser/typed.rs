@@ -1,4 +1,4 @@
-//! The request while one types, and JSON that is looked at and written (points 4 and 5 of the
+//! The request while the user types, and JSON that is shown and edited (points 4 and 5 of the
 //! pages).
 
 use serde_json::json;
@@ -31,7 +31,7 @@ async fn point_4_the_request_stands_beside_its_form_while_one_types() -> TestRes
         assert!(code.starts_with(begins) && code.contains(&name), "{code}");
         assert!(
             code.contains("YOUR_KEY") && !code.contains(KEY),
-            "{language}: the key is not in it unasked"
+            "{language}: the key is included only on request"
         );
         assert!(code.contains("Idempotency-Key"), "{code}");
     }
@@ -42,7 +42,7 @@ async fn point_4_the_request_stands_beside_its_form_while_one_types() -> TestRes
             .is_some_and(|code| code.contains(KEY) && !code.contains("YOUR_KEY")),
         "{code}"
     );
-    // The next form begins without it, in the language that was chosen.
+    // The next form starts without the key, in the selected language.
     session.browser.press("Create a tag").await?;
     session
         .browser
@@ -54,7 +54,7 @@ async fn point_4_the_request_stands_beside_its_form_while_one_types() -> TestRes
             .is_some_and(|code| code.starts_with("let mut answer") && !code.contains(KEY)),
         "{code}"
     );
-    // With the form it goes.
+    // It is closed together with the form.
     session.browser.press("Close").await?;
     assert_eq!(
         session
@@ -83,7 +83,7 @@ async fn point_4_a_form_is_edited_as_json_and_back_with_errors_at_their_place() 
         written,
         json!({ "question_type": "SingleChoice", "title": "Which days?" })
     );
-    // What is no JSON is not sent: its place is told and marked.
+    // Text that is not JSON is not sent: the position of the error is shown and marked.
     session
         .browser
         .enter(
@@ -102,7 +102,7 @@ async fn point_4_a_form_is_edited_as_json_and_back_with_errors_at_their_place() 
     let marked =
         "return [document.activeElement.localName, document.activeElement.selectionStart];";
     assert_eq!(session.browser.run(marked).await?, json!(["textarea", 30]));
-    // What the server says of it leads to its place, too.
+    // Errors of the server also link to their position.
     let wrong = "{\n  \"question_type\": \"SingleChoice\",\n  \"title\": \"Which days?\",\n  \"responses\": [\n    {\"key\": \"a\", \"name\": \"a\"},\n    {\"key\": \"b\", \"name\": \"one two\"}\n  ]\n}";
     session.browser.enter("Body as JSON", wrong).await?;
     session.browser.press("Send").await?;
@@ -112,7 +112,7 @@ async fn point_4_a_form_is_edited_as_json_and_back_with_errors_at_their_place() 
         .await?;
     let marked = "const { value, selectionStart, selectionEnd } = document.activeElement; return value.slice(selectionStart, selectionEnd);";
     assert_eq!(session.browser.run(marked).await?, "\"one two\"");
-    // What no field can show is not lost on the way back.
+    // Members that no field can show are not lost.
     session
         .browser
         .enter(
@@ -140,8 +140,8 @@ async fn point_4_a_form_is_edited_as_json_and_back_with_errors_at_their_place() 
         .await?;
     session.browser.press("Send").await?;
     session.browser.click("//a[.='Open Which days?']").await?;
-    // A change is a merge patch as text as well, in which null empties a field; digits stay as they
-    // are typed.
+    // A change is also a merge patch as text, in which null clears a field. Digits stay as they are
+    // typed.
     session.browser.press("Change a question").await?;
     session.browser.press("Edit as JSON").await?;
     assert_eq!(session.browser.run(text).await?, "{}");
@@ -178,7 +178,7 @@ async fn point_5_json_is_folded_and_its_addresses_and_relations_are_links() -> T
         .await?;
     let kinds = "return ['name', 'string', 'number'].map(kind => document.querySelectorAll(`.json .${kind}`).length > 0);";
     assert_eq!(session.browser.run(kinds).await?, json!([true, true, true]));
-    // A relation leads to its page, one in an error, too; an address is followed here.
+    // A relation links to its page, also in an error. A URL opens in the explorer.
     let page = "return [...document.querySelectorAll('.json a.name')].find(link => link.textContent === '\"svc:petitions\"').href;";
     assert_eq!(
         session.browser.run(page).await?,
@@ -189,9 +189,9 @@ async fn point_5_json_is_folded_and_its_addresses_and_relations_are_links() -> T
     assert_eq!(
         session.browser.run(templates).await?,
         true,
-        "a template is no address"
+        "a template is not a URL"
     );
-    // Folded, it says how much there is, and what was folded at first is made when it is opened.
+    // A folded part shows its size, and its content is created when it is opened.
     let folds = "const first = [...document.querySelectorAll('.json details')].find(node => node.previousSibling?.previousSibling?.textContent === '\"_embedded\"');
         first.querySelector('summary').click(); return first.open ? '' : first.innerText;";
     let folded = session.browser.run(folds).await?;

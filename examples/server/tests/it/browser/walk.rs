@@ -1,7 +1,7 @@
-//! What was done in a tab becomes a program (point 6 of the pages): a walk by forms is exported in
-//! five languages. Those of a shell, Python and JavaScript run here as they were downloaded, each
-//! against a fresh demo; the two in Rust are those that `tests/it/walk` compiles and runs. All of
-//! them tell the same records.
+//! The requests of a tab become a program (point 6 of the pages): a walk by forms is exported in
+//! five languages. The programs in shell, Python and JavaScript run here as they were downloaded,
+//! each against a fresh demo. The two in Rust are those that `tests/it/walk` compiles and runs. All
+//! of them print the same records.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -17,13 +17,13 @@ use crate::support::client::link;
 use crate::support::program::{KEY, outcome};
 use crate::support::walk::{RECORDS, fresh_demo, told};
 
-/// Keeps what is saved next, in place of a folder for downloads.
+/// Stores the next saved file, instead of using a folder for downloads.
 const KEEP: &str = "
     window.saved = [];
     URL.createObjectURL = (blob) => { blob.text().then((text) => window.saved.push(text)); return '#'; };
     HTMLAnchorElement.prototype.click = function () { window.savedAs = this.download; };";
 
-/// The exported programs, with the names of their files, and what runs each where it is a script.
+/// The exported programs with the names of their files, and the tools that run scripts.
 const PROGRAMS: [(&str, &str, &[&str]); 5] = [
     (
         "Shell script with curl",
@@ -36,7 +36,7 @@ const PROGRAMS: [(&str, &str, &[&str]); 5] = [
     ("Check of the conformance suite", "recorded_check.rs", &[]),
 ];
 
-/// Signs up, signs with a tag that is not there, changes with `null`, deletes.
+/// Signs up, signs with a tag that does not exist, changes with `null`, deletes.
 async fn do_the_walk(session: &mut Session) -> TestResult {
     let browser = &mut session.browser;
     browser.press("Sign a person up").await?;
@@ -88,9 +88,9 @@ async fn do_the_walk(session: &mut Session) -> TestResult {
         .await
 }
 
-/// The program in one language, as it is downloaded.
+/// Returns the program in one language, as it is downloaded.
 async fn downloaded(session: &mut Session, language: &str, file: &str) -> TestResult<String> {
-    session.browser.choose("Write it as", language).await?;
+    session.browser.choose("Program format", language).await?;
     session.browser.run("window.saved.length = 0;").await?;
     session.browser.press("Download program").await?;
     session
@@ -105,8 +105,8 @@ async fn downloaded(session: &mut Session, language: &str, file: &str) -> TestRe
     Ok(saved[1].as_str().ok_or("no text")?.to_owned())
 }
 
-/// What a script prints of the records of a fresh demo; `None` for a program that no tool of this
-/// test runs.
+/// Returns the output of a script about the records of a fresh demo, or `None` for a program that
+/// no tool of this test runs.
 fn run(program: &str, file: &str, tools: &[&str]) -> TestResult<Option<String>> {
     if tools.is_empty() {
         return Ok(None);
@@ -126,7 +126,7 @@ fn run(program: &str, file: &str, tools: &[&str]) -> TestResult<Option<String>> 
     Ok(Some(told(&said, program)))
 }
 
-/// Compares a text with a golden file; `BLESS=1` rewrites it.
+/// Compares a text with a golden file; `BLESS=1` writes the file.
 fn is_golden(name: &str, text: &str) -> TestResult {
     let path = format!("{}/tests/it/walk/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("BLESS").is_some() {
@@ -153,7 +153,7 @@ async fn point_6_a_walk_is_exported_as_five_programs_that_tell_the_same_records(
         let program = downloaded(&mut session, language, file).await?;
         assert!(
             !program.contains(KEY) && !program.contains("127.0.0.1"),
-            "neither key nor address: {program}"
+            "neither key nor URL: {program}"
         );
         if tools.is_empty() {
             is_golden(file, &program)?;
@@ -188,7 +188,8 @@ async fn point_6_a_walk_is_exported_as_five_programs_that_tell_the_same_records(
     session.end(&[400, 401]).await
 }
 
-/// The paths that a script asks a server for whose entry point leads to this address below it.
+/// Returns the paths that a script requests from a server whose entry point links to this URL
+/// outside of it.
 fn asked_of_a_server_that_leads_out(
     program: &str,
     file: &str,
@@ -235,7 +236,7 @@ fn asked_of_a_server_that_leads_out(
             .env("SVC_KEY", "key-of-nobody"),
     )?;
     assert!(
-        !status.success() && errors.contains("is no address of"),
+        !status.success() && errors.contains("is not an address of"),
         "{file}: {errors}"
     );
     write!(TcpStream::connect(address)?, "GET {END} HTTP/1.1\r\n\r\n")?;
@@ -246,7 +247,7 @@ fn asked_of_a_server_that_leads_out(
 #[ignore = "needs Chromium: .ci/browser"]
 async fn point_6_a_program_says_that_earlier_steps_are_no_longer_kept() -> TestResult {
     let mut session = Session::start().await?;
-    // One more than are kept, and then some.
+    // More than the maximum number of stored exchanges.
     let many = |count: &str| {
         format!(
             "const {{ name }} = performance.getEntriesByType('resource').find(({{ name }}) => name.includes('/journal'));
@@ -277,7 +278,7 @@ async fn point_6_a_program_says_that_earlier_steps_are_no_longer_kept() -> TestR
     ] {
         assert_eq!(session.browser.promised(&many(count)).await?, forgotten);
         let text = format!(
-            "No longer kept, and not among these steps: {forgotten} earlier {exchanges} of this tab."
+            "Not among these steps, because they are no longer stored: {forgotten} earlier {exchanges} of this tab."
         );
         session
             .browser
@@ -289,7 +290,7 @@ async fn point_6_a_program_says_that_earlier_steps_are_no_longer_kept() -> TestR
     session.end(&[401]).await
 }
 
-/// Opens the list of what was done, and in it the program.
+/// Opens the list of exchanges, and the program in it.
 async fn open_program(session: &mut Session) -> TestResult {
     session
         .browser
@@ -302,7 +303,7 @@ async fn open_program(session: &mut Session) -> TestResult {
         .await
 }
 
-/// Ticks the box of a step, or unticks it.
+/// Selects a step, or removes its selection.
 async fn choose_step(session: &mut Session, step: &str) -> TestResult {
     session
         .browser
@@ -312,7 +313,7 @@ async fn choose_step(session: &mut Session, step: &str) -> TestResult {
         .await
 }
 
-/// A relation that would end a comment or a text, were it written as it stands.
+/// A relation that would end a comment or a text if it were written without escapes.
 const HOSTILE: &str = "x'\"\n$(echo INJECTED)\necho INJECTED\u{202E}";
 
 #[tokio::test]
@@ -326,8 +327,7 @@ async fn point_6_what_a_step_names_is_taken_from_the_answer_that_told_it() -> Te
     let list = list.strip_prefix(&base).ok_or("elsewhere")?.to_owned();
     session.use_key(KEY).await?;
     session.browser.run(KEEP).await?;
-    // Somebody who is listed, a tag that is made, and one that is given to the other, told by its
-    // address and by its id.
+    // A listed person, a new tag, and a tagging of both, which names them by URL and by id.
     session.open("people").await?;
     session
         .browser
@@ -365,7 +365,7 @@ async fn point_6_what_a_step_names_is_taken_from_the_answer_that_told_it() -> Te
         .browser
         .wait_for("document.querySelector('.panel').innerText.includes('Done: 201')")
         .await?;
-    // An address that somebody pastes.
+    // A URL that the user enters.
     session.open(&list).await?;
     session
         .browser
@@ -375,7 +375,7 @@ async fn point_6_what_a_step_names_is_taken_from_the_answer_that_told_it() -> Te
     let python = downloaded(&mut session, "Python", "recorded_walk.py").await?;
     assert!(
         !python.contains(&list) && !python.contains("fixed"),
-        "nothing needs it: {python}"
+        "no step needs it: {python}"
     );
     choose_step(&mut session, &format!("GET /{list}")).await?;
     let boxes = "return [...document.querySelectorAll('.walk input')].map(box => [box.checked, box.disabled, box.labels[0].textContent]);";
@@ -409,7 +409,7 @@ async fn point_6_what_a_step_names_is_taken_from_the_answer_that_told_it() -> Te
         let program = downloaded(&mut session, language, file).await?;
         assert!(
             program.contains(&format!(
-                "{list} (no earlier answer leads there: this address is fixed)"
+                "{list} (no earlier response contains this address, so it is fixed)"
             )),
             "{program}"
         );
@@ -423,8 +423,8 @@ async fn point_6_what_a_step_names_is_taken_from_the_answer_that_told_it() -> Te
             assert_eq!(told, expected, "{program}");
         }
     }
-    // What is left out is in no program, and no program is changed by what a server calls its
-    // links.
+    // Steps that are not selected are in no program, and the names of links of a server cannot
+    // change a program.
     choose_step(&mut session, "POST /tags/").await?;
     let odd = json!({ "_links": { "self": { "href": format!("{base}tags/odd") }, HOSTILE: { "href": format!("{base}tags?odd=1") } } });
     session
@@ -452,7 +452,7 @@ async fn point_6_what_a_step_names_is_taken_from_the_answer_that_told_it() -> Te
             "{program}"
         );
         let is_shell = tools.first() == Some(&"sh");
-        // In a shell a text within marks may have lines of its own.
+        // In a shell, a text in quotes may have several lines.
         let alone = program
             .lines()
             .filter(|line| line.starts_with("echo INJECTED"))

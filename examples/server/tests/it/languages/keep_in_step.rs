@@ -1,5 +1,5 @@
-//! The loops of the guide "Keeping two systems in step" run as they stand there, beside a demo
-//! whose people change.
+//! Runs the loops of the guide "Keeping two systems in step" unchanged, with a demo whose people
+//! change.
 
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -11,7 +11,7 @@ use crate::support::{Answer, Raw, TestResult};
 
 const GUIDE: &str = include_str!("../../../../../svc-tower/src/guide/keep_in_step.md");
 
-/// A loop that runs; a test that fails takes it along.
+/// A running loop. A failing test ends it.
 struct Loop {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -67,8 +67,7 @@ async fn send(program: &Program, method: &str, address: &str, body: &str) -> Tes
     raw.answer().await
 }
 
-/// SYN-02, SYN-11, SYN-12: each loop is told of each change while it waits, before the half minute
-/// is over.
+/// SYN-02, SYN-11, SYN-12: each loop receives each change while it waits, within half a minute.
 #[tokio::test]
 #[ignore = "needs a shell, Python and Node.js: .ci/languages"]
 async fn the_loops_of_the_guide_are_told_of_each_change() -> TestResult {

@@ -1,3 +1,3 @@
-//! What needs a shell with curl and jq, Python or Node.js. `.ci/languages` runs it.
+//! Tests that need a shell with curl and jq, Python or Node.js. `.ci/languages` runs them.
 
 mod keep_in_step;

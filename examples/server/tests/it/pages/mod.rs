@@ -1,6 +1,8 @@
-//! The demo's documentation held against the demo itself, over HTTP: every link on every page
-//! resolves, every request on every page is sent as it stands there and gets the status and an
-//! answer such as the page states, and every relation of every answer has a page (ENT-22, HAL-18).
+//! Compares the documentation of the demo with the demo over HTTP. Every link on every page
+//! resolves. Every request on every page is sent unchanged, and gets the status and a response as
+//! shown. Every relation in every response has a page.
+//!
+//! Requirements: ENT-22, HAL-18.
 
 mod parse;
 mod reader;
@@ -16,7 +18,7 @@ use crate::pages::{
 };
 use crate::support::{TestResult, client::link};
 
-/// No fewer than there are pages with requests.
+/// Minimum number of pages with requests.
 const PAGES: usize = 80;
 
 #[tokio::test]
@@ -28,7 +30,7 @@ async fn ent_22_every_example_request_of_every_page_gets_the_status_that_the_pag
         let (mut largest, mut answers) = (0, 0);
         for (number, (name, page)) in site.with_requests().enumerate() {
             largest = largest.max(page.len());
-            // Each page is read by somebody whose data are their own.
+            // Each page is read by a reader with separate data.
             let mut reader = Reader::new(&site, number).await?;
             for shown in requests(page) {
                 let answer = reader.send(&shown).await?;
@@ -77,7 +79,7 @@ async fn ent_22_the_pages_are_found_by_their_links_and_small_under_a_long_addres
     let site = Site::open("table", 1).await?;
     assert!(site.pages().len() > 120, "{}", site.pages().len());
     for (name, page) in site.pages() {
-        // Under a long address the way to other pages is half of it; compressed it is a sixth.
+        // With a long base URL, the navigation is half of the page; compressed it is a sixth.
         assert!(page.len() < 45 * 1024, "{name}: {} bytes", page.len());
     }
     Ok(())
@@ -139,9 +141,9 @@ async fn hal_18_every_relation_that_an_answer_has_leads_to_a_page() -> TestResul
     Ok(())
 }
 
-/// Where an answer is not such as a page shows: a member or a link that is not shown, or a value of
-/// another type. A page shows every member that there can be; of the objects in them, and of the
-/// records of a collection, only some.
+/// Returns differences between a response and the page: a member or a link that is not shown, or a
+/// value of another type. A page shows every possible member, but only some members of nested
+/// objects and of the records of a collection.
 fn differences(path: &str, shown: &Value, real: &Value, found: &mut Vec<String>) {
     match (shown, real) {
         (Value::Object(shown), Value::Object(real)) => {
@@ -164,6 +166,8 @@ fn differences(path: &str, shown: &Value, real: &Value, found: &mut Vec<String>)
             }
         }
         _ if std::mem::discriminant(shown) == std::mem::discriminant(real) => {}
-        _ => found.push(format!("{path}: {shown} is shown, {real} came")),
+        _ => found.push(format!(
+            "{path}: the page shows {shown}, the response has {real}"
+        )),
     }
 }

@@ -1,25 +1,25 @@
-//! Reads example requests from a page, in each language, and holds these against each other.
+//! Parses the example requests of a page in each language, and compares the languages.
 
 use serde_json::Value;
 
-/// A request as a page shows it.
+/// A request on a page.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Shown {
     pub(crate) method: String,
     pub(crate) address: String,
-    /// The header that carries the key.
+    /// The header that contains the key.
     pub(crate) key_header: Option<String>,
     pub(crate) body: Option<Value>,
-    /// The status that the page states.
+    /// The status on the page.
     pub(crate) status: u16,
-    /// The answer that the page shows, where it shows one.
+    /// The response on the page, if there is one.
     pub(crate) answer: Option<Value>,
 }
 
-/// The requests of a page; each language has to say the same.
+/// Returns the requests of a page. They must be the same in each language.
 pub(crate) fn requests(page: &str) -> Vec<Shown> {
     let shown = page
-        .split("</code> is answered with <strong class=\"status\">")
+        .split("</code> returns <strong class=\"status\">")
         .skip(1);
     shown.map(one).collect()
 }
@@ -41,11 +41,11 @@ fn one(part: &str) -> Shown {
         assert_eq!(read(&block(language), status), curl, "{language}");
     }
     let answer = part
-        .split_once("<summary>Answer</summary>")
+        .split_once("<summary>Response</summary>")
         .map(|(_, rest)| {
             let (_, code) = rest
                 .split_once("<code class=\"json\">")
-                .unwrap_or_else(|| panic!("no answer: {rest}"));
+                .unwrap_or_else(|| panic!("no response: {rest}"));
             json(&unescape(code.split_once("</code>").unwrap().0))
         });
     Shown { answer, ..curl }
@@ -89,7 +89,7 @@ fn shown(
     }
 }
 
-/// The words of a command, as a shell splits them.
+/// Splits a command into words, as a shell does.
 fn words(command: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = None::<String>;
@@ -133,7 +133,7 @@ fn curl(text: &str, status: u16) -> Shown {
     shown(&method, &address.unwrap(), &headers, body, status)
 }
 
-/// The text between two others.
+/// Returns the text between two others.
 fn between<'t>(text: &'t str, before: &str, after: &str) -> Option<&'t str> {
     Some(text.split_once(before)?.1.split_once(after)?.0)
 }

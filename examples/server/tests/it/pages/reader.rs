@@ -1,5 +1,4 @@
-//! Somebody who reads the pages of a demo and tries what they say, with a tenant and a key of their
-//! own.
+//! A reader of the pages of a demo who sends their requests, with its own tenant and key.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -17,14 +16,14 @@ use crate::support::{
     program::Program,
 };
 
-/// Longer than most, as its addresses stand on every page.
+/// Longer than usual, because its URLs are on every page.
 pub(crate) const BASE: &str = "https://members.example.org/organisation/api/v1/";
 
-/// A demo without people, a tenant for each reader, and the pages that its links lead to.
+/// A demo without people, a tenant for each reader, and the linked pages.
 pub(crate) struct Site {
     program: Program,
     readers: usize,
-    /// The pages by the last part of their address; the start page has none.
+    /// The pages by the last segment of their URL; the start page has an empty name.
     pages: BTreeMap<String, String>,
     _folder: TempDir,
 }
@@ -72,7 +71,7 @@ impl Site {
         &self.pages
     }
 
-    /// The page of this name.
+    /// Returns the page with this name.
     pub(crate) fn page(&self, name: &str) -> TestResult<&str> {
         Ok(self
             .pages
@@ -80,7 +79,7 @@ impl Site {
             .ok_or_else(|| format!("no page is called {name}"))?)
     }
 
-    /// The pages that show requests.
+    /// Returns the pages with requests.
     pub(crate) fn with_requests(&self) -> impl Iterator<Item = (&str, &str)> {
         let pages = self
             .pages
@@ -94,7 +93,7 @@ fn key(number: usize) -> String {
     format!("other-key-of-reader-{number}")
 }
 
-/// The path of an address on this server; there is no other server to ask.
+/// Returns the path of a URL on this server; there is no other server.
 fn path(address: &str) -> TestResult<&str> {
     let Some((before, _)) = BASE.split_once("/organisation") else {
         return Err("no path".into());
@@ -111,7 +110,7 @@ pub(crate) struct Reader<'a> {
     site: &'a Site,
     keyed: Client,
     keyless: Client,
-    /// The id that each word such as `PERSON_ID` stands for, once it is needed.
+    /// The ids for placeholders such as `PERSON_ID`, once they are needed.
     ids: BTreeMap<String, String>,
 }
 
@@ -128,8 +127,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Sends a request as a page shows it: with a key where it has one, and ids in place of the
-    /// words that stand for them.
+    /// Sends a request of a page, with a key if it has one, and with ids instead of placeholders.
     pub(crate) async fn send(&mut self, shown: &Shown) -> TestResult<Answer> {
         let address = self.settled(&shown.address).await?;
         let body = match &shown.body {
@@ -153,7 +151,7 @@ impl<'a> Reader<'a> {
         Ok(answer)
     }
 
-    /// What a page creates is what it goes on with.
+    /// A record that a page creates is used from then on.
     fn note(&mut self, method: &str, address: &str, answer: &Answer) -> TestResult {
         let kind = Kind::ALL
             .iter()
@@ -175,7 +173,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What is at an address, or at a path below the entry point.
+    /// Returns the document at a URL, or at a path below the entry point.
     pub(crate) async fn read(&mut self, address: &str) -> TestResult<Value> {
         let address = if address.starts_with(BASE) {
             address.to_owned()
@@ -185,7 +183,7 @@ impl<'a> Reader<'a> {
         self.keyed.get(path(&address)?).await
     }
 
-    /// Looks at a page.
+    /// Reads a page.
     pub(crate) async fn read_page(&mut self, address: &str) -> TestResult {
         let answer = self.keyless.send("GET", path(address)?, None).await?;
         assert_eq!(answer.status, 200, "{address}");
@@ -193,7 +191,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The address of a record of a kind, made as the pages say.
+    /// Returns the URL of a record of a kind, created as the pages describe.
     pub(crate) async fn address_of(&mut self, kind: Kind) -> TestResult<String> {
         let path = match kind.schema().path_parent {
             Some(home) => format!(
@@ -208,13 +206,13 @@ impl<'a> Reader<'a> {
             .await
     }
 
-    /// The text with ids in place of the words that stand for them; records are made by the
-    /// requests of other pages.
+    /// Returns the text with ids instead of placeholders. The requests of other pages create the
+    /// records.
     async fn settled(&mut self, text: &str) -> TestResult<String> {
         let mut text = text.to_owned();
         for kind in Kind::ALL {
             let word = ExampleRequest::placeholder_id(*kind);
-            // `TAG_ID` is no part of another word.
+            // `TAG_ID` is not a part of another word.
             let stands = |text: &str| {
                 text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
                     .any(|it| it == word)
@@ -228,14 +226,15 @@ impl<'a> Reader<'a> {
             }
             text = text.replace(&format!("/{word}"), &format!("/{}", self.ids[&word]));
         }
-        // The page that shows it makes one first.
+        // The page that shows it creates one first.
         let webhook = self.ids.get(ExampleRequest::WEBHOOK_ID);
         Ok(webhook.map_or(text.clone(), |id| {
             text.replace(ExampleRequest::WEBHOOK_ID, id)
         }))
     }
 
-    /// The id of a new record; of a stored query that is there, as no request creates one.
+    /// Returns the id of a new record, or of an existing stored query, because no request creates
+    /// one.
     async fn made(&mut self, kind: Kind) -> TestResult<String> {
         let record = if kind == Kind::Query {
             self.keyed
@@ -265,8 +264,7 @@ impl<'a> Reader<'a> {
             .to_owned())
     }
 
-    /// Sees that the tags and lists that a helper call names are there, as the page says they have
-    /// to.
+    /// Creates the tags and lists that a helper request names, as the page requires.
     async fn provide(&mut self, body: &Value) -> TestResult {
         for (function, collection) in [("add_tags", "tags"), ("add_lists", "lists")] {
             for name in body[function].as_array().into_iter().flatten() {
@@ -283,7 +281,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The prefixed relations of a document.
+/// Collects the prefixed relations of a document.
 pub(crate) fn relations(document: &Value, found: &mut BTreeSet<String>) {
     match document {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! `svc-demo copy`: a file moves into PostgreSQL whole, however often it is interrupted.
+//! `svc-demo copy`: copies a file completely into PostgreSQL, even after interruptions.
 //! `.ci/postgres` runs it.
 
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ use crate::support::TestResult;
 use crate::support::demo::demo;
 use crate::support::program::{KEY, Program, outcome};
 
-/// A file with the demo's data in two tenants, by the demo itself.
+/// Creates a file with the data of the demo in two tenants, with the demo itself.
 fn seeded(path: &Path, people: u32) -> TestResult {
     let other = format!("other={KEY}-other");
     let people = people.to_string();
@@ -45,17 +45,17 @@ fn cx(tenant: &Tenant) -> Context {
     Context::new(tenant.clone(), Caller::anonymous(), Timestamp::now())
 }
 
-/// A schema as the command would take it.
+/// Returns a schema in the format of the command.
 fn place(url: &str, schema: &str) -> Result<SchemaLocation, StartupError> {
     SchemaLocation::at("--to", &DatabaseUrl::from(url.to_owned()), Some(schema))
 }
 
-/// The options of a store there whose calls wait as long as a busy machine needs.
+/// Returns the options of a store in the schema, with timeouts for a busy machine.
 fn options(place: &SchemaLocation) -> PostgresOptions {
     place.options().busy_timeout(Duration::from_secs(60))
 }
 
-/// The command, into a schema.
+/// Returns the command for a schema.
 fn command(path: &Path, url: &str, schema: &str) -> Command {
     let mut command = demo(path);
     command
@@ -65,7 +65,8 @@ fn command(path: &Path, url: &str, schema: &str) -> Command {
     command
 }
 
-/// Each table of a schema with its number of rows, but for those that have no equal in the file.
+/// Returns each table of a schema with its number of rows, except for tables without an equivalent
+/// in the file.
 fn rows(server: &support::server::Server, schema: &str) -> Vec<String> {
     let tables = [
         "record",
@@ -85,7 +86,7 @@ fn rows(server: &support::server::Server, schema: &str) -> Vec<String> {
         .collect()
 }
 
-/// The same of the file.
+/// Returns the same for the file.
 fn rows_of_file(path: &Path) -> TestResult<Vec<String>> {
     let file = rusqlite::Connection::open(path)?;
     let count = |table: &str| -> TestResult<i64> {
@@ -125,7 +126,7 @@ async fn same(
     }
 }
 
-/// What the whole server does with calls: both stores come to the same.
+/// Applies all requests of the server to both stores: their outcomes are the same.
 async fn goes_on_alike(
     file: &svc_sqlite::SqliteStore,
     copied: &PostgresStore,
@@ -160,7 +161,7 @@ async fn goes_on_alike(
         known += 1;
     }
     assert!(known > 20, "{known}");
-    // A new record is later than all that was brought, and counts.
+    // A new record is later than all copied ones, and is counted.
     let made = copied
         .write(
             &cx,
@@ -185,7 +186,7 @@ async fn goes_on_alike(
             WriteRequest::new(&cx, WriteOperation::Delete(record.address())),
         )
         .await?;
-    // What goes with people and events follows from holders, sums and links that are not sent.
+    // Cascades of people and events depend on tables and links that are not part of a record.
     let events = file
         .list(&cx, Kind::Event, &ListRequest::all(PageRequest::new(1, 2)))
         .await?;
@@ -230,7 +231,7 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
     );
     let to = || place(&server.url(), &schema);
 
-    // It ends after each part, and goes on; what is dropped in the middle of a part also does.
+    // The copy ends after each part, and resumes; a copy that is dropped within a part also does.
     let waits = format!(
         "SELECT count(*) FROM pg_locks WHERE relation = to_regclass('{schema}.record') AND NOT granted"
     );
@@ -277,7 +278,7 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
         assert_eq!(same(&file, &target, tenant).await?, copied.digest);
         assert_eq!(copied.tenant, tenant.as_str());
     }
-    // UND-15: the same tokens open it; what was revoked stays so.
+    // UND-15: the same tokens are valid, and revoked keys stay revoked.
     for (token, is_taken) in [(KEY, true), (&*issued.token, true), (&*gone.token, false)] {
         let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
         let credentials = || Credentials::new(Some(token), &headers, &extensions, Timestamp::now());
@@ -321,8 +322,8 @@ async fn a_file_moves_whole_and_stops_and_goes_on_as_often_as_it_likes() -> Test
     Ok(())
 }
 
-/// A file that is copied again: keys follow it, changed records are told, and a database in use is
-/// left alone.
+/// A file that is copied again: keys are updated, changed records are reported, and a database in
+/// use is not changed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn what_changed_after_a_copy_is_told() -> TestResult {
@@ -366,7 +367,7 @@ async fn what_changed_after_a_copy_is_told() -> TestResult {
         assert_eq!(caller.is_some(), is_taken);
     }
 
-    // Somebody works with the copy: it cannot be compared, and is not touched.
+    // Another client works with the copy: it cannot be compared, and is not changed.
     let create = WriteRequest::new(
         &cx(tenant),
         WriteOperation::Create(RawDraft::empty(Kind::Person)),
@@ -376,7 +377,7 @@ async fn what_changed_after_a_copy_is_told() -> TestResult {
     assert_eq!(again().await?, (State::InUse, 0));
     assert_eq!(rows(server, &schema), before);
 
-    // The file goes on: what it stores is not there, and the command says so.
+    // The file is used again: new records are not copied, and the command reports this.
     let program = Program::demo(&path, &[])?;
     let (status, said, errors) = outcome(&mut command(&path, &server.url(), &schema))?;
     assert!(
@@ -396,8 +397,7 @@ async fn what_changed_after_a_copy_is_told() -> TestResult {
     Ok(())
 }
 
-/// Whatever a history has made moves, and goes on alike: sums, parts, holders, links that are not
-/// sent, responses to send.
+/// Any history is copied and works: sums, parts, holders, links that are not sent, and the outbox.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn whatever_there_may_be_moves() -> TestResult {
@@ -450,7 +450,7 @@ async fn whatever_there_may_be_moves() -> TestResult {
         for kind in [Kind::Event, Kind::Form, Kind::FundraisingPage] {
             all.extend(file.list(&cx, kind, &first).await?.records);
         }
-        // None of it gets a date.
+        // None of these requests has a date.
         for at in all.iter().map(svc_core::raw::RawRecord::address) {
             let delete = || WriteRequest::new(&cx, WriteOperation::Delete(at.clone()));
             let (told, meant) = (
@@ -465,8 +465,8 @@ async fn whatever_there_may_be_moves() -> TestResult {
     Ok(())
 }
 
-/// The program is killed as a power failure would, in the middle of a part, and started again until
-/// it is done.
+/// The program is killed within a part, as by a power failure, and started again until the copy is
+/// complete.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_copy_that_is_killed_goes_on() -> TestResult {
@@ -475,7 +475,7 @@ async fn a_copy_that_is_killed_goes_on() -> TestResult {
     let (folder, schema) = (tempfile::tempdir()?, server.schema());
     let path = folder.path().join("demo.db");
     seeded(&path, 2500)?;
-    // The last statement of a part waits for a lock when no part is allowed any more.
+    // The last statement of a part waits for a lock once the number of allowed parts is used up.
     PostgresStore::connect(options(&place(&server.url(), &schema)?)).await?;
     server.psql(&format!(
         "CREATE TABLE {schema}.allowed AS SELECT 0 AS parts; \
@@ -531,7 +531,7 @@ async fn a_copy_that_is_killed_goes_on() -> TestResult {
     Ok(())
 }
 
-/// What others have brought, and what was written meanwhile, is told in a line; nothing is mixed.
+/// Data of other programs, and writes during the copy, are reported in a line. Nothing is mixed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn what_does_not_fit_is_refused() -> TestResult {
@@ -547,7 +547,7 @@ async fn what_does_not_fit_is_refused() -> TestResult {
         assert!(trouble.remedy().contains("--schema"), "{trouble}");
         Ok(())
     };
-    // The tenant has a person of its own.
+    // The tenant has its own person.
     let target = PostgresStore::connect(options(&to()?)).await?;
     let tenant = target.ensure_tenant("demo").await?;
     let create = WriteRequest::new(
@@ -559,7 +559,7 @@ async fn what_does_not_fit_is_refused() -> TestResult {
     refused("contains data of the tenant demo that does not come from this copy").await?;
     assert_eq!(before[0], rows(server, &schema)[0]);
 
-    // Somebody writes into a copy that is not complete.
+    // Another client writes into an incomplete copy.
     let schema = server.schema();
     let to = || place(&server.url(), &schema);
     assert_eq!(copy(&path, &to()?, |_| false).await?, None);
@@ -567,13 +567,13 @@ async fn what_does_not_fit_is_refused() -> TestResult {
     target.write(&cx(&tenant), create.clone()).await?;
     let trouble = copy(&path, &to()?, |_| true)
         .await
-        .expect_err("others wrote");
+        .expect_err("another client wrote");
     assert!(
         trouble.what().contains("that does not come from this copy"),
         "{trouble}"
     );
 
-    // Somebody writes into the file.
+    // Another client writes into the file.
     let schema = server.schema();
     let to = || place(&server.url(), &schema);
     assert_eq!(copy(&path, &to()?, |_| false).await?, None);
@@ -603,7 +603,7 @@ async fn what_does_not_fit_is_refused() -> TestResult {
         .expect_err("other names");
     assert!(trouble.what().contains("one_share"), "{trouble}");
 
-    // No server answers; the password is in no line.
+    // No server responds. The password is not printed.
     let closed = ClosedPort::new();
     let url = format!(
         "postgres://svc:planted-password@127.0.0.1:{}/postgres",

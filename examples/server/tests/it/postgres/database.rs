@@ -1,5 +1,5 @@
-//! The demo with a PostgreSQL database in place of its file: the same, and the password of the URL
-//! is told nowhere.
+//! The demo with a PostgreSQL database instead of its file: it behaves the same, and never prints
+//! the password of the URL.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,10 +18,10 @@ use crate::support::demo::bare_demo;
 use crate::support::program::{KEY, Program, outcome};
 use crate::support::{Answer, Raw, TestResult};
 
-/// The password in each URL here. [`Program`] looks for it in what it logged.
+/// The password in each URL. [`Program`] searches its output for it.
 const PASSWORD: &str = "PLANTED-password";
 
-/// A schema of the server that nobody else uses, and a cache folder for the demo.
+/// A separate schema of the server, and a cache folder for the demo.
 struct Place {
     url: String,
     schema: String,
@@ -40,7 +40,7 @@ impl Place {
 
     fn demo(&self, arguments: &[&str]) -> Command {
         let mut command = bare_demo();
-        // Whoever sets this sees no more.
+        // The password is also hidden at this log level.
         command
             .env("XDG_CACHE_HOME", self.cache.path())
             .env("RUST_LOG", "trace");
@@ -56,7 +56,7 @@ impl Place {
         Ok(program)
     }
 
-    /// What a command says.
+    /// Returns the output of a command.
     fn says(&self, arguments: &[&str]) -> TestResult<String> {
         let (status, out, errors) = outcome(&mut self.demo(arguments))?;
         assert!(status.success() && !out.contains(PASSWORD), "{out}{errors}");
@@ -64,7 +64,7 @@ impl Place {
         Ok(out)
     }
 
-    /// What a start or a command says that is refused.
+    /// Returns the error message of a start or a command that must fail.
     fn refused(&self, arguments: &[&str]) -> TestResult<String> {
         let (status, out, errors) = outcome(&mut self.demo(arguments))?;
         assert_eq!(status.code(), Some(1), "{out}{errors}");
@@ -95,7 +95,7 @@ async fn get(program: &Program, path: &str) -> TestResult<Answer> {
     raw.answer().await
 }
 
-/// The keys that a start shows.
+/// Returns the keys that a start prints.
 fn tokens(program: &Program) -> Vec<String> {
     program
         .said
@@ -105,7 +105,9 @@ fn tokens(program: &Program) -> Vec<String> {
         .collect()
 }
 
-/// A client that repeats a request which is answered 503, as the API has its clients do (UND-36).
+/// A client that repeats a request after 503, as the API requires.
+///
+/// Requirements: UND-36.
 struct Patient(Client);
 
 impl Patient {
@@ -230,7 +232,7 @@ async fn everything_is_as_with_the_file() -> TestResult {
         403
     );
 
-    // It is there after a restart, and so are the keys.
+    // It exists after a restart, and so do the keys.
     program.terminate()?;
     assert_eq!(program.end()?.0.code(), Some(0));
     let program = place.start(&["--seed-people", "30", "--share-names", "a_share,b_share"])?;
@@ -270,7 +272,7 @@ async fn keys_are_managed_beside_the_server_and_kept_for_their_owner() -> TestRe
     let schemas = server.psql("SELECT nspname FROM pg_namespace");
     assert!(
         !schemas.lines().any(|name| name == place.schema),
-        "nothing is made: {schemas}"
+        "nothing is created: {schemas}"
     );
 
     let program = place.start(&["--seed-people", "3"])?;
@@ -318,7 +320,7 @@ async fn keys_are_managed_beside_the_server_and_kept_for_their_owner() -> TestRe
             "{option}"
         );
     }
-    // One that the demo shows is taken out of its file when it is revoked.
+    // A revoked key is also removed from the file of the keys that the demo shows.
     let keys = tokens(&program);
     let [file] = place
         .keys_files()
@@ -374,7 +376,7 @@ async fn metrics_tell_of_the_connections() -> TestResult {
             .ok_or_else(|| format!("no {name}: {text}"))?;
         Ok(line.trim().parse()?)
     };
-    // A call gives its connection back after its client has the answer.
+    // A request returns its connection after its client has the response.
     let mut text = String::new();
     until("the connections are idle", async || {
         text = get(&program, "/metrics").await.expect("metrics").text();
@@ -425,7 +427,7 @@ async fn a_database_that_goes_away_is_told_and_waited_for() -> TestResult {
     let answer = get(&program, "/healthz").await?;
     assert_eq!(
         (answer.status, answer.text().as_str()),
-        (503, "the database does not answer\n")
+        (503, "the database does not respond\n")
     );
     let answer = Client::connect(program.address()?, Some(KEY))
         .await?
@@ -473,12 +475,13 @@ async fn two_that_start_at_once_share_what_they_load() -> TestResult {
         .await?;
     assert!(
         tags.iter().any(|tag| tag["name"] == "of the first"),
-        "what one has written the other reads"
+        "a server reads what the other one has written"
     );
     Ok(())
 }
 
-/// The conformance suite over a port, direct and behind a pooler that knows no named statements.
+/// The conformance suite over HTTP, with a direct connection and with a pooler without named
+/// statements.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn the_demo_conforms_on_a_database() -> TestResult {
@@ -550,7 +553,7 @@ async fn reads_can_be_answered_by_a_replica() -> TestResult {
         assert_eq!(
             client.get(&link(&tag, "self")?).await?["name"],
             tag["name"],
-            "who has written reads it"
+            "a client reads its own writes"
         );
     }
     Ok(())

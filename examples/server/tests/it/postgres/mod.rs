@@ -1,4 +1,4 @@
-//! What needs a PostgreSQL server. `.ci/postgres` runs it.
+//! Tests that need a PostgreSQL server. `.ci/postgres` runs them.
 
 mod copy;
 mod database;

@@ -1,4 +1,4 @@
-//! A client that speaks JSON over a raw connection.
+//! A client for JSON over a raw connection.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Answer, Raw, TestResult};
 
-/// A client with a key, or without one.
+/// A client with or without a key.
 pub(crate) struct Client {
     raw: Raw,
     key: Option<String>,
@@ -25,7 +25,7 @@ impl Client {
         })
     }
 
-    /// With another name of the key header.
+    /// Sets another name of the key header.
     pub(crate) fn key_header(self, name: &str) -> Self {
         Self {
             key_header: name.to_owned(),
@@ -33,7 +33,9 @@ impl Client {
         }
     }
 
-    /// It does not ask that what is not taken be an error (UND-22).
+    /// Disables strict handling: ignored members are not errors.
+    ///
+    /// Requirements: UND-22.
     pub(crate) fn lenient(self) -> Self {
         Self {
             is_strict: false,
@@ -41,7 +43,7 @@ impl Client {
         }
     }
 
-    /// Sends a request to an absolute address, or to a path.
+    /// Sends a request to an absolute URL, or to a path.
     pub(crate) async fn send(
         &mut self,
         method: &str,
@@ -51,7 +53,9 @@ impl Client {
         self.send_with(method, address, body, "").await
     }
 
-    /// Posts with a key, so that the request may come again (IDM-01).
+    /// Posts with an idempotency key, so that the request can be repeated.
+    ///
+    /// Requirements: IDM-01.
     pub(crate) async fn post_again(
         &mut self,
         address: &str,
@@ -97,7 +101,7 @@ impl Client {
         self.raw.answer().await
     }
 
-    /// Reads what is at an address.
+    /// Reads the document at a URL.
     pub(crate) async fn get(&mut self, address: &str) -> TestResult<Value> {
         let answer = self.send("GET", address, None).await?;
         if answer.status != 200 {
@@ -106,7 +110,7 @@ impl Client {
         Ok(serde_json::from_slice(&answer.body)?)
     }
 
-    /// Posts, and expects it to be done.
+    /// Posts, and expects success.
     pub(crate) async fn post(&mut self, address: &str, body: &Value) -> TestResult<Value> {
         let answer = self.send("POST", address, Some(body)).await?;
         if !(200..300).contains(&answer.status) {
@@ -115,7 +119,7 @@ impl Client {
         Ok(serde_json::from_slice(&answer.body)?)
     }
 
-    /// Every member of a collection, page by page.
+    /// Returns every member of a collection, page by page.
     pub(crate) async fn walk(&mut self, address: &str) -> TestResult<Vec<Value>> {
         let mut next = Some(format!("{address}?per_page=100"));
         let mut members = Vec::new();
@@ -132,7 +136,7 @@ impl Client {
     }
 }
 
-/// The address behind a link of a document.
+/// Returns the URL of a link of a document.
 pub(crate) fn link(document: &Value, name: &str) -> TestResult<String> {
     let href = document["_links"][name]["href"].as_str();
     Ok(href

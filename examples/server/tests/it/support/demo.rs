@@ -8,18 +8,18 @@ use std::process::{Command, Stdio};
 use super::TestResult;
 use super::program::{KEY, Program};
 
-/// How often a demo is asked that still loads its data; it holds each question back for some
+/// Maximum number of requests to a demo that still loads its data. It delays each request by some
 /// seconds.
 const TRIES: usize = 60;
 
-/// A command that runs the demo, whatever the environment of the test says.
+/// Returns a command that runs the demo, independent of the environment of the test.
 pub(crate) fn demo(data: &Path) -> Command {
     let mut command = bare_demo();
     command.arg("--data").arg(data);
     command
 }
 
-/// The same, not told where its data is.
+/// Returns the same without the location of the data.
 pub(crate) fn bare_demo() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_svc-demo"));
     for (name, _) in std::env::vars_os() {
@@ -32,12 +32,13 @@ pub(crate) fn bare_demo() -> Command {
 }
 
 impl Program {
-    /// The demo on any free port, with [`KEY`] for the tenant `demo`, once its data are there.
+    /// Starts the demo on a free port, with [`KEY`] for the tenant `demo`, and waits until its data
+    /// is loaded.
     pub(crate) fn demo(data: &Path, arguments: &[&str]) -> TestResult<Self> {
         Self::loading_demo(data, arguments)?.loaded()
     }
 
-    /// The same, while it may still load its data.
+    /// Starts the demo while its data is still loading.
     pub(crate) fn loading_demo(data: &Path, arguments: &[&str]) -> TestResult<Self> {
         let key = format!("demo={KEY}");
         let mut command = demo(data);
@@ -45,8 +46,9 @@ impl Program {
         Self::start(&mut command)
     }
 
-    /// Waits for the data of a demo as the interface tells its clients to: who is put off comes
-    /// again (UND-36).
+    /// Waits for the data of a demo as clients of the API do, with retries after 503.
+    ///
+    /// Requirements: UND-36.
     pub(crate) fn loaded(self) -> TestResult<Self> {
         let path = self.base_url.splitn(4, '/').nth(3).ok_or("no path")?;
         let request =

@@ -1,11 +1,11 @@
-//! The documentation of a server, from link to link.
+//! Follows the links of the documentation of a server.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{TestResult, client::Client};
 
-/// Every HTML page of one server that a start page leads to, by its path. Each link has to lead
-/// somewhere on this server: another one is an error, as is an answer other than 200.
+/// Returns every HTML page of a server that a start page links directly or indirectly, by its path.
+/// A link to another server is an error, and so is a status other than 200.
 pub(crate) async fn walk(
     client: &mut Client,
     server: &str,
@@ -28,7 +28,7 @@ pub(crate) async fn walk(
         if answer.status != 200 {
             return Err(format!("{address}: {}", answer.status).into());
         }
-        // What the explorer leads to is found by its scripts.
+        // The scripts of the explorer find its links.
         let is_html = answer
             .header("content-type")
             .is_some_and(|media| media.starts_with("text/html"));
@@ -47,7 +47,7 @@ pub(crate) async fn walk(
     Ok(pages)
 }
 
-/// The values of an attribute, as they were before they were escaped.
+/// Returns the unescaped values of an attribute.
 fn attributes<'p>(page: &'p str, name: &str) -> impl Iterator<Item = String> + use<'p> {
     let begin = format!(" {name}=\"");
     let values: Vec<&str> = page

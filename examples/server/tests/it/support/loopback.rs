@@ -1,10 +1,10 @@
-//! Loopback addresses that one test has to itself.
+//! Loopback addresses for one test each.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A loopback address that no other test uses, with port 0.
+/// Returns a loopback address that no other test uses, with port 0.
 ///
 /// A port on it stays free after its server has closed it: other tests bind other addresses, and
 /// the sockets of clients have 127.0.0.1. Only Linux has more than one loopback address.

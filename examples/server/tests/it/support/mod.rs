@@ -1,4 +1,4 @@
-//! What the tests of the programs have in common.
+//! The code that the tests of the programs share.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 

@@ -8,25 +8,25 @@ use std::thread::JoinHandle;
 
 use super::TestResult;
 
-/// The key that tests give the demo.
+/// The key of the demo in tests.
 pub(crate) const KEY: &str = "test-key-4711-of-the-demo";
 
-/// A server that runs until it is stopped; a test that fails takes it along.
+/// A server that runs until it is stopped. A failing test ends it.
 pub(crate) struct Program {
     child: Child,
     out: BufReader<ChildStdout>,
-    /// What it said after its `curl` line, as far as it was read.
+    /// The output after its `curl` command, as far as it was read.
     rest: String,
-    /// Reads its errors and log to their end.
+    /// Reads its errors and log to the end.
     errors: Option<JoinHandle<String>>,
-    /// The address of its entry point.
+    /// The URL of its entry point.
     pub(crate) base_url: String,
-    /// What it said before that.
+    /// The output before that.
     pub(crate) said: String,
 }
 
 impl Program {
-    /// Starts a program and reads what it says up to its `curl` line.
+    /// Starts a program and reads its output up to its `curl` command.
     pub(crate) fn start(command: &mut Command) -> TestResult<Self> {
         let mut child = command
             .stdout(Stdio::piped())
@@ -36,7 +36,7 @@ impl Program {
         let mut errors = child.stderr.take().ok_or("no errors")?;
         let errors = std::thread::spawn(move || {
             let mut text = Vec::new();
-            // What came until then is looked at.
+            // Only the output so far matters.
             let _ = errors.read_to_end(&mut text);
             String::from_utf8_lossy(&text).into_owned()
         });
@@ -66,7 +66,7 @@ impl Program {
         }
     }
 
-    /// Where it listens.
+    /// Returns its listening address.
     pub(crate) fn address(&self) -> TestResult<SocketAddr> {
         if let Some((_, rest)) = self.said.split_once("listens on ") {
             return Ok(rest.lines().next().ok_or("no address")?.parse()?);
@@ -75,17 +75,17 @@ impl Program {
         Ok(authority.parse()?)
     }
 
-    /// The id of its process.
+    /// Returns its process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Tells it to stop.
+    /// Sends the order to stop.
     pub(crate) fn terminate(&self) -> TestResult {
         self.signal(rustix::process::Signal::TERM)
     }
 
-    /// Ends it at once, as a power failure would.
+    /// Kills the process, as a power failure would.
     pub(crate) fn kill(&mut self) -> TestResult {
         self.child.kill()?;
         self.child.wait()?;
@@ -98,13 +98,15 @@ impl Program {
         Ok(rustix::process::kill_process(id, signal)?)
     }
 
-    /// Waits for its end: its exit code, and all that it said after its `curl` line.
+    /// Waits for its end. Returns its exit code, and all output after its `curl` command.
     pub(crate) fn end(mut self) -> TestResult<(ExitStatus, String)> {
         self.out.read_to_string(&mut self.rest)?;
         Ok((self.child.wait()?, self.rest.clone()))
     }
 
-    /// What it logged has no key and no personal value, whatever it was asked (UND-42).
+    /// Checks that the log has no key and no personal value.
+    ///
+    /// Requirements: UND-42.
     fn look_at_log(&mut self) {
         let _ = self.out.read_to_string(&mut self.rest);
         let errors = self
@@ -130,7 +132,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // It has ended already when the test went well.
+        // It has already ended if the test succeeded.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if !std::thread::panicking() {
@@ -139,7 +141,7 @@ impl Drop for Program {
     }
 }
 
-/// What a program says that ends by itself: its exit code, output and errors.
+/// Returns the exit code, output and errors of a program that ends by itself.
 pub(crate) fn outcome(
     command: &mut Command,
 ) -> Result<(ExitStatus, String, String), Box<dyn Error>> {

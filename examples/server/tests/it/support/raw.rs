@@ -1,4 +1,4 @@
-//! Raw sockets: what is sent is exactly what is written here.
+//! Raw sockets, which send exactly the given bytes.
 
 use std::error::Error;
 use std::net::{IpAddr, SocketAddr};
@@ -14,7 +14,7 @@ pub(crate) struct Raw {
     waiting: Vec<u8>,
 }
 
-/// An answer, as it came.
+/// A response, unchanged.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -43,7 +43,7 @@ impl Raw {
         })
     }
 
-    /// The same, from this address: all of 127.0.0.0/8 are this machine's own on Linux.
+    /// Connects from this address. On Linux, all of 127.0.0.0/8 are addresses of this machine.
     pub(crate) async fn connect_from(
         source: impl Into<IpAddr>,
         address: SocketAddr,
@@ -60,8 +60,8 @@ impl Raw {
         Ok(self.stream.write_all(bytes.as_ref()).await?)
     }
 
-    /// Reads one answer with `Content-Length`; one without a body when the status or the length
-    /// says so.
+    /// Reads one response with `Content-Length`, or one without a body according to its status or
+    /// length.
     pub(crate) async fn answer(&mut self) -> TestResult<Answer> {
         let end = loop {
             if let Some(end) = self
@@ -74,7 +74,7 @@ impl Raw {
             if self.more().await? == 0 {
                 let so_far = String::from_utf8_lossy(&self.waiting).into_owned();
                 return Err(format!(
-                    "the connection ended before an answer was complete: {so_far:?}"
+                    "the connection ended before a response was complete: {so_far:?}"
                 )
                 .into());
             }
@@ -99,13 +99,14 @@ impl Raw {
         Ok(answer)
     }
 
-    /// Reads until the server closes; what came besides answers already read.
+    /// Reads until the server closes the connection. Returns the data after the responses that were
+    /// already read.
     pub(crate) async fn rest(&mut self) -> TestResult<Vec<u8>> {
         while self.more().await? > 0 {}
         Ok(std::mem::take(&mut self.waiting))
     }
 
-    /// Reads so many bytes, whatever they are.
+    /// Reads this number of bytes.
     pub(crate) async fn next(&mut self, length: usize) -> TestResult<Vec<u8>> {
         while self.waiting.len() < length {
             if self.more().await? == 0 {

@@ -1,13 +1,13 @@
-//! The walk that is recorded in a browser and exported as five programs: where they run, and what
-//! they tell.
+//! The walk that is recorded in a browser and exported as five programs: the demo for them, and
+//! their output.
 
 use super::TestResult;
 use super::program::Program;
 
-/// What each of the five tells.
+/// The output of each of the five programs.
 pub(crate) const RECORDS: &str = include_str!("../walk/records.txt");
 
-/// A demo with the data of the one in which the walk was recorded, and nothing of the walk.
+/// Starts a demo with the data of the recorded demo, and without changes by the walk.
 pub(crate) fn fresh_demo() -> TestResult<(Program, tempfile::TempDir)> {
     let folder = tempfile::tempdir()?;
     let demo = Program::demo(
@@ -17,9 +17,9 @@ pub(crate) fn fresh_demo() -> TestResult<(Program, tempfile::TempDir)> {
     Ok((demo, folder))
 }
 
-/// The records that a program tells, a relation and an id on each line. An id that stands in the
-/// program is that of a record which every fresh demo has, and is kept; those that the server made
-/// for this run are numbered as they come.
+/// Returns the records that a program prints, with a relation and an id on each line. An id in the
+/// source of the program belongs to a record of every fresh demo, and remains. Ids that the server
+/// assigned in this run are numbered in their order.
 pub(crate) fn told<'s>(said: &'s str, program: &str) -> String {
     let mut made: Vec<&str> = Vec::new();
     let mut name = |id: &'s str| {

@@ -1,6 +1,6 @@
-//! The walk that `tests/it/browser/walk.rs` records in the explorer, as the Rust test and as the
-//! check that it is exported as: both are compiled as they were downloaded, run against a fresh
-//! demo each, and tell the same records (point 6 of the pages).
+//! The walk that `tests/it/browser/walk.rs` records in the explorer, exported as a Rust test and as
+//! a check. Both are compiled as they were downloaded, run against a fresh demo each, and print the
+//! same records (point 6 of the pages).
 
 #[rustfmt::skip]
 mod recorded_check;
@@ -19,8 +19,8 @@ use crate::support::walk::{RECORDS, fresh_demo, told};
 /// A timeout that a busy machine does not reach.
 const PATIENT: Duration = Duration::from_secs(5 * 60);
 
-/// What a test of this program says of the records, when it is run by its name against a fresh
-/// demo.
+/// Returns the output of a test of this program about the records. The test is run by its name
+/// against a fresh demo.
 fn run(test: &str) -> TestResult<String> {
     let (demo, _folder) = fresh_demo()?;
     let mut command = Command::new(std::env::current_exe()?);
@@ -60,8 +60,7 @@ fn the_check_does_the_walk_again() -> TestResult {
     Ok(())
 }
 
-/// What the head of the exported check says, in a program of its own, so that its output can be
-/// read.
+/// Runs the exported check as in its header, in a separate program, so that its output can be read.
 #[tokio::test]
 #[ignore = "is run by another test"]
 async fn recorded_check_by_itself() -> TestResult {
@@ -76,7 +75,7 @@ async fn recorded_check_by_itself() -> TestResult {
     Ok(())
 }
 
-/// A check that is answered otherwise fails, and says where; what it made is removed.
+/// A check with an unexpected response fails and names the step. Its records are removed.
 #[tokio::test]
 async fn a_check_of_ones_own_says_which_step_was_answered_otherwise() -> TestResult {
     use svc_conformance::custom_check::{Check, CheckContext, CheckStop};

@@ -1,9 +1,9 @@
-//! A walk that was recorded in the explorer.
+//! Requests recorded in the explorer.
 //! Run it with `Suite::new(Remote::new(base)?).keys(Keys::primary(key)).own(RECORDED_WALK).await?.assert_complete()`.
 
 use svc_conformance::custom_check::{Check, CheckContext, CheckStop, id_from_url};
 
-/// What every answer has to be is looked at, too.
+/// The suite also applies its general checks to every response.
 pub(crate) const RECORDED_WALK: Check = Check::custom("own/recorded-walk", |walk| Box::pin(recorded_walk(walk)));
 
 async fn recorded_walk(walk: &CheckContext) -> Result<(), CheckStop> {
@@ -61,7 +61,7 @@ async fn recorded_walk(walk: &CheckContext) -> Result<(), CheckStop> {
         .header("If-Match", &step_7.tag)
         .send_expecting(204, &[]).await?;
 
-    // The records, by their relations.
+    // The records, with their relations.
     let records = [
         ("svc:person", step_1.url_at(&["_links", "self", "href"])?),
         ("svc:petition", step_3.url_at(&["_links", "self", "href"])?),

@@ -1,9 +1,9 @@
-//! A walk that was recorded in the explorer.
-//! `SVC_BASE` is the address of the entry point, `SVC_KEY` an API key.
-//! It needs the crates `serde_json`, `ureq` 3 and `uuid` with `v4`, and is run by
+//! Requests recorded in the explorer.
+//! `SVC_BASE` is the URL of the entry point, `SVC_KEY` an API key.
+//! It needs the crates `serde_json`, `ureq` 3, and `uuid` with `v4`. Run it with
 //! `cargo test -- --ignored --nocapture`.
 
-#![allow(dead_code, reason = "a walk uses a part of what is below it")]
+#![allow(dead_code, reason = "a program uses only some of these helpers")]
 
 use std::error::Error;
 
@@ -70,7 +70,7 @@ fn recorded_walk() -> Result<(), Box<dyn Error>> {
         .header("If-Match", &step_7.tag)
         .expect(204, &[])?;
 
-    // The records, by their relations.
+    // The records, with their relations.
     let records = [
         ("svc:person", step_1.at(&["_links", "self", "href"])?),
         ("svc:petition", step_3.at(&["_links", "self", "href"])?),
@@ -106,7 +106,7 @@ struct Step<'w> {
     body: Option<String>,
 }
 
-/// An answer, or an item of one.
+/// A response, or an item of one.
 struct Answer {
     number: u32,
     json: Value,
@@ -116,7 +116,7 @@ struct Answer {
 impl Walk {
     fn new() -> Result<Self, Box<dyn Error>> {
         let variable = |name: &str| std::env::var(name).map_err(|_| format!("{name} is not set"));
-        // No other address gets the key.
+        // Redirects are not followed: no other server may get the key.
         let config = ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build();
         Ok(Self { agent: config.into(), base: format!("{}/", variable("SVC_BASE")?.trim_end_matches('/')), key: variable("SVC_KEY")? })
     }
@@ -147,13 +147,13 @@ impl<'w> Step<'w> {
         self.header("Content-Type", "application/json").header("Prefer", "handling=strict")
     }
 
-    /// Sends it. The answer has to have this status and name these errors.
+    /// Sends the request. The response must have this status and these error codes.
     fn expect(self, status: u16, codes: &[&str]) -> Result<Answer, Box<dyn Error>> {
         let Self { walk, number, method, address, headers, body } = self;
-        // A step up in a path, written out or as %2e, would lead elsewhere.
+        // A dot segment, also as %2e, could change the target.
         let path = address.split('?').next().unwrap_or_default().to_ascii_lowercase().replace("%2e", ".");
         if !address.starts_with(&walk.base) || path.split(['/', '\\']).any(|part| matches!(part, "." | "..")) {
-            return Err(format!("Step {number}: {address} is no address of {}", walk.base).into());
+            return Err(format!("Step {number}: {address} is not an address of {}", walk.base).into());
         }
         let mut request = Request::builder().method(method).uri(&address);
         for (name, value) in headers {
@@ -166,7 +166,7 @@ impl<'w> Step<'w> {
         let (found, text) = (answer.status().as_u16(), answer.body_mut().read_to_string()?);
         if found != status || !codes.iter().all(|code| text.contains(&format!("\"{code}\""))) {
             let wanted = format!("{status} {}", codes.join(" "));
-            return Err(format!("Step {number}: {method} {address} was answered with {found}, expected {wanted}: {text}").into());
+            return Err(format!("Step {number}: {method} {address} returned {found}, expected {wanted}: {text}").into());
         }
         let json = if text.is_empty() { Value::Null } else { serde_json::from_str(&text)? };
         let tag = answer.headers().get("ETag").and_then(|tag| tag.to_str().ok()).unwrap_or_default().to_owned();
@@ -175,13 +175,13 @@ impl<'w> Step<'w> {
 }
 
 impl Answer {
-    /// The address that stands there.
+    /// Returns the address at this path.
     fn at(&self, names: &[&str]) -> Result<String, Box<dyn Error>> {
         let found = names.iter().try_fold(&self.json, |found, name| found.get(name)).and_then(Value::as_str);
-        Ok(found.ok_or_else(|| format!("Step {}: the answer has no {}", self.number, names.join(" ")))?.to_owned())
+        Ok(found.ok_or_else(|| format!("Step {}: the response has no {}", self.number, names.join(" ")))?.to_owned())
     }
 
-    /// The item that has this identifier.
+    /// Returns the item with this identifier.
     fn item(&self, relation: &str, identifier: &str) -> Result<Self, Box<dyn Error>> {
         let items = self.json["_embedded"][relation].as_array().into_iter().flatten();
         let has = |item: &&Value| item["identifiers"].as_array().is_some_and(|all| all.iter().any(|one| one == identifier));
@@ -189,7 +189,7 @@ impl Answer {
         Ok(Self { number: self.number, json: found.clone(), tag: String::new() })
     }
 
-    /// The item at this place.
+    /// Returns the item at this position.
     fn nth(&self, relation: &str, place: usize) -> Result<Self, Box<dyn Error>> {
         let found = self.json["_embedded"][relation].get(place);
         let found = found.ok_or_else(|| format!("Step {}: {relation} has no item at {place}", self.number))?;
@@ -197,12 +197,12 @@ impl Answer {
     }
 }
 
-/// A value for `Idempotency-Key` that no other request has.
+/// Returns a unique value for `Idempotency-Key`.
 fn new_key() -> String {
     uuid::Uuid::new_v4().to_string()
 }
 
-/// The last part of an address.
+/// Returns the last part of an address.
 fn id(address: &str) -> &str {
     let path = address.split('?').next().unwrap_or_default().trim_end_matches('/');
     path.rsplit('/').next().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The steps of the guide "Map your tables", as they stand there: `mapped_guide.rs` compares.
+//! The steps of the guide "Map your tables", unchanged: `mapped_guide.rs` compares them.
 
 use std::sync::Arc;
 

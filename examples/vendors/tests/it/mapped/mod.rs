@@ -1,4 +1,4 @@
-//! What both databases of the mapped example are tried with.
+//! Tests of the mapped example for both databases.
 pub(crate) mod guide;
 
 use std::{error::Error, sync::Arc};
@@ -17,7 +17,7 @@ use tower::ServiceExt;
 pub(crate) type TestResult<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
 const BASE: &str = "http://localhost/";
-/// The keys of the tests, with the number of the organisation and what they may do.
+/// The keys of the tests, with the number of the organisation and their rights.
 const KEYS: [(&str, i64, &str); 3] = [
     ("key of acme 0123456789", 1, "all"),
     ("key of other 0123456789", 2, "all"),
@@ -28,13 +28,13 @@ const KEYS: [(&str, i64, &str); 3] = [
     ),
 ];
 
-/// What the table of keys has for them.
+/// Returns the rows for the table of keys.
 pub(crate) fn keys() -> impl Iterator<Item = (Vec<u8>, i64, &'static str)> {
     KEYS.into_iter()
         .map(|(key, org, scope)| (Sha256::digest(key).to_vec(), org, scope))
 }
 
-/// The tables in some database.
+/// The tables in a database.
 pub(crate) struct Place {
     database: Arc<dyn Database>,
 }
@@ -53,7 +53,7 @@ impl Place {
         Ok(interface(Arc::clone(&self.database), BASE).await?)
     }
 
-    /// The suite, with what the server declares of itself and nothing else.
+    /// Runs the suite with the server's own declaration only.
     pub(crate) async fn conforms(&self) -> TestResult {
         let [primary, other, restricted] = KEYS.map(|(key, ..)| key);
         let keys = Keys::primary(primary)
@@ -70,7 +70,7 @@ impl Place {
         Ok(())
     }
 
-    /// As many callers sign one new person up at the same moment, round after round.
+    /// Several callers sign the same new person up simultaneously, in several rounds.
     pub(crate) async fn signs_up_at_once(&self, rounds: usize) -> TestResult {
         let service = self.service().await?;
         for round in 0..rounds {
@@ -97,11 +97,11 @@ impl Place {
         Ok(())
     }
 
-    /// HAF-11, UND-26: what is triggered is sent once its call is committed, and not to who is
-    /// gone.
+    /// HAF-11, UND-26: a server response is sent after its request is committed, and not to deleted
+    /// people.
     pub(crate) async fn sends_what_is_triggered(&self) -> TestResult {
         let service = self.service().await?;
-        let deliveries = service.delivery_worker().ok_or("nobody delivers")?;
+        let deliveries = service.delivery_worker().ok_or("deliveries")?;
         let body = |name: &str| {
             let person = json!({"email_addresses": [{"address": format!("{name}@example.org")}]});
             json!({"person": person, "triggers": {"autoresponse": {"enabled": true}}})
@@ -134,8 +134,8 @@ impl Place {
         Ok(())
     }
 
-    /// A row of a list stays with its entry: what it has besides the mapping stays, and so does
-    /// what the vendor's own program adds between the reading of the list and the writing.
+    /// A row of a list stays with its entry. Unmapped columns keep their values, and so do rows
+    /// that the existing program adds between reading the list and writing it.
     pub(crate) async fn keeps_rows_of_a_list(&self) -> TestResult {
         let first = self.service().await?;
         let list = |entries: &[(&str, bool)]| {
@@ -216,12 +216,16 @@ impl Place {
             "d@example.org, primary, as d@example.org",
             "f@example.org, as f",
         ];
-        assert_eq!(rows().await?, kept, "what was not read is not deleted");
+        assert_eq!(
+            rows().await?,
+            kept,
+            "rows that were not read are not deleted"
+        );
         Ok(())
     }
 }
 
-/// A database in which the vendor's own program adds something just before each call writes.
+/// A database in which the existing program adds a row just before each request writes.
 struct Meanwhile {
     database: Arc<dyn Database>,
     adds: &'static str,
@@ -270,7 +274,7 @@ impl Transaction for Writes {
         mut self: Box<Self>,
         statements: Vec<Statement>,
     ) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
-        // `create_own_tables` commits nothing behind its first statements.
+        // `create_own_tables` commits nothing after its first statements.
         if !statements.is_empty() {
             self.transaction
                 .execute(vec![Statement::new(self.adds, Vec::new())])
@@ -284,7 +288,7 @@ impl Transaction for Writes {
     }
 }
 
-/// An answer of the service to a call with the first key.
+/// Returns the response to a request with the first key.
 pub(crate) async fn call(
     service: SvcService,
     method: &str,
@@ -294,7 +298,7 @@ pub(crate) async fn call(
     call_by(KEYS[0].0, service, method, path, body).await
 }
 
-/// An answer of the service to a call of the other organisation.
+/// Returns the response to a request of the other organisation.
 pub(crate) async fn call_of_another(
     service: SvcService,
     method: &str,

@@ -1,5 +1,5 @@
-//! The mapped tables in PostgreSQL: the suite over them, equal sign-ups at once, trouble, and round
-//! trips counted on the socket.
+//! The mapped tables in PostgreSQL: the suite, equal simultaneous sign-ups, database failures, and
+//! round trips counted on the socket.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use svc_vendor_examples::mapped::{POSTGRES, mapping};
 use super::support::{self, proxy::Proxy, server::Server, until};
 use crate::mapped::{Place, TestResult, call, call_of_another};
 
-/// A schema with the tables and two organisations.
+/// Creates a schema with the tables and two organisations.
 fn schema(server: &Server) -> String {
     let name = server.schema();
     let mut sql = format!(
@@ -70,7 +70,7 @@ async fn haf_11_what_is_triggered_is_sent() -> TestResult {
         .await
 }
 
-/// UND-36: however many calls of one organisation wait, there are connections for another.
+/// UND-36: even if many requests of one organisation wait, there are connections for another one.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_busy_organisation_holds_up_no_other() -> TestResult {
@@ -109,7 +109,7 @@ async fn a_busy_organisation_holds_up_no_other() -> TestResult {
     Ok(())
 }
 
-/// UND-36: a call that waits for a locked table is answered 503 while the table is still locked.
+/// UND-36: a request that waits for a locked table gets 503 while the table is still locked.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_locked_table() -> TestResult {
@@ -138,7 +138,7 @@ async fn a_locked_table() -> TestResult {
     Ok(())
 }
 
-/// UND-36: calls without a database are answered 503, and the service is back by itself.
+/// UND-36: without a database, requests get 503. The service recovers without a restart.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn a_database_that_is_away() -> TestResult {
@@ -163,7 +163,7 @@ async fn a_database_that_is_away() -> TestResult {
     Ok(())
 }
 
-/// Round trips of a request whose key is known and whose statements are prepared.
+/// The number of round trips of a request with a cached key and prepared statements.
 #[test]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn round_trips() -> TestResult {
@@ -236,7 +236,7 @@ async fn count_round_trips(way: &Proxy) -> TestResult {
     Ok(())
 }
 
-/// Tables that the mapping does not fit: what is done to them, one by one.
+/// Changes that make the tables incompatible with the mapping, one by one.
 const WRONG: [&str; 14] = [
     "ALTER TABLE contacts RENAME first_name TO firstname",
     "ALTER TABLE events DROP COLUMN org_id",
@@ -254,8 +254,8 @@ const WRONG: [&str; 14] = [
     "DROP TABLE svc_turns",
 ];
 
-/// Each wrong table has its message, and where the message has the SQL that mends it, that mends
-/// it.
+/// Each incompatible table has its message. If the message contains SQL to fix the table, this SQL
+/// fixes it.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn wrong_tables_are_told_with_what_mends_them() -> TestResult {
@@ -276,8 +276,8 @@ async fn wrong_tables_are_told_with_what_mends_them() -> TestResult {
                 .map(str::trim)
                 .filter(|line| line.ends_with(';'))
                 .collect();
-            // What cannot be mended by SQL alone, or by a column of another name, which the mapping
-            // has to name.
+            // Some problems cannot be fixed by SQL alone. Others need a column with another name,
+            // which the mapping must contain.
             if mending.is_empty()
                 || mending.iter().any(|sql| {
                     sql.contains("...") || sql.contains("svc_id ") || sql.contains("svc_capacity")
@@ -287,14 +287,14 @@ async fn wrong_tables_are_told_with_what_mends_them() -> TestResult {
                 break;
             }
             assert_ne!(problem, last, "{wrong}: {mending:?} changes nothing");
-            // A column that has to be filled wants a table without rows.
+            // Adding a required column needs a table without rows.
             server.psql(&format!(
                 "SET search_path = {schema}; DELETE FROM events; {}",
                 mending.join(" ")
             ));
             last = problem;
         }
-        assert!(!last.is_empty(), "nothing is said of: {wrong}");
+        assert!(!last.is_empty(), "no problem is reported for: {wrong}");
     }
     let golden = "tests/it/mapped/wrong_tables.txt";
     if std::env::var_os("BLESS").is_some() {
@@ -308,7 +308,8 @@ async fn wrong_tables_are_told_with_what_mends_them() -> TestResult {
     Ok(())
 }
 
-/// ERR-13: what the vendor's tables do not take is the client's to mend, and nothing of it stays.
+/// ERR-13: the client must fix values that the vendor's tables reject, and nothing of the request
+/// is stored.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn values_that_the_tables_do_not_take() -> TestResult {

@@ -1,5 +1,5 @@
-//! The example over PostgreSQL: under the conformance suite, under many callers at once, with a
-//! table that is locked and a database that is away. `.ci/postgres` runs it.
+//! The example over PostgreSQL: the conformance suite, many simultaneous callers, a locked table,
+//! and an unavailable database. `.ci/postgres` runs it.
 
 mod mapped;
 #[path = "../../../../../svc-postgres/tests/it/postgres/support/mod.rs"]
@@ -17,16 +17,16 @@ use svc_vendor_examples::postgres::{Crm, interface};
 
 type Tried<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// Where the suite reaches it.
+/// The base URL for the suite.
 const BASE: &str = "http://localhost/api/v1/";
 
-/// The tables that were there, and what was added.
+/// The existing tables, and the additions.
 const TABLES: [&str; 2] = [
     include_str!("../../../src/postgres/tables.sql"),
     include_str!("../../../src/postgres/more.sql"),
 ];
 
-/// A server with the tables, two organisations, and the keys `all`, `other` and `few`.
+/// Starts a server with the tables, two organisations, and the keys `all`, `other` and `few`.
 fn database() -> Server {
     let server = Server::start();
     for sql in TABLES {
@@ -50,7 +50,7 @@ fn service_at(url: &str, connections: usize) -> Tried<SvcService> {
     Ok(interface(&Arc::new(Crm::at(url, connections)?), BASE)?.mounted_at("/api/v1"))
 }
 
-/// The answer to a request with the key `all`: a body is posted.
+/// Returns the response to a request with the key `all`. With a body it is a POST request.
 async fn send(
     service: &SvcService,
     path: &str,
@@ -59,7 +59,7 @@ async fn send(
     crate::service::send(service, "all", path, body).await
 }
 
-/// The path of a record that is made.
+/// Creates a record and returns its path.
 async fn made(service: &SvcService, path: &str, body: Value) -> Tried<String> {
     let (status, _, made) = send(service, path, Some(body)).await?;
     assert_eq!(status, StatusCode::CREATED, "{path} {made}");
@@ -93,7 +93,7 @@ async fn the_suite_finds_that_it_conforms() -> Tried<()> {
         0,
         "{report}"
     );
-    // Of its fields, none is a single object: nothing declared could show the row.
+    // The requirement needs a field with a single object, and no declared field has one.
     let undecided: Vec<&str> = report.inconclusive().map(|row| row.id.as_str()).collect();
     assert!(
         undecided.is_empty() && report.count(RequirementOutcome::Pass) > 150,
@@ -174,8 +174,8 @@ async fn err_29_a_tag_that_does_not_exist_fails_alone_and_err_34_a_refused_call_
     );
     let counts = "SELECT (SELECT count(*) FROM contacts), (SELECT count(*) FROM rsvps), (SELECT count(*) FROM contact_groups)";
     assert_eq!(database.psql(counts), "1|1|1", "ERR-29");
-    // The event goes between the look and the record: the person that was made before does not
-    // stay.
+    // The event is deleted between the check and the insert: the person that was created before
+    // does not remain.
     database.psql("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION $$full$$; END'");
     database.psql(
         "CREATE TRIGGER refuse BEFORE INSERT ON rsvps FOR EACH ROW EXECUTE FUNCTION refuse()",
@@ -210,7 +210,7 @@ async fn und_36_a_locked_table_is_503_while_it_is_locked() -> Tried<()> {
     assert_eq!(
         (status, &people["total_records"]),
         (StatusCode::OK, &json!(0)),
-        "nothing of the call stays"
+        "nothing of the request is stored"
     );
     assert_eq!(
         send(&service, "people", Some(sign_up("ada@example.org")))
@@ -253,8 +253,8 @@ async fn und_36_a_database_that_is_away_is_503_and_the_service_is_back_by_itself
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 fn statements_and_round_trips_are_counted() -> Tried<()> {
     let database = database();
-    // Each new session has it: a reload reaches those that are there when they wait for a
-    // statement.
+    // Each new session has this setting. A reload would reach existing sessions only when they wait
+    // for a statement.
     database.psql("ALTER DATABASE postgres SET log_statement = 'all'");
     let way = Proxy::start(database.port());
     way.block_on(all_are_counted(&database, &way))
@@ -272,14 +272,14 @@ async fn all_are_counted(database: &Server, way: &Proxy) -> Tried<()> {
     made(&service, "tags", json!({"name": "one"})).await?;
     let helper = format!("{event}/record_attendance_helper");
     let mut number = 0;
-    // Each with the statement that looks the key up.
+    // Each with the statement for the key.
     for (what, path, most) in [
         ("list", "people", 3),
         ("get", person.as_str(), 2),
         ("create", "people", 7),
-        ("sign-up of somebody new", "people", 9),
+        ("sign-up of a new person", "people", 9),
         (
-            "attendance of somebody new, with a tag",
+            "attendance of a new person, with a tag",
             helper.as_str(),
             20,
         ),
@@ -289,14 +289,14 @@ async fn all_are_counted(database: &Server, way: &Proxy) -> Tried<()> {
             match what {
                 "list" | "get" => None,
                 "create" => Some(posted["person"].take()),
-                "sign-up of somebody new" => Some(posted),
+                "sign-up of a new person" => Some(posted),
                 _ => {
                     posted["add_tags"] = json!(["one"]);
                     Some(posted)
                 }
             }
         };
-        // What the first call prepares is there for the second.
+        // The first request prepares the statements of the second.
         for is_counted in [false, true] {
             number += 1;
             way.reset();

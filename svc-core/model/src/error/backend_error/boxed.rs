@@ -1,10 +1,10 @@
-//! A failure as any other error of Rust.
+//! Conversion of [`Error`] into a boxed standard error.
 
 use std::{error::Error as StdError, fmt};
 
 use super::{Error, ErrorInner, ErrorKind};
 
-/// An [`Error`] where a [`std::error::Error`] is asked for.
+/// An [`Error`] as a [`std::error::Error`].
 struct StdErrorAdapter(Error);
 
 impl fmt::Display for StdErrorAdapter {
@@ -25,7 +25,7 @@ impl StdError for StdErrorAdapter {
     }
 }
 
-/// An unexpected error without context becomes its cause again.
+/// Converts an error; an unexpected error without context becomes its source again.
 impl From<Error> for Box<dyn StdError + Send + Sync> {
     fn from(error: Error) -> Self {
         match *error.0 {

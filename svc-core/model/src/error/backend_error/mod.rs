@@ -1,4 +1,4 @@
-//! What an operation of a backend returns when it does not succeed.
+//! The error type of backend operations.
 
 mod boxed;
 
@@ -6,18 +6,18 @@ use std::{borrow::Cow, error::Error as StdError, fmt, time::Duration};
 
 use super::{Problem, PropertyPath};
 
-/// Any error of a vendor, as [`Error::unexpected`] takes it.
+/// The source of an unexpected error, as [`Error::unexpected`] accepts it.
 type BoxedSource = Box<dyn StdError + Send + Sync>;
 
-/// What every operation of a backend returns.
+/// The result of a backend operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation of a backend did not succeed.
+/// Error returned by a backend operation.
 ///
-/// Any error type of the backend converts into an unexpected one with `?`; its text goes to the
-/// log, never to the client. So `Error` itself does not implement [`std::error::Error`]. It
-/// converts into a boxed one instead, and a program whose `main` returns [`Result`] shows it in
-/// plain English, followed by its causes.
+/// Any error type of the backend converts into an unexpected error with `?`. Its text is logged and
+/// never sent to the client. For this reason `Error` does not implement [`std::error::Error`]; it
+/// converts into a boxed one. A program whose `main` returns [`Result`] prints the error in plain
+/// English, followed by its causes.
 ///
 /// # Examples
 ///
@@ -49,32 +49,45 @@ struct ErrorInner {
     source: Option<BoxedSource>,
 }
 
-/// What sort of failure an [`Error`] is: it decides what the client is answered.
+/// The category of an [`Error`], which determines the response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// The request breaks rules that only the store can check: 400 with every problem (ERR-12,
-    /// ERR-14).
+    /// The request violates rules that only the store can check: 400 with every problem.
+    ///
+    /// Requirements: ERR-12, ERR-14.
     Invalid(Vec<Problem>),
-    /// The addressed record or container does not exist for this tenant: 404 (UND-37).
+    /// The addressed record or container does not exist for this tenant: 404.
+    ///
+    /// Requirements: UND-37.
     NotFound,
-    /// The record was changed after the one that the change was made from: see
-    /// `UpdateRequest::expected_state`. The library reads it again; to
-    /// a client it is 503.
+    /// The record was changed concurrently: see `UpdateRequest::expected_state`.
+    ///
+    /// The library reads the record again and retries. If that fails, the response is 503.
     Conflict,
-    /// What the client asked of the record before it is changed is not true of it: 412 (ETG-07).
+    /// A precondition of the request is not met: 412.
+    ///
+    /// Requirements: ETG-07.
     PreconditionFailed,
-    /// The database undid the transaction because of others, as in a deadlock or where it could not
-    /// be serialized. The library runs the call again, a few times, where
-    /// `Transactions` are registered; to a client it is 503.
+    /// The database rolled the transaction back, for example because of a deadlock or a
+    /// serialization failure.
+    ///
+    /// If `Transactions` are registered, the library retries the request a few times. Otherwise, or
+    /// if that fails, the response is 503.
     RolledBack,
-    /// The store cannot answer now: 503 with `Retry-After` (UND-36).
+    /// The store is temporarily unavailable: 503 with `Retry-After`.
+    ///
+    /// Requirements: UND-36.
     Unavailable {
-        /// When the client may try again; the header rounds it up to whole seconds.
+        /// The time after which the client may retry; the header rounds it up to whole seconds.
         retry_after: Duration,
     },
-    /// The operation is not supported after all: 500 `NOT_IMPLEMENTED` (ERR-07).
+    /// The backend does not support the operation: 500 `NOT_IMPLEMENTED`.
+    ///
+    /// Requirements: ERR-07.
     NotImplemented,
-    /// Anything else: 500 with a `reference_code` (ERR-05, ERR-06).
+    /// Any other error: 500 with a `reference_code`.
+    ///
+    /// Requirements: ERR-05, ERR-06.
     Unexpected,
 }
 
@@ -88,69 +101,84 @@ impl Error {
         }))
     }
 
-    /// The request has this problem: 400 (ERR-12).
+    /// Creates the error of a request with one problem: 400.
+    ///
+    /// Requirements: ERR-12.
     #[must_use]
     pub fn invalid(problem: Problem) -> Self {
         Self::invalid_all(vec![problem])
     }
 
-    /// The request has these problems: 400 with all of them (ERR-14).
+    /// Creates the error of a request with several problems: 400 with all of them.
+    ///
+    /// Requirements: ERR-14.
     #[must_use]
     pub fn invalid_all(problems: Vec<Problem>) -> Self {
         Self::new(ErrorKind::Invalid(problems))
     }
 
-    /// The addressed record or container does not exist for this tenant: 404 (UND-37).
+    /// Creates the error of a record or container that does not exist for this tenant: 404.
+    ///
+    /// Requirements: UND-37.
     #[must_use]
     pub fn not_found() -> Self {
         Self::new(ErrorKind::NotFound)
     }
 
-    /// The record was changed after the one that the change was made from.
+    /// Creates the error of a record that was changed concurrently.
     #[must_use]
     pub fn conflict() -> Self {
         Self::new(ErrorKind::Conflict)
     }
 
-    /// What the client asked of the record before it is changed is not true of it: 412 (ETG-07).
+    /// Creates the error of a precondition that is not met: 412.
+    ///
+    /// Requirements: ETG-07.
     #[must_use]
     pub fn precondition_failed() -> Self {
         Self::new(ErrorKind::PreconditionFailed)
     }
 
-    /// The database undid the transaction because of others: the same call again may succeed.
+    /// Creates the error of a transaction that the database rolled back. A retry may succeed.
     #[must_use]
     pub fn rolled_back() -> Self {
         Self::new(ErrorKind::RolledBack)
     }
 
-    /// The store cannot answer now; the client may try again after this time: 503 (UND-36).
+    /// Creates the error of a temporarily unavailable store: 503. The client may retry after
+    /// `retry_after`.
+    ///
+    /// Requirements: UND-36.
     #[must_use]
     pub fn unavailable(retry_after: Duration) -> Self {
         Self::new(ErrorKind::Unavailable { retry_after })
     }
 
-    /// The operation is not supported after all: 500 `NOT_IMPLEMENTED` (ERR-07).
+    /// Creates the error of an operation that the backend does not support: 500 `NOT_IMPLEMENTED`.
+    ///
+    /// Requirements: ERR-07.
     #[must_use]
     pub fn not_implemented() -> Self {
         Self::new(ErrorKind::NotImplemented)
     }
 
-    /// Anything else, from an error or from a sentence for the log: 500 with a `reference_code`
-    /// (ERR-05, ERR-06).
+    /// Creates an unexpected error from an error or from a text for the log: 500 with a
+    /// `reference_code`.
+    ///
+    /// Requirements: ERR-05, ERR-06.
     pub fn unexpected(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::new(ErrorKind::Unexpected).with_source(source)
     }
 
-    /// The same error with its cause, for the log.
+    /// Adds a cause for the log.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
-    /// This error in place of another one: with its cause, its operation and its address, where
-    /// this one has none.
+    /// Replaces another error. Takes its cause, operation and address unless this error has its
+    /// own.
     #[must_use]
     pub fn with_context_of(mut self, other: Self) -> Self {
         let (mine, theirs) = (&mut *self.0, *other.0);
@@ -160,22 +188,24 @@ impl Error {
         self
     }
 
-    /// The same error with the operation that failed, such as `people.create`, for the log.
+    /// Adds the operation that failed, such as `people.create`, for the log.
     #[must_use]
     pub fn with_operation(mut self, operation: impl Into<Cow<'static, str>>) -> Self {
         self.0.operation = Some(operation.into());
         self
     }
 
-    /// The same error with the address of the record at fault, for the log.
+    /// Adds the address of the record that caused the error, for the log.
     #[must_use]
     pub fn with_address(mut self, address: impl Into<Cow<'static, str>>) -> Self {
         self.0.address = Some(address.into());
         self
     }
 
-    /// The same error about a part of a body: a problem with a helper's person is named
-    /// `person.<property>` (ERR-26).
+    /// Prefixes the properties of all problems with a part of the body, so that a problem of a
+    /// helper's person is named `person.<property>`.
+    ///
+    /// Requirements: ERR-26.
     #[must_use]
     pub fn with_path_prefix(self, part: impl Into<PropertyPath>) -> Self {
         let part = part.into();
@@ -187,7 +217,7 @@ impl Error {
         })
     }
 
-    /// The same error, its problems changed where it is an invalid request.
+    /// Replaces the problems of an invalid request; other errors remain unchanged.
     #[must_use]
     pub fn map_problems(mut self, change: impl FnOnce(Vec<Problem>) -> Vec<Problem>) -> Self {
         if let ErrorKind::Invalid(problems) = &mut self.0.kind {
@@ -196,23 +226,23 @@ impl Error {
         self
     }
 
-    /// What sort of failure this is.
+    /// Returns the category of the error.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
-    /// What sort of failure this is, without its context.
+    /// Returns the category of the error without its context.
     #[must_use]
     pub fn into_kind(self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The problems of an invalid request.
+    /// Returns the problems of an invalid request.
     ///
     /// # Errors
     ///
-    /// The error itself, unless it is an invalid request.
+    /// Returns the error itself if it is not an invalid request.
     pub fn into_problems(self) -> Result<Vec<Problem>> {
         match *self.0 {
             ErrorInner {
@@ -223,7 +253,7 @@ impl Error {
         }
     }
 
-    /// The problems of an invalid request; none of any other failure.
+    /// Returns the problems of an invalid request; empty for other errors.
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         match &self.0.kind {
@@ -232,67 +262,67 @@ impl Error {
         }
     }
 
-    /// Whether the request is invalid.
+    /// Returns whether the request is invalid.
     #[must_use]
     pub fn is_invalid(&self) -> bool {
         matches!(self.0.kind, ErrorKind::Invalid(_))
     }
 
-    /// Whether the addressed record or container does not exist.
+    /// Returns whether the addressed record or container does not exist.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.0.kind == ErrorKind::NotFound
     }
 
-    /// Whether the record was changed after the one that the change was made from.
+    /// Returns whether the record was changed concurrently.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         self.0.kind == ErrorKind::Conflict
     }
 
-    /// Whether what the client asked of the record is not true of it.
+    /// Returns whether a precondition of the request is not met.
     #[must_use]
     pub fn is_precondition_failed(&self) -> bool {
         self.0.kind == ErrorKind::PreconditionFailed
     }
 
-    /// Whether the database undid the transaction because of others.
+    /// Returns whether the database rolled the transaction back.
     #[must_use]
     pub fn is_rolled_back(&self) -> bool {
         self.0.kind == ErrorKind::RolledBack
     }
 
-    /// Whether the store cannot answer now.
+    /// Returns whether the store is temporarily unavailable.
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         matches!(self.0.kind, ErrorKind::Unavailable { .. })
     }
 
-    /// Whether this is none of the failures that the interface knows.
+    /// Returns whether the error is unexpected, which means that it has no category of its own.
     #[must_use]
     pub fn is_unexpected(&self) -> bool {
         self.0.kind == ErrorKind::Unexpected
     }
 
-    /// The cause, for example the error of a database driver.
+    /// Returns the cause, for example the error of a database driver.
     #[must_use]
     pub fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.0.source.as_deref().map(|source| source as _)
     }
 
-    /// The operation that failed, where it is known.
+    /// Returns the operation that failed, if known.
     #[must_use]
     pub fn operation(&self) -> Option<&str> {
         self.0.operation.as_deref()
     }
 
-    /// The address of the record at fault, where it is known.
+    /// Returns the address of the record that caused the error, if known.
     #[must_use]
     pub fn address(&self) -> Option<&str> {
         self.0.address.as_deref()
     }
 
-    /// The causes that the text of this error does not already tell.
+    /// Returns the causes that the text of the error does not already contain.
     fn causes(&self) -> Vec<String> {
         let mut said = self.sentence();
         let mut causes = Vec::new();
@@ -320,8 +350,8 @@ impl Error {
     }
 }
 
-/// Plain English, without any value of the request: an invalid request is told by its codes and
-/// property names.
+/// Plain English without values of the request. Problems are shown by their codes and property
+/// names.
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -341,9 +371,9 @@ impl fmt::Display for ErrorKind {
                 Ok(())
             }
             Self::NotFound => f.write_str("not found"),
-            Self::Conflict => f.write_str("changed by somebody else meanwhile"),
-            Self::PreconditionFailed => f.write_str("not in the state that was asked for"),
-            Self::RolledBack => f.write_str("undone because of others"),
+            Self::Conflict => f.write_str("concurrent modification"),
+            Self::PreconditionFailed => f.write_str("a precondition is not met"),
+            Self::RolledBack => f.write_str("transaction rolled back by the database"),
             Self::Unavailable { retry_after } => {
                 write!(f, "unavailable, try again in {retry_after:?}")
             }
@@ -353,7 +383,7 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// The error in plain English; `{:#}` adds its causes on the same line.
+/// Plain English; `{:#}` adds the causes on the same line.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.sentence())?;
@@ -366,7 +396,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The error in plain English and its causes, as `main` shows it; `{:#?}` shows the parts.
+/// Plain English with the causes, as `main` prints it; `{:#?}` shows the fields.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if f.alternate() {
@@ -389,7 +419,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Any error of the backend is an unexpected one.
+/// Converts any error of the backend into an unexpected one.
 impl<E: StdError + Send + Sync + 'static> From<E> for Error {
     fn from(error: E) -> Self {
         Self::unexpected(error)

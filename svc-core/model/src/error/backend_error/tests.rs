@@ -3,7 +3,7 @@ use std::io;
 use super::*;
 use crate::error::ErrorCode;
 
-/// An error of a vendor with a cause of its own.
+/// A vendor's error that has a cause.
 #[derive(Debug, thiserror::Error)]
 #[error("the ledger cannot be read")]
 struct Ledger(#[source] io::Error);
@@ -17,7 +17,7 @@ fn display_is_plain_english_without_values() {
     let title = Problem::new(
         ErrorCode::FieldInvalid,
         "tickets[0].title",
-        "`Ada's secret` is no title.",
+        "`Ada's secret` is not a title.",
     )
     .with_hint("secret");
     let dates = Problem::for_properties(
@@ -71,7 +71,7 @@ fn debug_is_what_main_shows() {
     assert_eq!(
         format!("{:?}", Error::unexpected("a bug")),
         "a bug",
-        "no cause is told twice"
+        "no cause is repeated"
     );
     assert_eq!(
         format!("{:?}", Error::from(ledger()).with_operation("people.list")),
@@ -88,7 +88,7 @@ fn debug_is_what_main_shows() {
     assert_eq!(
         format!("{nested:?}"),
         "people.find: the ledger cannot be read\n\nCaused by:\n    the disk is gone",
-        "no cause is told twice"
+        "no cause is repeated"
     );
     assert!(format!("{nested:#?}").contains("kind: Unexpected"));
 }
@@ -108,7 +108,7 @@ fn the_question_mark_works_both_ways() {
     let bare = in_main().unwrap_err();
     assert!(
         bare.is::<std::num::ParseIntError>(),
-        "without context it is the error that it was"
+        "without context it is the original error"
     );
     let told = in_thread().unwrap_err();
     assert_eq!(
@@ -167,7 +167,11 @@ fn the_kind_the_problems_and_the_context_are_told() {
         .into_problems()
         .unwrap_err();
     assert!(error.is_not_found() && error.problems().is_empty() && error.operation().is_none());
-    assert_eq!(error.address(), Some("people/7"), "the context stays");
+    assert_eq!(
+        error.address(),
+        Some("people/7"),
+        "the context is preserved"
+    );
     let retry_after = Duration::from_secs(1);
     assert!(Error::unavailable(retry_after).is_unavailable());
     assert_eq!(

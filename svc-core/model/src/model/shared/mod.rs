@@ -1,4 +1,4 @@
-//! Objects that several resources carry.
+//! Objects that several kinds contain.
 
 mod email_address;
 mod phone_number;

@@ -9,7 +9,7 @@ use crate::{
 object! {
     /// A phone number.
     PhoneNumber: "phone_number" {
-        /// Primary-number marker; typed string in the interface although it acts as a flag
+        /// Marks the primary number; a string in the specification, although it is a flag
         "RES-phone_number-01" primary: TextFlag,
         /// Must include the country code and use numeric characters only
         "RES-phone_number-03" number: String [FieldRule::PhoneNumber],

@@ -1,4 +1,4 @@
-//! Postal addresses and where they lie.
+//! Postal addresses and their geographic positions.
 
 use crate::{
     types::{closed_enum, object},
@@ -37,7 +37,7 @@ object! {
 }
 
 object! {
-    /// Where an address lies on the globe (RES-postal_address-11).
+    /// The geographic position of an address (RES-postal_address-11).
     Geocode: "location" {
         /// Signed latitude
         "RES-postal_address-12" latitude: f64 [FieldRule::Between(-90, 90)],

@@ -1,9 +1,9 @@
-//! Where an action came from.
+//! The origin of an action.
 
 use crate::types::object;
 
 object! {
-    /// Where an action came from (RES-referrer_data-01).
+    /// The origin of an action (RES-referrer_data-01).
     ReferrerData: "referrer_data" {
         /// Source code used when the action was created; tracks an individual link
         "RES-referrer_data-02" source: String,

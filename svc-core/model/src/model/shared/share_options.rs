@@ -3,13 +3,13 @@
 use crate::types::object;
 
 object! {
-    /// One set of language for sharing a page (RES-share_options-01, RES-share_options-02).
+    /// Texts for sharing a page (RES-share_options-01, RES-share_options-02).
     ShareOption: "share_options" {
         /// Default language and attributes for sharing on the first social network
         "RES-share_options-03" network_a_share: NetworkAShare,
-        /// The same for the second social network
+        /// Language and attributes for sharing on the second social network
         "RES-share_options-04" network_b_share: NetworkBShare,
-        /// The same for sharing by e-mail
+        /// Language and attributes for sharing by e-mail
         "RES-share_options-05" email_share: EmailShare,
     }
 }
@@ -31,7 +31,7 @@ object! {
 object! {
     /// Sharing on the second social network.
     NetworkBShare: "network_b_share" {
-        /// Message; a system may append the `share_url` or template it in
+        /// Message; a system may append the `share_url` or insert it
         "RES-share_options-10" message: String,
         /// Computed number of shares
         "RES-share_options-11" total_shares: i64 = outside,
@@ -43,7 +43,7 @@ object! {
     EmailShare: "email_share" {
         /// Subject
         "RES-share_options-12" subject: String,
-        /// Body; a system may append the `share_url` or template it in
+        /// Body; a system may append the `share_url` or insert it
         "RES-share_options-13" body: String,
         /// Computed number of shares
         "RES-share_options-14" total_shares: i64 = outside,

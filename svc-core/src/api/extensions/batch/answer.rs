@@ -1,5 +1,8 @@
-//! Many calls of a helper in one request: each entry is answered as the single call would be
-//! (BAT-01 to BAT-11).
+//! Executes several requests of one helper that a client sent as one request.
+//!
+//! Each entry has the same result as a single request.
+//!
+//! Requirements: BAT-01 to BAT-11.
 
 use std::{
     collections::VecDeque,
@@ -31,45 +34,49 @@ use crate::{
     value::Timestamp,
 };
 
-/// Entries of a body that is one document, at most (BAT-05).
+/// The maximum number of entries of a body that is one document.
+///
+/// Requirements: BAT-05.
 pub const MAX_BATCH_ENTRIES: usize = 1_000;
 
-/// Entries that are asked of a store at once.
+/// The number of entries that a store processes together.
 const WINDOW: usize = 512;
 
-/// When a client may try again what took too long.
+/// The value of `Retry-After` for an entry that took too long.
 const SOON: Duration = Duration::from_secs(1);
 
-/// An entry: its body, or the answer to what could not be read of it.
+/// An entry: its body, or the error response if it could not be read.
 pub type BatchEntry = std::result::Result<Bytes, Response>;
 
-/// A batch that may go on. Its entries are given [window](Self::window_size) by window, in order, and
-/// what became of them is written as it is sent; the batch holds nothing of what was answered.
+/// A batch that may be executed.
 ///
-/// Made by [`AuthorizedRequest::into_batch_run`].
+/// Pass its entries in order, one [window](Self::window_size) at a time. Each result is written
+/// immediately; the batch stores no responses.
+///
+/// [`AuthorizedRequest::into_batch_run`] creates it.
 pub struct BatchRun {
     api: Api,
     helper: HelperName,
-    /// What a single call would address.
+    /// The target of a single request.
     call: Target,
     context: Context,
-    /// How long those that are asked for together may take, from the last answer on.
+    /// The timeout of the entries that are processed together, counted from the last result.
     timeout: Option<Duration>,
-    /// What the request prefers.
+    /// The `Prefer` headers of the request.
     headers: HeaderMap,
-    /// The key under which the request may come again.
+    /// The idempotency key of the request.
     key: Option<Arc<str>>,
-    /// Whether the answers to what succeeded are shown whole.
+    /// Whether the bodies of successful results are included.
     shows_records: bool,
-    /// Whether entries of a window may have their turns together.
+    /// Whether the entries of a window can be processed together.
     together: bool,
     succeeded: u64,
     failed: u64,
 }
 
 impl Api {
-    /// Whether turns of a helper may be asked for together, and are had in the order in which they
-    /// were asked for: only those of a store are.
+    /// Returns whether entries of a helper can be processed together and complete in order. Only a
+    /// store can do this.
     fn can_group_entries(&self, helper: HelperName) -> bool {
         let settings = &self.inner.settings;
         let is_native = matches!(
@@ -88,13 +95,15 @@ impl Api {
 }
 
 impl AuthorizedRequest<'_> {
-    /// The batch that this is, where [it is one](crate::operation::TargetShape::Batch): for whoever gives
-    /// it the entries as they come. `streamed` are those that are answered line by line.
+    /// Turns the request into a batch, if [it is one](crate::operation::TargetShape::Batch), for an
+    /// HTTP layer that passes the entries as they arrive.
+    ///
+    /// `streamed` is `true` if the results are sent line by line.
     ///
     /// # Errors
     ///
-    /// The answer to the whole of it: 404 where the helper's container does not exist, 400 for a
-    /// header that is no key.
+    /// Returns the response to the whole batch: 404 if the container of the helper does not exist,
+    /// 400 if the idempotency key is invalid.
     pub async fn into_batch_run(self, streamed: bool) -> std::result::Result<BatchRun, Response> {
         self.0.batch(streamed).await
     }
@@ -141,7 +150,7 @@ impl AuthorizedParts<'_> {
         })
     }
 
-    /// Answers a batch whose entries came in one document.
+    /// Executes a batch whose entries are in one document.
     pub(super) async fn batched(&self) -> Response {
         let Self { api, request, .. } = self;
         let mut batch = match self.batch(false).await {
@@ -164,7 +173,7 @@ impl AuthorizedParts<'_> {
                 &mut results,
             )
             .await;
-        // Nothing follows the last one.
+        // Remove the comma after the last result.
         results.pop();
         let mut body = Vec::with_capacity(results.len().saturating_add(512));
         let hal = api.hal(&batch.context.base);
@@ -182,13 +191,14 @@ impl AuthorizedParts<'_> {
 }
 
 impl BatchRun {
-    /// Entries that are best given at once: all have an answer before any of them is sent.
+    /// Returns how many entries should be passed together. All of them have a result before any
+    /// result is sent.
     #[must_use]
     pub fn window_size(&self) -> usize {
         if self.together { WINDOW } else { 1 }
     }
 
-    /// The preferences that count, for the header `Preference-Applied`.
+    /// Returns the applied preferences, for the header `Preference-Applied`.
     #[must_use]
     pub fn preference_applied(&self) -> Option<HeaderValue> {
         let handling = HandlingPreference::of(&self.headers).as_applied();
@@ -199,10 +209,12 @@ impl BatchRun {
             .flatten()
     }
 
-    /// Answers entries, in order, and writes a line for each (BAT-08).
+    /// Executes entries in order and writes a line for each.
     ///
-    /// Entries of one call see what those before them did. An entry that takes too long is answered
-    /// 503 (UND-36), as are those behind it; `timer` is what tells the time.
+    /// An entry sees the changes of the entries before it. An entry that takes too long gets a 503
+    /// result, as do the entries after it. `timer` measures the time.
+    ///
+    /// Requirements: BAT-08, UND-36.
     pub async fn run_entries(
         &mut self,
         entries: Vec<BatchEntry>,
@@ -216,7 +228,7 @@ impl BatchRun {
         out
     }
 
-    /// The line behind the last one, by which a whole stream is told from a broken one.
+    /// Returns the last line of a complete stream. Without it the stream was interrupted.
     #[must_use]
     pub fn totals_line(&self) -> Vec<u8> {
         let mut out = Vec::new();
@@ -225,7 +237,7 @@ impl BatchRun {
         out
     }
 
-    /// The line that ends a stream that cannot go on; no totals follow it.
+    /// Returns the line that ends a stream that cannot continue. No totals follow it.
     pub fn aborted_line(&mut self, reply: &Response) -> Vec<u8> {
         let mut out = Vec::new();
         let mut room = usize::MAX;
@@ -235,20 +247,22 @@ impl BatchRun {
         out
     }
 
-    /// An answer about an entry that could not be read.
+    /// Returns the error response for an entry that could not be read.
     #[must_use]
     pub fn entry_error(&self, code: ErrorCode, description: &str) -> Response {
         self.api.error_response(Some(&self.call), code, description)
     }
 
-    /// The entries of a document; the answer to one that is no batch (BAT-05).
+    /// Returns the entries of a document, or the response to a body that is not a batch.
+    ///
+    /// Requirements: BAT-05.
     #[expect(
         clippy::result_large_err,
-        reason = "a reply is as large as its headers, and made once for a request"
+        reason = "a response is as large as its headers, and is created once for each request"
     )]
     fn entries(&self, body: &Bytes) -> std::result::Result<Vec<Bytes>, Response> {
         let kind = self.helper.recorded_kind();
-        // For its mistakes only: an empty body, or a text that is no JSON.
+        // Only for errors: an empty body, or a body that is not JSON.
         let wrong = |code, text: &str| {
             self.api
                 .invalid(Some(kind), &[Problem::for_request(code, text.to_owned())])
@@ -262,15 +276,15 @@ impl BatchRun {
         let entries: Vec<&RawValue> = serde_json::from_slice(body).map_err(|error| {
             let (line, column) = (error.line(), error.column());
             let text = if error.is_data() {
-                "The body must be a JSON array of entries, each of which is the body of a single call.".to_owned()
+                "The body must be a JSON array. Each entry is the body of a single helper request.".to_owned()
             } else {
-                format!("The body is no JSON array: it cannot be read from line {line}, column {column}.")
+                format!("The body is not valid JSON at line {line}, column {column}. It must be a JSON array.")
             };
             wrong(ErrorCode::JsonInvalid, &text)
         })?;
         if entries.len() > MAX_BATCH_ENTRIES {
             let text = format!(
-                "The batch has {} entries, and a JSON array may have {MAX_BATCH_ENTRIES}. Send several, or any number of entries as \
+                "The batch has {} entries; the maximum for a JSON array is {MAX_BATCH_ENTRIES}. Split the batch, or send any number of entries as \
                  application/x-ndjson, one on each line.",
                 entries.len()
             );
@@ -284,8 +298,8 @@ impl BatchRun {
             .collect())
     }
 
-    /// Answers entries, and writes what became of each, with a byte behind it, as long as there is
-    /// room for bodies.
+    /// Executes entries and writes the result of each, followed by the byte `behind`. Bodies are
+    /// included while `room` is left.
     async fn answer(
         &mut self,
         entries: Vec<BatchEntry>,
@@ -295,8 +309,8 @@ impl BatchRun {
         out: &mut Vec<u8>,
     ) {
         let mut entries = entries.into_iter();
-        // The first of all goes alone: what a store has to look up for a tenant is at hand for the
-        // others.
+        // The first entry of all is executed alone, so that the store has loaded the data of the
+        // tenant for the others.
         let first = entries
             .by_ref()
             .take(usize::from(self.is_fresh()))
@@ -317,8 +331,8 @@ impl BatchRun {
         self.succeeded.saturating_add(self.failed)
     }
 
-    /// The part of an entry's reply that the response has. After the first body for which there is
-    /// no room, none is kept.
+    /// Returns the part of an entry's response that is sent. After the first body that does not fit
+    /// into `room`, bodies are omitted.
     fn result(&self, reply: &Response, room: &mut usize) -> EntryResult {
         let is_success = reply.status.is_success();
         let href = if is_success {
@@ -345,7 +359,7 @@ impl BatchRun {
         }
     }
 
-    /// Writes what became of an entry, and counts it.
+    /// Writes the result of an entry and counts it.
     fn write_result(&mut self, result: &EntryResult, out: &mut Vec<u8>) {
         let index = self.done();
         let count = if result.status.is_success() {
@@ -373,9 +387,13 @@ impl BatchRun {
         );
     }
 
-    /// What becomes of entries: so many are asked for together, and the next as soon as the first
-    /// of them has its answer, so that a store never waits for what could be read meanwhile. Where
-    /// none is answered in time, all that were asked for are late (BAT-07).
+    /// Executes entries and returns their results.
+    ///
+    /// A window of entries is processed together. The next entry starts as soon as the first one is
+    /// done, so that a store never waits for reads. If no entry is done within the timeout, all
+    /// started entries get a 503 result.
+    ///
+    /// Requirements: BAT-07.
     async fn results(
         &self,
         entries: Vec<BatchEntry>,
@@ -450,7 +468,7 @@ impl BatchRun {
         results
     }
 
-    /// What a single call with this body would be answered.
+    /// Returns the response that a single request with this body would get.
     async fn reply(
         &self,
         index: u64,
@@ -473,22 +491,23 @@ impl BatchRun {
     }
 
     fn deadline_response(&self) -> Response {
-        let late = Error::unavailable(SOON).with_source("the backend took longer than a request may");
+        let late =
+            Error::unavailable(SOON).with_source("the backend exceeded the timeout of the request");
         self.api.backend_error_response(Some(&self.call), late)
     }
 
-    /// A panic ends one entry, as it ends one request.
+    /// Returns the result of an entry that panicked. The panic ends only this entry.
     fn panicked(&self) -> Response {
         let reply = self.api.panic_response(Some(&self.call));
         tracing::error!(
             reference_code = reply.reference_code,
-            "a panic ended an entry of a batch"
+            "an entry of a batch panicked"
         );
         reply
     }
 }
 
-/// The result of an entry, as the response has it.
+/// The result of an entry, as the response contains it.
 struct EntryResult {
     status: StatusCode,
     href: Option<String>,
@@ -496,14 +515,14 @@ struct EntryResult {
     code: Option<ErrorCode>,
 }
 
-/// An entry on its way.
+/// An entry that is executed or done.
 enum EntryState<'b> {
     Asked(Pin<Box<dyn Future<Output = Response> + Send + 'b>>),
     Done(Response),
 }
 
 impl EntryState<'_> {
-    /// Its answer; of what is on its way yet, that it takes too long.
+    /// Returns its response, or the 503 response if it is not done.
     fn reply(self, batch: &BatchRun) -> Response {
         match self {
             Self::Done(reply) => reply,
@@ -512,7 +531,7 @@ impl EntryState<'_> {
     }
 }
 
-/// Where the record is that a body shows.
+/// Returns the URL of the record in a body.
 fn href_of(body: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct SelfLinkDocument {
@@ -534,7 +553,9 @@ fn href_of(body: &[u8]) -> Option<String> {
 }
 
 impl fmt::Debug for BatchRun {
-    /// Without ids (UND-42).
+    /// Omits ids.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Batch")
             .field("helper", &self.helper)

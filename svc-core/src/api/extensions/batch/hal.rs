@@ -1,22 +1,26 @@
-//! What became of the entries of a batch (BAT-02, BAT-08).
+//! The results of a batch as HAL.
+//!
+//! Requirements: BAT-02, BAT-08.
 
 use crate::{error::ErrorCode, hal::Hal, json::write_string, link::Target};
 
-/// What became of one entry.
+/// The result of one entry.
 #[derive(Debug)]
 pub(super) struct BatchResultView<'a> {
-    /// Its place, from 0.
+    /// Its position, from 0.
     pub(super) index: u64,
     pub(super) status: u16,
-    /// The address of the record that its answer is about.
+    /// The URL of the record in its response.
     pub(super) href: Option<&'a str>,
-    /// The body of its answer, as far as it is shown.
+    /// The body of its response, if it is included.
     pub(super) body: Option<&'a [u8]>,
-    /// The error code, in place of a body that did not fit into the response (BAT-11).
+    /// The error code, in place of a body that did not fit into the response.
+    ///
+    /// Requirements: BAT-11.
     pub(super) code: Option<ErrorCode>,
 }
 
-/// Writes what became of one entry.
+/// Writes the result of one entry.
 pub(super) fn entry_result(view: &BatchResultView<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(
         format!("{{\"index\":{},\"status\":{}", view.index, view.status).as_bytes(),
@@ -36,7 +40,7 @@ pub(super) fn entry_result(view: &BatchResultView<'_>, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// Writes how many entries there were, without the brace that closes it.
+/// Writes the number of entries, without the closing brace.
 fn open_totals(succeeded: u64, failed: u64, out: &mut Vec<u8>) {
     let total = succeeded.saturating_add(failed);
     out.extend_from_slice(
@@ -50,8 +54,7 @@ pub(super) fn totals(succeeded: u64, failed: u64, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// Writes the document about a whole batch; `results` are written already, with commas between
-/// them.
+/// Writes the document of a whole batch. `results` is already written, separated by commas.
 pub(super) fn batch(
     hal: &Hal<'_>,
     here: &Target,

@@ -1,5 +1,6 @@
-//! Many calls of a helper in one request (BAT-01 to BAT-11): the operation, its setting and its
-//! capability name.
+//! Batches of requests to a helper: the operation, its setting and its capability name.
+//!
+//! Requirements: BAT-01 to BAT-11.
 
 mod answer;
 mod hal;
@@ -32,14 +33,14 @@ pub(super) static OPERATIONS: &[OperationSpec] = &[OperationSpec {
     answers: always(
         StatusCode::OK,
         ResponseBodyKind::Batch,
-        "What became of each entry, in order.",
+        "The result of each entry, in order.",
     ),
     id: "{helper}_batch",
-    summary: "{text}, many times in one request.",
+    summary: "{text}, for many entries in one request.",
     handler: Handler::Extension(NAME),
 }];
 
-/// The setting that batches are offered.
+/// The setting that enables batches.
 pub(crate) struct Batches;
 
 #[async_trait]
@@ -52,7 +53,9 @@ impl Extension for Batches {
         Some(NAME)
     }
 
-    /// Its entries have a time of their own (BAT-07).
+    /// Each entry has a timeout of its own.
+    ///
+    /// Requirements: BAT-07.
     fn extra_time(&self, _: &AuthorizedParts<'_>) -> Duration {
         Duration::MAX
     }
@@ -63,13 +66,15 @@ impl Extension for Batches {
 }
 
 impl ApiBuilder {
-    /// Takes many calls of a record helper in one request, and declares it (BAT-01): at the
-    /// helper's address with `/batch` behind it, each entry is answered as the single call would
-    /// be, in order.
+    /// Offers batches of record helpers and declares them.
     ///
-    /// Every backend can be served so. A [`Store`](crate::store::Store) is given many entries at
-    /// once, which share its transactions; operations of a vendor's own are asked for one entry
-    /// after the other.
+    /// The URL of a batch is that of the helper with `/batch` appended. Each entry has the same
+    /// result as a single request, in order.
+    ///
+    /// Every backend can support this. A [`Store`](crate::store::Store) gets many entries together,
+    /// which share its transactions. Operations of a vendor get one entry after the other.
+    ///
+    /// Requirements: BAT-01.
     #[must_use]
     pub fn batches(mut self) -> Self {
         self.settings.extensions.batches = Some(Batches);
@@ -78,7 +83,9 @@ impl ApiBuilder {
 }
 
 impl Api {
-    /// Whether many calls of a helper may come in one request (BAT-01).
+    /// Returns whether the server offers batches of helper requests.
+    ///
+    /// Requirements: BAT-01.
     #[must_use]
     pub fn supports_batches(&self) -> bool {
         self.extensions().has(NAME)

@@ -1,4 +1,6 @@
-//! Answers what was changed since a cursor (SYN-01 to SYN-12).
+//! Responds to requests for the change feed.
+//!
+//! Requirements: SYN-01 to SYN-12.
 
 use std::{
     future::poll_fn,
@@ -28,15 +30,17 @@ use crate::{
     page::{PageRequest, is_token},
 };
 
-/// The parameter that has the cursor.
+/// The query parameter of the cursor.
 const AFTER: &str = "after";
 
-/// Tells a proxy to pass events on as they come.
+/// Makes a proxy forward events without buffering.
 const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// Reads the feed until there is something behind the cursor, for all requests that wait for it. A
-/// page without entries is the result only where the cursor goes on, so that requests with
-/// different cursors for the same place become one group.
+/// Reads the feed until there are entries after the cursor, on behalf of all requests that wait for
+/// them.
+///
+/// It returns a page without entries only if the cursor advanced. Requests with different cursors
+/// for the same position thus become one group.
 async fn read_later(
     changes: &dyn ChangeFeed,
     cx: &Context,
@@ -46,7 +50,7 @@ async fn read_later(
     let mut has_waited = false;
     loop {
         let cx = waiting.context(cx);
-        // Before the read: what is committed meanwhile is heard.
+        // Subscribe before the read, so that no commit in between is missed.
         let mut listening = changes.subscribe(&cx).await?;
         let feed = changes.read(&cx, &wanted).await?;
         let FeedResponse::Page(page) = &feed else {
@@ -68,7 +72,7 @@ async fn read_later(
     }
 }
 
-/// The output of a future; `None` where the time passes first.
+/// Returns the output of a future, or `None` if the time is over first.
 async fn before<T>(
     time: &mut Pin<Box<dyn Future<Output = ()> + Send>>,
     future: impl Future<Output = T>,
@@ -82,8 +86,8 @@ async fn before<T>(
 }
 
 impl ChangeFeedSettings {
-    /// How long a request may wait for changes: no longer than it asks for, and not where nothing
-    /// tells the time.
+    /// Returns how long a request may wait for changes: at most as long as it asks for, and not at
+    /// all without a timer.
     pub(super) fn wait_time(&self, request: &Request<'_>) -> Duration {
         let asked = request
             .timer
@@ -107,7 +111,7 @@ impl Api {
             };
         let streams = event_stream::wants_events(request.headers);
         let mut after = PageRequest::parameter(request.query, AFTER);
-        // What has not the form of a cursor is dropped there, and would lead to the beginning.
+        // A value that is not a cursor was dropped there, and would restart from the beginning.
         if after != asked.request.cursor {
             return Ok(self.unknown_cursor());
         }
@@ -132,7 +136,7 @@ impl Api {
         } else {
             None
         };
-        // A stream begins at once, whatever there is to tell.
+        // A stream starts immediately, even without entries.
         let time = if streams { Duration::ZERO } else { waits };
         let timer = request.timer.filter(|_| !time.is_zero());
         let waiting = timer.map(|timer| WaitOptions {
@@ -177,7 +181,8 @@ impl Api {
         Ok(reply)
     }
 
-    /// A page as the first event, with what goes on behind it: no longer than a request may wait.
+    /// Returns a page as the first event, followed by the stream, which lasts as long as a request
+    /// may wait.
     fn stream(
         &self,
         cx: &Context,
@@ -232,7 +237,7 @@ impl Api {
         }
     }
 
-    /// Waits for entries behind a cursor, and moves it on behind those that the key may not read.
+    /// Waits for entries after a cursor, and advances it past entries that the key may not read.
     pub(super) async fn told_later(
         &self,
         changes: &dyn ChangeFeed,
@@ -254,7 +259,7 @@ impl Api {
                 None => return Ok(Waited::InVain),
                 Some(Step::Take(ReadResult::Read(feed))) => feed,
                 Some(Step::Take(ReadResult::Failed)) => {
-                    // The next request need not wait for this read.
+                    // The next request must not wait for this read.
                     drop(member);
                     changes.read(&waiting.context(cx), wanted).await?
                 }
@@ -281,12 +286,12 @@ impl Api {
     }
 
     fn unknown_cursor(&self) -> Response {
-        let text = "{property} is no cursor that the change feed gave to this key's tenant. Follow `next` and `last` links as they are.";
+        let text = "{property} is not a cursor of this tenant's change feed. Follow `next` and `last` links unchanged.";
         self.invalid(None, &[Problem::new(ErrorCode::CursorInvalid, AFTER, text)])
     }
 
     pub(in crate::api) fn expired_cursor(&self, cx: &Context) -> Response {
-        let text = "What follows this cursor is not kept any more. Begin anew at the `first` or `start` link.";
+        let text = "This cursor has expired. Restart from the `first` or `start` link.";
         let mut reply = self.error_response(Some(&Target::Changes), ErrorCode::CursorExpired, text);
         let mut body = reply.body.to_vec();
         hal::write_restart_links(&self.hal(&cx.base), &mut body);

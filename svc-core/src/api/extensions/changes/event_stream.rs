@@ -1,5 +1,6 @@
-//! The change feed as a stream of events (SYN-12): the pages that a client would ask for, each when
-//! there is something to tell.
+//! The change feed as an event stream: each page is sent as soon as it has entries.
+//!
+//! Requirements: SYN-12.
 
 use std::{
     fmt,
@@ -23,10 +24,11 @@ use crate::{
     backend::{FeedPage, FeedRequest, FeedResponse},
 };
 
-/// What a client that comes back sends: the cursor of the last event that it had.
+/// The header that a client sends when it reconnects: the cursor of its last event.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Whether a client asks for events: whether its `Accept` begins with them.
+/// Returns whether a client wants events: whether `text/event-stream` comes first in its `Accept`
+/// header.
 pub(super) fn wants_events(headers: &HeaderMap) -> bool {
     let accepted = headers
         .get(ACCEPT)
@@ -36,7 +38,7 @@ pub(super) fn wants_events(headers: &HeaderMap) -> bool {
     first.eq_ignore_ascii_case(ContentType::EventStream.as_str())
 }
 
-/// The cursor behind the last event that a client had, where it comes back.
+/// Returns the cursor of the last event of a client that reconnects.
 pub(super) fn last_event(headers: &HeaderMap) -> Option<&str> {
     headers
         .get(LAST_EVENT_ID)?
@@ -48,15 +50,15 @@ pub(super) fn last_event(headers: &HeaderMap) -> Option<&str> {
 /// How a request waits for changes.
 pub(super) struct WaitOptions<'a> {
     pub(super) timer: &'a dyn Timer,
-    /// How long it waits for something to tell.
+    /// How long it waits for entries.
     pub(super) time: Duration,
-    /// How long the backend may take whenever it is asked.
+    /// The timeout of each backend call.
     pub(super) timeout: Option<Duration>,
 }
 
 impl WaitOptions<'_> {
-    /// The context of a read that begins now: the time that a request waited is none of the
-    /// backend's.
+    /// Returns the context of a read that begins now. The time that the request has waited does not
+    /// count towards its deadline.
     pub(super) fn context(&self, cx: &Context) -> Context {
         let mut cx = cx.clone();
         cx.deadline = self
@@ -66,59 +68,63 @@ impl WaitOptions<'_> {
     }
 }
 
-/// How a wait for changes ended.
+/// The end of a wait for changes.
 pub(super) enum Waited {
-    /// With this.
+    /// There are entries, or the cursor is unknown or expired.
     Until(FeedResponse),
     /// The time is over.
     InVain,
-    /// Nothing tells the time.
+    /// There is no timer.
     WithoutTimer,
 }
 
-/// The rest of an answer that goes on telling what is changed, as
-/// [`Response::event_stream`](super::Response::event_stream) has it.
+/// The rest of a response that is an event stream, in
+/// [`Response::event_stream`](super::Response::event_stream).
 #[derive(Clone)]
 pub struct EventStream {
     pub(super) api: Api,
     pub(super) cx: Context,
-    /// What is asked for next.
+    /// The next read of the feed.
     pub(super) wanted: FeedRequest,
-    /// What every link repeats.
+    /// The query parameters that every link repeats.
     pub(super) repeated: String,
     pub(super) has_more: bool,
     pub(super) timeout: Option<Duration>,
     pub(super) until: Instant,
-    /// The headers of the request and who sent it, where the authenticator is asked again before
+    /// The headers of the request and its identity, if the authenticator is called again before
     /// each part.
     pub(super) identified: Option<(HeaderMap, Box<Identity>)>,
-    /// Its slot, which clones share.
+    /// The wait slot, which clones share.
     pub(super) _slot: Option<Arc<WaitSlot>>,
 }
 
 impl fmt::Debug for EventStream {
-    /// Without cursor and caller (UND-42).
+    /// Omits cursor and caller.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Following")
     }
 }
 
 impl EventStream {
-    /// How long a stream is silent at most, so that whoever sits between client and server does not
-    /// take it for dead.
+    /// The maximum time without data, so that proxies between client and server do not close the
+    /// connection.
     pub const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(10);
 
-    /// The next part of the stream: an event, or a sign that the server is there. `None` at the
-    /// end, when the key of the request was revoked or has other rights (where
-    /// [`ResolvedRequest::authenticate`](crate::api::ResolvedRequest::authenticate) found it), and where the backend is in trouble,
-    /// which is logged: the client comes back with the cursor of the last event that it had, and is
-    /// told then.
+    /// Returns the next part of the stream: an event with entries, or one without entries that
+    /// keeps the connection alive.
+    ///
+    /// Returns `None` at the end of the stream. The stream also ends if the key of the request was
+    /// revoked or has other rights, and if the backend fails, which is logged. The key is checked
+    /// if [`ResolvedRequest::authenticate`](crate::api::ResolvedRequest::authenticate) was called.
+    /// The client then reconnects with the cursor of its last event and gets the error.
     ///
     /// Poll the future whenever it is woken, or drop it: other requests may wait for its read of
     /// the feed.
     pub async fn next(&mut self, timer: &dyn Timer) -> Option<Bytes> {
         self.next_events(timer).await.unwrap_or_else(|error| {
-            // Nobody is answered: it is logged there.
+            // This call logs the error; the response is not sent.
             let _ = self
                 .api
                 .backend_error_response(Some(&Target::Changes), error);
@@ -156,10 +162,10 @@ impl EventStream {
                 let end = self.wanted.after.clone().unwrap_or_default();
                 FeedPage::new(Vec::new(), end.clone(), end, false)
             }
-            // Where nothing tells the time, it would ask again without a pause.
+            // Without a timer, the loop would read again without a pause.
             Waited::Until(_) | Waited::WithoutTimer => return Ok(None),
         };
-        // A key that was revoked, or has other rights by now, receives nothing more.
+        // A key that was revoked or has other rights now gets no more entries.
         if let Some((headers, identity)) = &self.identified
             && self.api.identity_now(&self.cx, headers).await? != **identity
         {
@@ -177,7 +183,7 @@ impl EventStream {
 }
 
 impl Api {
-    /// A page as an event. One with nothing to tell says only where a client comes back.
+    /// Returns a page as an event. A page without entries only has the cursor for a reconnect.
     pub(super) fn event(
         &self,
         cx: &Context,
@@ -208,8 +214,8 @@ mod tests {
 
     use super::*;
 
-    /// SYN-12: a client that asks for events first is sent them; one that would also take them is
-    /// sent pages.
+    /// SYN-12: a client gets events if it lists them first in `Accept`, and pages if it lists them
+    /// later.
     #[test]
     fn syn_12_who_asks_for_events_first_is_sent_them() {
         let wants = |accept: &str| {

@@ -1,4 +1,6 @@
-//! A page of the change feed (SYN-02 to SYN-06).
+//! A page of the change feed as HAL.
+//!
+//! Requirements: SYN-02 to SYN-06.
 
 use super::NAME;
 use crate::{
@@ -8,21 +10,21 @@ use crate::{
     backend::{FeedEntry, FeedPage},
 };
 
-/// A page and what was asked for.
+/// A page with the request for it.
 #[derive(Debug)]
 pub(super) struct ChangesView<'a> {
     pub(super) page: &'a FeedPage,
-    /// The cursor that was asked for.
+    /// The requested cursor.
     pub(super) after: Option<&'a str>,
     pub(super) per_page: u32,
-    /// What every link repeats, such as `&per_page=10`.
+    /// The query parameters that every link repeats, such as `&per_page=10`.
     pub(super) repeated: &'a str,
 }
 
 /// Writes a page of the change feed.
 ///
-/// `next` is there where more is, so that whoever follows it comes to an end; `last` always, and
-/// leads behind the last page to what is to come.
+/// `next` is present only if there are more entries, so that a client that follows it reaches an
+/// end. `last` is always present: its cursor is after the last entry.
 pub(super) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) {
     let here = hal.href(&Target::Changes);
     let behind = |cursor: &str| format!("{here}?after={cursor}{}", view.repeated);
@@ -38,7 +40,7 @@ pub(super) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) 
     hal.write_extended_curies(out);
     let own = view.after.map_or_else(|| begin.clone(), behind);
     let next = behind(&view.page.next_cursor);
-    // Nothing is behind the last page but what is to come.
+    // On the last page, `last` equals `next`.
     let last = if view.page.has_more {
         behind(&view.page.last_cursor)
     } else {
@@ -75,12 +77,12 @@ pub(super) fn changes(hal: &Hal<'_>, view: &ChangesView<'_>, out: &mut Vec<u8>) 
     out.extend_from_slice(b"}}");
 }
 
-/// The address of the page with this entry alone.
+/// Returns the URL of the page with only this entry.
 fn own_page(feed: &str, entry: &FeedEntry) -> String {
     format!("{feed}?after={}&per_page=1", entry.after)
 }
 
-/// One entry: of the record no more than its address.
+/// Writes one entry, with nothing of its record but the address.
 fn write_entry(hal: &Hal<'_>, feed: &str, entry: &FeedEntry, out: &mut Vec<u8>) {
     let change = &entry.change;
     let kind = change.record.kind.singular();
@@ -97,7 +99,9 @@ fn write_entry(hal: &Hal<'_>, feed: &str, entry: &FeedEntry, out: &mut Vec<u8>) 
     out.extend_from_slice(b"}}");
 }
 
-/// Adds to a written error object where to begin anew (SYN-08).
+/// Adds the links for a restart to an error object.
+///
+/// Requirements: SYN-08.
 pub(super) fn write_restart_links(hal: &Hal<'_>, out: &mut Vec<u8>) {
     if out.pop() == Some(b'}') {
         out.extend_from_slice(b",\"_links\":{");

@@ -1,4 +1,6 @@
-//! The change feed (SYN-01 to SYN-13): its operation, settings and capability names.
+//! The change feed: its operation, settings and capability names.
+//!
+//! Requirements: SYN-01 to SYN-13.
 
 mod answer;
 mod event_stream;
@@ -38,10 +40,10 @@ pub(super) static OPERATIONS: &[OperationSpec] = &[OperationSpec {
     answers: always(
         StatusCode::OK,
         ResponseBodyKind::Changes,
-        "What was changed, in order.",
+        "The feed entries, in commit order.",
     ),
     id: "changes",
-    summary: "Tells what was created, changed and deleted since a cursor.",
+    summary: "Lists what was created, changed and deleted since a cursor.",
     handler: Handler::Extension(NAME),
 }];
 
@@ -93,7 +95,9 @@ impl Extension for ChangeFeedSettings {
         })
     }
 
-    /// The time that the request itself asks for (SYN-11).
+    /// Returns the time that the request itself asks for.
+    ///
+    /// Requirements: SYN-11.
     fn extra_time(&self, call: &AuthorizedParts<'_>) -> Duration {
         self.wait_time(&call.request)
     }
@@ -104,25 +108,33 @@ impl Extension for ChangeFeedSettings {
 }
 
 impl ApiBuilder {
-    /// Offers the change feed of a backend, which has to tell the changes of every kind that is
-    /// served (SYN-01).
+    /// Offers the change feed of a backend. It must have the changes of every offered kind.
+    ///
+    /// Requirements: SYN-01.
     #[must_use]
     pub fn change_feed<C: ChangeFeed + 'static>(mut self, backend: &Arc<C>) -> Self {
         self.settings.extensions.changes.backend = Some(Arc::<C>::clone(backend));
         self
     }
 
-    /// How long a request for changes may wait until there are some, where it asks for that with
-    /// `Prefer: wait=…` (SYN-11): 30 seconds unless set, and not at all with zero. Whoever sits
-    /// between client and server has to be as patient.
+    /// Sets how long a request may wait for changes if it asks for that with `Prefer: wait=…`.
+    ///
+    /// The default is 30 seconds; zero disables waiting. Proxies between client and server need at
+    /// least the same timeout.
+    ///
+    /// Requirements: SYN-11.
     #[must_use]
     pub fn max_wait(mut self, time: Duration) -> Self {
         self.settings.extensions.changes.longest_wait = time;
         self
     }
 
-    /// Sets how many requests may wait for changes at the same time (SYN-13): 16 of one API key and
-    /// 128 of one tenant unless set. A request above a limit gets 429 with `Retry-After`.
+    /// Sets how many requests may wait for changes at the same time: by default 16 for each API key
+    /// and 128 for each tenant.
+    ///
+    /// A request above a limit gets a 429 response with `Retry-After`.
+    ///
+    /// Requirements: SYN-13.
     #[must_use]
     pub fn wait_limits(mut self, limits: WaitLimits) -> Self {
         self.settings.extensions.changes.wait_limits = limits;
@@ -131,19 +143,25 @@ impl ApiBuilder {
 }
 
 impl Api {
-    /// Whether there is a change feed (SYN-01).
+    /// Returns whether the server offers a change feed.
+    ///
+    /// Requirements: SYN-01.
     #[must_use]
     pub fn has_change_feed(&self) -> bool {
         self.extensions().has(NAME)
     }
 
-    /// The relation that leads to the change feed, and that its entries stand under (SYN-01).
+    /// Returns the relation of the change feed, which is also the relation of its entries.
+    ///
+    /// Requirements: SYN-01.
     #[must_use]
     pub fn change_feed_relation(&self) -> String {
         self.dialect().relation(NAME.relation())
     }
 
-    /// The query parameters of the change feed (SYN-05).
+    /// Returns the query parameters of the change feed.
+    ///
+    /// Requirements: SYN-05.
     #[must_use]
     pub fn change_feed_parameters(&self) -> Vec<QueryParameter> {
         self.collection_parameters()

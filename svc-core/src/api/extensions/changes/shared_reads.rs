@@ -1,13 +1,15 @@
-//! Requests that wait for the same changes share one read of the feed (SYN-11).
+//! Requests that wait for the same changes share one read of the feed.
 //!
-//! One of them, the leader, listens and reads; the others wait for its result. If the leader goes
-//! away before it has one, another request becomes the leader and begins with a read, so that
-//! nothing is missed. A request that is woken has to be polled or dropped, as runtimes do: others
-//! wait for it.
+//! One of them, the leader, subscribes and reads; the others wait for its result. If the leader is
+//! dropped before it has a result, another request becomes the leader. It starts with a read, so
+//! that nothing is missed. A woken request must be polled or dropped, as async runtimes do, because
+//! others wait for it.
 //!
-//! The result wakes [a few](WOKEN_TOGETHER) of them, and each that has taken it wakes another one.
-//! Woken all together, hundreds of requests of one tenant would be in front of every other task of
-//! the runtime.
+//! The result wakes only [a few](WOKEN_TOGETHER) requests, and each of them wakes another one when
+//! it has taken the result. If hundreds of requests of one tenant were woken together, they would
+//! delay every other task of the runtime.
+//!
+//! Requirements: SYN-11.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -20,13 +22,13 @@ use crate::{
     backend::{FeedRequest, FeedResponse},
 };
 
-/// Requests of a group that are woken and have not taken the result yet, at most.
+/// The maximum number of requests of a group that are woken but have not taken the result yet.
 const WOKEN_TOGETHER: usize = 16;
 
-/// What a group waits for.
+/// The key of a group: what its requests wait for.
 type GroupKey = (Tenant, FeedRequest);
 
-/// The groups of requests that wait now.
+/// The groups of waiting requests.
 #[derive(Clone, Default)]
 pub(super) struct SharedReads(Arc<Mutex<HashMap<GroupKey, Arc<Mutex<Group>>>>>);
 
@@ -39,7 +41,7 @@ struct Group {
     wakers: BTreeMap<u64, Waker>,
 }
 
-/// A request that waits.
+/// A waiting request.
 pub(super) struct Member {
     reads: SharedReads,
     key: GroupKey,
@@ -48,17 +50,17 @@ pub(super) struct Member {
     is_leader: bool,
 }
 
-/// What the leader has read.
+/// The result of the leader.
 #[derive(Debug, Clone)]
 pub(super) enum ReadResult {
     Read(FeedResponse),
-    /// The error is that of the leader: the others read for themselves.
+    /// The leader failed. The others read themselves.
     Failed,
 }
 
-/// What a request that waits does next.
+/// The next step of a waiting request.
 pub(super) enum Step {
-    /// It is the leader: it reads, and [publishes](Member::publish) the result.
+    /// It is the leader: it reads and [publishes](Member::publish) the result.
     Read,
     /// It takes the result of the leader.
     Take(ReadResult),
@@ -70,7 +72,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl SharedReads {
-    /// Joins the requests of a tenant that wait for the same.
+    /// Joins the requests of a tenant that wait for the same entries.
     pub(super) fn join(&self, tenant: &Tenant, request: &FeedRequest) -> Member {
         let key = (tenant.clone(), request.clone());
         let mut groups = lock(&self.0);
@@ -91,7 +93,7 @@ impl SharedReads {
 }
 
 impl Member {
-    /// Waits for the result of the leader, or until it is the leader itself.
+    /// Waits for the result of the leader, or until this request is the leader.
     pub(super) fn poll_step(&mut self, cx: &Context<'_>) -> Poll<Step> {
         let mut group = lock(&self.group);
         if let Some(result) = &group.result {
@@ -106,7 +108,7 @@ impl Member {
         Poll::Pending
     }
 
-    /// Gives the result to the others. Requests that come later form a new group.
+    /// Publishes the result to the others. Later requests form a new group.
     pub(super) fn publish(self, result: ReadResult) {
         self.close(&mut lock(&self.reads.0));
         let mut group = lock(&self.group);
@@ -120,7 +122,7 @@ impl Member {
         }
     }
 
-    /// Takes the group out of those that can be joined.
+    /// Removes the group, so that no request can join it.
     fn close(&self, groups: &mut HashMap<GroupKey, Arc<Mutex<Group>>>) {
         if groups
             .get(&self.key)
@@ -138,7 +140,7 @@ impl Drop for Member {
         group.members = group.members.saturating_sub(1);
         group.wakers.remove(&self.number);
         group.has_leader &= !self.is_leader;
-        // A request that is woken may be gone by then, and wakes the next.
+        // A woken request may be gone by then; it wakes the next one.
         let wakes_next = !group.has_leader || group.result.is_some();
         let next = if wakes_next {
             group.wakers.pop_first()
@@ -172,7 +174,7 @@ mod tests {
         member.poll_step(&Context::from_waker(Waker::noop()))
     }
 
-    /// SYN-11: one reads for all that wait for the same, and nothing stays of them.
+    /// SYN-11: one request reads for all that wait for the same entries, and no group remains.
     #[test]
     fn syn_11_one_reads_for_all() {
         let (reads, tenant) = (SharedReads::default(), Tenant::new("one"));
@@ -192,8 +194,8 @@ mod tests {
         assert!(lock(&reads.0).is_empty());
     }
 
-    /// SYN-11: if the leader goes away, another request is woken and leads; if that one goes away
-    /// first, the next.
+    /// SYN-11: if the leader is dropped, the next request is woken and leads; if that one is
+    /// dropped first, the one after it.
     #[test]
     fn syn_11_another_leads_when_the_leader_goes_away() {
         let (reads, tenant) = (SharedReads::default(), Tenant::new("one"));
@@ -214,7 +216,8 @@ mod tests {
         assert!(lock(&reads.0).is_empty());
     }
 
-    /// SYN-11: a result wakes a few requests, and each that is done with it wakes another one.
+    /// SYN-11: a result wakes a few requests, and each of them wakes another one after it took the
+    /// result.
     #[test]
     fn syn_11_a_result_does_not_wake_all_requests_together() {
         let (reads, tenant) = (SharedReads::default(), Tenant::new("one"));
@@ -232,7 +235,7 @@ mod tests {
                 .all(|other| other.poll_step(&Context::from_waker(&waker)).is_pending())
         );
         leader.publish(ReadResult::Read(FeedResponse::ExpiredCursor));
-        // The leader is done with it.
+        // The leader has taken the result.
         let begun = woken();
         assert_eq!(begun, WOKEN_TOGETHER + 1);
         for (done, mut other) in others.drain(..).enumerate() {

@@ -1,4 +1,6 @@
-//! The requests that wait for changes, counted for each key and each tenant (SYN-13).
+//! Counts the requests that wait for changes, for each key and each tenant.
+//!
+//! Requirements: SYN-13.
 
 use std::{
     collections::HashMap,
@@ -15,27 +17,29 @@ use crate::{
     link::Target,
 };
 
-/// Limits of the requests that wait for changes at the same time: long polls and event streams
-/// (SYN-13).
+/// Limits of how many requests wait for changes at the same time. Long polls and event streams
+/// count.
+///
+/// Requirements: SYN-13.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct WaitLimits {
-    /// The most of one API key. Keys without a [name](crate::auth::Caller::with_key_name) share the limit
-    /// with keys of the same rights.
+    /// The maximum for one API key. Keys without a [name](crate::auth::Caller::with_key_name) share
+    /// the limit with keys that have the same rights.
     pub per_key: usize,
-    /// The most of one tenant.
+    /// The maximum for one tenant.
     pub per_tenant: usize,
 }
 
 impl WaitLimits {
-    /// Sets the most of one API key.
+    /// Sets the maximum for one API key.
     #[must_use]
     pub fn per_key(mut self, requests: usize) -> Self {
         self.per_key = requests;
         self
     }
 
-    /// Sets the most of one tenant.
+    /// Sets the maximum for one tenant.
     #[must_use]
     pub fn per_tenant(mut self, requests: usize) -> Self {
         self.per_tenant = requests;
@@ -52,14 +56,14 @@ impl Default for WaitLimits {
     }
 }
 
-/// After how many seconds a client may try again that found no free slot.
+/// The value of `Retry-After` if no slot is free, in seconds.
 const RETRY_SECONDS: u64 = 5;
 
-/// The slots that are in use.
+/// The used slots.
 #[derive(Clone, Default)]
 pub(super) struct WaitSlots(Arc<Mutex<HashMap<Tenant, TenantSlots>>>);
 
-/// The slots that a tenant uses: all of them, and those of each key by
+/// The used slots of a tenant: their total, and those of each key by
 /// [`Caller::scope`](crate::auth::Caller::scope).
 #[derive(Default)]
 struct TenantSlots {
@@ -67,7 +71,7 @@ struct TenantSlots {
     by_key: HashMap<String, usize>,
 }
 
-/// The limit that is reached.
+/// The limit that was reached.
 #[derive(Debug, PartialEq, Eq)]
 enum LimitReached {
     Key,
@@ -111,7 +115,7 @@ impl WaitSlots {
     }
 }
 
-/// The slot of one request that waits. It is free again when this is dropped.
+/// The slot of a waiting request. Dropping it frees the slot.
 pub(super) struct WaitSlot {
     slots: WaitSlots,
     tenant: Tenant,
@@ -119,7 +123,9 @@ pub(super) struct WaitSlot {
 }
 
 impl fmt::Debug for WaitSlot {
-    /// Without the caller (UND-42).
+    /// Omits the caller.
+    ///
+    /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("WaitSlot")
     }
@@ -145,8 +151,9 @@ impl Drop for WaitSlot {
 }
 
 impl Api {
-    /// A slot for a request that waits, or the response where the key or the tenant has no free
-    /// one.
+    /// Acquires a slot for a waiting request.
+    ///
+    /// Returns the 429 response if the key or the tenant has no free slot.
     pub(super) fn wait_slot(&self, cx: &Context) -> Result<WaitSlot, Box<Response>> {
         let limits = self.extensions().changes.wait_limits;
         self.extensions().changes.wait_slots.acquire(&cx.tenant, cx.caller.scope(), limits).map_err(|reached| {
@@ -155,8 +162,8 @@ impl Api {
                 LimitReached::Tenant => (limits.per_tenant, "tenant"),
             };
             let text = format!(
-                "At most {limit} requests of one {whose} may wait for changes at the same time. Ask without \
-                 `Prefer: wait`, or try again later."
+                "At most {limit} requests of one {whose} can wait for changes at the same time. Retry without \
+                 `Prefer: wait`, or later."
             );
             let mut reply = self.error_response(Some(&Target::Changes), ErrorCode::TooManyRequests, &text);
             reply.insert(RETRY_AFTER, Some(HeaderValue::from(RETRY_SECONDS)));
@@ -169,8 +176,8 @@ impl Api {
 mod tests {
     use super::*;
 
-    /// SYN-13: slots are counted for each key and each tenant, and nothing stays of those that were
-    /// given back.
+    /// SYN-13: slots are counted for each key and each tenant, and a tenant without used slots is
+    /// removed.
     #[test]
     fn syn_13_slots_are_given_back() {
         let (slots, limits) = (

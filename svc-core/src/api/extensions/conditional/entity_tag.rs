@@ -1,4 +1,4 @@
-//! Entity tags, lists of them in requests, and the dates of HTTP (RFC 9110, sections 5.6.7 and
+//! Entity tags, lists of entity tags in requests, and HTTP dates (RFC 9110, sections 5.6.7 and
 //! 8.8).
 
 use std::fmt::{self, Write};
@@ -17,12 +17,14 @@ const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
-/// The strong entity tag of a representation: 128 bits that depend on each of its bytes, and of a
-/// record on its version, where its backend counts one (ETG-01).
+/// The strong entity tag of a representation, with 128 bits.
 ///
-/// Two processes give equal bytes an equal tag, also after a restart. Whatever decides on an
-/// answer, such as its address, its query or the rights of who asks, is in the tag by what it makes
-/// of the bytes.
+/// It depends on every byte of the representation. For a record it also depends on its version, if
+/// the backend has one.
+///
+/// Equal bytes have the same tag in every process, also after a restart. Whatever else influences a
+/// response (the URL, the query, the rights of the caller) influences the tag only through the
+/// bytes.
 ///
 /// # Examples
 ///
@@ -33,18 +35,22 @@ const MONTHS: [&str; 12] = [
 /// assert_eq!(tag, EntityTag::from_bytes(b"{}"));
 /// assert_ne!(tag, EntityTag::from_bytes(b"{ }"));
 /// ```
+///
+/// Requirements: ETG-01.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EntityTag(u128);
 
 impl EntityTag {
-    /// The tag of these bytes.
+    /// Returns the tag of these bytes.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self(digest(bytes))
     }
 
-    /// The tag of these bytes, which show a record: with another version of it they have another
-    /// tag, also where what was changed is not seen in them, or was changed back.
+    /// Returns the tag of these bytes, which represent a record.
+    ///
+    /// A new version of the record has a different tag, even if the bytes do not show the change or
+    /// the change was undone.
     pub(super) fn of_record(bytes: &[u8], record: &RawRecord) -> Self {
         let own = Self::from_bytes(bytes);
         let Some(version) = record.meta().version else {
@@ -55,13 +61,13 @@ impl EntityTag {
         ))
     }
 
-    /// The value of `ETag`.
+    /// Returns the value of the `ETag` header.
     #[must_use]
     pub fn to_header(self) -> Option<HeaderValue> {
         HeaderValue::from_bytes(&self.text()).ok()
     }
 
-    /// Its digits between quotes.
+    /// Returns the hexadecimal digits in quotes.
     fn text(self) -> [u8; 34] {
         let mut text = [b'"'; 34];
         let inside = self.0.to_be_bytes().into_iter().flat_map(hex_digits);
@@ -74,7 +80,7 @@ impl EntityTag {
 }
 
 impl fmt::Display for EntityTag {
-    /// With its quotes.
+    /// Includes the quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.text()
             .into_iter()
@@ -82,23 +88,22 @@ impl fmt::Display for EntityTag {
     }
 }
 
-/// What `If-Match` or `If-None-Match` names.
+/// The condition of `If-Match` or `If-None-Match`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntityTagCondition {
-    /// `*`: whatever there is.
+    /// `*`: any state.
     Any,
-    /// These tags, each with its quotes; the weak ones apart. What is no tag is left out: it names
-    /// nothing.
+    /// A list of tags, each with its quotes. Invalid tags are ignored, because they match nothing.
     Listed {
-        /// Those that stand for the same bytes.
+        /// Strong tags: the bytes are equal.
         strong: Vec<Box<[u8]>>,
-        /// Those that stand for the same meaning.
+        /// Weak tags: the meaning is the same.
         weak: Vec<Box<[u8]>>,
     },
 }
 
 impl EntityTagCondition {
-    /// What the lines of a header name; `None` where there is none.
+    /// Reads the lines of a header; returns `None` if the header is missing.
     #[must_use]
     pub fn from_headers(headers: &HeaderMap, name: &HeaderName) -> Option<Self> {
         let mut lines = headers
@@ -126,7 +131,7 @@ impl EntityTagCondition {
         Some(Self::Listed { strong, weak })
     }
 
-    /// Whether a representation with this tag is one of those that are named, byte for byte
+    /// Returns whether a representation with this tag matches by strong comparison, byte for byte
     /// (`If-Match`).
     #[must_use]
     pub fn matches_strong(&self, tag: &[u8]) -> bool {
@@ -136,8 +141,7 @@ impl EntityTagCondition {
         }
     }
 
-    /// Whether a representation with this tag means the same as one of those that are named
-    /// (`If-None-Match`).
+    /// Returns whether a representation with this tag matches by weak comparison (`If-None-Match`).
     #[must_use]
     pub fn matches_weak(&self, tag: &[u8]) -> bool {
         match self {
@@ -147,8 +151,9 @@ impl EntityTagCondition {
     }
 }
 
-/// The first tag of a list, whether it is weak, and what follows it; a tag may have a comma inside
-/// its quotes.
+/// Returns whether the first tag of a list is weak, the tag, and the rest of the list.
+///
+/// A tag can contain a comma inside its quotes.
 fn first_tag(list: &[u8]) -> (bool, Option<&[u8]>, &[u8]) {
     let list = list.trim_ascii_start();
     let weak = list.strip_prefix(b"W/");
@@ -172,7 +177,7 @@ fn first_tag(list: &[u8]) -> (bool, Option<&[u8]>, &[u8]) {
     )
 }
 
-/// A moment as HTTP writes it, in whole seconds: the fraction is cut off.
+/// Formats a timestamp as an HTTP date, in whole seconds. The fraction is cut off.
 pub(super) fn http_date(moment: Timestamp) -> Option<HeaderValue> {
     let moment = DateTime::from_timestamp(moment.as_micros().div_euclid(MICROS), 0)?;
     let (day, year, time) = (
@@ -183,7 +188,7 @@ pub(super) fn http_date(moment: Timestamp) -> Option<HeaderValue> {
     let weekday = WEEKDAYS.get(usize::try_from(moment.weekday().num_days_from_monday()).ok()?)?;
     let month = MONTHS.get(usize::try_from(moment.month0()).ok()?)?;
     let [hour, minute, second] = [time.hour(), time.minute(), time.second()].map(digits::<2>);
-    // By hand: chrono's patterns are read again for each date.
+    // Formatted without chrono, which parses a pattern again for each date.
     let text = [
         weekday.as_bytes(),
         b", ",
@@ -203,8 +208,9 @@ pub(super) fn http_date(moment: Timestamp) -> Option<HeaderValue> {
     HeaderValue::try_from(text.concat()).ok()
 }
 
-/// The seconds since 1970 of a date in a header, in each of the three forms; `None` where it is
-/// none or stands there twice.
+/// Parses the date of a header into seconds since 1970, in each of the three formats.
+///
+/// Returns `None` if the header is missing, repeated or invalid.
 pub(super) fn seconds(headers: &HeaderMap, name: &HeaderName) -> Option<i64> {
     let mut lines = headers.get_all(name).iter();
     let (Some(line), None) = (lines.next(), lines.next()) else {

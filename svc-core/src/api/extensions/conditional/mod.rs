@@ -1,5 +1,6 @@
-//! Conditional requests (RFC 9110, section 13): what clients have is not sent again, and what they
-//! do not know is not overwritten (ETG-01 to ETG-11).
+//! Conditional requests (RFC 9110, section 13): they save bandwidth and prevent lost updates.
+//!
+//! Requirements: ETG-01 to ETG-11.
 
 mod entity_tag;
 
@@ -27,14 +28,16 @@ use crate::{
 /// A second in microseconds.
 const SECOND: i64 = 1_000_000;
 
-/// Whether a server that answers conditional requests takes changes without `If-Match` (ETG-09).
+/// Whether a server with conditional requests accepts changes without `If-Match`.
+///
+/// Requirements: ETG-09.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum IfMatchPolicy {
-    /// It does: who sends no condition changes whatever is there.
+    /// It does. A change without a condition applies to any state of the record.
     #[default]
     Optional,
-    /// `PUT` and `DELETE` on a record without `If-Match` are answered 428.
+    /// `PUT` and `DELETE` on a record without `If-Match` get a 428 response.
     Required,
 }
 
@@ -48,17 +51,21 @@ impl Extension for IfMatchPolicy {
 }
 
 impl ApiBuilder {
-    /// Answers conditional requests, and declares it (ETG): answers have an `ETag`, a client that
-    /// has one already is answered 304, and a change with `If-Match` is made to the record that its
-    /// client knows, or not at all: 412.
+    /// Enables conditional requests and declares them.
     ///
-    /// Every backend can be served so. A [`Store`](crate::store::Store) compares in the turn of the
-    /// change. Operations of a vendor's own are asked by
+    /// Responses have an `ETag`. A read gets a 304 response if the client already has the current
+    /// state. A change with `If-Match` gets a 412 response if the record has changed.
+    ///
+    /// Every backend can support this. A [`Store`](crate::store::Store) compares the record in the
+    /// transaction of the change. Operations of a vendor get the expected state in
     /// [`UpdateRequest::expected_state`](crate::UpdateRequest::expected_state) and
-    /// [`DeleteRequest::expected_state`](crate::DeleteRequest::expected_state) whether the record is still the
-    /// one that was read, and have to answer that in the transaction of the change. With
-    /// [`response_cache`](Self::response_cache) a read that is answered 304 asks the backend for
-    /// nothing but its revision.
+    /// [`DeleteRequest::expected_state`](crate::DeleteRequest::expected_state). They must compare
+    /// it in the transaction of the change.
+    ///
+    /// With [`response_cache`](Self::response_cache), a read with a 304 response needs only the
+    /// revision from the backend.
+    ///
+    /// Requirements: ETG-01 to ETG-11.
     #[must_use]
     pub fn conditional_requests(mut self, if_match: IfMatchPolicy) -> Self {
         self.settings.extensions.conditional = Some(if_match);
@@ -66,7 +73,7 @@ impl ApiBuilder {
     }
 }
 
-/// What a client compares its copy of an answer with.
+/// The validators of a response, which a client compares with its copy.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::api) struct Validators {
     tag: HeaderValue,
@@ -74,7 +81,7 @@ pub(in crate::api) struct Validators {
 }
 
 impl Validators {
-    /// Those of an answer, where it has any.
+    /// Returns the validators of a response, if it has an entity tag.
     pub(in crate::api) fn of(reply: &Response) -> Option<Self> {
         let last_modified = reply.headers.get(LAST_MODIFIED).cloned();
         Some(Self {
@@ -83,7 +90,7 @@ impl Validators {
         })
     }
 
-    /// An answer that has them.
+    /// Adds the validators to a response.
     pub(in crate::api) fn on(&self, mut reply: Response) -> Response {
         reply.insert(ETAG, Some(self.tag.clone()));
         reply.insert(LAST_MODIFIED, self.last_modified.clone());
@@ -91,7 +98,7 @@ impl Validators {
     }
 }
 
-/// What a request asks of what is there.
+/// The conditions of a request.
 #[derive(Debug, Clone)]
 #[expect(clippy::struct_field_names, reason = "the names of the headers")]
 pub(in crate::api) struct RequestConditions {
@@ -100,22 +107,22 @@ pub(in crate::api) struct RequestConditions {
     if_none_match: Option<EntityTagCondition>,
 }
 
-/// What becomes of a request by its conditions.
+/// The result of evaluating the conditions of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::api) enum ConditionOutcome {
-    /// It is done.
+    /// The conditions hold: execute the request.
     Proceed,
-    /// Its client has the answer already: 304 to a read.
+    /// The client already has the current state: 304 for a read.
     NotModified,
-    /// What is there is not what it is for: 412.
+    /// The current state does not satisfy the conditions: 412.
     PreconditionFailed,
 }
 
 impl RequestConditions {
-    /// Those of a request; `None` where it has none.
+    /// Reads the conditions of a request; returns `None` if it has none.
     ///
-    /// `If-Modified-Since` is none of them: sums and links of a record change without its date, and
-    /// twice in a second.
+    /// `If-Modified-Since` is not supported: totals and links of a record can change without its
+    /// date, and a record can change twice in a second.
     pub(in crate::api) fn of(headers: &HeaderMap) -> Option<Self> {
         let if_match = EntityTagCondition::from_headers(headers, &IF_MATCH);
         let if_none_match = EntityTagCondition::from_headers(headers, &IF_NONE_MATCH);
@@ -128,8 +135,11 @@ impl RequestConditions {
         })
     }
 
-    /// Judges them in the order of RFC 9110, section 13.2.2, for a representation with this tag.
-    /// `is_unmodified` is asked whether it is unmodified since the date of the request.
+    /// Evaluates the conditions in the order of RFC 9110, section 13.2.2, for a representation with
+    /// this tag.
+    ///
+    /// `is_unmodified` returns whether the representation is unmodified since the date of the
+    /// request.
     fn evaluate(&self, tag: &[u8], is_unmodified: impl FnOnce(i64) -> bool) -> ConditionOutcome {
         match (&self.if_match, self.if_unmodified_since) {
             (Some(named), _) if !named.matches_strong(tag) => return ConditionOutcome::PreconditionFailed,
@@ -147,7 +157,7 @@ impl RequestConditions {
         }
     }
 
-    /// Judges them for a read that is answered with these validators.
+    /// Evaluates the conditions for a read whose response has these validators.
     pub(in crate::api) fn for_read(&self, validators: &Validators) -> ConditionOutcome {
         let modified = || {
             let headers =
@@ -159,7 +169,8 @@ impl RequestConditions {
         })
     }
 
-    /// Whether all of them are but `If-Match: *`, which any record fulfils.
+    /// Returns whether the conditions depend on the state of the record. Only `If-Match: *` does
+    /// not.
     fn is_of_state(&self) -> bool {
         let Self {
             if_match,
@@ -174,19 +185,23 @@ impl RequestConditions {
 }
 
 impl Api {
-    /// Whether conditional requests are answered, and which changes need one (ETG-01, ETG-09).
+    /// Returns the policy for `If-Match`, or `None` if conditional requests are disabled.
+    ///
+    /// Requirements: ETG-01, ETG-09.
     #[must_use]
     pub fn if_match_policy(&self) -> Option<IfMatchPolicy> {
         self.extensions().conditional
     }
 
-    /// The conditions of a request, where they count here.
+    /// Returns the conditions of a request, if conditional requests are enabled.
     pub(in crate::api) fn conditions(&self, headers: &HeaderMap) -> Option<RequestConditions> {
         self.if_match_policy()
             .and_then(|_| RequestConditions::of(headers))
     }
 
-    /// The answer with the tag of its body, where there are tags (ETG-01, ETG-02).
+    /// Adds the entity tag of the body to a response, if entity tags are enabled.
+    ///
+    /// Requirements: ETG-01, ETG-02.
     pub(in crate::api) fn tagged(&self, mut reply: Response) -> Response {
         if self.if_match_policy().is_some() {
             reply.insert(ETAG, EntityTag::from_bytes(&reply.body).to_header());
@@ -194,7 +209,9 @@ impl Api {
         reply
     }
 
-    /// The same for the answer with a record, which also says when that was changed (ETG-03).
+    /// Adds the entity tag and `Last-Modified` to the response with a record.
+    ///
+    /// Requirements: ETG-03.
     pub(in crate::api) fn tagged_record(
         &self,
         mut reply: Response,
@@ -207,8 +224,10 @@ impl Api {
         reply
     }
 
-    /// Says of the answer to a write which record its body and its tag are those of (ETG-08; RFC
-    /// 9110, section 8.7).
+    /// Adds `Content-Location`: the URL of the record that the body and the entity tag of a write
+    /// belong to (RFC 9110, section 8.7).
+    ///
+    /// Requirements: ETG-08.
     pub(in crate::api) fn located(
         &self,
         cx: &Context,
@@ -222,8 +241,10 @@ impl Api {
         reply
     }
 
-    /// What has to be true of the record that a request changes or deletes, as its caller sees it
-    /// (ETG-07).
+    /// Returns the precondition for the record that a request changes or deletes, as its caller
+    /// sees it.
+    ///
+    /// Requirements: ETG-07.
     pub(in crate::api) fn condition(
         &self,
         cx: &Context,
@@ -240,7 +261,9 @@ impl Api {
         }))
     }
 
-    /// 428 to a change without the `If-Match` that it needs (ETG-09).
+    /// Returns a 428 response to a change without the required `If-Match`.
+    ///
+    /// Requirements: ETG-09.
     pub(in crate::api) fn require_if_match(
         &self,
         target: &Target,
@@ -252,7 +275,9 @@ impl Api {
         is_missing.then(|| self.error_response(Some(target), code, code.meaning()))
     }
 
-    /// The answer to a read, by the conditions of its request (ETG-05, ETG-06).
+    /// Applies the conditions of the request to the response of a read.
+    ///
+    /// Requirements: ETG-05, ETG-06.
     pub(in crate::api) fn condition_response(
         &self,
         target: &Target,
@@ -267,7 +292,7 @@ impl Api {
         }
     }
 
-    /// The answer to a read that is not done; `None` where it is.
+    /// Returns the 304 or 412 response to a read, or `None` if the conditions hold.
     pub(in crate::api) fn answered(
         &self,
         target: &Target,
@@ -288,11 +313,13 @@ impl Api {
     }
 }
 
-/// Whether a record that was modified at this time is unmodified since a date in whole seconds. In
-/// the named second itself that is known only one second after the modification: until then the
+/// Returns whether a record that was modified at this time is unmodified since a date in whole
+/// seconds.
+///
+/// Within the same second, this is certain only one second after the modification. Until then the
 /// date is a weak validator (RFC 9110, section 8.8.2.2).
 ///
-/// Requirement: ETG-11.
+/// Requirements: ETG-11.
 fn is_unmodified(modified: Timestamp, date: i64, now: Timestamp) -> bool {
     let (modified, now) = (modified.as_micros(), now.as_micros());
     match modified.div_euclid(SECOND).cmp(&date) {

@@ -1,5 +1,7 @@
-//! The header `Idempotency-Key`: who sends a request again because its answer was lost is given
-//! that answer, and nothing is done twice (IDM-01 to IDM-08).
+//! The `Idempotency-Key` header: a repeated request gets the stored response and is not executed
+//! again.
+//!
+//! Requirements: IDM-01 to IDM-08.
 
 mod sweep;
 
@@ -25,24 +27,24 @@ use crate::{
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
-/// Characters of a key at most.
+/// The maximum number of characters of a key.
 const LONGEST: usize = 255;
 
-/// Where answers are kept.
+/// Where responses are stored.
 #[derive(Clone)]
 pub(in crate::api) enum ResponseStorage {
-    /// In the store that keeps every kind, in the turn of the call.
+    /// In the store, in the transaction of the request.
     Store,
-    /// By a vendor, in the vendor's transactions where there are any.
+    /// By the vendor, in the vendor's transaction if there is one.
     Vendor(Arc<dyn backend::IdempotencyStore>),
 }
 
-/// What makes a request one that may come again.
+/// A request with an idempotency key.
 #[derive(Debug)]
 pub(in crate::api) struct IdempotentRequest {
-    /// What its answer is kept under: who asks, and the key.
+    /// The key of the stored response: the caller and the idempotency key.
     key: Arc<str>,
-    /// What it asks: another request under the same key is a mistake.
+    /// The fingerprint of the request. A different request with the same key is rejected.
     fingerprint: u128,
 }
 
@@ -53,11 +55,14 @@ impl Extension for ResponseStorage {
 }
 
 impl ApiBuilder {
-    /// Keeps the answers of creates and helper calls that come with `Idempotency-Key`, and declares
-    /// it (IDM): who sends such a request again gets the same answer, and nothing is done twice.
+    /// Stores the responses of creates and helper requests with an `Idempotency-Key`, and declares
+    /// it.
     ///
-    /// For operations of a vendor's own; a [`Store`](crate::store::Store) keeps answers itself, and
-    /// [`store`](Self::store) declares that.
+    /// A repeated request gets the stored response and is not executed again. Use this for
+    /// operations of a vendor. A [`Store`](crate::store::Store) can store responses itself, which
+    /// [`store`](Self::store) declares.
+    ///
+    /// Requirements: IDM-01 to IDM-08.
     #[must_use]
     pub fn idempotency<T: backend::IdempotencyStore + 'static>(mut self, answers: &Arc<T>) -> Self {
         self.settings.extensions.idempotency =
@@ -67,16 +72,20 @@ impl ApiBuilder {
 }
 
 impl Api {
-    /// Whether a request with `Idempotency-Key` is done once, however often it comes (IDM-01).
+    /// Returns whether a request with an `Idempotency-Key` is executed only once.
+    ///
+    /// Requirements: IDM-01.
     #[must_use]
     pub fn supports_idempotency(&self) -> bool {
         self.extensions().idempotency.is_some()
     }
 
-    /// The key of a request that may come again; 400 for a header that holds none (IDM-05).
+    /// Returns the idempotency key of a request, or a 400 response if the header is invalid.
+    ///
+    /// Requirements: IDM-05.
     #[expect(
         clippy::result_large_err,
-        reason = "a reply is as large as its headers, and made once for a request"
+        reason = "a response is as large as its headers, and is created once for each request"
     )]
     pub(in crate::api) fn idempotency_key<'h>(
         &self,
@@ -92,7 +101,7 @@ impl Api {
             .ok_or_else(|| self.invalid(Some(kind), &[Problem::for_request(code, code.meaning())]))
     }
 
-    /// What makes a request with this key that creates or calls one that may come again.
+    /// Returns the stored-response key and the fingerprint of a request.
     pub(in crate::api) fn idempotent(
         &self,
         cx: &Context,
@@ -109,7 +118,7 @@ impl Api {
         }
     }
 
-    /// How the answer to such a request is kept in its turn.
+    /// Returns the function that stores the response in the transaction of the request.
     pub(in crate::api) fn response_recorder(
         &self,
         cx: &Context,
@@ -128,8 +137,10 @@ impl Api {
         })
     }
 
-    /// The answer that was kept, byte for byte; 422 where it is that of another request (IDM-02,
-    /// IDM-04).
+    /// Returns the stored response, byte for byte, or a 422 response if it belongs to a different
+    /// request.
+    ///
+    /// Requirements: IDM-02, IDM-04.
     pub(in crate::api) fn replay(
         &self,
         target: &Target,
@@ -137,7 +148,7 @@ impl Api {
         kept: &Bytes,
     ) -> Result<Response> {
         let (fingerprint, mut reply) =
-            decode(kept).ok_or_else(|| Error::unexpected("a kept answer is damaged"))?;
+            decode(kept).ok_or_else(|| Error::unexpected("a stored response is damaged"))?;
         if fingerprint != asked.fingerprint {
             let code = ErrorCode::IdempotencyKeyReused;
             return Ok(self.error_response(Some(target), code, code.meaning()));
@@ -147,12 +158,16 @@ impl Api {
     }
 }
 
-/// The key of an entry of a batch, by that of its request: one that no request can have (BAT-06).
+/// Returns the key of a batch entry, derived from the key of the batch request. No request can have
+/// such a key.
+///
+/// Requirements: BAT-06.
 pub(in crate::api) fn key_of_entry(key: &str, index: u64) -> String {
     format!("{key}\\{index}")
 }
 
-/// The key in a header: a string in quotes, as the draft of the IETF has it, or the same without.
+/// Returns the key of the header: a string in quotes, as in the IETF draft, or the same without
+/// quotes.
 fn key_of(headers: &HeaderMap) -> Option<&str> {
     let mut lines = headers.get_all(IDEMPOTENCY_KEY).iter();
     let (Some(line), None) = (lines.next(), lines.next()) else {
@@ -170,8 +185,8 @@ fn key_of(headers: &HeaderMap) -> Option<&str> {
     ((1..=LONGEST).contains(&key.len()) && is_key(key)).then_some(key)
 }
 
-/// An answer as it is kept: whose it is, status and headers line by line, an empty line, and the
-/// body.
+/// Serializes a response: the fingerprint, the status and the headers on a line each, an empty
+/// line, and the body.
 fn encode(fingerprint: u128, reply: &Response) -> Bytes {
     let mut bytes = format!("{fingerprint:032x}\n{}\n", reply.status.as_u16()).into_bytes();
     for (name, value) in &reply.headers {

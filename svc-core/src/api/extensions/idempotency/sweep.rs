@@ -1,7 +1,8 @@
-//! Deletes stored responses that are older than 24 hours (IDM-06).
+//! Deletes stored responses that are older than 24 hours.
 //!
-//! Requests drive it: a library has no timer of its own, and every server that mounts the service
-//! has requests.
+//! Requests trigger it, because a library has no timer of its own and every server has requests.
+//!
+//! Requirements: IDM-06.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 

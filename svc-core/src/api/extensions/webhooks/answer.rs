@@ -1,4 +1,6 @@
-//! Answers requests about webhooks (HOOK-01 to HOOK-10).
+//! Responds to requests about webhooks.
+//!
+//! Requirements: HOOK-01 to HOOK-10.
 
 use http::{HeaderValue, Method, StatusCode, header::LOCATION};
 
@@ -19,7 +21,7 @@ use crate::{
     webhooks::{LEASE_DURATION, MAX_WEBHOOKS, TRIES, Webhook, WebhookStatus},
 };
 
-/// What is wrong with a request, or why it could not be answered.
+/// The problems of a request, or the error while it was executed.
 enum WebhookRequestError {
     Problems(Vec<Problem>),
     /// The caller may not read a kind of the webhook.
@@ -62,8 +64,7 @@ impl Api {
             Ok(reply) => Ok(reply),
             Err(WebhookRequestError::Problems(problems)) => Ok(self.invalid(None, &problems)),
             Err(WebhookRequestError::NotAllowed) => {
-                let text =
-                    "This API key may not read every kind of this webhook. Use a key that may.";
+                let text = "This API key may not read every kind of this webhook. Use a key with these rights.";
                 Ok(self.error_response(Some(target), ErrorCode::KeyNotAllowed, text))
             }
             Err(WebhookRequestError::Expired(reply)) => Ok(*reply),
@@ -101,7 +102,7 @@ impl WebhookHandler<'_> {
         let events = asked
             .events
             .unwrap_or_else(|| crate::backend::ChangeKind::ALL.to_vec());
-        // It tells of what comes from here on.
+        // It sends only changes from now on.
         let end = self.feed(None).await?.last_cursor;
         let mut webhook = Webhook::new(url, kinds, events, end, now)?;
         webhook.status = asked.status.unwrap_or(WebhookStatus::Active);
@@ -138,7 +139,7 @@ impl WebhookHandler<'_> {
         let asked = match self.parse_body(body, false) {
             Ok(asked) => asked,
             Err(problems) => {
-                // A record that is not there is told first (UND-39).
+                // A missing record is reported first, before the problems of the body.
                 self.stored(id).await?;
                 return Err(problems);
             }
@@ -156,7 +157,7 @@ impl WebhookHandler<'_> {
             if let Some(url) = asked.url.as_ref().filter(|url| **url != webhook.url) {
                 webhook.url.clone_from(url);
                 webhook.url_set_by = self.cx.caller.key_name().map(str::to_owned);
-                // Another receiver may be better.
+                // The new receiver may work, so the pause after failures does not apply to it.
                 webhook.held_until = None;
             }
             if let Some(kinds) = &asked.kinds {
@@ -199,7 +200,7 @@ impl WebhookHandler<'_> {
         Ok(self.render(StatusCode::OK, &changed, true))
     }
 
-    /// Changes a webhook as it is now, whoever else does.
+    /// Changes the current version of a webhook, and repeats this after a concurrent change.
     async fn change(
         &self,
         id: &Id,
@@ -213,7 +214,8 @@ impl WebhookHandler<'_> {
                 .received_at
                 .at_least_after(Timestamp::from_micros(webhook.modified))
                 .as_micros();
-            // A sender that has it at this moment keeps it; whoever rests longer looks again.
+            // A sender that has claimed the webhook keeps its lease. A longer pause is shortened,
+            // so that a sender checks it again.
             let leased = stored
                 .due_at
                 .map(|next| next.min(self.cx.received_at.saturating_add(LEASE_DURATION)));
@@ -229,7 +231,9 @@ impl WebhookHandler<'_> {
         Err(Error::conflict().into())
     }
 
-    /// A webhook whose kinds the caller may all read (HOOK-15).
+    /// Returns a webhook, if the caller may read all of its kinds.
+    ///
+    /// Requirements: HOOK-15.
     async fn stored(&self, id: &Id) -> Result<(StoredWebhook, Webhook), WebhookRequestError> {
         let stored = self
             .store()
@@ -244,7 +248,7 @@ impl WebhookHandler<'_> {
         }
     }
 
-    /// Whether the caller may read every kind of a webhook.
+    /// Returns whether the caller may read every kind of a webhook.
     fn may_read(&self, webhook: &Webhook) -> bool {
         webhook.kinds.iter().all(|kind| self.cx.may_read(*kind))
     }
@@ -266,7 +270,7 @@ impl WebhookHandler<'_> {
         Response::hal(status, body)
     }
 
-    /// The kinds that the caller may read.
+    /// Returns the kinds that the caller may read.
     fn readable(&self) -> Vec<Kind> {
         Kind::ALL
             .iter()
@@ -281,7 +285,7 @@ impl WebhookHandler<'_> {
                 return Ok(Object::new());
             }
             let text =
-                "The request has no body. Fields belong into a JSON body, not into the query.";
+                "The request has no body. Send fields in a JSON body, not in the query string.";
             return Err(WebhookRequestError::Problems(vec![Problem::for_request(
                 ErrorCode::BodyMissing,
                 text,
@@ -304,13 +308,13 @@ impl WebhookHandler<'_> {
         .map_err(WebhookRequestError::Problems)
     }
 
-    /// The feed behind a cursor.
+    /// Reads one entry of the feed after a cursor.
     async fn feed(&self, after: Option<String>) -> Result<FeedPage, WebhookRequestError> {
         let request = FeedRequest::new(after, self.readable(), 1);
         match self.parts.changes.read(self.cx, &request).await? {
             FeedResponse::Page(page) => Ok(page),
             FeedResponse::UnknownCursor => {
-                let text = "{property} is no cursor that the change feed gave to this key's tenant. Send one from a `next` or `last` link, or leave it out to begin at the beginning.";
+                let text = "{property} is not a cursor of this tenant's change feed. Use one from a `next` or `last` link, or omit it to start from the beginning.";
                 Err(WebhookRequestError::Problems(vec![Problem::new(
                     ErrorCode::CursorInvalid,
                     "after",

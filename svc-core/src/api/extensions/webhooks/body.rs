@@ -1,4 +1,6 @@
-//! What a body about a webhook asks for: all that is wrong with it, at once (HOOK-04).
+//! Reads and validates bodies about webhooks, and reports all problems.
+//!
+//! Requirements: HOOK-04.
 
 use crate::{
     error::{ErrorCode, Problem, PropertyPath},
@@ -8,7 +10,7 @@ use crate::{
     webhooks::{Receiver, ReceiverPolicy, WebhookStatus},
 };
 
-/// Members of a webhook that the server sets; a client may send back what it has read.
+/// Members that the server sets. A client may send them back; they are ignored.
 const KEPT: [&str; 14] = [
     "secret",
     "is_failing",
@@ -25,10 +27,10 @@ const KEPT: [&str; 14] = [
     "changed_by",
     "_links",
 ];
-/// Those that a client sets.
+/// Members that a client sets.
 const TAKEN: [&str; 4] = ["url", "kinds", "events", "status"];
 
-/// What a client sets of a webhook; `None` where it says nothing of it.
+/// The members that a client sent; `None` if a member is missing.
 #[derive(Debug, Default)]
 pub(super) struct WebhookBody {
     pub(super) url: Option<String>,
@@ -38,7 +40,9 @@ pub(super) struct WebhookBody {
 }
 
 impl WebhookBody {
-    /// Reads a body; of kinds those may be named that the key may read (HOOK-03).
+    /// Reads a body. It may name only kinds that the key may read.
+    ///
+    /// Requirements: HOOK-03.
     pub(super) fn read(
         body: &Object,
         is_new: bool,
@@ -52,7 +56,7 @@ impl WebhookBody {
         {
             problems.push(unknown(
                 name,
-                "A webhook has `url`, `kinds`, `events` and `status`.",
+                "Allowed are `url`, `kinds`, `events` and `status`.",
             ));
         }
         match body.get("url") {
@@ -67,7 +71,7 @@ impl WebhookBody {
             }
             Some(_) => problems.push(wrong(
                 "url",
-                "{property} is no string. Send the URL of the receiver.",
+                "{property} must be a string: the URL of the receiver.",
             )),
         }
         let kinds = NameList {
@@ -78,7 +82,7 @@ impl WebhookBody {
         };
         asked.kinds = kinds.read(body, &mut problems);
         if is_new && readable.is_empty() && !body.contains("kinds") {
-            let text = "{property} is missing, and this key may not read records of any kind, so that nothing would be sent. Use a key that may read at least one kind.";
+            let text = "{property} is missing, and this key may not read any kind, so the webhook would send nothing. Use a key that may read at least one kind.";
             problems.push(Problem::new(ErrorCode::FieldInvalid, "kinds", text));
         }
         for kind in asked
@@ -95,7 +99,7 @@ impl WebhookBody {
             let place = place
                 .take_while(|word| word.as_str() != Some(kind.singular()))
                 .count();
-            let text = "{property} names a kind that this key may not read. Leave it out, or use a key with that right.";
+            let text = "{property} names a kind that this key may not read. Remove it, or use a key with that right.";
             problems.push(Problem::new(
                 ErrorCode::FieldInvalid,
                 PropertyPath::member("kinds").push_index(place),
@@ -117,12 +121,9 @@ impl WebhookBody {
             None => {}
             Some("active") => asked.status = Some(WebhookStatus::Active),
             Some("paused") => asked.status = Some(WebhookStatus::Paused),
-            // The server sets these; a client may send back what it has read.
+            // The server sets these values. A client may send them back.
             Some("ended" | "disabled") if !is_new => {}
-            Some(_) => problems.push(wrong(
-                "status",
-                "{property} is none of `active` and `paused`. Send one of them.",
-            )),
+            Some(_) => problems.push(wrong("status", "{property} must be `active` or `paused`.")),
         }
         if problems.is_empty() {
             Ok(asked)
@@ -132,7 +133,9 @@ impl WebhookBody {
     }
 }
 
-/// The cursor behind which a webhook sends again; `None` for the beginning (HOOK-10).
+/// Returns the cursor after which a webhook sends changes again; `None` for the beginning.
+///
+/// Requirements: HOOK-10.
 pub(super) fn redelivery(body: &Object) -> Result<Option<String>, Vec<Problem>> {
     let unknown = body.keys().filter(|name| *name != "after");
     let mut problems: Vec<Problem> = unknown.map(unknown_member).collect();
@@ -140,7 +143,7 @@ pub(super) fn redelivery(body: &Object) -> Result<Option<String>, Vec<Problem>> 
         None | Some(Json::Null) => None,
         Some(Json::String(after)) if is_cursor(after) => Some(after.clone()),
         Some(_) => {
-            let text = "{property} is no cursor of the change feed. Send one from a `next` or `last` link, or leave it out.";
+            let text = "{property} is not a cursor of the change feed. Use one from a `next` or `last` link, or omit it.";
             problems.push(Problem::new(ErrorCode::CursorInvalid, "after", text));
             None
         }
@@ -153,7 +156,7 @@ pub(super) fn redelivery(body: &Object) -> Result<Option<String>, Vec<Problem>> 
 }
 
 fn unknown_member(name: &str) -> Problem {
-    unknown(name, "A redelivery has `after`.")
+    unknown(name, "Allowed is only `after`.")
 }
 
 fn is_cursor(text: &str) -> bool {
@@ -172,11 +175,11 @@ fn unknown(name: &str, there_is: &str) -> Problem {
     Problem::new(
         ErrorCode::PropertyUnknown,
         property,
-        format!("{{property}} is not known here. {there_is}"),
+        format!("{{property}} is not a known property. {there_is}"),
     )
 }
 
-/// A list of words.
+/// A list of names.
 struct NameList<'w, T: 'static> {
     name: &'static str,
     one: &'w str,
@@ -196,7 +199,7 @@ impl<T: Copy + PartialEq> NameList<'_, T> {
         let Some(list) = list.as_array().filter(|list| !list.is_empty()) else {
             problems.push(wrong(
                 name,
-                format!("{{property}} is no list of at least one word. Send words, {one}, or leave it out."),
+                format!("{{property}} must be a list of at least one value, {one}. Or omit it."),
             ));
             return None;
         };
@@ -211,7 +214,7 @@ impl<T: Copy + PartialEq> NameList<'_, T> {
                 Some(value) => found.push(value),
                 None => {
                     let property = PropertyPath::member(name).push_index(place);
-                    let text = format!("{{property}} is not known. Send a word, {one}.");
+                    let text = format!("{{property}} must be a known value, {one}.");
                     problems.push(Problem::new(ErrorCode::FieldInvalid, property, text));
                 }
             }

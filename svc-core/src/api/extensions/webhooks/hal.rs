@@ -1,4 +1,6 @@
-//! Webhooks as documents, and the body of a message (HOOK-02, HOOK-06, HOOK-07).
+//! Webhooks as HAL documents, and the body of a message.
+//!
+//! Requirements: HOOK-02, HOOK-06, HOOK-07.
 
 use super::NAME;
 use crate::{
@@ -10,7 +12,7 @@ use crate::{
     webhooks::{Webhook, WebhookStatus},
 };
 
-/// Writes a webhook; its secret only where it is new.
+/// Writes a webhook, with its secret if that is new.
 pub(super) fn webhook(
     hal: &Hal<'_>,
     webhook: &Webhook,
@@ -132,8 +134,10 @@ pub(super) fn webhooks(hal: &Hal<'_>, all: &[Webhook], out: &mut Vec<u8>) {
     out.extend_from_slice(b"}}");
 }
 
-/// Writes the body of a message: what has happened, when, and the address of the record; nothing
-/// that the record holds (HOOK-07).
+/// Writes the body of a message: what happened, when, and the URL of the record. It has no data of
+/// the record.
+///
+/// Requirements: HOOK-07.
 pub(super) fn message(hal: &Hal<'_>, entry: &RecordChange, out: &mut Vec<u8>) {
     let kind = entry.record.kind.singular();
     out.push(b'{');

@@ -1,4 +1,6 @@
-//! Webhooks (HOOK-01 to HOOK-16): operations, settings and capability names.
+//! Webhooks: operations, settings and capability names.
+//!
+//! Requirements: HOOK-01 to HOOK-16.
 
 mod answer;
 mod body;
@@ -24,7 +26,7 @@ use crate::{
 
 const NAME: ExtensionName = ExtensionName::Webhooks;
 
-/// Where webhooks are kept, and which receivers they may have.
+/// The store of webhooks, and the policy for their receivers.
 #[derive(Clone)]
 pub(crate) struct WebhookSettings {
     kept: Arc<dyn WebhookStore>,
@@ -54,7 +56,7 @@ impl Extension for WebhookSettings {
         if all.has(ExtensionName::Changes) {
             return Vec::new();
         }
-        let text = "webhooks have nothing to tell without a change feed: call `.change_feed(...)`";
+        let text = "webhooks need a change feed: call `.change_feed(...)`";
         vec![text.to_owned()]
     }
 
@@ -64,9 +66,12 @@ impl Extension for WebhookSettings {
 }
 
 impl ApiBuilder {
-    /// Offers webhooks, and declares it (HOOK-01): whoever has a key with the right
-    /// `webhooks.manage` registers receivers, which are told of changes. It needs
-    /// [`change_feed`](Self::change_feed), and somebody who sends: `svc_tower::webhooks::WebhookSender`.
+    /// Offers webhooks and declares them.
+    ///
+    /// A caller with the right `webhooks.manage` can register receivers of changes. Webhooks need a
+    /// [`change_feed`](Self::change_feed), and a sender: `svc_tower::webhooks::WebhookSender`.
+    ///
+    /// Requirements: HOOK-01.
     #[must_use]
     pub fn webhooks<W: WebhookStore + 'static>(mut self, store: &Arc<W>) -> Self {
         let webhooks = &mut self.settings.extensions.webhooks;
@@ -81,8 +86,12 @@ impl ApiBuilder {
         self
     }
 
-    /// Which receivers [webhooks](Self::webhooks) may have, where that is called before; those of
-    /// the internet by `https` unless set (HOOK-05).
+    /// Sets the receivers that [webhooks](Self::webhooks) may have. By default these are `https`
+    /// URLs on the internet.
+    ///
+    /// Call it after `webhooks`; before that it has no effect.
+    ///
+    /// Requirements: HOOK-05.
     #[must_use]
     pub fn webhook_receiver_policy(mut self, reach: ReceiverPolicy) -> Self {
         if let Some(settings) = &mut self.settings.extensions.webhooks {
@@ -92,15 +101,15 @@ impl ApiBuilder {
     }
 }
 
-/// What a sender needs of an API that offers webhooks.
+/// The parts of an API that a sender of webhooks needs.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct WebhookSources {
-    /// Where webhooks are kept.
+    /// The store of webhooks.
     pub webhooks: Arc<dyn WebhookStore>,
-    /// What was changed.
+    /// The change feed.
     pub changes: Arc<dyn ChangeFeed>,
-    /// Which receivers are taken.
+    /// The receivers that are allowed.
     pub receiver_policy: ReceiverPolicy,
 }
 
@@ -113,7 +122,7 @@ impl fmt::Debug for WebhookSources {
 }
 
 impl Api {
-    /// What a sender of webhooks needs; `None` where none are offered.
+    /// Returns what a sender of webhooks needs, or `None` if webhooks are not offered.
     #[must_use]
     pub fn webhook_sources(&self) -> Option<WebhookSources> {
         let extensions = self.extensions();
@@ -125,8 +134,9 @@ impl Api {
         })
     }
 
-    /// The body of the message that tells of a change: thin, without anything that the record holds
-    /// (HOOK-07).
+    /// Returns the body of the message about a change. It has no data of the record.
+    ///
+    /// Requirements: HOOK-07.
     #[must_use]
     pub fn webhook_message(&self, entry: &RecordChange) -> Vec<u8> {
         let mut body = Vec::with_capacity(256);

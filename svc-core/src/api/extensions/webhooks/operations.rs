@@ -8,7 +8,9 @@ use crate::operation::{
     TargetShape, always,
 };
 
-/// Something about webhooks (HOOK-01).
+/// Returns the specification of an operation on webhooks.
+///
+/// Requirements: HOOK-01.
 const fn webhook(
     name: &'static str,
     method: Method,
@@ -31,8 +33,8 @@ const fn webhook(
     }
 }
 
-/// The operations on webhooks, those of one shape in the order in which `Allow` names their
-/// methods.
+/// The operations on webhooks. Operations of one shape are in the order in which `Allow` names
+/// their methods.
 pub(in super::super) static OPERATIONS: &[OperationSpec] = &[
     webhook(
         "list_webhooks",
@@ -47,7 +49,7 @@ pub(in super::super) static OPERATIONS: &[OperationSpec] = &[
         Method::POST,
         TargetShape::Webhooks,
         RequestBodyKind::NewWebhook,
-        "Makes a webhook: a receiver that is told of changes.",
+        "Creates a webhook, which sends changes to a receiver.",
         always(
             StatusCode::CREATED,
             ResponseBodyKind::WebhookSecret,
@@ -59,7 +61,7 @@ pub(in super::super) static OPERATIONS: &[OperationSpec] = &[
         Method::GET,
         TargetShape::Webhook,
         RequestBodyKind::Nothing,
-        "Reads a webhook and how its messages arrive.",
+        "Reads a webhook with the state of its deliveries.",
         always(StatusCode::OK, ResponseBodyKind::Webhook, "The webhook."),
     ),
     webhook(
@@ -67,7 +69,7 @@ pub(in super::super) static OPERATIONS: &[OperationSpec] = &[
         Method::PUT,
         TargetShape::Webhook,
         RequestBodyKind::Webhook,
-        "Changes a webhook, pauses it or lets it go on.",
+        "Changes, pauses or resumes a webhook.",
         always(StatusCode::OK, ResponseBodyKind::Webhook, "The webhook."),
     ),
     webhook(
@@ -79,7 +81,7 @@ pub(in super::super) static OPERATIONS: &[OperationSpec] = &[
         always(
             StatusCode::NO_CONTENT,
             ResponseBodyKind::Nothing,
-            "It is deleted.",
+            "The webhook was deleted.",
         ),
     ),
     webhook(
@@ -87,7 +89,7 @@ pub(in super::super) static OPERATIONS: &[OperationSpec] = &[
         Method::POST,
         TargetShape::Redelivery,
         RequestBodyKind::Redelivery,
-        "Sends again what was changed behind a cursor.",
+        "Sends the changes after a cursor again.",
         always(StatusCode::OK, ResponseBodyKind::Webhook, "The webhook."),
     ),
     webhook(
@@ -95,7 +97,7 @@ pub(in super::super) static OPERATIONS: &[OperationSpec] = &[
         Method::POST,
         TargetShape::SecretRotation,
         RequestBodyKind::Nothing,
-        "Gives a webhook another secret; the one before signs for a day beside it.",
+        "Creates a new secret. For one day, messages are also signed with the previous one.",
         always(
             StatusCode::OK,
             ResponseBodyKind::WebhookSecret,

@@ -1,4 +1,4 @@
-//! pgbouncer in transaction mode before a server.
+//! pgbouncer in transaction mode in front of a server.
 
 use std::fs;
 use std::net::TcpStream;
@@ -9,15 +9,14 @@ use super::free_port;
 use super::place::Place;
 use super::server::{self, Server};
 
-/// A pooler on loopback. A client that comes back after a commit may meet another connection to the
-/// server.
+/// A pooler on the loopback interface. A client may get another server connection after a commit.
 pub(crate) struct Bouncer {
     place: Place,
     port: u16,
 }
 
 impl Bouncer {
-    /// With this many connections to the server, however many clients there are.
+    /// Starts it with this many server connections, however many clients there are.
     #[track_caller]
     pub(crate) fn start(server: &Server, pool_size: usize) -> Self {
         let bouncer = Self {
@@ -61,12 +60,12 @@ impl Bouncer {
         )
     }
 
-    /// Whether it is installed.
+    /// Returns whether it is installed.
     pub(crate) fn is_installed() -> bool {
         version().is_some()
     }
 
-    /// Whether it knows named statements in transaction mode: since 1.21.
+    /// Returns whether it supports named statements in transaction mode: since 1.21.
     pub(crate) fn knows_named() -> bool {
         version().is_some_and(|version| version >= (1, 21))
     }
@@ -79,40 +78,40 @@ impl Bouncer {
         server::url(self.port)
     }
 
-    /// Its temporary folder.
+    /// Returns its temporary folder.
     pub(crate) fn folder(&self) -> PathBuf {
         self.place.path("")
     }
 
-    /// What it has logged since it was first started.
+    /// Returns its log since the first start.
     pub(crate) fn log(&self) -> String {
         self.place.log()
     }
 
-    /// Starts it after [`Self::kill`], on the same port; returns when it accepts connections.
+    /// Starts it after [`Self::kill`] on the same port. Returns when it accepts connections.
     #[track_caller]
     pub(crate) fn start_again(&self) {
         let mut command = self.place.command(&program());
         command.arg("pgbouncer.ini");
-        // That somebody answers on the port is not enough: it may be somebody else.
+        // An answer on the port is not sufficient, because another program may use it.
         let is_up = |id: u32| self.log().contains(&format!("[{id}] LOG process up"));
         self.place.start(command, |id| {
             is_up(id) && TcpStream::connect(("127.0.0.1", self.port)).is_ok()
         });
     }
 
-    /// Kills it. Whoever is connected is cut off, and so is the server.
+    /// Kills it, which cuts all connections of clients and to the server.
     #[track_caller]
     pub(crate) fn kill(&self) {
         self.place.kill();
     }
 
-    /// What `psql` answers through it, or what went wrong.
+    /// Returns the output of `psql` through it, or the error.
     pub(crate) fn try_psql(&self, sql: &str) -> Result<String, String> {
         server::psql(&self.place, &self.url(), sql)
     }
 
-    /// What it answers itself, to `SHOW POOLS` and the like.
+    /// Returns its own answer to `SHOW POOLS` and similar commands.
     #[track_caller]
     pub(crate) fn admin(&self, command: &str) -> String {
         let url = format!("postgres://svc@127.0.0.1:{}/pgbouncer", self.port);
@@ -121,7 +120,7 @@ impl Bouncer {
     }
 }
 
-/// Debian has it where only root's PATH leads.
+/// Debian installs it in a folder that is only in root's PATH.
 fn program() -> PathBuf {
     let debian = Path::new("/usr/sbin/pgbouncer");
     if debian.exists() {
@@ -131,7 +130,7 @@ fn program() -> PathBuf {
     }
 }
 
-/// Its version, when it is installed: `PgBouncer 1.18.0` is its first line.
+/// Returns its version if it is installed. The first line is `PgBouncer 1.18.0`.
 fn version() -> Option<(u32, u32)> {
     let answer = Command::new(program()).arg("--version").output().ok()?;
     let answer = String::from_utf8(answer.stdout).ok()?;

@@ -6,15 +6,15 @@ use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A disk that is gone when this is dropped.
+/// A disk that is removed when this is dropped.
 pub(crate) struct Disk {
     folder: tempfile::TempDir,
     data: PathBuf,
 }
 
 impl Disk {
-    /// A disk of so many mebibytes that the server may write to; none where this process may not
-    /// mount one.
+    /// Mounts a disk of this many mebibytes that the server may write to. Returns `None` if this
+    /// process may not mount one.
     pub(crate) fn mount(mebibytes: u32) -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
         let mut mount = Command::new("mount");
@@ -44,18 +44,18 @@ impl Disk {
         Some(Self { folder, data })
     }
 
-    /// Where the server may write.
+    /// Returns the folder that the server may write to.
     pub(crate) fn path(&self) -> &Path {
         &self.data
     }
 
-    /// Takes all the room that is left.
+    /// Fills the remaining space.
     pub(crate) fn fill(&self) {
         let mut file = fs::File::create(self.folder.path().join("filler")).expect("a file");
         while file.write_all(&[0; 4096]).is_ok() {}
     }
 
-    /// Gives it back.
+    /// Frees the space.
     pub(crate) fn empty(&self) {
         fs::remove_file(self.folder.path().join("filler")).expect("the file is there");
     }
@@ -63,7 +63,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // The server may still have files open there.
+        // The server may still have open files there.
         _ = Command::new("umount")
             .arg("--lazy")
             .arg(self.folder.path())

@@ -1,20 +1,20 @@
-//! The messages of PostgreSQL's protocol, as far as a round trip is to be told from another.
+//! The messages of PostgreSQL's protocol, as far as they are needed to count round trips.
 
-/// What a client's first message is, which has no type of its own.
+/// The type of a client's first message, which has no type byte.
 pub(super) const STARTUP: u8 = 0;
-/// A question before the first message, which the server answers with one byte: whether it speaks
+/// A request before the first message, which the server answers with one byte: whether it supports
 /// TLS or GSSAPI.
 pub(super) const ENCRYPTION: u8 = 1;
 
 const ENCRYPTION_CODES: [u32; 2] = [80_877_103, 80_877_104];
 
-/// One direction of a connection: finds where each message begins, however the bytes are cut.
+/// One direction of a connection. It finds the start of each message, however the bytes are split.
 pub(super) struct Frames {
-    /// Whether messages begin with their type: a client's first ones do not.
+    /// Whether messages start with their type. The first ones of a client do not.
     is_typed: bool,
-    /// What is known of the head of a message.
+    /// The received part of the head of a message.
     head: Vec<u8>,
-    /// How much is missing of the body of the last one.
+    /// The number of missing bytes of the last body.
     body: usize,
 }
 
@@ -34,12 +34,12 @@ impl Frames {
         }
     }
 
-    /// Passes over bytes that are no message.
+    /// Skips bytes that are not part of a message.
     pub(super) fn skip(&mut self, bytes: usize) {
         self.body += bytes;
     }
 
-    /// The types of the messages whose heads end in these bytes.
+    /// Returns the types of the messages whose heads end in these bytes.
     pub(super) fn types(&mut self, mut bytes: &[u8]) -> Vec<u8> {
         let mut types = Vec::new();
         while !bytes.is_empty() {
@@ -56,7 +56,7 @@ impl Frames {
         types
     }
 
-    /// Reads a head that is complete: type and length, or length and code of a first message.
+    /// Reads a complete head: type and length, or length and code of a first message.
     fn begin(&mut self) -> u8 {
         let head = std::mem::take(&mut self.head);
         let number =

@@ -1,6 +1,7 @@
-//! A PostgreSQL of the tests' own, a pooler before it, and a wire that counts, stalls and breaks.
+//! A PostgreSQL server for tests, a pooler in front of it, and a proxy that counts, stalls and
+//! breaks connections.
 //!
-//! All of it blocks, and panics when it does not work. What it starts ends with the process of the
+//! All of it blocks, and panics if it does not work. Started programs end with the process of the
 //! test, however that ends.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
@@ -25,7 +26,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5 * 60);
 /// The ports for servers, unless the system gives some of them to clients: see [`ports`].
 const PORTS: std::ops::Range<u16> = 10_000..32_000;
 
-/// The ports that one process takes before it takes those of another one.
+/// The number of ports that one process uses before it uses those of another one.
 const BLOCK: u32 = 128;
 
 /// The PostgreSQL server that the tests of this program share. The first call starts it.
@@ -80,9 +81,9 @@ impl ClosedPort {
     }
 }
 
-/// The ports from which one is taken: below those that the system gives to clients. With one of
-/// those, a client that connects again and again while the server is down would connect to itself
-/// in the end, and the server could not bind its port.
+/// Returns the range of ports to use, below those that the system gives to clients. On a client
+/// port, a client that reconnects repeatedly while the server is down could connect to itself. The
+/// server could then not bind its port.
 fn ports() -> std::ops::Range<u16> {
     let given =
         std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
@@ -96,7 +97,7 @@ fn ports() -> std::ops::Range<u16> {
     PORTS.start..end
 }
 
-/// Waits until something is so.
+/// Waits until a condition is true.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -109,7 +110,7 @@ pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// [`wait_until`] for a test on a runtime: its other tasks go on.
+/// The same as [`wait_until`] for a test on a runtime, whose other tasks continue.
 pub(crate) async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     let begun = Instant::now();
     while !is_so().await {

@@ -1,5 +1,5 @@
-//! A temporary folder with one program that works in it. Both are gone when the test is, even when
-//! that was killed.
+//! A temporary folder with one program that runs in it. Both are removed at the end of the test,
+//! even if it is killed.
 
 use std::fs::{self, File};
 use std::os::unix::fs::chown;
@@ -10,10 +10,11 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::process::{Pid, Signal, getuid, kill_process};
 
-/// Waits until the process that holds the other end of its input has ended, or has closed it; then
-/// kills what works in the folder `$1`, the first process of a server first, so that it starts no
-/// others. PostgreSQL that is killed leaves a small shared memory of System V, which is named in
-/// its lock file. Nobody waits for the rest: to remove what was synced takes a second or two.
+/// Waits until the process at the other end of its input has ended or closed it. Then kills the
+/// processes in the folder `$1`, the first process of a server first, so that it starts no others.
+///
+/// A killed PostgreSQL leaves a small System V shared memory segment, which its lock file names.
+/// Removing the files takes a second or two, for which no one waits.
 const WATCH: &str = r#"
 trap '' INT TERM HUP
 read -r _
@@ -43,12 +44,12 @@ rm -rf -- "$1"
 /// A folder and its program.
 pub(crate) struct Place {
     folder: PathBuf,
-    /// Who the programs run as, when this is root.
+    /// The user of the programs, if this process is root.
     user: Option<(u32, u32)>,
     program: Mutex<Option<Child>>,
-    /// When it is closed, by whatever reason, the watch acts.
+    /// The watch acts when this is closed for any reason.
     end: Option<ChildStdin>,
-    /// It ends when all is killed.
+    /// Ends when all processes are killed.
     killed: Option<ChildStdout>,
 }
 
@@ -76,7 +77,7 @@ impl Place {
         let mut watch = watch.spawn().expect("a shell");
         let (end, killed) = (watch.stdin.take(), watch.stdout.take());
         std::thread::spawn(move || watch.wait());
-        // From here on it is the watch that removes it.
+        // From now on the watch removes the folder.
         let _ = folder.keep();
         Self {
             folder: path,
@@ -91,13 +92,13 @@ impl Place {
         self.folder.join(name)
     }
 
-    /// What the program has said until now.
+    /// Returns the output of the program until now.
     pub(crate) fn log(&self) -> String {
         String::from_utf8_lossy(&fs::read(self.path("log")).unwrap_or_default()).into_owned()
     }
 
-    /// A program in this folder, as the user that a server may run as, whatever the environment
-    /// says about PostgreSQL.
+    /// Returns a command in this folder, as a user that may start a server, and without environment
+    /// variables for PostgreSQL.
     pub(crate) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
@@ -117,12 +118,12 @@ impl Place {
         command
     }
 
-    /// Starts the program that stays, and waits until it is ready, which is asked with its process
-    /// id. Where its port is taken it is tried again.
+    /// Starts the program and waits until it is ready, which `is_ready` checks with its process id.
+    /// If its port is in use, the start is repeated.
     #[track_caller]
     pub(crate) fn start(&self, mut command: Command, is_ready: impl Fn(u32) -> bool) {
         let mut program = self.program();
-        assert!(program.is_none(), "it runs already");
+        assert!(program.is_none(), "it is already running");
         let log = File::options()
             .create(true)
             .append(true)
@@ -142,7 +143,7 @@ impl Place {
             if let Some(end) = child.try_wait().expect("its state") {
                 let log = self.log();
                 let now = log.get(said..).unwrap_or_default();
-                // A port that was just given back, or that a client has for a moment.
+                // A port that was just released, or that a client uses for a short time.
                 assert!(
                     now.contains("Address already in use"),
                     "{command:?}: {end:?}: {log}"
@@ -154,7 +155,7 @@ impl Place {
         });
     }
 
-    /// Kills the program with all that it has started, as a power failure would.
+    /// Kills the program with all its processes, as a power failure would.
     #[track_caller]
     pub(crate) fn kill(&self) {
         let mut program = self.program();
@@ -164,7 +165,7 @@ impl Place {
         super::wait_until("all its processes have ended", || {
             let left = self.processes();
             for process in &left {
-                // It may have ended by itself.
+                // It may have ended already.
                 let _ = kill_process(*process, Signal::KILL);
             }
             left.is_empty()
@@ -174,7 +175,7 @@ impl Place {
         }
     }
 
-    /// Tells the program to end, and waits for it.
+    /// Sends a signal to the program, and waits for its end.
     #[track_caller]
     pub(crate) fn stop(&self, signal: Signal) {
         let mut program = self.program().take().expect("it runs");
@@ -182,13 +183,13 @@ impl Place {
             .ok()
             .and_then(Pid::from_raw)
             .expect("its id");
-        kill_process(id, signal).expect("it is told");
+        kill_process(id, signal).expect("the signal is sent");
         super::wait_until("the program has ended", || {
             program.try_wait().expect("its state").is_some()
         });
     }
 
-    /// The processes whose working folder is this one, or is in it.
+    /// Returns the processes whose working folder is this one, or is in it.
     pub(crate) fn processes(&self) -> Vec<Pid> {
         let all = fs::read_dir("/proc")
             .expect("a list of processes")
@@ -208,7 +209,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         drop(self.end.take());
-        // Nothing can be done about what goes wrong here.
+        // Errors are ignored, because nothing can be done about them here.
         let _ = self.killed.take().map(std::io::read_to_string);
         if let Some(mut child) = self.program().take() {
             let _ = child.wait();
@@ -216,7 +217,7 @@ impl Drop for Place {
     }
 }
 
-/// What a program says that ends by itself.
+/// Returns the output of a program that ends by itself.
 #[track_caller]
 pub(crate) fn output(mut command: Command) -> Result<String, String> {
     let output = command
@@ -230,8 +231,8 @@ pub(crate) fn output(mut command: Command) -> Result<String, String> {
     }
 }
 
-/// The user of Debian's package, or one that may do nothing, when this is root: nobody starts a
-/// server as root.
+/// Returns the user of Debian's package, or one without rights, if this process is root. A server
+/// cannot be started as root.
 fn user() -> Option<(u32, u32)> {
     let number = |what: &str, name: &str| -> Option<u32> {
         let mut command = Command::new("id");

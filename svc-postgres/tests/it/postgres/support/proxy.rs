@@ -1,5 +1,5 @@
-//! A wire between a client and a server that counts round trips, and that can be slow, stall and
-//! break.
+//! A proxy between a client and a server that counts round trips, and that can delay, stall and
+//! break connections.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -13,15 +13,15 @@ use rustix::io::ioctl_fionread;
 use super::frames::{ENCRYPTION, Frames, STARTUP};
 use super::server;
 
-/// A proxy on loopback.
+/// A proxy on the loopback interface.
 ///
-/// A round trip begins when a client asks (`Sync`, `Query`, `FunctionCall`) while none of its
-/// questions is open, and a question is open until its `ReadyForQuery` is delivered. The start of a
+/// A round trip starts when a client sends a request (`Sync`, `Query`, `FunctionCall`) while no
+/// other request is open. A request is open until its `ReadyForQuery` is delivered. The start of a
 /// connection is not counted.
 ///
 /// A client may send a pipeline in several pieces, and the server may answer the first before the
-/// second arrives. Where the count has to be exact, run the client with [`Self::block_on`]: an
-/// answer is delivered after all pieces are there.
+/// second arrives. For an exact count, run the client with [`Self::block_on`]: a response is
+/// delivered after all pieces have arrived.
 pub(crate) struct Proxy {
     shared: Arc<Shared>,
     port: u16,
@@ -44,7 +44,7 @@ struct Shared {
 struct Gate {
     questions: bool,
     answers: bool,
-    /// Whether the client of [`Proxy::block_on`] is at work: it may send more without an answer.
+    /// Whether the client of [`Proxy::block_on`] is running: it may send more without a response.
     client_works: bool,
 }
 
@@ -56,18 +56,18 @@ struct Wire {
     talk: Mutex<Talk>,
 }
 
-/// What was said on a connection.
+/// The state of the messages on a connection.
 struct Talk {
     client: Frames,
     server: Frames,
-    /// Questions without an answer; the start of a connection is one.
+    /// The number of requests without a response, including the start of a connection.
     open: usize,
-    /// Whether nothing was delivered yet of the answer to this round trip.
+    /// Whether nothing of the response to this round trip is delivered yet.
     is_fresh: bool,
 }
 
 impl Proxy {
-    /// Before the server on a port of this machine.
+    /// Starts a proxy in front of the server on a port of this machine.
     pub(crate) fn start(upstream_port: u16) -> Self {
         let listener = super::listener();
         let port = listener.local_addr().expect("its address").port();
@@ -98,12 +98,12 @@ impl Proxy {
         server::url(self.port)
     }
 
-    /// Round trips of all connections since the last [`Self::reset`].
+    /// Returns the round trips of all connections since the last [`Self::reset`].
     pub(crate) fn round_trips(&self) -> u64 {
         self.shared.round_trips.load(Ordering::SeqCst)
     }
 
-    /// Connections that were made since the last [`Self::reset`].
+    /// Returns the number of connections that were opened since the last [`Self::reset`].
     pub(crate) fn connections(&self) -> u64 {
         self.shared.connections.load(Ordering::SeqCst)
     }
@@ -113,27 +113,28 @@ impl Proxy {
         self.shared.connections.store(0, Ordering::SeqCst);
     }
 
-    /// What is added to each round trip.
+    /// Sets the delay of each round trip.
     pub(crate) fn delay(&self, delay: Duration) {
         *lock(&self.shared.delay) = delay;
     }
 
-    /// Stops passing anything on, in both directions, until it is told to go on; connections stay
-    /// open, and new ones can be made.
+    /// Stops forwarding in both directions, or continues. Connections remain open, and new ones can
+    /// be opened.
     pub(crate) fn stall(&self, is_stalled: bool) {
         self.shared
             .turn(|gate| (gate.questions, gate.answers) = (is_stalled, is_stalled));
     }
 
-    /// The same for answers only: what is asked is done, and nobody hears of it.
+    /// Holds back only responses: requests are executed, and the client gets no response.
     pub(crate) fn hold_answers(&self, are_held: bool) {
         self.shared
             .turn(|gate| (gate.questions, gate.answers) = (false, are_held));
     }
 
-    /// Runs a client on one thread, with an exact count of its round trips. The first bytes of an
-    /// answer are delivered when the thread waits and all that it has sent was counted: then the
-    /// client sends nothing more without an answer.
+    /// Runs a client on one thread, with an exact count of its round trips.
+    ///
+    /// The first bytes of a response are delivered when the thread waits and all its requests are
+    /// counted. The client then sends nothing more without a response.
     pub(crate) fn block_on<F: Future>(&self, client: F) -> F::Output {
         let works = |works: bool| {
             let shared = Arc::clone(&self.shared);
@@ -151,7 +152,7 @@ impl Proxy {
         output
     }
 
-    /// Cuts all connections, for both sides. New ones can be made.
+    /// Cuts all connections for both sides. New ones can be opened.
     pub(crate) fn cut(&self) {
         for wire in std::mem::take(&mut *lock(&self.shared.wires))
             .iter()
@@ -163,7 +164,7 @@ impl Proxy {
         self.shared.turned.notify_all();
     }
 
-    /// Leads new connections to another server.
+    /// Forwards new connections to another server.
     pub(crate) fn redirect(&self, upstream_port: u16) {
         self.shared.upstream.store(upstream_port, Ordering::SeqCst);
     }
@@ -172,7 +173,7 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.shared.is_over.store(true, Ordering::SeqCst);
-        // It waits for connections.
+        // Wakes the thread that waits for connections.
         let _ = TcpStream::connect(("127.0.0.1", self.port));
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
@@ -187,11 +188,11 @@ impl Shared {
         self.turned.notify_all();
     }
 
-    /// Waits until the client of [`Proxy::block_on`] sends nothing more without an answer.
+    /// Waits until the client of [`Proxy::block_on`] sends nothing more without a response.
     fn pass_when_all_is_sent(&self, wire: &Wire) -> std::io::Result<()> {
         loop {
             self.pass(wire, |gate| gate.client_works);
-            // With the lock: what was read is counted.
+            // Under the lock: all bytes that were read are counted.
             let talk = lock(&wire.talk);
             if ioctl_fionread(&wire.client)? == 0 || wire.is_cut.load(Ordering::SeqCst) {
                 return Ok(());
@@ -224,7 +225,7 @@ impl Shared {
         for direction in [questions, answers] {
             let (shared, wire) = (Arc::clone(self), Arc::clone(&wire));
             thread::spawn(move || {
-                // That a side is gone ends the connection, and nothing else.
+                // If one side is closed, the connection ends, which is not an error.
                 let _ = direction(&shared, &wire);
                 wire.cut();
                 let _gate = lock(&shared.gate);
@@ -253,7 +254,7 @@ impl Talk {
         }
     }
 
-    /// How many round trips these bytes of the client begin.
+    /// Returns how many round trips these bytes of the client start.
     fn asked(&mut self, bytes: &[u8]) -> u64 {
         let mut begun = 0;
         for kind in self.client.types(bytes) {
@@ -287,7 +288,7 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
         if shared.is_over.load(Ordering::SeqCst) {
             return;
         }
-        // Without a server the connection ends at once.
+        // Without a server the connection ends immediately.
         let _ = client.and_then(|client| shared.connect(client));
     }
 }
@@ -295,7 +296,8 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener) {
 fn questions(shared: &Shared, wire: &Wire) -> std::io::Result<()> {
     let mut bytes = vec![0; 65_536];
     loop {
-        // Waits without reading, so that what was read is counted when the lock is free.
+        // Waits without reading, so that all bytes that were read are counted when the lock is
+        // free.
         wire.client.peek(&mut [0])?;
         shared.pass(wire, |gate| gate.questions);
         let mut talk = lock(&wire.talk);
@@ -324,7 +326,7 @@ fn answers(shared: &Shared, wire: &Wire) -> std::io::Result<()> {
         if length == 0 {
             return Ok(());
         }
-        // Before it is delivered: afterwards the next question may be here first.
+        // Before the delivery: afterwards the next request may arrive first.
         lock(&wire.talk).answered(&bytes[..length]);
         (&wire.client).write_all(&bytes[..length])?;
     }

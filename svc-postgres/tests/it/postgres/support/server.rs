@@ -1,4 +1,4 @@
-//! A PostgreSQL server on loopback.
+//! A PostgreSQL server on the loopback interface.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use rustix::process::Signal;
 use super::place::{Place, output};
 use super::{PATIENCE, free_port, wait_until};
 
-/// A server in a temporary folder, with the superuser `svc` and the database `postgres`. It writes
-/// as safely as a real one.
+/// A server in a temporary folder, with the superuser `svc` and the database `postgres`. Its
+/// durability settings are those of a real server.
 pub(crate) struct Server {
     place: Place,
     port: u16,
@@ -26,13 +26,13 @@ impl Server {
         Self::with(&[])
     }
 
-    /// With settings of `postgresql.conf`.
+    /// Starts a server with settings of `postgresql.conf`.
     #[track_caller]
     pub(crate) fn with(options: &[(&str, &str)]) -> Self {
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let server = Self::without_data(options.iter().map(own).collect());
         let mut initdb = server.place.command(&server_program("initdb"));
-        // That it is not synced concerns the empty cluster only.
+        // Without sync, which affects only the empty cluster.
         initdb.args([
             "-D",
             "data",
@@ -67,33 +67,32 @@ impl Server {
         url(self.port)
     }
 
-    /// Its temporary folder; the data are in `data`.
+    /// Returns its temporary folder. The data is in `data`.
     pub(crate) fn folder(&self) -> PathBuf {
         self.place.path("")
     }
 
-    /// What it has logged since it was first started.
+    /// Returns its log since the first start.
     pub(crate) fn log(&self) -> String {
         self.place.log()
     }
 
-    /// How many processes it has.
+    /// Returns the number of its processes.
     pub(crate) fn processes(&self) -> usize {
         self.place.processes().len()
     }
 
-    /// The name of a schema that no other call has got. The schema is not made.
+    /// Returns a new name for a schema. The schema is not created.
     pub(crate) fn schema(&self) -> String {
         format!("test_{}", self.schemas.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Starts it after [`Self::kill`] or [`Self::stop`], with the same data on the same port;
-    /// returns when it accepts connections.
+    /// Starts it after [`Self::kill`] or [`Self::stop`], with the same data on the same port.
+    /// Returns when it accepts connections.
     #[track_caller]
     pub(crate) fn start_again(&self) {
         let lock = self.place.path("data/postmaster.pid");
-        // What is left of a server that was killed. Its process id may be that of another server
-        // now.
+        // The lock file of a killed server. Its process id may now be that of another server.
         let _ = fs::remove_file(&lock);
         let mut postgres = self.place.command(&server_program("postgres"));
         let port = self.port.to_string();
@@ -101,13 +100,13 @@ impl Server {
             ("listen_addresses", "127.0.0.1"),
             ("port", &port),
             ("unix_socket_directories", ""),
-            // In the folder: whoever is killed leaves nothing elsewhere.
+            // In the folder, so that a killed server leaves no files elsewhere.
             ("dynamic_shared_memory_type", "mmap"),
-            // After a crash it syncs its files all at once, not each: a quarter of a second instead
-            // of three.
+            // After a crash it syncs all files together, not each file: this takes a quarter of a
+            // second instead of three.
             ("recovery_init_sync_method", "syncfs"),
-            // A standby without its primary sleeps so long; 5 s unless set, and then a promotion
-            // may take as long.
+            // A standby without its primary sleeps for this time. The default is 5 s, and a
+            // promotion may then take as long.
             ("wal_retrieve_retry_interval", "100ms"),
         ];
         let theirs = self
@@ -121,27 +120,28 @@ impl Server {
         self.place.start(postgres, |id| is_ready(&lock, id));
     }
 
-    /// Kills it with all its processes, as a power failure would. The data stay.
+    /// Kills it with all its processes, as a power failure would. The data remains.
     #[track_caller]
     pub(crate) fn kill(&self) {
         self.place.kill();
     }
 
-    /// Ends it in order; whoever is connected is sent away.
+    /// Shuts it down in the fast mode, which ends all connections.
     #[track_caller]
     pub(crate) fn stop(&self) {
         self.place.stop(Signal::INT);
     }
 
-    /// Ends it in order and starts it again.
+    /// Shuts it down and starts it again.
     #[track_caller]
     pub(crate) fn restart(&self) {
         self.stop();
         self.start_again();
     }
 
-    /// A standby that follows this server, known to it as `name`; it streams when this returns. It
-    /// answers reads. It has a copy of the settings made by `ALTER SYSTEM`, such as those of
+    /// Starts a standby of this server with this `name`. Returns when it is streaming.
+    ///
+    /// It answers reads. It has a copy of the settings of `ALTER SYSTEM`, such as those of
     /// [`Self::synchronous`].
     #[track_caller]
     pub(crate) fn standby(&self, name: &str) -> Self {
@@ -171,7 +171,8 @@ impl Server {
         standby
     }
 
-    /// Makes each commit wait for the standby of this name, or for none. Returns when that is so.
+    /// Makes each commit wait for the standby of this name, or for none. Returns when the setting
+    /// is effective.
     #[track_caller]
     pub(crate) fn synchronous(&self, standby: Option<&str>) {
         let name = standby.unwrap_or_default();
@@ -189,7 +190,7 @@ impl Server {
         }
     }
 
-    /// Makes a standby a server of its own; it takes writes when this returns.
+    /// Promotes a standby. Returns when it accepts writes.
     #[track_caller]
     pub(crate) fn promote(&self) {
         let promote = format!("SELECT pg_promote(true, {})", PATIENCE.as_secs());
@@ -197,19 +198,21 @@ impl Server {
         self.wait_for("SELECT NOT pg_is_in_recovery()");
     }
 
-    /// A role for which this server looks like the coordinator of a Citus cluster whose only worker
-    /// is on `port`: the catalogue and the functions of Citus that the store uses are tables and
-    /// functions of a schema that no other role searches. The role may make schemas, and row-level
-    /// security holds for it.
+    /// Creates a role for which this server looks like the coordinator of a Citus cluster whose
+    /// only worker is on `port`.
+    ///
+    /// The catalogue and the functions of Citus that the store uses are tables and functions of a
+    /// schema that only this role searches. The role may create schemas, and row-level security
+    /// applies to it.
     pub(crate) fn cluster_role(&self, port: u16) -> String {
         let role = self.schema().replace("test", "cluster");
         self.cluster_role_of(&role, port);
         role
     }
 
-    /// The same with a name.
+    /// Creates the same role with a name.
     pub(crate) fn cluster_role_of(&self, role: &str, port: u16) {
-        // Two grants on one database at the same time fail with `tuple concurrently updated`.
+        // Two simultaneous grants on one database fail with `tuple concurrently updated`.
         static GRANTING: Mutex<()> = Mutex::new(());
         let _granting = GRANTING.lock().unwrap_or_else(PoisonError::into_inner);
         self.psql(&format!(
@@ -230,14 +233,14 @@ impl Server {
         ));
     }
 
-    /// What `psql` answers: a line for each row, with `|` between the columns.
+    /// Returns the output of `psql`: a line for each row, with `|` between the columns.
     #[track_caller]
     pub(crate) fn psql(&self, sql: &str) -> String {
         self.try_psql(sql)
             .unwrap_or_else(|error| panic!("{sql}: {error}"))
     }
 
-    /// The same, or what went wrong.
+    /// Returns the same output, or the error.
     pub(crate) fn try_psql(&self, sql: &str) -> Result<String, String> {
         psql(&self.place, &self.url(), sql)
     }
@@ -248,25 +251,25 @@ impl Server {
     }
 }
 
-/// The database on a port of this machine.
+/// Returns the URL of the database on a port of this machine.
 pub(super) fn url(port: u16) -> String {
     url_of("svc", port)
 }
 
-/// The same for a role.
+/// Returns the same URL for a role.
 pub(crate) fn url_of(role: &str, port: u16) -> String {
     format!("postgres://{role}@127.0.0.1:{port}/postgres")
 }
 
-/// Asks whatever is behind a URL. Each `;` ends a statement of its own, all in one transaction
-/// unless they say otherwise.
+/// Executes SQL on the database of a URL. Each `;` ends a statement, and all are in one transaction
+/// unless they define others.
 pub(super) fn psql(place: &Place, url: &str, sql: &str) -> Result<String, String> {
     let mut psql = place.command(&client_program("psql"));
     psql.args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql]);
     output(psql)
 }
 
-/// The server itself says so in the last line of its lock file.
+/// The last line of the server's lock file shows whether it is ready.
 fn is_ready(lock: &Path, id: u32) -> bool {
     let text = fs::read_to_string(lock).unwrap_or_default();
     let mut lines = text.lines();
@@ -274,17 +277,18 @@ fn is_ready(lock: &Path, id: u32) -> bool {
         && lines.nth(6).is_some_and(|state| state.trim() == "ready")
 }
 
-/// A program of the server that is to be tested.
+/// Returns the path of a program of the tested server.
 fn server_program(name: &str) -> PathBuf {
     let folder = folders().into_iter().next();
     let program = folder
         .expect("PostgreSQL is not installed: set SVC_POSTGRES_BIN to the folder of its programs")
         .join(name);
-    assert!(program.exists(), "there is no {}", program.display());
+    assert!(program.exists(), "{} does not exist", program.display());
     program
 }
 
-/// A program that speaks to servers of any version; not everybody who ships a server ships it.
+/// Returns the path of a client program, which works with servers of any version. Some packages of
+/// the server do not contain it.
 fn client_program(name: &str) -> PathBuf {
     folders()
         .into_iter()
@@ -293,8 +297,8 @@ fn client_program(name: &str) -> PathBuf {
         .unwrap_or_else(|| name.into())
 }
 
-/// Where PostgreSQL's programs may be: where `SVC_POSTGRES_BIN` says, else Debian's, the newest
-/// first, else where `pg_config` says.
+/// Returns the folders that may have PostgreSQL's programs: that of `SVC_POSTGRES_BIN`, otherwise
+/// those of Debian, the newest first, otherwise that of `pg_config`.
 fn folders() -> Vec<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql")
         .into_iter()

@@ -1,4 +1,4 @@
-//! The answers: written by the renderer that answers requests.
+//! Example responses, written by the renderer that also writes real responses.
 
 use svc_core::{
     error::{ErrorCode, Problem},
@@ -23,14 +23,14 @@ use super::{
 use crate::documents::effective_field::EffectiveField;
 
 impl Examples<'_> {
-    /// A record as this server sends it.
+    /// Returns a record as this server returns it.
     pub(in crate::documents) fn answer(&self, kind: Kind) -> Option<Json> {
         let example = self.example(kind)?;
         read(&DocumentRenderer::new(self.api, self.base).record(&example))
     }
 
-    /// A page of a collection as this server sends it, its one member with the fields that come
-    /// first.
+    /// Returns a page of a collection as this server returns it. It has one member with its first
+    /// fields.
     pub(super) fn page_answer(&self, kind: Kind) -> Option<Json> {
         let Target::Collection { scope, .. } = self.listed(kind)? else {
             return None;
@@ -44,7 +44,7 @@ impl Examples<'_> {
         Some(answer)
     }
 
-    /// The error object of a request that failed wholly.
+    /// Returns the error object of a request that failed completely.
     pub(in crate::documents) fn failure(
         &self,
         kind: Option<Kind>,
@@ -55,8 +55,9 @@ impl Examples<'_> {
         read(&DocumentRenderer::new(self.api, self.base).failure(kind, code, properties, reference))
     }
 
-    /// The error object of a helper call that failed in one part, as it is without a key (ERR-31,
-    /// HLP-07).
+    /// Returns the error object of a helper call that failed in part, as for an anonymous caller.
+    ///
+    /// Requirements: ERR-31, HLP-07.
     pub(in crate::documents) fn report(
         &self,
         kind: Kind,
@@ -108,8 +109,8 @@ impl Examples<'_> {
     }
 }
 
-/// Leaves of each member what every record has and its first fields: the page of the kind shows it
-/// whole.
+/// Removes all but the common fields and the first fields of each member. The page of the kind
+/// shows a whole record.
 fn shorten(page: &mut Json) {
     let Some(embedded) = page
         .as_object_mut()

@@ -1,4 +1,5 @@
-//! Example requests and answers, generated from the tables: valid on the server that shows them.
+//! Example requests and responses, generated from the schema. They are valid on the server that
+//! shows them.
 
 use svc_core::{
     api::Api,
@@ -22,63 +23,63 @@ mod sample_text;
 pub use snippet::SnippetLanguage;
 pub(super) use values::{of_field, of_object, of_plain};
 
-/// A request that this server takes, and what it answers.
+/// A request that this server accepts, with its response.
 ///
-/// Ids in it are words such as `PERSON_ID`, which stand for the id of any record of that kind.
+/// Ids in it are placeholders such as `PERSON_ID`, for the id of any record of that kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExampleRequest {
-    /// What it does, in a few words.
+    /// A short title.
     pub title: String,
-    /// Its method.
+    /// The method.
     pub method: &'static str,
-    /// Its absolute address.
+    /// The absolute address.
     pub address: String,
-    /// The header that carries the key, where it needs one.
+    /// The header for the key, if the request needs one.
     pub key_header: Option<String>,
-    /// Its body.
+    /// The body.
     pub body: Option<Json>,
-    /// The status that answers it.
+    /// The status of the response.
     pub status: u16,
-    /// What its query can have: names, and what each means.
+    /// The query parameters: their names, each with its meaning.
     pub parameters: Vec<(String, String)>,
-    /// The codes that are about it, when it is refused.
+    /// The error codes that are specific to the request.
     pub refusals: Vec<ErrorCode>,
-    /// Where the explorer does it, where there is one: at its own address, or at the one from which
-    /// links lead there.
+    /// The address in the explorer where the request can be sent, if there is one. For an address
+    /// with ids, it is the address of a page with links to it.
     pub explorer: Option<String>,
-    /// What is answered, as this server would write it; without it the answer is empty, or shown
+    /// The body of the response, as this server writes it; `None` if it is empty or shown
     /// elsewhere.
     pub answer: Option<Json>,
 }
 
 impl ExampleRequest {
-    /// What stands for a key in an example.
+    /// The placeholder for a key.
     pub const KEY: &'static str = "YOUR_KEY";
 
-    /// What stands for the id of any webhook.
+    /// The placeholder for the id of a webhook.
     pub const WEBHOOK_ID: &'static str = "WEBHOOK_ID";
 
-    /// What stands for the id of any record of a kind, such as `PERSON_ID`.
+    /// Returns the placeholder for the id of a record of a kind, such as `PERSON_ID`.
     #[must_use]
     pub fn placeholder_id(kind: Kind) -> String {
         format!("{}_ID", kind.singular().to_ascii_uppercase())
     }
 
-    /// Its answer as indented JSON.
+    /// Returns the response as indented JSON.
     #[must_use]
     pub fn response_text(&self) -> Option<String> {
         self.answer.as_ref().map(pretty_json::pretty)
     }
 }
 
-/// JSON for people: indented, with what is short on one line.
+/// Returns indented JSON for people, with short values on one line.
 #[must_use]
 pub fn to_pretty_json(value: &Json) -> String {
     pretty_json::pretty(value)
 }
 
-/// Makes the examples of one server.
+/// Creates the examples of a server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Examples<'a> {
     pub(super) api: &'a Api,
@@ -86,8 +87,8 @@ pub(super) struct Examples<'a> {
 }
 
 impl Examples<'_> {
-    /// Where records of a kind are listed: all of them, else those of the first record that has
-    /// some.
+    /// Returns the collection that lists records of a kind: all of them, or else those of the first
+    /// record that has some.
     pub(super) fn listed(&self, kind: Kind) -> Option<Target> {
         if self.api.offers(kind, Operation::List) {
             return Some(Target::Collection {
@@ -106,7 +107,7 @@ impl Examples<'_> {
     }
 }
 
-/// A record of a kind whose ids stand for any.
+/// Returns a record of a kind, with placeholders as ids.
 pub(super) fn record(kind: Kind) -> Option<RecordAddress> {
     let own = Id::new(&ExampleRequest::placeholder_id(kind))?;
     Some(match kind.schema().path_parent {
@@ -115,7 +116,7 @@ pub(super) fn record(kind: Kind) -> Option<RecordAddress> {
     })
 }
 
-/// Where records of a kind are created.
+/// Returns the collection in which records of a kind are created.
 pub(super) fn created(kind: Kind) -> Option<Target> {
     let scope = match kind.schema().parent_kind() {
         Some(parent) => Scope::Under(record(parent)?),

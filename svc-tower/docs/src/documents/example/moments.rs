@@ -1,5 +1,5 @@
-//! The moments that examples name.
+//! The timestamps of the examples.
 
-/// A moment, and a later one.
+/// A timestamp, and a later one.
 pub(super) const EARLIER: &str = "2026-03-14T17:30:00Z";
 pub(super) const LATER: &str = "2026-03-14T19:30:00Z";

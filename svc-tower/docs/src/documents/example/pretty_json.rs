@@ -1,13 +1,13 @@
-//! JSON for people: indented, with what is short on one line.
+//! Indented JSON for people, with short values on one line.
 
 use std::fmt::Write as _;
 
 use svc_core::read::{Json, write_string};
 
-/// How many characters a value may have that is written on one line.
+/// The maximum number of characters of a value on one line.
 const ONE_LINE: usize = 76;
 
-/// The value as indented JSON.
+/// Returns the value as indented JSON.
 pub(super) fn pretty(value: &Json) -> String {
     let mut out = String::new();
     write(value, 0, &mut out);

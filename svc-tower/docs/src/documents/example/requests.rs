@@ -1,4 +1,4 @@
-//! The requests: what a client sends for each operation, helper and action function.
+//! Example requests for each operation, helper and action function.
 
 use http::Method;
 use svc_core::{
@@ -21,7 +21,7 @@ use super::{
 use crate::documents::{effective_field::EffectiveField, parameters::parameters, error_codes};
 
 impl Examples<'_> {
-    /// A request whose method and target this server serves; `None` for others.
+    /// Returns a request, if this server offers its method and target; otherwise `None`.
     fn request(
         &self,
         title: String,
@@ -53,7 +53,7 @@ impl Examples<'_> {
         })
     }
 
-    /// What a query can have there.
+    /// Returns the query parameters of a target.
     fn parameters(&self, offered: &OfferedOperation, target: &Target) -> Vec<(String, String)> {
         let output = offered.spec().default_success(self.api.response_style()).body;
         parameters(self.api, output, target)
@@ -62,7 +62,8 @@ impl Examples<'_> {
             .collect()
     }
 
-    /// Where the explorer shows a target; where its address has ids, what they are found in.
+    /// Returns the address of a target in the explorer. For a target with ids, it is the address of
+    /// the collection that contains them.
     fn explorer(&self, target: &Target) -> Option<String> {
         let all = |kind: Kind| {
             self.api
@@ -99,7 +100,7 @@ impl Examples<'_> {
         ))
     }
 
-    /// Reads what everybody may read.
+    /// Returns a request for a public document.
     pub(in crate::documents) fn public(
         &self,
         title: &str,
@@ -108,7 +109,7 @@ impl Examples<'_> {
         self.request(title.to_owned(), &Method::GET, target, None)
     }
 
-    /// Lists, creates, reads, changes and deletes records, as far as this server does.
+    /// Returns the supported requests for a record: list, create, read, change and delete.
     pub(in crate::documents) fn of_record(&self, kind: Kind) -> Vec<ExampleRequest> {
         let Some(address) = record(kind) else {
             return Vec::new();
@@ -129,7 +130,7 @@ impl Examples<'_> {
             .collect()
     }
 
-    /// Reads a record of a kind, or else the records it is listed among.
+    /// Returns a request that reads a record of a kind, or else the collection that lists it.
     pub(in crate::documents) fn read(&self, kind: Kind) -> Option<ExampleRequest> {
         let record = record(kind).map(Target::Record);
         let read = |target: &Target| {
@@ -143,13 +144,13 @@ impl Examples<'_> {
         record.as_ref().and_then(read).or_else(|| self.list(kind))
     }
 
-    /// Lists records of a kind.
+    /// Returns a request that lists records of a kind.
     pub(in crate::documents) fn list(&self, kind: Kind) -> Option<ExampleRequest> {
         let title = format!("List {}", kind.plural().replace('_', " "));
         self.request(title, &Method::GET, &self.listed(kind)?, None)
     }
 
-    /// Lists and creates records of a kind, as far as this server does.
+    /// Returns the supported requests that list and create records of a kind.
     pub(in crate::documents) fn of_collection(&self, kind: Kind) -> Vec<ExampleRequest> {
         let list = self.list(kind);
         let list = list.map(|request| ExampleRequest {
@@ -169,7 +170,8 @@ impl Examples<'_> {
         )
     }
 
-    /// Calls a helper; for the schedule, also cancels it.
+    /// Returns the requests that call a helper; for the schedule helper, also one that cancels the
+    /// schedule.
     pub(in crate::documents) fn of_helper(&self, helper: HelperName) -> Vec<ExampleRequest> {
         let Some(target) = helper_target(helper) else {
             return Vec::new();
@@ -216,7 +218,8 @@ impl Examples<'_> {
             .collect()
     }
 
-    /// Calls the first helper of this server that takes action functions, with this one.
+    /// Returns a call of the first helper of this server that accepts action functions, with this
+    /// function.
     pub(in crate::documents) fn of_function(
         &self,
         function: FunctionName,
@@ -259,7 +262,8 @@ impl Examples<'_> {
         )
     }
 
-    /// A create that is refused, with the error object; `None` where nothing is created.
+    /// Returns a create that is rejected, with the error object; `None` if this server has no
+    /// creates.
     pub(in crate::documents) fn refused(&self) -> Option<ExampleRequest> {
         let kind = Kind::ALL.iter().copied().find(|kind| {
             kind.schema().parent.is_none() && self.api.offers(*kind, Operation::Create)
@@ -269,7 +273,7 @@ impl Examples<'_> {
         let field = EffectiveField::writable_fields(self.api, kind).find(is_text)?.field;
         body.insert(field.name, true);
         let target = created(kind)?;
-        let title = format!("Create {} that is not valid", kind.with_article());
+        let title = format!("Create {} with an invalid value", kind.with_article());
         let request = self.request(title, &Method::POST, &target, Some(body))?;
         let answer = self.failure(Some(kind), ErrorCode::FieldInvalid, &[field.name]);
         Some(ExampleRequest {
@@ -279,7 +283,9 @@ impl Examples<'_> {
         })
     }
 
-    /// All that is done with webhooks (HOOK-01 to HOOK-14).
+    /// Returns the requests for webhooks.
+    ///
+    /// Requirements: HOOK-01 to HOOK-14.
     pub(in crate::documents) fn of_webhooks(&self) -> Vec<ExampleRequest> {
         let Some(id) = Id::new(ExampleRequest::WEBHOOK_ID) else {
             return Vec::new();
@@ -304,7 +310,7 @@ impl Examples<'_> {
             ("Read a webhook", &Method::GET, &one, None),
             ("Pause a webhook", &Method::PUT, &one, Some(paused)),
             (
-                "Send again what was changed",
+                "Send changes again",
                 &Method::POST,
                 &Target::Redelivery(id.clone()),
                 Some(Object::new()),
@@ -340,7 +346,8 @@ impl Examples<'_> {
         body
     }
 
-    /// The body of a create, or of a helper's inline record, whose links stand elsewhere.
+    /// Returns the body of a create, or the record in the body of a helper. The latter has no
+    /// links.
     fn body(&self, kind: Kind, with_links: bool) -> Object {
         let mut body = self.fields(kind);
         let mut links = Object::new();
@@ -373,7 +380,7 @@ impl Examples<'_> {
         body
     }
 
-    /// What a change sends: one field that is no key to anything.
+    /// Returns the body of a change: one field that does not identify anything.
     fn change(&self, kind: Kind) -> Object {
         let taken: Vec<_> = EffectiveField::writable_fields(self.api, kind).collect();
         let is_plain = |own: &&EffectiveField<'_>| {

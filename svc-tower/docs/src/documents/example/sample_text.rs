@@ -1,9 +1,10 @@
-//! What example records say: one value for each name of a text field, chosen so that they fit
+//! The texts of example records: one value for each name of a text field, chosen so that they fit
 //! together.
 
 use super::moments::{EARLIER, LATER};
 
-/// The fields that a short example shows; a create that needs more shows that, too.
+/// The fields that a short example contains. A create that requires more fields also contains
+/// those.
 const TELLING: &[&str] = &[
     "given_name",
     "family_name",
@@ -36,12 +37,13 @@ const TELLING: &[&str] = &[
     "scheduled_stop_date",
 ];
 
-/// Whether a short example shows the field.
+/// Returns whether a short example contains the field.
 pub(super) fn is_telling(name: &str) -> bool {
     TELLING.contains(&name)
 }
 
-/// The text of a field, in the object of this name where one name means two things.
+/// Returns the text of a field. `owner` distinguishes fields of the same name with different
+/// meanings.
 pub(super) fn text(owner: &str, name: &str) -> &'static str {
     match (owner, name) {
         ("responses", "name" | "title") => "Yes",
@@ -121,7 +123,7 @@ fn plain(name: &str) -> &'static str {
     }
 }
 
-/// The value of an enum that fits the other examples best; `None` where the first one does.
+/// Returns the value of an enum that fits the other examples best; `None` if that is the first one.
 pub(super) fn choice(name: &str) -> Option<&'static str> {
     match name {
         "question_type" => Some("SingleChoice"),

@@ -1,10 +1,10 @@
-//! A request as something to paste: a command, or a few lines of a program.
+//! A request as a text to copy: a command, or a few lines of a program.
 
 use std::fmt::Write as _;
 
 use super::{ExampleRequest, pretty_json::pretty};
 
-/// The languages in which a request is shown.
+/// A language in which a request is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SnippetLanguage {
     /// A `curl` command.
@@ -21,7 +21,7 @@ impl SnippetLanguage {
     /// Every language.
     pub const ALL: [Self; 4] = [Self::Curl, Self::Python, Self::JavaScript, Self::Rust];
 
-    /// What it is called.
+    /// Returns the name of the language.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -33,14 +33,16 @@ impl SnippetLanguage {
     }
 }
 
-/// What is sent with a body: a mistake in it is an error, not passed over (UND-22).
+/// The headers that are sent with a body. With them, a misspelt member is an error and not ignored.
+///
+/// Requirements: UND-22.
 const BODY_HEADERS: [(&str, &str); 2] = [
     ("Content-Type", "application/json"),
     ("Prefer", "handling=strict"),
 ];
 
 impl ExampleRequest {
-    /// The request in a language. The key stands as [`ExampleRequest::KEY`].
+    /// Returns the request in a language, with [`ExampleRequest::KEY`] as the key.
     #[must_use]
     pub fn snippet(&self, language: SnippetLanguage) -> String {
         match language {
@@ -51,7 +53,7 @@ impl ExampleRequest {
         }
     }
 
-    /// Headers to send, in order.
+    /// Returns the headers in order.
     fn headers(&self) -> Vec<(&str, &str)> {
         let key = self.key_header.as_deref().map(|name| (name, Self::KEY));
         key.into_iter()

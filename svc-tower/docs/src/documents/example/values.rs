@@ -1,5 +1,5 @@
-//! Example values of fields, valid by their tables. The one generator of them: documentation and
-//! exports use it.
+//! Example values of fields, valid according to the schema. The documentation and the exports use
+//! this generator.
 
 use svc_core::{
     read::{Json, JsonLimits, Object},
@@ -13,38 +13,38 @@ use super::{
 };
 use crate::documents::effective_field::EffectiveField;
 
-/// How much of an object an example shows.
+/// How much of an object an example contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExampleDetail {
-    /// What tells most, of what a client sends.
+    /// The most informative fields that a client sends.
     Short,
-    /// Every field, and of the objects in them the first members.
+    /// Every field, with only the first members of nested objects.
     Outline,
-    /// Every field, as it is read.
+    /// Every field, as in a response.
     Whole,
 }
 
-/// How many members of an object in a record an outline shows; the page of the object's type shows
-/// it whole.
+/// The number of members of a nested object in an outline. The page of the object type shows the
+/// whole object.
 const OUTLINED: usize = 2;
 
-/// An example of a value, as the schema of one field show it: no longer than its type needs.
+/// Returns an example value for the schema of one field, not longer than its type needs.
 pub(in crate::documents) fn of_field(own: EffectiveField<'_>, owner: &str) -> serde_json::Value {
     let example = value(&own.field.ty, own, owner, ExampleDetail::Short);
     serde_json::from_slice(&example.to_vec()).unwrap_or_default()
 }
 
-/// An example of a field that has a plain value.
+/// Returns an example of a field with a plain value.
 pub(in crate::documents) fn of_plain(own: EffectiveField<'_>, owner: &str) -> Json {
     value(&own.field.ty, own, owner, ExampleDetail::Short)
 }
 
-/// An example of a nested object with all its fields.
+/// Returns an example of a nested object with all its fields.
 pub(in crate::documents) fn of_object(schema: &'static ObjectSchema) -> Json {
     object(schema, None, ExampleDetail::Whole)
 }
 
-/// An example of a value of a type, within what this server takes.
+/// Returns an example value of a type, within the constraints of this server.
 pub(super) fn value(
     ty: &ValueType,
     own: EffectiveField<'_>,
@@ -103,7 +103,7 @@ fn object(
     narrowing: Option<&Constraints>,
     extent: ExampleDetail,
 ) -> Json {
-    // An inline person, which is a whole record, is shown by its name.
+    // An inline person is a whole record; the example contains only the name.
     let extent = if schema.fields.len() > 20 {
         ExampleDetail::Short
     } else {
@@ -132,7 +132,8 @@ fn object(
     Json::Object(members)
 }
 
-/// The fields of an object that an example shows; where none is telling, the first.
+/// Returns the fields of an object that an example contains; the first field if none is
+/// informative.
 pub(super) fn chosen<'a>(
     fields: impl Iterator<Item = EffectiveField<'a>>,
     extent: ExampleDetail,
@@ -181,7 +182,7 @@ fn integer(field: &FieldSpec) -> i64 {
     }
 }
 
-/// A number, or the nearest one that this server takes.
+/// Returns a number, or the nearest one that this server accepts.
 fn within(own: EffectiveField<'_>, text: &str) -> Json {
     let wanted = Amount::parse(text).unwrap_or_default();
     let (least, most) = own
@@ -191,7 +192,7 @@ fn within(own: EffectiveField<'_>, text: &str) -> Json {
     Json::from(least.map_or(most, |least| most.max(least)))
 }
 
-/// As much of a text as this server takes.
+/// Returns a text, shortened to the length that this server accepts.
 fn shortened(own: EffectiveField<'_>, text: &str) -> String {
     let longest = own
         .narrow

@@ -1,4 +1,4 @@
-//! Addresses as templates and as patterns, through the layout of the server.
+//! Addresses as templates and as patterns, from the layout of the server.
 
 use serde_json::{Value, json};
 use svc_core::{
@@ -9,11 +9,11 @@ use svc_core::{
     value::Id,
 };
 
-/// Ids that stand for any id; no address holds them by itself.
+/// A placeholder for any id. No layout contains it.
 const OWN: &str = "ANY-RECORD-0";
 const HOME: &str = "ANY-PARENT-0";
 
-/// A record of a kind with ids that stand for any.
+/// Returns a record of a kind, with placeholders as ids.
 pub(in crate::documents) fn record(kind: Kind) -> Option<RecordAddress> {
     let own = Id::new(OWN)?;
     Some(match kind.schema().path_parent {
@@ -22,10 +22,10 @@ pub(in crate::documents) fn record(kind: Kind) -> Option<RecordAddress> {
     })
 }
 
-/// The path of a target below the entry point as a template, and the names of its parameters, outer
-/// ones first.
+/// Returns the path of a target under the entry point as a template, and the names of its
+/// parameters, the outer ones first.
 ///
-/// `of` is the kind of the record in it.
+/// `of` is the kind of the record in the path.
 pub(in crate::documents) fn template(
     api: &Api,
     base: &BaseUrl,
@@ -48,7 +48,7 @@ pub(in crate::documents) fn template(
     (path, names)
 }
 
-/// The schema of an address of a record of a kind.
+/// Returns the schema of an address of a record of a kind.
 pub(super) fn address_of(api: &Api, base: &BaseUrl, kind: Kind) -> Value {
     let plain = json!({ "type": "string", "format": "uri" });
     let Some(address) = record(kind) else {
@@ -65,7 +65,7 @@ pub(super) fn address_of(api: &Api, base: &BaseUrl, kind: Kind) -> Value {
     json!({ "type": "string", "pattern": format!("^{pattern}$") })
 }
 
-/// A text as a pattern that it alone matches.
+/// Returns a text as a pattern that matches only this text.
 fn escaped(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for letter in text.chars() {

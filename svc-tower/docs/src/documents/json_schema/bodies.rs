@@ -1,4 +1,4 @@
-//! Records in their three forms, and the bodies of helpers.
+//! The schemas of records in their three variants, and of the bodies of helpers.
 
 use serde_json::{Value, json};
 use svc_core::{
@@ -12,21 +12,21 @@ use svc_core::{
 use super::{Definitions, Members, SchemaVariant, addresses::address_of, set, values};
 use crate::documents::effective_field::EffectiveField;
 
-/// Which links a body may have.
+/// The links that a body may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BodyLinks {
-    /// Those of a create.
+    /// The links of a create.
     Create,
-    /// Those of a create below a record that is not its container.
+    /// The links of a create in a collection of a record that is not its container.
     Below,
-    /// Those of a helper's action: an inline person stands for a required one.
+    /// The links of a helper's action, where an inline person replaces a required link.
     Helper,
-    /// Those of an update.
+    /// The links of an update.
     Update,
 }
 
 impl<'a> Definitions<'a> {
-    /// A reference to a kind in a form.
+    /// Returns a reference to a kind in a variant.
     pub(in crate::documents) fn kind(&mut self, kind: Kind, form: SchemaVariant) -> Value {
         self.refer(
             &format!("{}{}", kind.singular(), form.suffix()),
@@ -35,7 +35,7 @@ impl<'a> Definitions<'a> {
                 SchemaVariant::Create => {
                     let mut body = all.written(kind, form, BodyLinks::Create);
                     if kind == Kind::Question {
-                        // ERR-35, and RES-question-07 for the other types.
+                        // Rules for responses: ERR-35, and RES-question-07 for the other types.
                         let paragraph =
                             json!({ "question_type": { "type": "string", "enum": ["Paragraph"] } });
                         let some = json!({ "responses": { "type": "array", "minItems": 1 } });
@@ -66,7 +66,9 @@ impl<'a> Definitions<'a> {
         )
     }
 
-    /// A record as it is sent (HAL-13).
+    /// Returns the schema of a record as the server returns it.
+    ///
+    /// Requirements: HAL-13.
     fn read(&mut self, kind: Kind) -> Value {
         let mut record = Members::default();
         self.fields(
@@ -85,7 +87,7 @@ impl<'a> Definitions<'a> {
         if kind.schema().has_feature(KindFeature::ExposesId) {
             record.require(
                 "id",
-                json!({ "type": "string", "description": "Its id on this server (HLP-20).", "readOnly": true }),
+                json!({ "type": "string", "description": "The id of the record on this server.", "readOnly": true }),
             );
         }
         let sent: Vec<_> = EffectiveField::readable_fields(self.api, kind).collect();
@@ -103,7 +105,9 @@ impl<'a> Definitions<'a> {
         schema
     }
 
-    /// A record as clients send it; what is not listed is ignored (CAP-06).
+    /// Returns the schema of a record as clients send it; members that are not listed are ignored.
+    ///
+    /// Requirements: CAP-06.
     fn written(&mut self, kind: Kind, form: SchemaVariant, links: BodyLinks) -> Value {
         let mut body = Members::default();
         let identifiers = COMMON
@@ -119,7 +123,7 @@ impl<'a> Definitions<'a> {
         body.into_schema()
     }
 
-    /// The links that a client may send, under `_links`.
+    /// Adds the links that a client may send, under `_links`.
     fn sent_links(&mut self, body: &mut Members, kind: Kind, wanted: BodyLinks) {
         let mut links = Members::default();
         for link in kind.schema().links {
@@ -157,7 +161,7 @@ impl<'a> Definitions<'a> {
             return;
         }
         if links.required.is_empty() {
-            // Anything else than an object counts as no links.
+            // A value that is not an object counts as no links.
             body.insert(
                 "_links",
                 json!({ "type": ANY_TYPE, "properties": links.properties }),
@@ -167,13 +171,18 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    /// The body of a `POST` below a record that is not the container (RES-submission-07).
+    /// Returns a reference to the body of a `POST` in a collection of a record that is not the
+    /// container.
+    ///
+    /// Requirements: RES-submission-07.
     pub(in crate::documents) fn below_body(&mut self, kind: Kind) -> Value {
         self.written(kind, SchemaVariant::Create, BodyLinks::Below)
     }
 
-    /// The body of a `POST` on a collection: a record, or one together with its person (HLP-19,
-    /// UND-31).
+    /// Returns the schema of the body of a `POST` on a collection: a record, or one together with
+    /// its person.
+    ///
+    /// Requirements: HLP-19, UND-31.
     pub(in crate::documents) fn create_body(&mut self, kind: Kind) -> Value {
         let plain = self.kind(kind, SchemaVariant::Create);
         let Some(helper) = HelperName::for_nested_create(kind) else {
@@ -188,7 +197,7 @@ impl<'a> Definitions<'a> {
             json!({ "type": "object", "required": ["person"], "properties": { "person": { "type": "object" } } }),
         ];
         if helper != HelperName::PersonSignup {
-            // Either an inline person or a link to one.
+            // Either an inline person or a link to a person.
             let relation = self.api.dialect().relation(Kind::Person.singular());
             let links = json!({ "type": ANY_TYPE, "properties": { relation: { "type": "null" } } });
             together.push(json!({ "type": "object", "properties": { "_links": links } }));
@@ -196,7 +205,9 @@ impl<'a> Definitions<'a> {
         json!({ "anyOf": [alone, { "allOf": together }] })
     }
 
-    /// A reference to the body of a helper (HLP-02, SCH-01).
+    /// Returns a reference to the body of a helper.
+    ///
+    /// Requirements: HLP-02, SCH-01.
     pub(in crate::documents) fn helper(&mut self, helper: HelperName) -> Value {
         self.refer(helper.relation(), |all| {
             let mut schema = all.helper_body(helper);
@@ -223,9 +234,9 @@ impl<'a> Definitions<'a> {
                     SchemaVariant::Create,
                     "schedule",
                 );
-                // Another name, which is not looked at where the first one stands (SCH-07).
+                // Another name, which is ignored if the first one is present (SCH-07).
                 let text =
-                    "Another name of `scheduled_stop_date`; it counts where that is not sent.";
+                    "Another name of `scheduled_stop_date`; it is used only if that is not sent.";
                 body.insert("scheduled_end_date", json!({ "description": text }));
                 let mut schema = body.into_schema();
                 let stop = json!({ "scheduled_end_date": { "type": ["string", "null"], "format": "date-time" } });
@@ -246,7 +257,7 @@ impl<'a> Definitions<'a> {
             HelperName::RecordCanvass => {
                 let canvass = self.written(Kind::Canvass, SchemaVariant::Create, BodyLinks::Helper);
                 body.require("canvass", canvass);
-                // The canvasser may stand beside it, too (RES-canvass-07).
+                // The link to the canvasser is also allowed outside the canvass (RES-canvass-07).
                 self.sent_links(&mut body, Kind::Canvass, BodyLinks::Helper);
             }
             _ => {
@@ -276,7 +287,9 @@ impl<'a> Definitions<'a> {
         body.into_schema()
     }
 
-    /// The action functions that this server supports (HAF-01).
+    /// Adds the action functions that this server supports.
+    ///
+    /// Requirements: HAF-01.
     fn functions(&mut self, body: &mut Members) {
         let named = FunctionFields::FIELDS.fields.iter();
         let supported = named.filter(|field| {
@@ -287,7 +300,9 @@ impl<'a> Definitions<'a> {
         self.fields(body, &fields, SchemaVariant::Create, "function");
     }
 
-    /// A reference to the schema of a link that is sent (HAL-05).
+    /// Returns a reference to the schema of a link in a response.
+    ///
+    /// Requirements: HAL-05.
     pub(in crate::documents) fn link(&mut self) -> Value {
         self.refer("link", |_| {
             let address = json!({ "type": "string", "format": "uri" });
@@ -299,7 +314,9 @@ impl<'a> Definitions<'a> {
         })
     }
 
-    /// The curies of a document (HAL-18).
+    /// Returns the schema of the curies of a document.
+    ///
+    /// Requirements: HAL-18.
     pub(in crate::documents) fn curies(&mut self) -> Value {
         let curie = self.refer("curie", |_| {
             let mut curie = Members::default();
@@ -312,10 +329,10 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// Any value: programs that know a schema by its `type` read one without it as no schema at all.
+/// Any value. Some programs ignore a schema without a `type`.
 const ANY_TYPE: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
 
-/// Whether a body has to be there: without one, nothing that it requires is.
+/// Returns whether the body is required: an empty body lacks all required members.
 pub(in crate::documents) fn helper_needs_body(api: &Api, helper: HelperName) -> bool {
     match helper {
         HelperName::PersonSignup | HelperName::Schedule => true,

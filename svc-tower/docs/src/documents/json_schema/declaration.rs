@@ -1,4 +1,6 @@
-//! The schema of the capability document (UND-40).
+//! The schema of the capability document.
+//!
+//! Requirements: UND-40.
 
 use serde_json::{Map, Value, json};
 use svc_core::auth::Operation;
@@ -6,7 +8,9 @@ use svc_core::auth::Operation;
 use super::{Definitions, Members, documents::CAPABILITIES};
 
 impl Definitions<'_> {
-    /// A reference to the capability document (UND-40).
+    /// Returns a reference to the capability document.
+    ///
+    /// Requirements: UND-40.
     pub(in crate::documents) fn capabilities(&mut self) -> Value {
         self.refer(CAPABILITIES, |all| {
             let text = || json!({ "type": "string" });
@@ -106,7 +110,7 @@ impl Definitions<'_> {
     }
 }
 
-/// An object with these members, all of one sort.
+/// Returns an object with these members, all of the same type.
 fn members(names: &[&str], schema: &Value) -> Value {
     let properties: Map<String, Value> = names
         .iter()
@@ -115,7 +119,7 @@ fn members(names: &[&str], schema: &Value) -> Value {
     json!({ "type": "object", "required": names, "properties": properties })
 }
 
-/// An object with free keys.
+/// Returns an object with free keys.
 fn by_name(schema: &Value) -> Value {
     json!({ "type": "object", "additionalProperties": schema })
 }

@@ -1,5 +1,5 @@
-//! Whole schema documents, and the schemas of what is not a record: pages, the entry point, errors,
-//! the capability document.
+//! Whole schema documents, and the schemas of everything that is not a record: pages, the entry
+//! point, errors, the capability document.
 
 use serde_json::{Value, json};
 use svc_core::{
@@ -14,12 +14,12 @@ pub(super) const CAPABILITIES: &str = "capabilities";
 const ERROR: &str = "error";
 const ENTRY_POINT: &str = "entry_point";
 
-/// The JSON Schema (draft 2020-12) of one thing that an API sends or takes, under a base; `None`
-/// for what it has not.
+/// Returns the JSON Schema (draft 2020-12) of a document or body of an API under a base URL.
+/// Returns `None` if the API does not have it.
 ///
-/// The document of a kind describes the form in which it is read. Its definitions `<kind>.create`
-/// and `<kind>.update` are the forms in which clients send it; what they do not list is ignored
-/// (CAP-06).
+/// The document of a kind describes the variant that clients read. Its definitions `<kind>.create`
+/// and `<kind>.update` describe the variants that clients send; members that they do not list are
+/// ignored.
 ///
 /// # Examples
 ///
@@ -31,6 +31,8 @@ const ENTRY_POINT: &str = "entry_point";
 /// # Some(())
 /// # }
 /// ```
+///
+/// Requirements: CAP-06.
 #[must_use]
 pub fn json_schema(api: &Api, base: &BaseUrl, name: &str) -> Option<Value> {
     let name = json_schema_names(api)
@@ -77,7 +79,9 @@ impl Definitions<'_> {
         Some(self.kind(kind, SchemaVariant::Read))
     }
 
-    /// A reference to a page of a collection (COL-20 to COL-31).
+    /// Returns a reference to a page of a collection.
+    ///
+    /// Requirements: COL-20 to COL-31.
     pub(in crate::documents) fn page(&mut self, kind: Kind) -> Value {
         self.refer(&format!("{}.page", kind.plural()), |all| {
             let relation = all.api.dialect().relation(kind.plural());
@@ -114,7 +118,9 @@ impl Definitions<'_> {
         })
     }
 
-    /// A reference to a page of the change feed (SYN-02 to SYN-05).
+    /// Returns a reference to a page of the change feed.
+    ///
+    /// Requirements: SYN-02 to SYN-05.
     pub(in crate::documents) fn changes(&mut self) -> Value {
         self.refer("changes.page", |all| {
             let relation = all.api.change_feed_relation();
@@ -156,7 +162,9 @@ impl Definitions<'_> {
         })
     }
 
-    /// A reference to what became of a batch (BAT-02).
+    /// Returns a reference to the response of a batch.
+    ///
+    /// Requirements: BAT-02.
     pub(in crate::documents) fn batch(&mut self) -> Value {
         self.refer("batch", |all| {
             let mut links = Members::default();
@@ -172,7 +180,9 @@ impl Definitions<'_> {
         })
     }
 
-    /// A reference to what became of one entry of a batch (BAT-02, BAT-08, BAT-11).
+    /// Returns a reference to the result of one entry of a batch.
+    ///
+    /// Requirements: BAT-02, BAT-08, BAT-11.
     pub(in crate::documents) fn batch_result(&mut self) -> Value {
         self.refer("batch.result", |_| {
             let mut result = Members::default();
@@ -181,15 +191,17 @@ impl Definitions<'_> {
             result.insert("href", json!({ "type": "string", "format": "uri" }));
             result.insert(
                 "body",
-                json!({ "type": "object", "description": "The body of the single call's answer." }),
+                json!({ "type": "object", "description": "The response body of the call." }),
             );
-            let code = "The error code, where the response had no room for the body.";
+            let code = "The error code, if the response has no room for the body.";
             result.insert("code", json!({ "type": "string", "description": code }));
             result.into_schema()
         })
     }
 
-    /// A reference to the last of the lines about a batch (BAT-08).
+    /// Returns a reference to the last line of the response to a batch of lines.
+    ///
+    /// Requirements: BAT-08.
     pub(in crate::documents) fn batch_totals(&mut self) -> Value {
         self.refer("batch.totals", |_| counts().into_schema())
     }
@@ -200,7 +212,9 @@ impl Definitions<'_> {
             .any(|helper| helper == HelperName::PersonSignup)
     }
 
-    /// A reference to the entry point (ENT-01 to ENT-27).
+    /// Returns a reference to the entry point.
+    ///
+    /// Requirements: ENT-01 to ENT-27.
     pub(in crate::documents) fn entry_point(&mut self) -> Value {
         self.refer(ENTRY_POINT, |all| {
             let text = || json!({ "type": "string" });
@@ -226,7 +240,9 @@ impl Definitions<'_> {
         })
     }
 
-    /// A reference to the error object (ERR-18 to ERR-33).
+    /// Returns a reference to the error object.
+    ///
+    /// Requirements: ERR-18 to ERR-33.
     pub(in crate::documents) fn error(&mut self) -> Value {
         self.refer(ERROR, |all| {
             let whole = all.statuses("error_descriptions", "error_code");
@@ -244,11 +260,11 @@ impl Definitions<'_> {
                 records.insert(all.api.dialect().relation(kind.singular()), record);
             }
             let in_parts = all.report("non-atomic", &parts, records);
-            json!({ "anyOf": [atomic, in_parts], "description": "Why a request failed, wholly or in parts." })
+            json!({ "anyOf": [atomic, in_parts], "description": "Why a request failed, completely or in part." })
         })
     }
 
-    /// Whether a report of a helper call may hold a record of a kind.
+    /// Returns whether the report of a helper call may contain a record of a kind.
     fn is_reported(&self, kind: Kind) -> bool {
         self.api.helpers().any(|helper| {
             helper.recorded_kind() == kind || (helper.accepts_person() && kind == Kind::Person)
@@ -295,7 +311,9 @@ impl Definitions<'_> {
         status_of.into_schema()
     }
 
-    /// A reference to a notice (SCH-02, CRU-05).
+    /// Returns a reference to a notice.
+    ///
+    /// Requirements: SCH-02, CRU-05.
     pub(in crate::documents) fn notice(&mut self) -> Value {
         self.refer("notice", |_| {
             let mut notice = Members::default();
@@ -305,7 +323,7 @@ impl Definitions<'_> {
     }
 }
 
-/// How many entries there were.
+/// Returns the members with the numbers of entries.
 fn counts() -> Members {
     let mut counts = Members::default();
     for name in ["total", "succeeded", "failed"] {

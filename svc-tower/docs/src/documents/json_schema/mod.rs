@@ -1,5 +1,5 @@
-//! JSON Schema (draft 2020-12) of what this server sends and takes, from the tables that validate
-//! it.
+//! JSON Schemas (draft 2020-12) of what this server returns and accepts, generated from the tables
+//! that validate it.
 
 mod bodies;
 mod declaration;
@@ -23,19 +23,23 @@ pub(super) use bodies::helper_needs_body;
 pub use documents::json_schema;
 pub(super) use addresses::{record, template};
 
-/// Which of its forms a record or an object is described in.
+/// The variants of a record or an object that are described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SchemaVariant {
-    /// As this server sends it.
+    /// As this server returns it.
     Read,
-    /// As a client sends it to create something; `null` counts as absent (CRU-16).
+    /// As a client sends it to create a record; `null` counts as absent.
+    ///
+    /// Requirements: CRU-16.
     Create,
-    /// As a client sends it to change something; `null` empties (CRU-17).
+    /// As a client sends it to change a record; `null` clears a field.
+    ///
+    /// Requirements: CRU-17.
     Update,
 }
 
 impl SchemaVariant {
-    /// What stands behind the name of a definition.
+    /// Returns the suffix of the name of a definition.
     const fn suffix(self) -> &'static str {
         match self {
             Self::Read => "",
@@ -45,15 +49,15 @@ impl SchemaVariant {
     }
 }
 
-/// The definitions that the schemas of one document need, each made once.
+/// The definitions that the schemas of one document need, each created once.
 #[derive(Debug)]
 pub(super) struct Definitions<'a> {
     pub(super) api: &'a Api,
     pub(super) base: &'a BaseUrl,
-    /// Where the document keeps them, such as `#/$defs/`.
+    /// The pointer to the definitions in the document, such as `#/$defs/`.
     place: &'static str,
     made: BTreeMap<String, Value>,
-    /// The nested objects that have a name already, each with what this server has narrower of it.
+    /// The nested objects that already have a name, each with the constraints of this server.
     named: Vec<(String, &'static ObjectSchema, Option<&'a Constraints>)>,
 }
 
@@ -68,12 +72,12 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    /// What was made, by name.
+    /// Returns the definitions by name.
     pub(super) fn finish(self) -> Map<String, Value> {
         self.made.into_iter().collect()
     }
 
-    /// A reference to a definition that `make` writes unless it is there.
+    /// Returns a reference to a definition, which `make` creates unless it exists.
     fn refer(&mut self, name: &str, make: impl FnOnce(&mut Self) -> Value) -> Value {
         if self.announce(name) {
             let schema = make(self);
@@ -82,8 +86,8 @@ impl<'a> Definitions<'a> {
         json!({ "$ref": format!("{}{name}", self.place) })
     }
 
-    /// Whether this is still to be made. It stands there before it is made, so that an object that
-    /// holds itself comes to an end.
+    /// Reserves the name of a definition, and returns whether it must be created. The name is
+    /// reserved first, so that the recursion ends for an object that contains itself.
     fn announce(&mut self, name: &str) -> bool {
         let is_new = !self.made.contains_key(name);
         if is_new {
@@ -92,8 +96,8 @@ impl<'a> Definitions<'a> {
         is_new
     }
 
-    /// The name of a nested object: that of its table, behind that of its owner where two tables
-    /// share one, and with a number where even these are one.
+    /// Returns the name of a nested object: that of its schema. The name of the owner is prepended
+    /// if two schemas share the name, and a number is added if that is not unique either.
     fn name_of(
         &mut self,
         schema: &'static ObjectSchema,
@@ -125,7 +129,7 @@ impl<'a> Definitions<'a> {
         name
     }
 
-    /// A reference to the schema of a nested object.
+    /// Returns a reference to the schema of a nested object.
     fn object(
         &mut self,
         schema: &'static ObjectSchema,
@@ -175,7 +179,7 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// The members of an object schema while it is put together.
+/// The members of an object schema under construction.
 #[derive(Debug, Default)]
 struct Members {
     properties: Map<String, Value>,

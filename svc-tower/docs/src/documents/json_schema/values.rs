@@ -1,4 +1,6 @@
-//! Fields and their types: what a value may be in each form (TYP-01 to TYP-13).
+//! The schemas of fields and their types: the allowed values in each variant.
+//!
+//! Requirements: TYP-01 to TYP-13.
 
 use serde_json::{Value, json};
 use svc_core::{
@@ -10,7 +12,7 @@ use super::{Definitions, SchemaVariant, set};
 use crate::documents::{example, effective_field::EffectiveField};
 
 impl<'a> Definitions<'a> {
-    /// The schema of a field, with what the table says of it, and what this server has narrower.
+    /// Returns the schema of a field, with its rules and the constraints of this server.
     pub(super) fn field(
         &mut self,
         own: EffectiveField<'a>,
@@ -27,7 +29,7 @@ impl<'a> Definitions<'a> {
                 _ => {}
             }
         }
-        // `null` means absent on create and empties on update; a required field has a value always.
+        // `null` means absent on create and clears on update; a required field always has a value.
         if form != SchemaVariant::Read && !own.is_required() {
             schema = or_null(schema);
         }
@@ -130,7 +132,10 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    /// Arrays are replaced as a whole, so their elements are written as new ones (CRU-18).
+    /// Returns the schema of an array. Arrays are replaced as a whole, so their elements are
+    /// written as new ones.
+    ///
+    /// Requirements: CRU-18.
     fn array(
         &mut self,
         item: &ValueType,
@@ -160,9 +165,9 @@ impl<'a> Definitions<'a> {
                     set(&mut schema, "minContains", 0);
                     set(&mut schema, "maxContains", 1);
                 }
-                // JSON Schema cannot compare one member of the elements.
+                // JSON Schema cannot require that elements differ in one member.
                 FieldRule::UniqueKeys => set(&mut schema, "x-unique-by", "key"),
-                // Duplicates are collapsed, not refused.
+                // Duplicates are removed, not rejected.
                 FieldRule::Unique if form == SchemaVariant::Read => {
                     set(&mut schema, "uniqueItems", true);
                 }
@@ -173,25 +178,25 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// Characters that end a line for some mailers, or that nobody sees.
+/// Characters that end a line for some mailers, or that are invisible.
 const UNSEEN: &str = concat!(
     r"\x00-\x1f\x7f-\x9f",
     "\u{ad}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{2064}\u{feff}"
 );
 
-/// A well-formed language tag (RFC 5646), but for those that were registered before there was a
-/// grammar.
+/// A well-formed language tag (RFC 5646), except those that were registered before the grammar
+/// existed.
 const LANGUAGE_TAG: &str = concat!(
     r"^(([A-Za-z]{2,3}(-[A-Za-z]{3}){0,3}|[A-Za-z]{4,8})(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?",
     r"(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))*(-[0-9A-WY-Za-wy-z](-[A-Za-z0-9]{2,8})+)*(-[xX](-[A-Za-z0-9]{1,8})+)?|[xX](-[A-Za-z0-9]{1,8})+)$"
 );
 
-/// A link: an object with `href`.
+/// Returns the schema of a link: an object with `href`.
 pub(super) fn href(address: &Value) -> Value {
     json!({ "type": "object", "required": ["href"], "properties": { "href": address } })
 }
 
-/// The schema, or `null`.
+/// Returns a schema that also allows `null`.
 pub(super) fn or_null(mut schema: Value) -> Value {
     if let Some(either) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
         either.push(json!({ "type": "null" }));
@@ -218,7 +223,7 @@ fn string(rules: &[FieldRule], form: SchemaVariant) -> Value {
     let pattern = |pattern: &str| json!({ "type": "string", "pattern": pattern });
     for rule in rules {
         match rule {
-            // Control characters nowhere, spaces only around.
+            // Control characters are not allowed; spaces only at the start and the end.
             FieldRule::Email => {
                 let text = r"^[^\S{}]*[^\s{}][^{}]*@[^@{}]*[^\s@{}][^\S{}]*$";
                 return pattern(&text.replace("{}", UNSEEN));
@@ -231,7 +236,7 @@ fn string(rules: &[FieldRule], form: SchemaVariant) -> Value {
             FieldRule::ResponseKey => return pattern("^[A-Za-z0-9]+$"),
             FieldRule::ResponseName => return pattern("^[A-Za-z0-9_]+$"),
             FieldRule::PhoneNumber if form == SchemaVariant::Read => return pattern("^[0-9]+$"),
-            // A number will do, and is read as its digits.
+            // A number is also accepted, and is read as its digits.
             FieldRule::PhoneNumber => {
                 let separated = pattern(r"^ *\+?[ .()\[\]\-]*[0-9][0-9 .()\[\]\-]*$");
                 return json!({ "anyOf": [separated, { "type": "integer", "minimum": 0 }] });
@@ -242,7 +247,7 @@ fn string(rules: &[FieldRule], form: SchemaVariant) -> Value {
     json!({ "type": "string" })
 }
 
-/// A default, which is declared as text, as the value that it stands for.
+/// Returns the value of a default, which is declared as text.
 fn default_of(ty: &ValueType, text: &str) -> Value {
     let read = || serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
     if matches!(

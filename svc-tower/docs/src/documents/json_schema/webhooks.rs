@@ -1,13 +1,15 @@
-//! The schemas of webhooks (HOOK-01 to HOOK-10).
+//! The schemas of webhooks.
+//!
+//! Requirements: HOOK-01 to HOOK-10.
 
 use serde_json::{Value, json};
 use svc_core::{model::Kind, backend::ChangeKind};
 
 use super::{Definitions, Members, set};
 
-/// Statuses that a webhook can be given.
+/// The statuses that a client can set.
 const GIVEN: [&str; 2] = ["active", "paused"];
-/// Those that it can have.
+/// The statuses that a webhook can have.
 const STATUSES: [&str; 4] = ["active", "paused", "ended", "disabled"];
 
 fn kinds() -> Value {
@@ -24,7 +26,7 @@ fn url() -> Value {
 }
 
 impl Definitions<'_> {
-    /// A reference to a webhook; `has_secret` where it is new or has another secret.
+    /// Returns a reference to a webhook; `has_secret` if the response contains a new secret.
     pub(in crate::documents) fn webhook(&mut self, has_secret: bool) -> Value {
         let name = if has_secret {
             "webhook.secret"
@@ -91,7 +93,7 @@ impl Definitions<'_> {
         webhook
     }
 
-    /// A reference to the webhooks of a tenant.
+    /// Returns a reference to the webhooks of a tenant.
     pub(in crate::documents) fn webhooks(&mut self) -> Value {
         self.refer("webhooks", |all| {
             let relation = all.api.webhooks_relation();
@@ -114,7 +116,7 @@ impl Definitions<'_> {
         })
     }
 
-    /// A reference to what a client sends to make or to change one.
+    /// Returns a reference to the body that creates or changes a webhook.
     pub(in crate::documents) fn webhook_body(&mut self, is_new: bool) -> Value {
         self.refer(
             if is_new {
@@ -123,8 +125,8 @@ impl Definitions<'_> {
                 "webhook.update"
             },
             |all| {
-                // What was read may be sent back: what the server sets of it is passed over
-                // (HOOK-04).
+                // A client may send back what it has read. Members that only the server sets are
+                // ignored (HOOK-04).
                 let mut body = Members::default();
                 for (name, _) in all.members_of_a_webhook(true).properties {
                     body.insert(name, json!(true));
@@ -132,7 +134,7 @@ impl Definitions<'_> {
                 body.insert("url", url());
                 body.insert("kinds", kinds());
                 body.insert("events", events());
-                // A client may send back what the server has set.
+                // A client may send back a status that the server has set.
                 let statuses = if is_new { &GIVEN[..] } else { &STATUSES };
                 body.insert("status", json!({ "type": "string", "enum": statuses }));
                 body.required.extend(is_new.then(|| "url".to_owned()));
@@ -143,7 +145,7 @@ impl Definitions<'_> {
         )
     }
 
-    /// A reference to from where on a webhook sends again.
+    /// Returns a reference to the body of a redelivery: where it starts.
     pub(in crate::documents) fn redelivery(&mut self) -> Value {
         self.refer("redelivery", |_| {
             let mut body = Members::default();

@@ -1,4 +1,6 @@
-//! What a batch takes and answers (BAT).
+//! The request and response of a batch.
+//!
+//! Requirements: BAT-01 to BAT-11.
 
 use serde_json::{Value, json};
 use svc_core::{api::MAX_BATCH_ENTRIES, helper::HelperName};
@@ -6,10 +8,10 @@ use svc_core::{api::MAX_BATCH_ENTRIES, helper::HelperName};
 use super::parts::{HAL, JSON};
 use crate::documents::json_schema::Definitions;
 
-/// The media types of lines, each of which is described by the schema of one line.
+/// The media types of lines. Each is described by the schema of one line.
 const LINES: [&str; 2] = ["application/x-ndjson", "application/jsonl"];
 
-/// The content of a request: an array of the bodies of single calls, or lines of them.
+/// Returns the content of a request: an array of the bodies of single calls, or lines of them.
 pub(super) fn request(all: &mut Definitions<'_>, helper: HelperName) -> Value {
     let entry = all.helper(helper);
     let array = json!({ "type": "array", "maxItems": MAX_BATCH_ENTRIES, "items": entry });
@@ -22,10 +24,10 @@ pub(super) fn request(all: &mut Definitions<'_>, helper: HelperName) -> Value {
     content
 }
 
-/// The content of an answer, in the form of the request.
+/// Returns the content of a response, in the format of the request.
 pub(super) fn answer(all: &mut Definitions<'_>) -> Value {
     let mut content = json!({ HAL: { "schema": all.batch() } });
-    let line = "The schema is that of one line: what became of an entry, or the totals at the end.";
+    let line = "The schema is that of one line: the result of an entry, or the totals at the end.";
     lines(
         &mut content,
         &json!({ "description": line, "anyOf": [all.batch_result(), all.batch_totals()] }),

@@ -1,4 +1,6 @@
-//! What a method takes and answers by conditions (ETG).
+//! The headers and responses of conditional requests.
+//!
+//! Requirements: ETG-01 to ETG-10.
 
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -10,7 +12,8 @@ use svc_core::{
 
 use super::parts::answer;
 
-/// The headers with which a method is conditional; none where conditions do not count.
+/// Returns the header parameters that make a method conditional; none if conditions are not
+/// supported.
 pub(super) fn parameters(api: &Api, method: &Method, target: &Target) -> Vec<Value> {
     let Some(needs) = api.if_match_policy() else {
         return Vec::new();
@@ -28,18 +31,18 @@ pub(super) fn parameters(api: &Api, method: &Method, target: &Target) -> Vec<Val
         return vec![header(
             "If-None-Match",
             false,
-            "The `ETag` of an answer that the client has: 304 while it is current.",
+            "The `ETag` of a response that the client has: 304 while it is current.",
         )];
     }
     if is_change(method, target) {
         let text =
-            "The `ETag` of the record that the client knows: 412 where it is another one by now.";
+            "The `ETag` of the record that the client knows: 412 if the record has changed since.";
         return vec![header("If-Match", needs == IfMatchPolicy::Required, text)];
     }
     Vec::new()
 }
 
-/// The answers to conditions that decide.
+/// Returns the responses if a condition is not met.
 pub(super) fn answers(
     api: &Api,
     method: &Method,
@@ -54,12 +57,12 @@ pub(super) fn answers(
         responses.insert(status.to_owned(), answer(text, content));
     };
     if is_read(method) && is_conditional(target) {
-        add("304", "The client has the answer already.", None);
+        add("304", "The client already has the current response.", None);
     }
     if is_change(method, target) {
         add(
             "412",
-            "The record is not as the condition says, and nothing was done.",
+            "The record does not meet the condition, and nothing was changed.",
             Some(error.clone()),
         );
         if needs == IfMatchPolicy::Required {
@@ -68,7 +71,7 @@ pub(super) fn answers(
     }
 }
 
-/// Adds to a success the headers that its body can be compared by.
+/// Adds the headers to a success that identify its body.
 pub(super) fn validators(api: &Api, output: ResponseBodyKind, response: &mut Value) {
     let is_record = matches!(
         output,
@@ -90,7 +93,7 @@ pub(super) fn validators(api: &Api, output: ResponseBodyKind, response: &mut Val
     let header = |text: &str| json!({ "description": text, "schema": { "type": "string" } });
     let mut headers = Map::from_iter([(
         "ETag".to_owned(),
-        header("Stands for every byte of the representation."),
+        header("Identifies every byte of the representation."),
     )]);
     if is_record {
         headers.insert(
@@ -109,7 +112,8 @@ fn is_change(method: &Method, target: &Target) -> bool {
     matches!(target, Target::Record(_)) && !is_read(method)
 }
 
-/// What core reads with tags; the other documents have theirs in any case.
+/// Returns whether `svc-core` reads the target with entity tags; the other documents always have
+/// them.
 fn is_conditional(target: &Target) -> bool {
     matches!(
         target,

@@ -1,4 +1,6 @@
-//! What a method takes and answers by `Idempotency-Key` (IDM).
+//! The headers and responses for `Idempotency-Key`.
+//!
+//! Requirements: IDM-01 to IDM-08.
 
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -6,21 +8,21 @@ use svc_core::api::Api;
 
 use super::parts::answer;
 
-/// The header with which a request may come again; `None` where it does not count.
+/// Returns the header parameter for repeated requests; `None` if it is not supported.
 pub(super) fn parameter(api: &Api, method: &Method) -> Option<Value> {
     is_repeatable(api, method).then(|| {
         json!({
             "name": "Idempotency-Key",
             "in": "header",
             "required": false,
-            "description": "A name that no other request has, such as a random UUID: sent again with it, the request is answered as \
-                            before and nothing is done twice.",
+            "description": "A unique name for the request, such as a random UUID. A repeated request with the same key gets the first \
+                            response and is not executed again.",
             "schema": { "type": "string", "minLength": 1, "maxLength": 257 },
         })
     })
 }
 
-/// The answer to a key of another request, and the mark of an answer that is given again.
+/// Returns the response to a reused key, and the header that marks a repeated response.
 pub(super) fn answers(
     api: &Api,
     method: &Method,
@@ -31,7 +33,7 @@ pub(super) fn answers(
     if !takes_body || !is_repeatable(api, method) {
         return;
     }
-    let text = "Another request has this `Idempotency-Key`, and nothing was done.";
+    let text = "Another request has used this `Idempotency-Key`. Nothing was changed.";
     responses.insert("422".to_owned(), answer(text, Some(error.clone())));
     for status in ["200", "201"] {
         let Some(response) = responses.get_mut(status).and_then(Value::as_object_mut) else {
@@ -39,7 +41,7 @@ pub(super) fn answers(
         };
         let headers = response.entry("headers").or_insert_with(|| json!({}));
         if let Some(headers) = headers.as_object_mut() {
-            let replayed = json!({ "description": "`true`: the answer that was given before.", "schema": { "type": "string" } });
+            let replayed = json!({ "description": "`true`: the response is a repetition of an earlier one.", "schema": { "type": "string" } });
             headers.insert("Idempotency-Replayed".to_owned(), replayed);
         }
     }

@@ -1,4 +1,5 @@
-//! The `OpenAPI` 3.1 document of an API: every route, method and body, as they are routed and read.
+//! The `OpenAPI` 3.1 document of an API: every route, method and body, generated from the tables
+//! that route and read requests.
 
 mod batches;
 mod conditional;
@@ -17,12 +18,14 @@ use super::json_schema::Definitions;
 /// The name of the security scheme: a key in the header of the dialect.
 const KEY: &str = "key";
 
-/// The `OpenAPI` 3.1 document of an API, under a base.
+/// Returns the `OpenAPI` 3.1 document of an API under a base URL.
 ///
-/// Only what the server offers ([`Api::operations`](svc_core::Api::operations)) is in it. What JSON
-/// Schema cannot say stands in extensions of the schemas: `x-max-decimals` (digits of a number
-/// behind the point), `x-unique-by` (elements differ in this member) and `x-not-after` (the first
-/// of two moments is not after the second).
+/// It contains only what the server offers ([`Api::operations`](svc_core::Api::operations)).
+/// Extensions of the schemas express what JSON Schema cannot:
+///
+/// - `x-max-decimals`: the maximum number of decimal places of a number.
+/// - `x-unique-by`: elements must differ in this member.
+/// - `x-not-after`: the first of two timestamps must not be after the second.
 ///
 /// # Examples
 ///
@@ -53,10 +56,10 @@ pub fn openapi(api: &Api, base: &BaseUrl) -> Value {
         "info": {
             "title": api.vendor().product_name(),
             "version": api.vendor().interface_version(),
-            "description": "Generated from the tables that route and check the requests of this server. Bodies are JSON; \
-                            members that are not described are ignored. Every path that answers `GET` answers `HEAD` as \
-                            well, with the same headers and without the body. `OPTIONS` on every path names its methods. A \
-                            slash at the end of a path makes no difference.",
+            "description": "Generated from the tables that route and validate the requests of this server. Bodies are JSON; \
+                            members that are not described are ignored. Every path with `GET` also supports `HEAD`, \
+                            with the same headers and without the body. `OPTIONS` on every path returns its methods. A \
+                            slash at the end of a path is ignored.",
         },
         "servers": [{ "url": if server.is_empty() { "/" } else { server } }],
         "tags": tags,

@@ -1,4 +1,4 @@
-//! What each method of a path takes and answers.
+//! The input and output of each method of a path.
 
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -25,8 +25,9 @@ use crate::documents::{
 const EVENTS: ContentType = ContentType::EventStream;
 const HTML: &str = "text/html";
 
-/// What a path takes; `None` where nothing of it is served. `OPTIONS` is the same everywhere, and
-/// `HEAD` goes with every `GET`: the document says so once.
+/// Returns the path item of a route; `None` if no method of it is offered. `OPTIONS` and `HEAD` are
+/// left out: `OPTIONS` is the same everywhere, and every `GET` has a `HEAD`. The description of the
+/// document covers both.
 pub(super) fn path_item(all: &mut Definitions<'_>, route: &OpenApiPath) -> Option<Value> {
     let mut item = Map::new();
     for offered in all.api.operations(&route.target) {
@@ -135,8 +136,9 @@ fn kind_of(target: &Target) -> Option<Kind> {
     }
 }
 
-/// The parameters of a collection (COL-29, UND-14) or of the change feed (SYN-05); anything else is
-/// ignored.
+/// Returns the parameters of a collection or of the change feed; other parameters are ignored.
+///
+/// Requirements: COL-29, UND-14, SYN-05.
 fn paging(parameters: Vec<QueryParameter>) -> Vec<Value> {
     let parameter = |it: QueryParameter| {
         let schema = match it.values {
@@ -153,14 +155,16 @@ fn paging(parameters: Vec<QueryParameter>) -> Vec<Value> {
     parameters.into_iter().map(parameter).collect()
 }
 
-/// The header that says what becomes of properties that are not taken (UND-22), and of a batch how
-/// much is told (BAT-09).
+/// Returns the header that selects how ignored members are handled, and for a batch how much the
+/// response contains.
+///
+/// Requirements: UND-22, BAT-09.
 fn prefer(input: RequestBodyKind) -> Value {
-    let strict = "`handling=strict` makes properties that are not taken an error (RFC 7240).";
+    let strict = "`handling=strict` makes ignored properties an error (RFC 7240).";
     let (text, schema) = match input {
         RequestBodyKind::Batch => (
             format!(
-                "{strict} `return=minimal` leaves out the bodies of what succeeded, `return=representation` shows them."
+                "{strict} `return=minimal` leaves out the bodies of entries that succeeded, `return=representation` includes them."
             ),
             json!({ "type": "string", "examples": ["handling=strict", "return=minimal, handling=strict"] }),
         ),
@@ -172,7 +176,7 @@ fn prefer(input: RequestBodyKind) -> Value {
     json!({ "name": "Prefer", "in": "header", "required": false, "description": text, "schema": schema })
 }
 
-/// The content of the body that an operation takes, and whether it has to be there.
+/// Returns the content of the request body, and whether the body is required.
 fn request_body(
     all: &mut Definitions<'_>,
     spec: &OperationSpec,
@@ -204,7 +208,7 @@ fn request_body(
     Some((json!({ JSON: { "schema": schema } }), is_needed))
 }
 
-/// What a success has for a body: media types and their schemas; `None` for no body.
+/// Returns the content of a success: media types and their schemas; `None` for no body.
 fn content(
     all: &mut Definitions<'_>,
     output: ResponseBodyKind,
@@ -228,7 +232,7 @@ fn content(
         ResponseBodyKind::Record => one(HAL, all.kind(kind_of(target)?, SchemaVariant::Read)),
         ResponseBodyKind::Recorded => {
             let record = all.kind(kind_of(target)?, SchemaVariant::Read);
-            // Without a key nothing is told (HLP-07).
+            // Without a key, the response has no content (HLP-07).
             let nothing = json!({ "type": "object", "maxProperties": 0 });
             let is_anonymous = offered.key_requirement() == KeyRequirement::Optional;
             one(
@@ -246,8 +250,10 @@ fn content(
     }
 }
 
-/// A page of the documentation: for people, and for machines, who ask for it with `Accept`
-/// (ENT-22).
+/// Returns the content of a documentation page: HTML for people, and HAL for programs that request
+/// it with `Accept`.
+///
+/// Requirements: ENT-22.
 fn documentation() -> Value {
     json!({
         HAL: { "schema": { "type": "object" } },
@@ -255,7 +261,9 @@ fn documentation() -> Value {
     })
 }
 
-/// The answers of a method that fails (ERR-01 to ERR-12, UND-39).
+/// Returns the responses of a method that fails.
+///
+/// Requirements: ERR-01 to ERR-12, UND-39.
 fn failures(
     all: &mut Definitions<'_>,
     offered: &OfferedOperation,
@@ -274,19 +282,19 @@ fn failures(
     );
     if offered.key_requirement() != KeyRequirement::None {
         add("401", "The key is missing or not valid.", bodies);
-        add("403", "The key may not do this.", bodies);
+        add("403", "The key lacks the required right.", bodies);
     }
     if !route.ids.is_empty() {
         let is_read = offered.spec().method == Method::GET;
         add(
             "404",
-            "There is no such record.",
+            "The record does not exist.",
             bodies || !is_read || !is_record,
         );
     }
     if matches!(route.target, Target::Changes | Target::Redelivery(_)) {
-        add("410", "What follows the cursor is not kept any more.", true);
+        add("410", "The cursor has expired.", true);
     }
     add("400", "The request is not valid.", true);
-    add("default", "Anything else that went wrong.", true);
+    add("default", "Any other error.", true);
 }

@@ -1,4 +1,4 @@
-//! Every shape that an address can have, with ids that stand for any.
+//! Every form that an address can have, with placeholders as ids.
 
 use svc_core::{
     api::Api,
@@ -12,16 +12,16 @@ use svc_core::{
 
 use crate::documents::json_schema::{record, template};
 
-/// One path of the document and what it leads to.
+/// A path of the document and its target.
 #[derive(Debug)]
 pub(in crate::documents) struct OpenApiPath {
     pub(in crate::documents) path: String,
-    /// The names of the ids in it.
+    /// The names of the ids in the path.
     pub(super) ids: Vec<String>,
     pub(in crate::documents) target: Target,
 }
 
-/// The paths of every target of the interface; which of them are served is not asked here.
+/// Returns the paths of all targets, whether or not they are offered.
 pub(in crate::documents) fn routes(api: &Api, base: &BaseUrl) -> Vec<OpenApiPath> {
     let mut routes: Vec<OpenApiPath> = Vec::new();
     let mut add = |target: Target, of: Option<Kind>| {
@@ -95,7 +95,7 @@ pub(in crate::documents) fn routes(api: &Api, base: &BaseUrl) -> Vec<OpenApiPath
             target,
         });
     }
-    // Their names are no ids; the placeholder is a name that none of them has.
+    // These names are not ids. The placeholder is a name that none of them has.
     let named = [
         (page as fn(&'static str) -> Target, "relation"),
         (schema, "name"),
@@ -115,7 +115,7 @@ pub(in crate::documents) fn routes(api: &Api, base: &BaseUrl) -> Vec<OpenApiPath
     routes
 }
 
-/// A helper, and many calls of it in one request.
+/// Returns the targets of a helper and of its batch.
 fn helper(helper: HelperName, container: Option<&RecordAddress>) -> impl Iterator<Item = Target> {
     let container = container.cloned();
     let batch = helper.accepts_batches().then(|| Target::Batch {
@@ -127,7 +127,7 @@ fn helper(helper: HelperName, container: Option<&RecordAddress>) -> impl Iterato
         .chain(batch)
 }
 
-/// Stands for the id of any webhook.
+/// The placeholder for the id of a webhook.
 const WEBHOOK: &str = "webhook_id";
 const PLACEHOLDER: &str = "any_name_0";
 
@@ -135,7 +135,7 @@ fn page(name: &'static str) -> Target {
     Target::DocsPage(name.into())
 }
 
-/// For the explorer alone.
+/// The target of a form, which only the explorer uses.
 fn form(name: &'static str) -> Target {
     Target::Form(name.into())
 }

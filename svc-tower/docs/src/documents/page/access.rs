@@ -1,6 +1,6 @@
-//! Whether a field is sent, taken, or both.
+//! Whether a field is readable, writable, or both.
 
-/// What this server does with a field.
+/// The support of a field by this server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FieldAccess {
     pub(super) readable: bool,
@@ -8,12 +8,12 @@ pub(super) struct FieldAccess {
 }
 
 impl FieldAccess {
-    /// It is sent and taken.
+    /// The field is readable and writable.
     pub(super) const BOTH: Self = Self {
         readable: true,
         writable: true,
     };
-    /// It is only taken, as in the body of a helper.
+    /// The field is only accepted, as in the body of a helper.
     pub(super) const TAKEN: Self = Self {
         readable: false,
         writable: true,

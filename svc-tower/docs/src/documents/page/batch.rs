@@ -1,58 +1,60 @@
-//! The page of batches (BAT-01 to BAT-11).
+//! The page of batches.
+//!
+//! Requirements: BAT-01 to BAT-11.
 
 use svc_core::{api::MAX_BATCH_ENTRIES, error::ErrorCode};
 
 use super::{DocLinkGroup, DocPage, DocPages, DocTable, topic};
 
-/// Its name.
+/// The name of the page.
 pub(super) const NAME: &str = "batch";
 
-/// `None` where there are none.
+/// Returns the page; `None` if the server has no batches.
 pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
     let api = docs.api;
     if !api.supports_batches() {
         return None;
     }
-    let summary = "Many calls of a helper in one request: each entry is the body of a call, and is answered as that call would be.";
-    let mut page = topic(NAME, "Many calls in one request", summary);
+    let summary = "Send many calls of a helper in one request. Each entry is the body of one call and gets the response of that call.";
+    let mut page = topic(NAME, "Batches", summary);
     page.notes = [
-        format!("Up to {MAX_BATCH_ENTRIES} entries come as a JSON array with `Content-Type: application/json`. The answer is 200 with \
-                 what became of each, in order, whatever that is: an entry that is refused stands in the way of no other."),
-        "Any number of entries come as lines, one JSON object on each, with `application/x-ndjson` or `application/jsonl`. Each \
-         is answered by a line, while the next ones are sent: read the answer while you send. The last line has `total`, \
-         `succeeded` and `failed`; where it is missing, the stream broke off."
+        format!("Send up to {MAX_BATCH_ENTRIES} entries as a JSON array with `Content-Type: application/json`. The response is 200 with \
+                 the result of each entry, in order. A rejected entry does not affect the others."),
+        "Send any number of entries as lines, each with one JSON object, with `application/x-ndjson` or `application/jsonl`. Each \
+         line gets a response line while you send the next ones: read the response while you send. The last line has `total`, \
+         `succeeded` and `failed`. If it is missing, the stream was interrupted."
             .to_owned(),
-        "Entries are done in their order, each wholly or not at all, and each sees what those before it did: a person who stands \
-         there twice is one."
+        "Entries are executed in order, each completely or not at all. Each sees the effects of the previous ones: a person who \
+         occurs twice is created once."
             .to_owned(),
-        "Of an array, `body` is shown for every entry, of lines for those that failed. `Prefer: return=minimal` and \
-         `return=representation` ask for the one or the other; `Prefer: handling=strict` holds for each entry."
+        "The response to an array has a `body` for each entry; the response to lines only for failed ones. `Prefer: return=minimal` and \
+         `return=representation` select one or the other. `Prefer: handling=strict` applies to each entry."
             .to_owned(),
-        format!("The bodies in the response to an array have at most {} bytes together. The results after that have no `body`: read \
+        format!("The bodies in the response to an array have at most {} bytes in total. The results after that have no `body`: read \
                  the records at their `href`, or send the entries as lines.", api.limits().batch_response),
     ]
     .into();
     if api.supports_idempotency() {
-        page.notes.push("With `Idempotency-Key` a batch may be sent again, whole or with more entries behind: what was done is answered as it was, and the rest is done.".to_owned());
+        page.notes.push("With `Idempotency-Key` you can send a batch again, unchanged or with more entries at its end. Entries that were executed get their first response; the others are executed.".to_owned());
     }
     let rows = [
         (
             "index",
-            "the place of the entry, from 0; empty lines do not count",
+            "the position of the entry, from 0; empty lines do not count",
         ),
-        ("status", "the status of the single call"),
-        ("href", "where the record is, if it succeeded"),
-        ("body", "the body of the single call's answer"),
+        ("status", "the status of the call"),
+        ("href", "the URL of the record, if the call succeeded"),
+        ("body", "the response body of the call"),
         (
             "code",
-            "the error code, where the response had no room for `body`",
+            "the error code, if the response has no room for `body`",
         ),
     ];
     let rows = rows
         .map(|(name, text)| (format!("`{name}`"), text.to_owned()))
         .into();
     page.tables.push(DocTable {
-        title: "What became of an entry",
+        title: "Result of an entry",
         rows,
     });
     let helpers = api.helpers().filter(|helper| helper.accepts_batches());
@@ -60,7 +62,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
         .map(|helper| docs.relation(helper.relation()))
         .collect();
     page.link_groups.push(DocLinkGroup {
-        title: "Helpers that take it",
+        title: "Helpers that accept batches",
         entries,
     });
     let codes = [
@@ -70,7 +72,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
         ErrorCode::MediaTypeNotSupported,
     ];
     page.link_groups.push(DocLinkGroup {
-        title: "How it fails",
+        title: "Errors",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });
     Some(page)

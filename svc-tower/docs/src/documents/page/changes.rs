@@ -1,16 +1,17 @@
-//! The page of the change feed (SYN-01 to SYN-13).
+//! The page of the change feed.
+//!
+//! Requirements: SYN-01 to SYN-13.
 
 use svc_core::{error::ErrorCode, link::Target};
 
 use super::{DocLinkGroup, DocPage, DocPages, DocSubject, DocTable, open};
 
-/// Its name: that of the relation, without prefix.
+/// The name of the page: that of the relation, without prefix.
 pub(super) const NAME: &str = "changes";
 
 pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let api = docs.api;
-    let summary =
-        "What was created, changed and deleted since a cursor, in the order in which it was done.";
+    let summary = "The records that were created, changed and deleted since a cursor, in order.";
     let mut page = open(NAME, DocSubject::Link, api.change_feed_relation(), summary);
     if !api.has_change_feed() {
         page.notes
@@ -18,40 +19,43 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         return page;
     }
     page.notes = [
-        "To begin, note the `last` link of the feed, read the collections, and then follow that link: what is changed \
-         meanwhile is told there.",
-        "Where `has_more` is true, `next` leads to more that is there already. On the last page keep `last`, and come back to \
-         it: it leads to whatever is changed later. A cursor never skips anything, however many programs write.",
-        "A record is told once for each call that creates, changes or deletes it. Read it by its link to have it as it is \
-         now; where that is 404, it was deleted since, and that is told later.",
-        "Of a deleted record there is its address and nothing else, and the same of each record that went with it. Who \
-         deletes a person here wants it forgotten: erase what you hold of it, also where other records name it.",
-        "With `Prefer: wait=30` an answer comes when there is something to tell, and after so many seconds at the latest; \
-         `Preference-Applied` says how many.",
-        "With `Accept: text/event-stream` the same pages come as events of a stream that goes on: `data` is a page, `id` the \
-         cursor behind it. The stream ends after half a minute or so, and when its key is revoked; come back with the last \
-         `id` in `Last-Event-ID`, as every client for such streams does by itself.",
-        "The server limits how many requests of a key and of a tenant wait or are streams at the same time. One above the \
-         limit gets 429 with `Retry-After`; a request that does not wait is answered.",
-        "A page shows the kinds that the key may read, so that it may have fewer entries than `per_page`, or none, though \
-         more follow. A key that may read no kind gets 403.",
+        "To start, store the `last` link of the feed, read the collections, and then follow that link. It has the \
+         changes that happen while you read.",
+        "If `has_more` is true, `next` links to more changes. On the last page store `last` and request it later: it \
+         has the changes after this page. A cursor never skips a change, however many programs write.",
+        "The feed has one entry for each record that a call creates, changes or deletes. Read the record by its link to \
+         get its current state. If that gives 404, it has been deleted; a later entry reports this.",
+        "The entry of a deleted record has only its address. Each record that was deleted with it has its own entry. \
+         A deleted person wants to be forgotten: erase your copy, also where other records name the person.",
+        "With `Prefer: wait=30` the response is sent as soon as there is a change, and after 30 seconds at the latest; \
+         `Preference-Applied` has the actual number.",
+        "With `Accept: text/event-stream` the pages are sent as events of a stream: `data` is a page, `id` is the \
+         cursor after it. The stream ends after about half a minute, and when its key is revoked. Reconnect with the last \
+         `id` in `Last-Event-ID`; clients for such streams do so automatically.",
+        "The server limits how many requests of a key and of a tenant may wait or be streams at the same time. A request above \
+         the limit gets 429 with `Retry-After`; a request that does not wait is always possible.",
+        "A page has only entries of kinds that the key may read. It may therefore have fewer entries than `per_page`, or none, \
+         although more follow. A key that may read no kind gets 403.",
     ]
     .map(str::to_owned)
     .into();
     let rows = [
         ("what", "`created`, `changed` or `deleted`"),
         ("kind", "the name of its resource, such as `person`"),
-        ("at", "when: its `modified_date` then"),
+        (
+            "at",
+            "the time of the change: the `modified_date` of the record",
+        ),
         (
             "_links",
-            "under the relation of the kind, the address of the record; `self` is a page with this entry alone",
+            "the URL of the record under the relation of its kind; `self` is a page with only this entry",
         ),
     ];
     let rows = rows
         .map(|(name, text)| (format!("`{name}`"), text.to_owned()))
         .into();
     page.tables.push(DocTable {
-        title: "An entry",
+        title: "Feed entry",
         rows,
     });
     let parameters = api.change_feed_parameters().into_iter();
@@ -64,7 +68,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     });
     page.requests = docs
         .examples()
-        .public("Read what was changed", &Target::Changes)
+        .public("Read the change feed", &Target::Changes)
         .into_iter()
         .collect();
     let codes = [
@@ -75,7 +79,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         ErrorCode::TooManyRequests,
     ];
     page.link_groups.push(DocLinkGroup {
-        title: "How it fails",
+        title: "Errors",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });
     page

@@ -1,47 +1,48 @@
-//! The error object, and one page for each error code with its cause and how to mend it (Annex C,
-//! ERR-18 to ERR-28).
+//! The pages of the error object and of each error code, with its cause and how to fix it.
+//!
+//! Requirements: ERR-18 to ERR-28.
 
 use svc_core::{error::ErrorCode, model::Kind, read::Json};
 
 use super::{DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, DocTable, open};
 
-/// The page of the error object.
+/// Returns the page of the error object.
 pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
     let title = docs.api.dialect().relation("error");
     let mut page = open(
         "error",
         DocSubject::ErrorObject,
         title,
-        "What a failed request is answered with.",
+        "The body of the response to a failed request.",
     );
     if !docs.api.sends_error_bodies() {
         page.notes.push(
-            "401 and 403, and a read of what is not there, have no body on this server.".to_owned(),
+            "On this server, 401, 403 and a read of a missing record have no body.".to_owned(),
         );
     }
     page.notes
-        .push("A request that failed names everything that is wrong with it at once.".to_owned());
+        .push("The response to a failed request lists all of its problems.".to_owned());
     let examples = docs.api.response_style_name() == "examples";
     page.fields = [
         (
             "request_type",
             "string",
-            "`atomic`: nothing was done; `non-atomic`: parts of a helper call were",
+            "`atomic`: nothing was stored; `non-atomic`: parts of a helper call were stored",
         ),
         (
             "response_code",
             "integer",
-            "The HTTP status; 400 when non-atomic",
+            "The HTTP status; 400 if non-atomic",
         ),
         (
             "resource_status",
             "map",
-            "An array: one entry, or for a non-atomic request one for each resource",
+            "An array with one entry, or for a non-atomic request with one for each resource",
         ),
         (
             "resource_status[].resource",
             "string",
-            "Relation of the resource",
+            "The relation of the resource",
         ),
         (
             "resource_status[].response_code",
@@ -51,7 +52,7 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
         (
             "resource_status[].error_descriptions",
             "map",
-            "An array: what is wrong, all at once; absent where nothing is",
+            "An array of all problems; absent if there are none",
         ),
         (
             "error_descriptions[].error_code",
@@ -61,18 +62,18 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
         (
             "error_descriptions[].description",
             "string",
-            "What is wrong, for a human reader",
+            "A description of the problem for people",
         ),
         (
             "error_descriptions[].properties",
             "string[]",
-            "The properties at fault, such as `responses[2].name`",
+            "The properties that have the problem, such as `responses[2].name`",
         ),
-        ("error_descriptions[].hint", "string", "How to mend it"),
+        ("error_descriptions[].hint", "string", "How to fix it"),
         (
             "error_descriptions[].reference_code",
             "string",
-            "Leads to this server's log",
+            "Identifies an entry in the log of this server",
         ),
     ]
     .map(|(name, ty, text)| docs.plain(name, ty, text))
@@ -84,8 +85,8 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
         );
     }
     page.notes.push(format!(
-        "With a key, a write whose body has properties that are not taken is answered with a member `{}` beside the rest: an \
-         array with what `error_descriptions` has. With the header `Prefer: handling=strict` they are errors.",
+        "With a key, the response to a write whose body has ignored properties has an additional member `{}`: an \
+         array like `error_descriptions`. With the header `Prefer: handling=strict`, ignored properties are errors.",
         docs.api.dialect().relation("warnings")
     ));
     page.requests = docs.examples().refused().into_iter().collect();
@@ -100,25 +101,22 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
     page
 }
 
-/// The page of the member that tells what of a body was not taken.
+/// Returns the page of the member that lists the ignored members of a body.
 pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
     let title = docs.api.dialect().relation("warnings");
-    let summary = "What of a request's body was not taken, beside the answer to it.";
+    let summary =
+        "The members of a request body that the server ignored, in the response to that request.";
     let mut page = open("warnings", DocSubject::ErrorObject, title, summary);
     page.notes.push(
-        "It stands in the answers to writes with a key, where there is something to tell. With the header `Prefer: \
+        "Responses to writes with a key have it if there are ignored members. With the header `Prefer: \
          handling=strict` the same properties are errors, and nothing is done."
             .to_owned(),
     );
     page.fields = [
-        ("[].error_code", "string", "Why it was not taken"),
-        ("[].description", "string", "The same, for a human reader"),
-        (
-            "[].properties",
-            "string[]",
-            "The property that was not taken",
-        ),
-        ("[].hint", "string", "The name that was probably meant"),
+        ("[].error_code", "string", "Why the property was ignored"),
+        ("[].description", "string", "The same, as a text for people"),
+        ("[].properties", "string[]", "The ignored property"),
+        ("[].hint", "string", "The name that was probably intended"),
     ]
     .map(|(name, ty, text)| docs.plain(name, ty, text))
     .into();
@@ -142,7 +140,7 @@ pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
     page
 }
 
-/// The page of an error code; `None` when there is no such code.
+/// Returns the page of an error code; `None` if there is no such code.
 pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
     let code = ErrorCode::ALL
         .iter()
@@ -157,10 +155,10 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
     let rows = [
         ("Status", code.status().to_string()),
         ("Cause", code.cause().to_owned()),
-        ("Mend", code.remedy().to_owned()),
+        ("How to fix it", code.remedy().to_owned()),
     ];
     page.tables.push(DocTable {
-        title: "Cause and mend",
+        title: "Cause and solution",
         rows: rows.map(|(name, text)| (name.to_owned(), text)).into(),
     });
     page.example = example(docs, code);
@@ -195,8 +193,8 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
     Some(page)
 }
 
-/// The error object in which a code comes: of a record, or of one part of a helper call, and with
-/// the properties at fault.
+/// Returns an example of an error object with a code: that of a record, or of one part of a helper
+/// call. It names the properties that have the problem.
 fn example(docs: &DocPages<'_>, code: ErrorCode) -> Option<Json> {
     let in_parts = docs.api.behaviours().contains(&"helper.non_atomic");
     let of_part = PARTS.iter().find(|(known, ..)| *known == code);
@@ -213,7 +211,7 @@ fn example(docs: &DocPages<'_>, code: ErrorCode) -> Option<Json> {
     }
 }
 
-/// Codes of records, each with a kind that it comes with and the properties that it names there.
+/// The codes of records, each with a kind and the properties that the example names.
 const RECORDS: &[(ErrorCode, Kind, &[&str])] = &[
     (ErrorCode::FieldInvalid, Kind::Person, &["gender"]),
     (ErrorCode::FieldRequired, Kind::Question, &["question_type"]),
@@ -280,8 +278,8 @@ const RECORDS: &[(ErrorCode, Kind, &[&str])] = &[
     (ErrorCode::IdempotencyKeyReused, Kind::Person, &[]),
 ];
 
-/// Codes of the action functions of a helper, each with the kind of the part that fails and the
-/// property that it names.
+/// The codes of action functions, each with the kind of the part that fails and the property that
+/// it names.
 const PARTS: &[(ErrorCode, Kind, &str)] = &[
     (ErrorCode::PersonRequired, Kind::Tagging, "add_tags"),
     (ErrorCode::TagNameDoesNotExist, Kind::Tagging, "add_tags"),

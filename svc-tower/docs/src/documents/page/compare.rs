@@ -1,15 +1,17 @@
-//! The page on which two servers are compared (CAP-04).
+//! The page that compares two servers.
+//!
+//! Requirements: CAP-04.
 
 use super::{DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, map, open};
 
 pub(super) const NAME: &str = "compare";
 
 pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
-    let summary = "What another server has that this one lacks, and the other way round: by what each declares.";
+    let summary = "The differences between this server and another one, according to their capability documents.";
     let mut page = open(
         NAME,
         DocSubject::Compare,
-        "Two servers side by side".to_owned(),
+        "Compare servers".to_owned(),
         summary,
     );
     let see = [

@@ -1,4 +1,6 @@
-//! What a browser shows at the entry point, and where there is nothing (ENT-01, UND-35).
+//! The pages of the entry point and of unknown addresses.
+//!
+//! Requirements: ENT-01, UND-35.
 
 use svc_core::{
     link::Target,
@@ -9,15 +11,14 @@ use super::{
     DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, open, relation::operations_at,
 };
 
-/// The entry point for people: `answer` is what programs get there.
+/// Returns the page of the entry point; `answer` is the response that programs get.
 pub(super) fn page(docs: &DocPages<'_>, answer: &[u8]) -> DocPage {
     let title = format!("{}: the entry point", docs.api.vendor().product_name());
-    let summary =
-        "An HTTP interface begins at this address: programs read it and follow its links.";
+    let summary = "This is the entry point of the API: programs read it and follow its links.";
     let mut page = open("", DocSubject::EntryPoint, title, summary);
     page.notes.push(
-        "You see this page because a browser asks for `text/html`. A program that asks for `application/hal+json`, or for \
-         nothing in particular, gets the JSON below."
+        "You see this page because a browser requests `text/html`. A program that requests `application/hal+json`, or \
+         has no preference, gets the JSON below."
             .to_owned(),
     );
     let mut begin = begin(docs);
@@ -31,24 +32,29 @@ pub(super) fn page(docs: &DocPages<'_>, answer: &[u8]) -> DocPage {
     page
 }
 
-/// An address at which there is nothing.
+/// Returns the page of an unknown address.
 pub(super) fn missing(docs: &DocPages<'_>, near: Vec<DocReference>) -> DocPage {
     let summary =
-        "There is nothing at this address. It may be mistyped, or what was there may be gone.";
-    let mut page = open("", DocSubject::Missing, "Nothing here".to_owned(), summary);
+        "This address does not exist. It may be mistyped, or the record may have been deleted.";
+    let mut page = open(
+        "",
+        DocSubject::Missing,
+        "Page not found".to_owned(),
+        summary,
+    );
     page.notes.push(
-        "Addresses of this server are not put together by hand: follow links from the entry point."
+        "Do not construct addresses of this server yourself: follow links from the entry point."
             .to_owned(),
     );
     page.link_groups.push(DocLinkGroup {
-        title: "Perhaps you meant",
+        title: "Did you mean",
         entries: near,
     });
     page.link_groups.push(begin(docs));
     page
 }
 
-/// Where people begin.
+/// Returns links to the first pages for people.
 fn begin(docs: &DocPages<'_>) -> DocLinkGroup {
     let to = |target: &Target, name: &str, text: &str| {
         DocReference::new(docs.api.url(docs.base, target), name).text(text)
@@ -57,18 +63,22 @@ fn begin(docs: &DocPages<'_>) -> DocLinkGroup {
         to(
             &Target::Docs,
             "Documentation",
-            "what there is, and how to use it",
+            "what the API offers, and how to use it",
         ),
         to(
             &Target::Explorer("".into()),
             "Explorer",
-            "follows the links, and fills in the forms",
+            "browse records and send requests, with a form for each",
         ),
-        to(&Target::EntryPoint, "Entry point", "where programs begin"),
+        to(
+            &Target::EntryPoint,
+            "Entry point",
+            "the first document of the API",
+        ),
         to(
             &Target::Capabilities,
             "Capabilities",
-            "what this server supports, for machines",
+            "what this server supports, in machine-readable form",
         ),
         to(
             &Target::OpenApi,
@@ -77,7 +87,7 @@ fn begin(docs: &DocPages<'_>) -> DocLinkGroup {
         ),
     ];
     DocLinkGroup {
-        title: "Begin here",
+        title: "Get started",
         entries,
     }
 }

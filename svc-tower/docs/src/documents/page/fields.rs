@@ -1,4 +1,4 @@
-//! The tables in words: types, rules, who sets a field.
+//! Descriptions of fields: types, rules, and who sets a field.
 
 use svc_core::{
     api::type_name,
@@ -10,7 +10,7 @@ use super::{DocField, DocPages, DocRequirement, access::FieldAccess, types};
 use crate::documents::{example::of_plain, effective_field::EffectiveField};
 
 impl DocPages<'_> {
-    /// A field in words.
+    /// Returns the description of a field.
     pub(super) fn field<'a>(
         &self,
         own: impl Into<EffectiveField<'a>>,
@@ -23,7 +23,7 @@ impl DocPages<'_> {
         } else {
             &field.ty
         };
-        // A flexible enum that takes no other values is a closed one.
+        // A flexible enum whose values are restricted is a closed enum.
         let ty = if own.values().is_some() {
             &ValueType::Enum(&[])
         } else {
@@ -69,14 +69,14 @@ impl DocPages<'_> {
         }
     }
 
-    /// The page of a row, where the rows have pages.
+    /// Returns the page of a requirement, if requirements have pages.
     pub(super) fn rule(&self, id: &'static str) -> Option<DocRequirement> {
         self.api
             .requirement_page(id)
             .map(|href| DocRequirement { id, href })
     }
 
-    /// The fields of a kind, the common ones first.
+    /// Returns the fields of a kind, the common ones first.
     pub(super) fn fields_of(&self, kind: Kind) -> Vec<DocField> {
         let common = COMMON
             .fields
@@ -97,7 +97,7 @@ impl DocPages<'_> {
             }
         });
         let id = kind.schema().has_feature(KindFeature::ExposesId).then(|| {
-            let text = "Its id on this server, the last part of its address";
+            let text = "The id on this server, the last part of the URL";
             DocField {
                 computed: true,
                 writable: false,
@@ -107,7 +107,7 @@ impl DocPages<'_> {
         common.chain(id).chain(own).collect()
     }
 
-    /// The fields of a kind that a client may send.
+    /// Returns the fields of a kind that a client may send.
     pub(super) fn sendable(&self, kind: Kind) -> Vec<DocField> {
         let fields = self
             .fields_of(kind)
@@ -121,7 +121,7 @@ impl DocPages<'_> {
             .collect()
     }
 
-    /// A record that stands in the body of a helper.
+    /// Returns a field for a record that is embedded in the body of a helper.
     pub(super) fn part(&self, kind: Kind, text: &str, required: bool) -> DocField {
         let name = kind.singular();
         DocField {
@@ -134,7 +134,7 @@ impl DocPages<'_> {
         }
     }
 
-    /// A field that stands in no table.
+    /// Returns a field that is not in the schema.
     pub(super) fn plain(&self, name: &str, type_name: &str, text: &str) -> DocField {
         let page = type_name.trim_end_matches("[]");
         DocField {
@@ -154,7 +154,7 @@ impl DocPages<'_> {
     }
 }
 
-/// A value of a plain field that clients set.
+/// Returns an example value of a plain field that clients set.
 fn example(own: EffectiveField<'_>, owner: &str) -> Option<String> {
     let is_plain = matches!(
         own.field.ty,
@@ -169,23 +169,23 @@ fn example(own: EffectiveField<'_>, owner: &str) -> Option<String> {
         .then(|| String::from_utf8(of_plain(own, owner).to_vec()).ok())?
 }
 
-/// A rule beyond the type; empty where the type or the text says it.
+/// Returns the text of a rule beyond the type; empty if the type or the field text has it.
 fn rule_text(rule: &FieldRule) -> String {
     match rule {
         FieldRule::Between(least, most) => format!("from {least} to {most}"),
-        FieldRule::NotNegative => "not below zero".to_owned(),
-        FieldRule::Email => "has an `@` and no control characters".to_owned(),
+        FieldRule::NotNegative => "not negative".to_owned(),
+        FieldRule::Email => "with an `@` and without control characters".to_owned(),
         FieldRule::OneLine => "one line".to_owned(),
         FieldRule::CountryCode | FieldRule::RegionCode => "two letters".to_owned(),
-        FieldRule::CurrencyCode => "an ISO 4217 code; kept in capitals".to_owned(),
+        FieldRule::CurrencyCode => "an ISO 4217 code; stored in capitals".to_owned(),
         FieldRule::LanguageCode => "two or three letters".to_owned(),
-        FieldRule::LanguageTag => "well-formed tags".to_owned(),
+        FieldRule::LanguageTag => "well-formed language tags".to_owned(),
         FieldRule::CountryCalls => {
-            "a number begins with the country code of its country".to_owned()
+            "an international number starts with the code of its country".to_owned()
         }
         FieldRule::PhoneNumber => "digits; the usual separators are removed".to_owned(),
         FieldRule::WithoutAt => "a leading `@` is removed".to_owned(),
-        FieldRule::Unique => "duplicates are collapsed".to_owned(),
+        FieldRule::Unique => "duplicates are removed".to_owned(),
         FieldRule::OnePrimary => "at most one is `primary`".to_owned(),
         FieldRule::ResponseKey => "letters and digits only".to_owned(),
         FieldRule::ResponseName => "letters, digits and underscore only".to_owned(),
@@ -194,7 +194,7 @@ fn rule_text(rule: &FieldRule) -> String {
     }
 }
 
-/// When a client may send a link.
+/// Returns when a client may send a link.
 pub(super) fn set_by(target: LinkTarget) -> &'static str {
     match target {
         LinkTarget::One {

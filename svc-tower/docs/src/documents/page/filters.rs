@@ -1,4 +1,6 @@
-//! The page about filters and orders of collections (FLT-01 to FLT-12).
+//! The page about filters and orders of collections.
+//!
+//! Requirements: FLT-01 to FLT-12.
 
 use svc_core::{
     error::ErrorCode,
@@ -11,28 +13,28 @@ use super::{DocLinkGroup, DocPage, DocPages, DocReference, DocTable, topic};
 pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let api = docs.api;
     if !api.has_filters() {
-        let text = "This server filters and orders no collection: `filter` and `order` are parameters that it does not know.";
+        let text = "This server does not filter or order collections: `filter` and `order` are unknown parameters.";
         return topic("filters", "Filters", text);
     }
-    let text = "`?filter=...` shows the records of a collection that fit, `?order=...` orders them by a date.";
+    let text = "`?filter=...` selects records of a collection, `?order=...` orders them by a date.";
     let mut page = topic("filters", "Filters", text);
     page.notes = [
-        "A comparison is a field, an operator and a value, such as `modified_date gt '2026-11-01T00:00:00Z'`. Values stand in \
-         single quotes, a quote inside is doubled; a date may stand without quotes. `in` takes several values in parentheses: \
-         `identifiers in ('crm:17', 'crm:18')`.",
-        "Comparisons are joined by `and` and `or`, `and` first; parentheses join otherwise. Case does not matter but in values. \
-         In an address, a space is `%20` or `+`.",
-        "A field with several values, such as `identifiers`, has each of them: `eq` asks whether it has the value, `ne` whether \
-         it has not. A date without a time is the first moment of that day in UTC.",
-        "Nothing is answered that would need a look at every record. Possible are comparisons of one date joined by `and`, and \
-         an identifier, e-mail address or name by `eq` or `in` in each alternative of `or`, with any other comparison joined \
-         to it by `and`.",
-        "A collection that is filtered by a date is ordered by it, records of one moment by their creation. `total_records` \
-         counts the records that fit; the pages behind `next` keep the count of the first. Every link to a page keeps filter \
-         and order.",
-        "To read what was changed since the last time: `modified_date gt` the latest date that was seen. No record ever appears \
-         later with an earlier date. What was deleted does not appear.",
-        "The collections below a record, such as the signatures of a petition, have no filters.",
+        "A comparison is a field, an operator and a value, such as `modified_date gt '2026-11-01T00:00:00Z'`. Put values in \
+         single quotes, and double a quote inside a value; a date may be written without quotes. `in` accepts several values \
+         in parentheses: `identifiers in ('crm:17', 'crm:18')`.",
+        "Combine comparisons with `and` and `or`. `and` binds more tightly; use parentheses to group. Keywords and field names \
+         are case-insensitive; values are not. In a URL, write a space as `%20` or `+`.",
+        "For a field with several values, such as `identifiers`, `eq` matches if any value is equal, and `ne` matches if none \
+         is. A date without a time is the start of that day in UTC.",
+        "A filter that would need a scan of all records is rejected. You can combine comparisons of one date with `and`. \
+         In each alternative of `or` you can compare an identifier, e-mail address or name with `eq` or `in`, and combine \
+         it with any other comparison by `and`.",
+        "A collection that is filtered by a date is ordered by that date, and records with the same date by their creation. \
+         `total_records` is the number of matching records; the pages after `next` repeat the count of the first one. Every \
+         link to a page includes the filter and the order.",
+        "To read the changes since your last request, use `modified_date gt` with the latest date that you have seen. No \
+         record appears later with an earlier date. Deleted records do not appear.",
+        "Collections of a record, such as the signatures of a petition, have no filters.",
     ]
     .map(str::to_owned)
     .into();
@@ -93,20 +95,20 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         rows: Operator::ALL.iter().map(meaning).collect(),
     });
     let most = [
-        ("Bytes of a filter", MAX_FILTER_BYTES),
-        ("Values of a filter", MAX_VALUES),
-        ("Parentheses within each other", MAX_DEPTH),
-        ("Records that its e-mail addresses lead to", MAX_KEY_MATCHES),
+        ("Bytes in a filter", MAX_FILTER_BYTES),
+        ("Values in a filter", MAX_VALUES),
+        ("Levels of nested parentheses", MAX_DEPTH),
+        ("Records found by its e-mail addresses", MAX_KEY_MATCHES),
     ];
     let rows = most
         .map(|(what, most)| (what.to_owned(), most.to_string()))
         .into();
     page.tables.push(DocTable {
-        title: "At most",
+        title: "Limits",
         rows,
     });
     page.link_groups.push(DocLinkGroup {
-        title: "How it fails",
+        title: "Errors",
         entries: vec![docs.entry(ErrorCode::FilterInvalid.as_str())],
     });
     let entries: Vec<DocReference> = kinds.map(|kind| docs.relation(kind.plural())).collect();

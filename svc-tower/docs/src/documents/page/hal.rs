@@ -1,4 +1,6 @@
-//! The pages for machines: HAL documents with the same contents (ENT-22).
+//! The pages for programs: HAL documents with the same content.
+//!
+//! Requirements: ENT-22.
 
 use serde_json::{Map, Value, json};
 use svc_core::{link::Target, read::Json};
@@ -7,8 +9,8 @@ use super::{DocPage, DocPages, DocReference, DocSubject};
 use crate::documents::example::ExampleRequest;
 
 impl DocPages<'_> {
-    /// A page as a HAL document: its parts under their names, and under `_links` the page itself,
-    /// the start page, and each page that it leads to.
+    /// Returns a page as a HAL document. `_links` contains the page itself, the start page, and
+    /// each linked page.
     #[must_use]
     pub fn machine_form(&self, page: &DocPage) -> Value {
         let own = match page.subject {

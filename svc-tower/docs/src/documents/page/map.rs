@@ -1,4 +1,6 @@
-//! The page of the map, which says in words what the map shows (ENT-22).
+//! The page of the map, with the content of the map as text.
+//!
+//! Requirements: ENT-22.
 
 use svc_core::helper::HelperName;
 
@@ -7,14 +9,15 @@ use crate::documents::graph::{EdgeLink, Graph, HelperNode, in_words};
 
 pub(super) const NAME: &str = "map";
 
-/// What is said of everything that this server does not have.
+/// The note on anything that this server does not support.
 const ABSENT: &str = "not on this server";
 
 pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let graph = Graph::new(docs.api);
-    let summary = "Kinds of records, the links between them, and the helpers with what they write.";
+    let summary =
+        "Kinds of records, the links between them, and the records that each helper writes.";
     let mut page = open(NAME, DocSubject::Map, "Map".to_owned(), summary);
-    page.notes.push("In the middle are persons, beside them what they do, and outside what they do it to. The lists below say the same as the picture.".to_owned());
+    page.notes.push("People are in the middle, their actions around them, and the containers of the actions outside. The lists below have the same content as the picture.".to_owned());
     let kinds = graph.kinds.iter().map(|node| {
         let links = graph.lines.iter().flat_map(|line| {
             let [one, other] = line.ends;
@@ -44,9 +47,9 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
             "not on this server; "
         };
         let leads = if links.is_empty() {
-            "no links to others".to_owned()
+            "no links to other kinds".to_owned()
         } else {
-            format!("leads to {}", links.join(", "))
+            format!("links to {}", links.join(", "))
         };
         DocReference::new(
             docs.href(node.kind.singular()),
@@ -60,7 +63,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     });
     let helpers = graph.helpers.iter().map(|node| helper(docs, node));
     page.link_groups.push(DocLinkGroup {
-        title: "Helpers and what they write",
+        title: "Helpers and the records they write",
         entries: helpers.collect(),
     });
     page

@@ -1,5 +1,7 @@
-//! What the documentation pages say, as plain data without a form: `svc-docs` writes HTML of it,
-//! and machines get it as HAL (ENT-22, HAL-18).
+//! The content of the documentation pages as plain data, without a layout. `svc-docs` renders it as
+//! HTML for people and as HAL for programs.
+//!
+//! Requirements: ENT-22, HAL-18.
 
 mod access;
 mod batch;
@@ -27,98 +29,116 @@ use svc_core::{
 
 use super::example::{ExampleRequest, Examples};
 
-/// What a page is about.
+/// The subject of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DocSubject {
     /// The whole server.
     Start,
-    /// The entry point (ENT-01).
+    /// The entry point.
+    ///
+    /// Requirements: ENT-01.
     EntryPoint,
-    /// An address at which there is nothing (UND-35).
+    /// An address without a page.
+    ///
+    /// Requirements: UND-35.
     Missing,
-    /// How its kinds and helpers hang together.
+    /// A map of kinds, links and helpers.
     Map,
-    /// Another server beside it.
+    /// A comparison with another server.
     Compare,
-    /// One kind of record (HAL-14).
+    /// One kind of record.
+    ///
+    /// Requirements: HAL-14.
     Resource,
-    /// A collection (COL-01).
+    /// A collection.
+    ///
+    /// Requirements: COL-01.
     Collection,
-    /// A helper (HLP-11 to HLP-22).
+    /// A helper.
+    ///
+    /// Requirements: HLP-11 to HLP-22.
     Helper,
-    /// A link that no kind, collection or helper is named after.
+    /// A link whose name is not that of a kind, collection or helper.
     Link,
-    /// A helper action function (HAF-01).
+    /// A helper action function.
+    ///
+    /// Requirements: HAF-01.
     Function,
-    /// The error object (ERR-18).
+    /// The error object.
+    ///
+    /// Requirements: ERR-18.
     ErrorObject,
-    /// One error code (ERR-24).
+    /// One error code.
+    ///
+    /// Requirements: ERR-24.
     ErrorCode,
-    /// A type of fields (TYP-01 to TYP-12).
+    /// A field type.
+    ///
+    /// Requirements: TYP-01 to TYP-12.
     Type,
-    /// Something that holds for every request.
+    /// A concept that applies to every request.
     Topic,
 }
 
-/// One page: each part may be empty. In prose, backticks mark code.
+/// A documentation page. Each part may be empty. In prose, backticks mark code.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DocPage {
     /// The last part of its address; empty for the start page.
     pub name: Cow<'static, str>,
-    /// Its heading.
+    /// The heading.
     pub title: String,
-    /// What it is about.
+    /// The subject.
     pub subject: DocSubject,
-    /// What that is, in a sentence.
+    /// A one-sentence summary.
     pub summary: String,
     /// Paragraphs of prose.
     pub notes: Vec<String>,
-    /// Tables of names and what they mean.
+    /// Tables of names with their meaning.
     pub tables: Vec<DocTable>,
-    /// What this server does with it.
+    /// The operations that this server offers on the subject.
     pub operations: Vec<DocOperation>,
-    /// What the fields are fields of, such as `Body`.
+    /// The heading of the table of fields, such as `Body`.
     pub fields_title: &'static str,
-    /// Its fields.
+    /// The fields.
     pub fields: Vec<DocField>,
-    /// Its links.
+    /// The links.
     pub links: Vec<DocLink>,
-    /// Requests that this server takes.
+    /// Example requests that this server accepts.
     pub requests: Vec<ExampleRequest>,
-    /// How it looks, where no request answers with it.
+    /// An example document, if no request has it as response.
     pub example: Option<Json>,
     /// Other pages and documents.
     pub link_groups: Vec<DocLinkGroup>,
 }
 
-/// A table of names and what they mean.
+/// A table of names with their meaning.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct DocTable {
-    /// Its heading.
+    /// The heading.
     pub title: &'static str,
-    /// Names, and what each means.
+    /// The names, each with its meaning.
     pub rows: Vec<(String, String)>,
 }
 
-/// Something that this server does.
+/// An operation that this server offers.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct DocOperation {
-    /// What it is called, as in the capability document.
+    /// The name, as in the capability document.
     pub name: &'static str,
     /// The method.
     pub method: &'static str,
-    /// The absolute address, with words such as `PERSON_ID` for ids.
+    /// The absolute address, with placeholders such as `PERSON_ID` for ids.
     pub address: String,
     /// `needed`, `optional` or `not needed`.
     pub key: &'static str,
 }
 
-/// One field, and what this server does with it.
+/// A field, and how this server supports it.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 #[expect(
@@ -126,62 +146,72 @@ pub struct DocOperation {
     reason = "each is one flag of the capability document"
 )]
 pub struct DocField {
-    /// Its name on the wire.
+    /// The name on the wire.
     pub name: String,
-    /// Its type in the interface's vocabulary (TYP-01 to TYP-12).
+    /// The type, in the terms of the specification.
+    ///
+    /// Requirements: TYP-01 to TYP-12.
     #[serde(rename = "type")]
     pub type_name: String,
-    /// The address of the page of its type.
+    /// The address of the page of the type.
     pub type_href: String,
-    /// A value as it may be; none where the listed values say it, or of what only the server sets.
+    /// An example value; `None` if the field has listed values or only the server sets it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
-    /// The values that are listed (TYP-08, TYP-09).
+    /// The listed values.
+    ///
+    /// Requirements: TYP-08, TYP-09.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<String>,
-    /// It is sent in representations.
+    /// Whether representations contain the field.
     pub readable: bool,
-    /// Clients may set it (CAP-06).
+    /// Whether clients may set the field.
+    ///
+    /// Requirements: CAP-06.
     pub writable: bool,
-    /// The server keeps it.
+    /// Whether the server computes the value.
     pub computed: bool,
-    /// A create must have it (CAP-05).
+    /// Whether a create must contain the field.
+    ///
+    /// Requirements: CAP-05.
     pub required: bool,
-    /// What it is when a create leaves it out (CAP-08).
+    /// The value if a create omits the field.
+    ///
+    /// Requirements: CAP-08.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// What it means, and the rules beyond its type.
+    /// The meaning, and the rules beyond the type.
     pub text: String,
-    /// Its row, where the rows have pages.
+    /// The requirement of the field, if requirements have pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<DocRequirement>,
 }
 
-/// One link.
+/// A link.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct DocLink {
-    /// The kind whose records have it, where the page is not about one kind.
+    /// The kind whose records have the link, if the page is not about one kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub of: Option<DocReference>,
-    /// Its relation.
+    /// The relation.
     pub relation: DocReference,
-    /// What it leads to.
+    /// The target.
     pub target: DocReference,
-    /// Who sets it.
+    /// Who sets the link.
     pub set_by: &'static str,
-    /// What it means.
+    /// The meaning.
     pub text: String,
-    /// Its row, where the rows have pages.
+    /// The requirement of the link, if requirements have pages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<DocRequirement>,
 }
 
-/// A row of the requirements that a field or link answers.
+/// A requirement that a field or link fulfils.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct DocRequirement {
-    /// Its id, such as `RES-person-16`.
+    /// The id, such as `RES-person-16`.
     pub id: &'static str,
     /// The address of its page.
     pub href: String,
@@ -191,7 +221,7 @@ pub struct DocRequirement {
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct DocLinkGroup {
-    /// Its heading.
+    /// The heading.
     pub title: &'static str,
     /// The links.
     pub entries: Vec<DocReference>,
@@ -201,14 +231,14 @@ pub struct DocLinkGroup {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DocReference {
-    /// Its address.
+    /// The address.
     pub href: String,
-    /// What it is called.
+    /// The text of the link.
     pub name: String,
-    /// A relation that the link has, such as that of the capability document.
+    /// The relation of the link, such as that of the capability document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rel: Option<String>,
-    /// What it is about; empty when the name says it.
+    /// A description; empty if the name is sufficient.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub text: String,
 }
@@ -231,7 +261,7 @@ impl DocReference {
     }
 }
 
-/// The documentation of one API under one base.
+/// The documentation pages of an API under a base URL.
 #[derive(Debug, Clone, Copy)]
 pub struct DocPages<'a> {
     api: &'a Api,
@@ -241,7 +271,7 @@ pub struct DocPages<'a> {
 }
 
 impl<'a> DocPages<'a> {
-    /// The documentation of a server that takes bodies of at most `body_limit` bytes.
+    /// Returns the documentation of a server that accepts bodies of at most `body_limit` bytes.
     #[must_use]
     pub fn new(api: &'a Api, base: &'a BaseUrl, body_limit: usize) -> Self {
         Self {
@@ -252,7 +282,7 @@ impl<'a> DocPages<'a> {
         }
     }
 
-    /// With the largest body of an anonymous call, in bytes.
+    /// Sets the maximum size of the body of an anonymous request, in bytes.
     #[must_use]
     pub fn anonymous_body_limit(self, bytes: usize) -> Self {
         Self {
@@ -261,14 +291,16 @@ impl<'a> DocPages<'a> {
         }
     }
 
-    /// The start page: what this server supports, and where the rest is (ENT-22).
+    /// Returns the start page: what this server supports, and links to the other pages.
+    ///
+    /// Requirements: ENT-22.
     #[must_use]
     pub fn start(&self) -> DocPage {
         topics::start(self)
     }
 
-    /// The page of this name, with or without the dialect's prefix; `None` for a name that nothing
-    /// has.
+    /// Returns the page with this name, with or without the prefix of the dialect. Returns `None`
+    /// for an unknown name.
     #[must_use]
     pub fn page(&self, name: &str) -> Option<DocPage> {
         let name = self.api.dialect().strip_prefix(name).unwrap_or(name);
@@ -278,7 +310,7 @@ impl<'a> DocPages<'a> {
             .or_else(|| types::page(self, name))
     }
 
-    /// The names of every page: relations, action functions, topics, error codes, types.
+    /// Returns the names of all pages: relations, action functions, topics, error codes and types.
     #[must_use]
     pub fn names(&self) -> Vec<Cow<'static, str>> {
         let functions = FunctionName::VALUES.iter().copied();
@@ -295,27 +327,27 @@ impl<'a> DocPages<'a> {
             .collect()
     }
 
-    /// The entry point for people: `answer` is what programs get there.
+    /// Returns the page of the entry point; `answer` is the response that programs get.
     pub(crate) fn entry_point(&self, answer: &[u8]) -> DocPage {
         entry_point::page(self, answer)
     }
 
-    /// The page of an address at which there is nothing; `near` is what was perhaps meant.
+    /// Returns the page for an address without a page; `near` has links to similar names.
     pub(crate) fn missing(&self, near: Vec<DocReference>) -> DocPage {
         entry_point::missing(self, near)
     }
 
-    /// The way from a page to others: groups of pages.
+    /// Returns the navigation of a page: groups of links.
     pub(crate) fn navigation(&self, page: &DocPage) -> Vec<DocLinkGroup> {
         navigation::groups(self, page)
     }
 
-    /// The address under which a page stands in the navigation.
+    /// Returns the address of a page as it is in the navigation.
     pub(crate) fn place(&self, page: &DocPage) -> String {
         navigation::place(self, page)
     }
 
-    /// A link to the page of this name, called as it is on the wire.
+    /// Returns a link to the page of this name, with the name that is used on the wire.
     pub(crate) fn entry_of(&self, name: &str) -> DocReference {
         if relation::names().contains(&name) {
             self.relation(name)
@@ -331,29 +363,29 @@ impl<'a> DocPages<'a> {
         }
     }
 
-    /// The address of a page.
+    /// Returns the address of a page.
     fn href(&self, name: &str) -> String {
         self.api
             .url(self.base, &Target::DocsPage(Cow::Owned(name.to_owned())))
     }
 
-    /// A link to a page that is called what its name is.
+    /// Returns a link to a page, with its name as the text.
     fn entry(&self, name: &str) -> DocReference {
         DocReference::new(self.href(name), name)
     }
 
-    /// A link to the page of a relation.
+    /// Returns a link to the page of a relation.
     fn relation(&self, name: &str) -> DocReference {
         DocReference::new(self.href(name), self.api.dialect().relation(name))
     }
 }
 
-/// An empty page of something that holds for every request.
+/// Returns an empty page of a concept.
 fn topic(name: &'static str, title: &str, summary: &str) -> DocPage {
     open(name, DocSubject::Topic, title.to_owned(), summary)
 }
 
-/// An empty page.
+/// Returns an empty page.
 fn open(
     name: impl Into<Cow<'static, str>>,
     subject: DocSubject,

@@ -1,11 +1,11 @@
-//! The way from page to page: what stands beside each of them (point 2 of the pages).
+//! The navigation next to each page.
 
 use svc_core::{error::ErrorCode, model::Kind, value::ClosedEnum};
 
 use super::{DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, topics, types};
 use crate::documents::graph::in_words;
 
-/// Every page that people look for, in groups.
+/// Returns the pages that people search for, in groups.
 pub(super) fn groups(docs: &DocPages<'_>, page: &DocPage) -> Vec<DocLinkGroup> {
     let api = docs.api;
     let called = |name: &str, words: &str| DocReference {
@@ -39,7 +39,7 @@ pub(super) fn groups(docs: &DocPages<'_>, page: &DocPage) -> Vec<DocLinkGroup> {
         ("Action functions", functions.collect()),
         ("Errors", errors.collect()),
     ];
-    // Who reads of a type looks at others, too; their list is one of the guides.
+    // A page of a type also links to the other types. The guides have a list of them.
     if page.subject == DocSubject::Type {
         groups.push((
             "Types",
@@ -55,7 +55,8 @@ pub(super) fn groups(docs: &DocPages<'_>, page: &DocPage) -> Vec<DocLinkGroup> {
         .collect()
 }
 
-/// The page beside which a page stands in the groups: a collection's is that of its kind.
+/// Returns the page that represents a page in the navigation. A collection is represented by its
+/// kind.
 pub(super) fn place(docs: &DocPages<'_>, page: &DocPage) -> String {
     let kind = Kind::ALL
         .iter()

@@ -1,4 +1,6 @@
-//! One page for each relation and each action function, written from the tables (ENT-22, HAL-18).
+//! The pages of relations and action functions, generated from the schema.
+//!
+//! Requirements: ENT-22, HAL-18.
 
 use svc_core::{
     api::OfferedOperation,
@@ -18,8 +20,8 @@ use super::{
 };
 use crate::documents::{example::record, json_schema_names, parameters::parameters, error_codes};
 
-/// The page of a relation or an action function, without prefix; `None` for one that the interface
-/// does not have.
+/// Returns the page of a relation or an action function, whose name has no prefix. Returns `None`
+/// for an unknown name.
 pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
     let of_kind = |named: fn(Kind) -> &'static str| {
         Kind::ALL.iter().copied().find(|kind| named(*kind) == name)
@@ -60,8 +62,8 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
     Some(link(docs, first.name, &named))
 }
 
-/// Every relation that has a page of its own: kinds, collections, helpers, the links with other
-/// names, the change feed, webhooks, the error object.
+/// Returns the names of all relations with a page: kinds, collections, helpers, links with other
+/// names, the change feed, webhooks and the error object.
 pub(super) fn names() -> Vec<&'static str> {
     let kinds = Kind::ALL
         .iter()
@@ -79,7 +81,7 @@ pub(super) fn names() -> Vec<&'static str> {
     names
 }
 
-/// Every relation that has a page, by what it is, with a word on each.
+/// Returns the links to all relation pages, in groups, each with a short description.
 pub(super) fn groups(docs: &DocPages<'_>) -> Vec<DocLinkGroup> {
     let plain = |text: &str| text.trim_end_matches('.').to_owned();
     let kinds = Kind::ALL.iter().map(|kind| {
@@ -118,7 +120,7 @@ pub(super) fn groups(docs: &DocPages<'_>) -> Vec<DocLinkGroup> {
     let others = others
         .filter(|entry| !known.contains(&entry.name))
         .collect();
-    let others = ("Other links, and members of answers", others);
+    let others = ("Other links, and members of responses", others);
     let extensions = EXTENSIONS
         .iter()
         .filter_map(|name| Some(docs.relation(name).text(plain(&docs.page(name)?.summary))));
@@ -143,8 +145,9 @@ fn resource(docs: &DocPages<'_>, kind: Kind) -> DocPage {
             api.dialect().relation(of.singular()),
             api.dialect().relation(collection.plural()),
         );
-        page.notes
-            .push(format!("On `{of}`, a link of this name leads to `{to}`."));
+        page.notes.push(format!(
+            "On `{of}`, the target of a link of this name is `{to}`."
+        ));
     }
     if schema
         .fields
@@ -157,7 +160,7 @@ fn resource(docs: &DocPages<'_>, kind: Kind) -> DocPage {
     page.operations = operations(docs, kind);
     if page.operations.is_empty() {
         page.notes
-            .push("This server offers no operation on it.".to_owned());
+            .push("This server offers no operations on it.".to_owned());
     }
     page.fields = docs.fields_of(kind);
     let sent = api.record_links(kind);
@@ -181,9 +184,12 @@ fn resource(docs: &DocPages<'_>, kind: Kind) -> DocPage {
 }
 
 pub(super) const CUSTOM_FIELDS: &str =
-    "Keys of `custom_fields` are kept as they are sent: this server puts no prefix before them.";
+    "Keys of `custom_fields` are stored as they are sent; this server adds no prefix.";
 
-/// The kinds with a collection under this name, which is also that of a single record (HLP-21).
+/// Returns the kinds with a collection under this name, which is also the name of a link to a
+/// single record.
+///
+/// Requirements: HLP-21.
 fn aliases(name: &str) -> impl Iterator<Item = (Kind, Kind)> + '_ {
     let links = Kind::ALL
         .iter()
@@ -220,7 +226,7 @@ fn schema_entry(docs: &DocPages<'_>, name: &str) -> Option<super::DocReference> 
     ))
 }
 
-/// Every operation of this server on a kind, wherever it lies.
+/// Returns all operations of this server on a kind, at any address.
 fn operations(docs: &DocPages<'_>, kind: Kind) -> Vec<DocOperation> {
     let parents = kind.schema().scope_kinds().filter_map(record).map(Scope::Under);
     let collections = std::iter::once(Scope::All)
@@ -233,7 +239,7 @@ fn operations(docs: &DocPages<'_>, kind: Kind) -> Vec<DocOperation> {
         .collect()
 }
 
-/// The operations of this server on a target.
+/// Returns the operations of this server on a target.
 pub(super) fn operations_at(docs: &DocPages<'_>, target: &Target) -> Vec<DocOperation> {
     let address = docs.api.url(docs.base, target);
     let operation = |offered: OfferedOperation| DocOperation {
@@ -249,7 +255,7 @@ fn collection(docs: &DocPages<'_>, kind: Kind) -> DocPage {
     let (api, schema) = (docs.api, kind.schema());
     let member = api.dialect().relation(schema.singular);
     let summary = format!(
-        "A collection of `{member}`. On a page of one, it also names the array of links to its members."
+        "A collection of `{member}`. In a page of the collection, the array of links to its members has the same name."
     );
     let mut page = open(
         schema.plural,
@@ -258,12 +264,12 @@ fn collection(docs: &DocPages<'_>, kind: Kind) -> DocPage {
         &summary,
     );
     page.notes.push(
-        "The members stand under `_embedded`. `next` leads to the next page, `previous` and `prev` to the one before."
+        "The members are in `_embedded`. `next` links to the next page, `previous` and `prev` link to the previous one."
             .to_owned(),
     );
     if !api.has_any_collection(kind) {
         page.notes
-            .push("This server lists no such records.".to_owned());
+            .push("This server does not offer the collection.".to_owned());
     }
     page.operations = operations(docs, kind)
         .into_iter()
@@ -308,7 +314,7 @@ fn collection(docs: &DocPages<'_>, kind: Kind) -> DocPage {
     page
 }
 
-/// The page of a helper; under the name of a link, where that is another one.
+/// Returns the page of a helper, or of a link to it that has another name.
 fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) -> DocPage {
     let (api, relation) = (docs.api, helper.relation());
     let title = api.dialect().relation(alias.unwrap_or(relation));
@@ -331,7 +337,7 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
             _ if page.operations.is_empty() => "This server does not offer it.",
             HelperName::Schedule => "`POST` sets the dates, `DELETE` clears them. A key is needed.",
             _ if is_anonymous(docs, helper) => {
-                "`POST` calls it, with or without a key; without one the answer is `{}`."
+                "`POST` calls it, with or without a key. Without a key, the response is `{}`."
             }
             _ => "`POST` calls it. A key is needed.",
         }
@@ -340,7 +346,7 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
     if is_batched {
         page.operations.extend(operations_at(docs, &batch));
         page.notes
-            .push("`batch` is many calls of it in one request.".to_owned());
+            .push("`batch` accepts many calls in one request.".to_owned());
     }
     let records = helper.recorded_kind();
     page.fields_title = "Body";
@@ -360,12 +366,12 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
             };
             page.fields = docs.sendable(records).into_iter().map(of_canvass).collect();
             page.fields
-                .insert(0, docs.part(records, "What the canvass came to", true));
+                .insert(0, docs.part(records, "The result of the canvass", true));
         }
         _ => page.fields = docs.sendable(records),
     }
     if helper.accepts_person() {
-        let text = "Who does it, with the fields of a person; one who is known is found, another one is made";
+        let text = "The person, with the fields of a person. An existing person is matched; otherwise a new one is created";
         page.fields.insert(
             0,
             docs.part(Kind::Person, text, helper == HelperName::PersonSignup),
@@ -380,7 +386,7 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
             .extend(functions.map(|field| docs.field(field, FieldAccess::TAKEN)));
     }
     if helper.accepts_person() && helper != HelperName::PersonSignup {
-        // The person is sent inline, the container stands in the address.
+        // The person is sent in the body; the address identifies the container.
         let sent = |link: &&LinkSpec| {
             link.name != "person"
                 && !matches!(
@@ -432,7 +438,9 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
     page
 }
 
-/// Whether a helper may be called without a key on this server (AUT-06).
+/// Returns whether this server accepts a helper without a key.
+///
+/// Requirements: AUT-06.
 pub(super) fn is_anonymous(docs: &DocPages<'_>, helper: HelperName) -> bool {
     let target = Target::Helper {
         helper,
@@ -460,13 +468,12 @@ fn function(docs: &DocPages<'_>, function: FunctionName) -> DocPage {
         .collect();
     if docs.api.action_functions().contains(&function) {
         page.notes.push(
-            "It is done for the person of the call, after the action itself is recorded."
-                .to_owned(),
+            "It is executed for the person of the call, after the action is recorded.".to_owned(),
         );
     } else {
         let code = ErrorCode::NotSupported;
         page.notes.push(format!(
-            "This server does not support it: its entry in the answer has the code `{code}`."
+            "This server does not support it: its entry in the response has the code `{code}`."
         ));
     }
     page.requests = docs.examples().of_function(function).into_iter().collect();
@@ -475,20 +482,20 @@ fn function(docs: &DocPages<'_>, function: FunctionName) -> DocPage {
         .map(|helper| docs.relation(helper.relation()))
         .collect();
     page.link_groups.push(DocLinkGroup {
-        title: "Helpers that take it",
+        title: "Helpers that accept it",
         entries,
     });
     let codes = error_codes::of_function(function);
     let entries = codes.iter().map(|code| docs.entry(code.as_str())).collect();
     page.link_groups.push(DocLinkGroup {
-        title: "How it fails",
+        title: "Errors",
         entries,
     });
     page
 }
 
 fn link(docs: &DocPages<'_>, name: &'static str, of: &[(Kind, &'static LinkSpec)]) -> DocPage {
-    let summary = "A link that leads from one record to another, or to a collection below it.";
+    let summary = "A link from a record to another record, or to one of its collections.";
     let mut page = open(
         name,
         DocSubject::Link,

@@ -1,4 +1,6 @@
-//! The start page, and the pages of what holds for every request (ENT-22).
+//! The start page, and the pages of concepts that apply to every request.
+//!
+//! Requirements: ENT-22.
 
 use svc_core::{
     api::{Api, IfMatchPolicy},
@@ -17,7 +19,7 @@ use super::{
 };
 use crate::documents::{capabilities, json_schema_names};
 
-/// The pages of what holds for every request.
+/// The names of the pages of concepts.
 const NAMES: &[&str] = &[
     "matching",
     "limits",
@@ -30,11 +32,11 @@ const NAMES: &[&str] = &[
     super::compare::NAME,
 ];
 
-/// The pages of extensions, where the server has them.
+/// The names of the pages of extensions that the server has.
 const CONDITIONAL: &str = "conditional_requests";
 const IDEMPOTENCY: &str = "idempotency";
 
-/// The names of the pages of what holds for every request of this server.
+/// Returns the names of the pages of concepts that apply to this server.
 pub(super) fn names(api: &Api) -> impl Iterator<Item = &'static str> {
     let extensions = [
         (api.if_match_policy().is_some(), CONDITIONAL),
@@ -48,7 +50,7 @@ pub(super) fn names(api: &Api) -> impl Iterator<Item = &'static str> {
     )
 }
 
-/// The page of a topic, of the error object or of the capability document; `None` for another name.
+/// Returns the page of a topic, the error object or the capability document; `None` for another name.
 pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
     Some(match name {
         "matching" => matching(docs),
@@ -61,7 +63,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         "relations" => relations(docs),
         "filters" => super::filters::page(docs),
         "types" => {
-            let text = "What the values of fields can be. `[]` behind a type is an array of it.";
+            let text = "The types of fields. `[]` after a type means an array of it.";
             let mut page = topic("types", "Types", text);
             page.link_groups = types::lists(docs);
             page
@@ -76,7 +78,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
     })
 }
 
-/// The start page.
+/// Returns the start page.
 pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
     let api = docs.api;
     let title = format!(
@@ -84,12 +86,12 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
         api.vendor().product_name(),
         api.vendor().vendor_name()
     );
-    let summary = "People, the actions they take, and what they take them on: read and written over HTTP. Begin at the entry \
-                   point and follow links.";
+    let summary = "Read and write people, petitions, donations, events and other records over HTTP. Start at the entry point \
+                   and follow its links.";
     let mut page = open("", DocSubject::Start, title, summary);
     let key = api.dialect().key_header_text();
     page.notes.push(format!(
-        "Requests carry their API key in the header `{key}`. Bodies are JSON, answers are HAL."
+        "Send your API key in the header `{key}`. Request bodies are JSON; responses are HAL."
     ));
     page.requests = docs
         .examples()
@@ -100,15 +102,19 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
         DocReference::new(api.url(docs.base, target), name).text(text)
     };
     page.link_groups.push(DocLinkGroup {
-        title: "Begin here",
+        title: "Get started",
         entries: vec![
-            document(&Target::EntryPoint, "Entry point", "where the links begin"),
+            document(
+                &Target::EntryPoint,
+                "Entry point",
+                "the first document of the API",
+            ),
             DocReference {
                 rel: Some("service-meta".to_owned()),
                 ..document(
                     &Target::Capabilities,
                     "Capabilities",
-                    "what this server supports, for machines",
+                    "what this server supports, in machine-readable form",
                 )
             },
             DocReference {
@@ -122,7 +128,7 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
         ],
     });
     page.link_groups.push(DocLinkGroup {
-        title: "What holds for every request",
+        title: "Concepts",
         entries: every_request(docs),
     });
     page.link_groups.push(DocLinkGroup {
@@ -157,23 +163,23 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
     });
     let sizes = api.limits();
     let size = format!(
-        "Bodies of at most {} bytes, pages of at most {} records; {} unless the client names a number",
+        "Bodies of at most {} bytes. Pages of at most {} records, {} by default.",
         docs.body_limit, sizes.max_page_size, sizes.default_page_size
     );
     let rows = [
-        ("Matching of persons", api.person_matching_description()),
+        ("Person matching", api.person_matching_description()),
         ("Custom fields", relation::CUSTOM_FIELDS.to_owned()),
         ("Limits", size),
         ("Declared behaviours", behaviours(docs)),
     ];
     page.tables.push(DocTable {
-        title: "In short",
+        title: "This server at a glance",
         rows: rows.map(|(name, text)| (name.to_owned(), text)).into(),
     });
     page
 }
 
-/// The pages of what holds for every request of this server.
+/// Returns links to the pages of concepts.
 pub(super) fn every_request(docs: &DocPages<'_>) -> Vec<DocReference> {
     let api = docs.api;
     let topic =
@@ -182,72 +188,72 @@ pub(super) fn every_request(docs: &DocPages<'_>) -> Vec<DocReference> {
         topic(
             "authentication",
             "Authentication",
-            "keys, and what works without one",
+            "API keys, and requests without a key",
         ),
-        topic("limits", "Limits", "sizes of pages and bodies"),
-        topic("response_style", "Response style", "the statuses of writes"),
+        topic("limits", "Limits", "maximum sizes of pages and bodies"),
+        topic(
+            "response_style",
+            "Response style",
+            "the statuses of responses to writes",
+        ),
         topic("error", "Errors", "the error object and every code"),
         topic(
             "matching",
             "Matching of persons",
-            "when a posted person is one that is known",
+            "how the server finds an existing person",
         ),
         topic(
             "capabilities",
             "Capability declaration",
-            "how a program finds out what it can do here",
+            "how a program learns what this server supports",
         ),
-        topic("types", "Types", "of fields"),
-        topic("relations", "Relations", "every link name"),
+        topic("types", "Types", "the types of fields"),
+        topic("relations", "Relations", "the names of all links"),
         topic(
             super::map::NAME,
             "Map",
-            "how kinds, links and helpers hang together",
+            "how kinds, links and helpers are connected",
         ),
         topic(
             super::compare::NAME,
-            "Two servers side by side",
-            "what another server has that this one lacks",
+            "Compare servers",
+            "the differences between this server and another one",
         ),
-        topic(
-            "filters",
-            "Filters",
-            "what collections can be filtered and ordered by",
-        ),
+        topic("filters", "Filters", "how to filter and order collections"),
     ];
     if api.if_match_policy().is_some() {
-        let text = "what you have is not sent again, what you do not know is not overwritten";
+        let text = "avoid repeated downloads and lost updates";
         entries.push(topic(CONDITIONAL, "Conditional requests", text));
     }
     if api.supports_idempotency() {
-        let text = "a request whose answer was lost may be sent again, and nothing is done twice";
-        entries.push(topic(IDEMPOTENCY, "Requests that come again", text));
+        let text = "repeat a request safely if its response was lost";
+        entries.push(topic(IDEMPOTENCY, "Idempotency keys", text));
     }
     if api.supports_batches() {
         entries.push(topic(
             batch::NAME,
-            "Many calls in one request",
-            "to bring many people or actions at once",
+            "Batches",
+            "many people or actions in one request",
         ));
     }
     if api.has_change_feed() {
         entries.push(topic(
             changes::NAME,
-            "Changes",
-            "what was created, changed and deleted since",
+            "Change feed",
+            "what was created, changed and deleted since a cursor",
         ));
     }
     if api.has_webhooks() {
         entries.push(topic(
             webhooks::WEBHOOKS,
             "Webhooks",
-            "receivers that are told of changes",
+            "messages about changes to your own receivers",
         ));
     }
     entries
 }
 
-/// A kind and what this server does with it; `None` for nothing.
+/// Returns a link to a kind with its operations; `None` if it has none.
 fn offer(docs: &DocPages<'_>, kind: Kind) -> Option<DocReference> {
     let offers = |operation: &&Operation| match operation {
         Operation::List => docs.api.has_any_collection(kind),
@@ -278,8 +284,8 @@ fn behaviours(docs: &DocPages<'_>) -> String {
 
 fn matching(docs: &DocPages<'_>) -> DocPage {
     let summary =
-        "Helpers recognise a posted person who is known already, so that nobody is there twice.";
-    let mut page = topic("matching", "Matching of persons", summary);
+        "Helpers match the person of a request with existing people, to avoid duplicates.";
+    let mut page = topic("matching", "Person matching", summary);
     page.notes.push(docs.api.person_matching_description());
     page.notes.push(relation::CUSTOM_FIELDS.to_owned());
     let helpers = docs.api.helpers().filter(|helper| helper.accepts_person());
@@ -287,7 +293,7 @@ fn matching(docs: &DocPages<'_>) -> DocPage {
         .map(|helper| docs.relation(helper.relation()))
         .collect();
     page.link_groups.push(DocLinkGroup {
-        title: "Helpers that take a person",
+        title: "Helpers with a person",
         entries,
     });
     page
@@ -297,7 +303,7 @@ fn limits(docs: &DocPages<'_>) -> DocPage {
     let mut page = topic(
         "limits",
         "Limits",
-        "How large pages and bodies may be on this server.",
+        "The maximum sizes of pages and bodies on this server.",
     );
     let sizes = docs.api.limits();
     let row = |what: &str, most: String| (what.to_owned(), most);
@@ -306,28 +312,33 @@ fn limits(docs: &DocPages<'_>) -> DocPage {
         .helpers()
         .any(|helper| relation::is_anonymous(docs, helper));
     let anonymous = docs.anonymous_body_limit.filter(|_| has_anonymous);
-    let mut rows = vec![row("Bytes of a body", docs.body_limit.to_string())];
-    rows.extend(anonymous.map(|bytes| row("Bytes of a body without a key", bytes.to_string())));
-    rows.extend([
-        row("Depth of a body", sizes.json.depth.to_string()),
-        row("Members of one object", sizes.json.keys.to_string()),
-        row("Values in one body", sizes.json.values.to_string()),
+    let mut rows = vec![row("Bytes in a body", docs.body_limit.to_string())];
+    rows.extend(anonymous.map(|bytes| {
         row(
-            "Characters of a number",
+            "Bytes in a body of a request without a key",
+            bytes.to_string(),
+        )
+    }));
+    rows.extend([
+        row("Levels of nesting in a body", sizes.json.depth.to_string()),
+        row("Members in an object", sizes.json.keys.to_string()),
+        row("Values in a body", sizes.json.values.to_string()),
+        row(
+            "Characters in a number",
             sizes.json.number_digits.to_string(),
         ),
         row("Records on a page", sizes.max_page_size.to_string()),
         row(
-            "Records on a page when the client names no number",
+            "Records on a page by default",
             sizes.default_page_size.to_string(),
         ),
     ]);
     page.tables.push(DocTable {
-        title: "At most",
+        title: "Limits",
         rows,
     });
     page.notes
-        .push("A larger `per_page` counts as the largest one. A larger body is refused before it is read.".to_owned());
+        .push("A larger `per_page` is reduced to the maximum. A larger body is rejected before it is read.".to_owned());
     let codes = [
         ErrorCode::BodyTooLarge,
         ErrorCode::JsonInvalid,
@@ -335,7 +346,7 @@ fn limits(docs: &DocPages<'_>) -> DocPage {
         ErrorCode::RequestTimeout,
     ];
     page.link_groups.push(DocLinkGroup {
-        title: "How it fails",
+        title: "Errors",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });
     page
@@ -344,17 +355,18 @@ fn limits(docs: &DocPages<'_>) -> DocPage {
 fn authentication(docs: &DocPages<'_>) -> DocPage {
     let header = docs.api.dialect().key_header_text();
     let summary = format!(
-        "A request carries its API key in the header `{header}`. The operator of this server gives keys out."
+        "Send your API key in the header `{header}`. Ask the operator of this server for a key."
     );
     let mut page = topic("authentication", "Authentication", &summary);
-    page.notes.push("A key belongs to one tenant: records of others are not found with it. It may be limited to kinds and operations.".to_owned());
-    page.notes.push(format!("A missing or bad key is answered with 401 and `WWW-Authenticate: ApiKey header=\"{header}\"`, a missing right with 403, both before the body is read."));
+    page.notes.push("A key belongs to one tenant and gives access only to the records of that tenant. It may be limited to some kinds and operations.".to_owned());
+    page.notes.push(format!("A request with a missing or invalid key gets 401 and `WWW-Authenticate: ApiKey header=\"{header}\"`. A request whose key lacks the required right gets 403. Both are checked before the body is read."));
     if docs.api.sends_error_bodies() {
         page.notes
-            .push("Both answers have an error object.".to_owned());
+            .push("Both responses have an error object.".to_owned());
     }
-    page.notes
-        .push("The entry point, the documentation and its documents need no key.".to_owned());
+    page.notes.push(
+        "No key is needed for the entry point, the documentation and its documents.".to_owned(),
+    );
     let anonymous: Vec<_> = docs
         .api
         .helpers()
@@ -362,9 +374,9 @@ fn authentication(docs: &DocPages<'_>) -> DocPage {
         .collect();
     if !anonymous.is_empty() {
         page.notes.push(
-            "The helpers below may be called without a key; the answer is then `{}`, whoever is known.".to_owned(),
+            "The helpers below can be called without a key. The response is then `{}`, whether or not the person already exists.".to_owned(),
         );
-        page.notes.push("Code in a page of another site may call these helpers where the operator has allowed that site's origin (CORS, as with the demo's option `--cors https://www.example.org`). A browser keeps the answer of any other call from it. Such a page never holds a key: whoever reads the page could use it.".to_owned());
+        page.notes.push("Scripts of another website can call these helpers if the operator has allowed the origin of that site (CORS; the option of the demo is `--cors https://www.example.org`). A browser does not give them the responses to any other request. Never put a key into such a page: anyone who reads its source could copy the key.".to_owned());
         let entries = anonymous
             .iter()
             .map(|helper| docs.relation(helper.relation()))
@@ -386,7 +398,7 @@ fn authentication(docs: &DocPages<'_>) -> DocPage {
         .collect();
     let codes = [ErrorCode::KeyInvalid, ErrorCode::KeyNotAllowed];
     page.link_groups.push(DocLinkGroup {
-        title: "How it fails",
+        title: "Errors",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });
     page
@@ -394,7 +406,7 @@ fn authentication(docs: &DocPages<'_>) -> DocPage {
 
 fn response_style(docs: &DocPages<'_>) -> DocPage {
     let style = docs.api.response_style_name();
-    let summary = format!("This server answers writes in the style `{style}`.");
+    let summary = format!("Responses to writes have the style `{style}`.");
     let mut page = topic("response_style", "Response style", &summary);
     let is_table = style == "table";
     let row = |what: &str, table: &str, examples: &str| {
@@ -405,36 +417,36 @@ fn response_style(docs: &DocPages<'_>) -> DocPage {
     };
     let parts = if docs.api.behaviours().contains(&"helper.non_atomic") {
         row(
-            "A helper that fails in parts",
+            "A helper call that fails in part",
             "400, one entry for each resource, `error_descriptions` with `error_code`",
             "400, one entry for each resource, `errors` with `code`",
         )
     } else {
         (
-            "A helper that fails".to_owned(),
-            "400, and nothing of it is stored".to_owned(),
+            "A helper call that fails".to_owned(),
+            "400, and nothing is stored".to_owned(),
         )
     };
     let rows = vec![
         row(
             "A create",
-            "201 with the record and `Location`; 200 for one that was there",
+            "201 with the record and `Location`; 200 if the record already existed",
             "200 with the record",
         ),
         row("A change", "200 with the record", "200 with the record"),
         row("A delete", "204 without a body", "200 with a `notice`"),
         row(
             "A helper",
-            "200 with what it recorded; `{}` without a key",
-            "200 with what it recorded; `{}` without a key",
+            "200 with the records; `{}` without a key",
+            "200 with the records; `{}` without a key",
         ),
         parts,
     ];
     page.tables.push(DocTable {
-        title: "Answers",
+        title: "Responses",
         rows,
     });
-    page.notes.push("A change sends only what is to change: what is left out stays, `null` empties, an array is replaced as a whole.".to_owned());
+    page.notes.push("In a change, send only the fields to change. Fields that you leave out stay unchanged, `null` clears a field, and an array is replaced as a whole.".to_owned());
     page.link_groups.push(DocLinkGroup {
         title: "See also",
         entries: vec![docs.relation("error")],
@@ -442,33 +454,33 @@ fn response_style(docs: &DocPages<'_>) -> DocPage {
     page
 }
 
-/// `None` where they are not answered.
+/// Returns the page of conditional requests; `None` if the server does not support them.
 fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
     let is_required = docs.api.if_match_policy()? == IfMatchPolicy::Required;
-    let summary = "What a client has is not sent again, and what it does not know is not overwritten (RFC 9110).";
+    let summary = "Avoid downloading unchanged data and overwriting changes of others (RFC 9110).";
     let mut page = topic(CONDITIONAL, "Conditional requests", summary);
     let change = if is_required {
-        "428: a change or a deletion needs `If-Match`"
+        "428, because a change or a deletion needs `If-Match`"
     } else {
-        "The change is made to whatever is there"
+        "The change is made whatever the current state is"
     };
     let rows = [
         (
-            "`ETag` of an answer",
-            "Stands for every byte of it; of a write, for the record as it is now",
+            "`ETag` of a response",
+            "Identifies every byte of the response; after a write, the new state of the record",
         ),
         (
             "`If-None-Match: <tag>` on a read",
-            "304 without a body while nothing has changed, else the answer",
+            "304 without a body if nothing has changed; otherwise the normal response",
         ),
         (
             "`If-Match: <tag>` on a change or deletion",
-            "412 where the record is another one by now, and nothing is done",
+            "412 if the record has changed since; the request then has no effect",
         ),
         ("No `If-Match` on a change or deletion", change),
         (
             "`Last-Modified` of a record",
-            "Its `modified_date` in whole seconds; `If-Unmodified-Since` compares it, and within a second after a change is 412",
+            "Its `modified_date` in whole seconds. `If-Unmodified-Since` is compared with it; within a second after a change the result is 412",
         ),
     ];
     page.tables.push(DocTable {
@@ -477,53 +489,53 @@ fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
             .map(|(name, text)| (name.to_owned(), text.to_owned()))
             .into(),
     });
-    page.notes.push("To change a record without undoing what others have written: read it, change what you got, and send the change with its `ETag` in `If-Match`. After 412, read it again and begin anew. The answer to a change has the next tag, so that several changes in a row need one read.".to_owned());
-    page.notes.push("A total that is shown in a record, such as a petition's signatures, is part of it: its tag is another one after each of them. `If-Match` compares strongly, so that a tag which a proxy on the way has made weak (`W/`) never matches. What is not there is 404, whatever the condition.".to_owned());
-    page.notes.push("`If-Modified-Since` does not count: links and totals change without that date, and a record may change twice in a second.".to_owned());
+    page.notes.push("To change a record without overwriting changes of others, read it and send your change with its `ETag` in `If-Match`. After 412, read the record again and repeat your change. The response to a change has the next `ETag`, so that several changes in a row need only one read.".to_owned());
+    page.notes.push("A total in a record is part of it: each signature of a petition changes the `ETag` of the petition. `If-Match` uses strong comparison. A tag that a proxy has made weak (`W/`) therefore never matches. A missing record gives 404, whatever the condition.".to_owned());
+    page.notes.push("`If-Modified-Since` is ignored: links and totals change without changing that date, and a record may change twice in a second.".to_owned());
     let codes = [
         ErrorCode::PreconditionFailed,
         ErrorCode::PreconditionRequired,
     ];
     page.link_groups.push(DocLinkGroup {
-        title: "How it fails",
+        title: "Errors",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });
     Some(page)
 }
 
-/// `None` where answers are not kept.
+/// Returns the page of idempotency keys; `None` if the server does not support them.
 fn idempotency(docs: &DocPages<'_>) -> Option<DocPage> {
     docs.api.supports_idempotency().then_some(())?;
-    let summary = "Whose answer was lost sends the request again with its `Idempotency-Key`, and nothing is done twice.";
-    let mut page = topic(IDEMPOTENCY, "Requests that come again", summary);
+    let summary = "If a response was lost, send the request again with the same `Idempotency-Key`. It is executed only once.";
+    let mut page = topic(IDEMPOTENCY, "Idempotency keys", summary);
     let rows = [
         (
             "`Idempotency-Key` of a `POST`",
-            "A name that no other request has, such as a random UUID, in quotes or without; at most 255 characters",
+            "A unique name for the request, such as a random UUID, with or without quotes; at most 255 characters",
         ),
         (
-            "The same request again",
-            "The same answer, byte for byte, with `Idempotency-Replayed: true`",
+            "A repeated request",
+            "The same response, byte for byte, with `Idempotency-Replayed: true`",
         ),
         (
-            "At the same time",
-            "One is done, the others wait for its answer",
+            "Simultaneous requests",
+            "One is executed; the others wait for its response",
         ),
         (
-            "Another address or body with the key",
-            "422, and nothing is done",
+            "The same key with another URL or body",
+            "422, and nothing is changed",
         ),
         (
-            "A request that was refused",
-            "Holds no key: mend it and send it with the same one",
+            "A rejected request",
+            "Does not use up the key: fix the request and send it with the same key",
         ),
         (
-            "How long",
-            "24 hours, or until a person whom the answer tells of is deleted",
+            "Storage time",
+            "24 hours, or until a person in the response is deleted",
         ),
         (
-            "Whose",
-            "The API key's with which it came: another one may use the same name",
+            "Scope",
+            "The API key of the request; requests with another API key may use the same name",
         ),
     ];
     page.tables.push(DocTable {
@@ -532,13 +544,13 @@ fn idempotency(docs: &DocPages<'_>) -> Option<DocPage> {
             .map(|(name, text)| (name.to_owned(), text.to_owned()))
             .into(),
     });
-    page.notes.push("Make the key before the request is sent for the first time, keep it with the request, and send both until an answer has come: after a broken connection, a timeout, or 503. `PUT` and `DELETE` need no key: done twice they come to the same.".to_owned());
+    page.notes.push("Create the key before you first send the request, and store it with the request. After a broken connection, a timeout or 503, send both again until you get a response. `PUT` and `DELETE` need no key, because repeating them has no further effect.".to_owned());
     let codes = [
         ErrorCode::IdempotencyKeyReused,
         ErrorCode::IdempotencyKeyInvalid,
     ];
     page.link_groups.push(DocLinkGroup {
-        title: "How it fails",
+        title: "Errors",
         entries: codes.map(|code| docs.entry(code.as_str())).into(),
     });
     Some(page)
@@ -547,12 +559,12 @@ fn idempotency(docs: &DocPages<'_>) -> Option<DocPage> {
 fn relations(docs: &DocPages<'_>) -> DocPage {
     let prefix = docs.api.dialect().prefix();
     let summary = format!(
-        "Every relation of the API. The prefix `{prefix}` is that of the specification. `curies` has the addresses of the pages."
+        "All relations of the API. The prefix `{prefix}` marks those of the specification. `curies` has the URL template of their pages."
     );
     let mut page = topic("relations", "Relations", &summary);
     page.link_groups = relation::groups(docs);
     page.notes.push(format!(
-        "Relations with the prefix `{}` are extensions: the specification does not define them. A document that has one also has \
+        "Relations with the prefix `{}` are extensions: the specification does not define them. A document with such a relation also has \
          the curie of that prefix.",
         docs.api.dialect().extension_prefix()
     ));
@@ -562,12 +574,12 @@ fn relations(docs: &DocPages<'_>) -> DocPage {
             .map(|it| DocReference::new(it.page, it.name).text(it.title))
             .collect();
         page.link_groups.push(DocLinkGroup {
-            title: "Own relations",
+            title: "Vendor relations",
             entries,
         });
         page.notes.push(format!(
-            "Relations with the prefix `{namespace}` are this server's own, and their pages are its vendor's. A client that \
-             does not know them passes them over."
+            "Relations with the prefix `{namespace}` are extensions of this server, and its vendor documents them. A client that \
+             does not know them can ignore them."
         ));
     }
     let entries = FunctionName::VALUES
@@ -584,28 +596,30 @@ fn relations(docs: &DocPages<'_>) -> DocPage {
 fn capability(docs: &DocPages<'_>) -> DocPage {
     let api = docs.api;
     let title = "Capability declaration".to_owned();
-    let summary =
-        "What this server supports, for machines: one JSON document, readable without a key.";
+    let summary = "What this server supports, as one JSON document. No key is needed to read it.";
     let mut page = open("capabilities", DocSubject::Topic, title, summary);
-    page.notes.push("A program reads it once and then knows which kinds, operations, fields and helpers there are. What is not in it is not supported, and is answered with `NOT_IMPLEMENTED`.".to_owned());
+    page.notes.push("A program reads it once to learn which kinds, operations, fields and helpers the server supports. Anything else is unsupported and gets the error code `NOT_IMPLEMENTED`.".to_owned());
     page.notes
         .push(format!("Declared behaviours: {}.", behaviours(docs)));
     let rows = [
         ("declaration_version", "1"),
         (
             "dialect",
-            "prefix of relations, header of the key, names that a deployment sets",
+            "prefix of relations, header of the API key, and other names that the operator sets",
         ),
         ("response_style", "`table` or `examples`"),
         ("limits", "sizes of pages"),
         (
             "collections",
-            "for each kind: operations, collections below a record, links, and fields with type, values and flags",
+            "for each kind: operations, collections of a record, links, and fields with type, values and flags",
         ),
         ("helpers", "relation, and whether a key is needed"),
-        ("action_functions", "what helpers do besides"),
-        ("person_matching", "the method in words"),
-        ("behaviours", "what the suite may hold the server to"),
+        ("action_functions", "supported action functions of helpers"),
+        ("person_matching", "a description of the method"),
+        (
+            "behaviours",
+            "behaviours that the conformance suite may check",
+        ),
     ];
     let rows = rows.map(|(name, text)| (format!("`{name}`"), text.to_owned()));
     page.tables.push(DocTable {
@@ -614,7 +628,7 @@ fn capability(docs: &DocPages<'_>) -> DocPage {
     });
     page.requests = docs
         .examples()
-        .public("Read what is supported", &Target::Capabilities)
+        .public("Read the capability document", &Target::Capabilities)
         .into_iter()
         .collect();
     let document = capabilities(api, docs.base);

@@ -1,4 +1,6 @@
-//! One page for each type of fields: the plain ones, and every nested object (TYP-01 to TYP-12).
+//! The pages of field types: the plain ones, and every nested object.
+//!
+//! Requirements: TYP-01 to TYP-12.
 
 use std::sync::LazyLock;
 
@@ -12,35 +14,35 @@ use svc_core::{
 use super::{DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, access::FieldAccess, open};
 use crate::documents::{example::of_object, is_same};
 
-/// What stands in front of a type's name in the name of its page.
+/// The prefix of a type in the name of its page.
 pub(super) const PREFIX: &str = "type-";
 
-/// The plain types: name, what it is, and an example as JSON.
+/// The plain types: the name, a description, and an example as JSON.
 const PLAIN: &[(&str, &str, &str)] = &[
     ("string", "A JSON string.", "\"Rosa\""),
     (
         "integer",
-        "A JSON number without a fraction, of at most 64 bits. `7.0` is no integer.",
+        "A JSON number without a fraction, of at most 64 bits. `7.0` is not an integer.",
         "7",
     ),
     (
         "float",
-        "A JSON number, kept as a binary float of 64 bits.",
+        "A JSON number, stored as a 64-bit binary floating-point number.",
         "39.8",
     ),
     (
         "number",
-        "An amount of money: a JSON number of at most 16 digits before the point and 6 behind it, not negative, kept digit for digit and never rounded.",
+        "An amount of money: a JSON number of at most 16 digits before the decimal point and 6 after it. It is not negative, stored digit for digit, and never rounded.",
         "25.5",
     ),
     (
         "boolean",
-        "`true` or `false`. A string with these letters is refused.",
+        "`true` or `false`. The strings `\"true\"` and `\"false\"` are rejected.",
         "true",
     ),
     (
         "datetime",
-        "An ISO 8601 moment as a string. It is taken with `Z` or an offset, kept in microseconds, and sent in UTC.",
+        "An ISO 8601 timestamp as a string. It needs `Z` or an offset, is stored with microseconds, and is returned in UTC.",
         "\"2026-03-14T17:30:00Z\"",
     ),
     (
@@ -50,12 +52,12 @@ const PLAIN: &[(&str, &str, &str)] = &[
     ),
     (
         "enum",
-        "A string that is one of the listed values, in the same letters. Any other is refused.",
+        "A string that is one of the listed values, with the same case. Any other value is rejected.",
         "\"confirmed\"",
     ),
     (
         "flexenum",
-        "A string: one of the listed values, or any other.",
+        "A string: one of the listed values or any other value.",
         "\"personal\"",
     ),
     (
@@ -65,12 +67,12 @@ const PLAIN: &[(&str, &str, &str)] = &[
     ),
     (
         "map",
-        "An object whose keys are free and whose values are strings. `null` removes a key.",
+        "An object with any keys and with strings as values. `null` removes a key.",
         "{\"shirt_size\":\"M\"}",
     ),
 ];
 
-/// Every nested object of the interface, each once, with the name of its page behind the prefix.
+/// Every nested object of the specification, each once, with the name of its page after the prefix.
 static OBJECTS: LazyLock<Vec<(String, &'static ObjectSchema)>> = LazyLock::new(|| {
     let mut objects = Vec::new();
     let kinds = Kind::ALL.iter().map(|kind| kind.schema().fields);
@@ -96,7 +98,7 @@ fn collect(table: &'static ObjectSchema, objects: &mut Vec<(String, &'static Obj
     }
 }
 
-/// The name of the page of a type; for an array, that of its elements.
+/// Returns the name of the page of a type; for an array, that of its elements.
 pub(super) fn page_name(ty: &ValueType) -> String {
     let name = match ty {
         ValueType::Integer => "integer",
@@ -119,7 +121,7 @@ pub(super) fn page_name(ty: &ValueType) -> String {
     format!("{PREFIX}{name}")
 }
 
-/// The name of each page of a type.
+/// Returns the names of the pages of all types.
 pub(super) fn names() -> impl Iterator<Item = String> {
     let plain = PLAIN.iter().map(|(name, ..)| *name);
     plain
@@ -127,7 +129,7 @@ pub(super) fn names() -> impl Iterator<Item = String> {
         .map(|name| format!("{PREFIX}{name}"))
 }
 
-/// Links to the pages of all types: the plain ones, then the objects.
+/// Returns links to the pages of all types: the plain ones, then the objects.
 pub(super) fn lists(docs: &DocPages<'_>) -> Vec<DocLinkGroup> {
     let link = |name: &str| DocReference::new(docs.href(&format!("{PREFIX}{name}")), name);
     let plain = PLAIN
@@ -147,7 +149,7 @@ pub(super) fn lists(docs: &DocPages<'_>) -> Vec<DocLinkGroup> {
     ]
 }
 
-/// The page of a type; `None` for a name that no type has.
+/// Returns the page of a type; `None` for an unknown type.
 pub(super) fn page(docs: &DocPages<'_>, page_name: &str) -> Option<DocPage> {
     let name = page_name.strip_prefix(PREFIX)?;
     let begin = |text: &str| {
@@ -161,14 +163,14 @@ pub(super) fn page(docs: &DocPages<'_>, page_name: &str) -> Option<DocPage> {
     if let Some((_, text, example)) = PLAIN.iter().find(|(known, ..)| *known == name) {
         let mut page = begin(text);
         page.notes
-            .push("`[]` behind a type is an array of such values. An array is always replaced as a whole.".to_owned());
+            .push("`[]` after a type means an array of such values. An array is always replaced as a whole.".to_owned());
         page.example = Json::read(example.as_bytes(), &JsonLimits::default()).ok();
         page.link_groups = users(docs, page_name);
         return Some(page);
     }
     let (_, schema) = OBJECTS.iter().find(|(known, _)| known == name)?;
     let mut page = begin(
-        "An object inside a record. It can be read and written where the field that holds it can.",
+        "An object in a record. It can be read and written if the field that contains it can.",
     );
     page.fields = schema
         .fields
@@ -184,7 +186,8 @@ pub(super) fn page(docs: &DocPages<'_>, page_name: &str) -> Option<DocPage> {
     Some(page)
 }
 
-/// The pages of kinds and objects with fields of a type; none for a type that nearly all have.
+/// Returns links to the kinds and objects with fields of a type; none for a type that nearly all of
+/// them use.
 fn users(docs: &DocPages<'_>, name: &str) -> Vec<DocLinkGroup> {
     let has = |table: &ObjectSchema| {
         table
@@ -209,7 +212,7 @@ fn users(docs: &DocPages<'_>, name: &str) -> Vec<DocLinkGroup> {
         );
     }
     vec![DocLinkGroup {
-        title: "Where it is used",
+        title: "Used in",
         entries,
     }]
 }

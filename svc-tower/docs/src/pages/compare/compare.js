@@ -1,4 +1,5 @@
-// Two servers side by side: takes the other one's capability document, and shows what was found. Nothing leaves the browser.
+// Compares this server with another one: reads the capability document of the other one, and shows the result. Nothing leaves the
+// browser.
 
 import { el, fill, newId } from "./dom.js";
 import { compare } from "./compare_diff.js";
@@ -9,13 +10,13 @@ import { label } from "./picture.js";
 const root = document.getElementById("compare");
 const { capabilities } = root.dataset;
 
-/** What this server declares, which is read once. */
+/** The declaration of this server, read once. */
 let ours = null;
 
 async function own() {
   if (ours === null) {
     const answer = await fetch(capabilities, { credentials: "omit", headers: { Accept: "application/hal+json" } });
-    if (!answer.ok) throw new Unreadable(`This server's own document cannot be read: ${answer.status} ${answer.statusText}`);
+    if (!answer.ok) throw new Unreadable(`The capability document of this server cannot be read: ${answer.status} ${answer.statusText}`);
     ours = read(await answer.text());
   }
   return ours;
@@ -27,10 +28,10 @@ const file = el("input", { id: `${id}-file`, type: "file", accept: ".json,applic
 const wrong = el("div", { class: "errors", role: "alert" });
 const found = el("div", { class: "found" });
 
-/** What is wrong, at the field that it is wrong in. */
+/** Shows problems at the field that has them. */
 function refuse(problems) {
   paper.setAttribute("aria-invalid", "true");
-  fill(wrong, el("p", {}, "This cannot be compared."), el("ul", {}, problems.slice(0, 10).map((problem) => el("li", {}, problem))));
+  fill(wrong, el("p", {}, "This document cannot be compared."), el("ul", {}, problems.slice(0, 10).map((problem) => el("li", {}, problem))));
 }
 
 let turn = 0;
@@ -56,7 +57,7 @@ async function show(document_) {
 }
 
 function result(all, here, there, picture) {
-  const heading = el("h2", { tabindex: "-1" }, "What differs");
+  const heading = el("h2", { tabindex: "-1" }, "Differences");
   const place = el("div", {}, tables(all, false));
   const whole = el("input", { type: "checkbox", onchange: () => fill(place, tables(all, whole.checked)) });
   const plain = el("pre", { tabindex: "0", role: "region", "aria-label": "The comparison as text" }, text(all, here, there));
@@ -69,42 +70,42 @@ function result(all, here, there, picture) {
     } catch {
       details.open = true;
       getSelection().selectAllChildren(plain);
-      said.textContent = " The browser keeps the clipboard closed: copy the text below.";
+      said.textContent = " The browser does not allow access to the clipboard: copy the text below.";
     }
   };
   fill(
     found,
     heading,
     el("p", { class: "summary" }, sentence(all)),
-    el("p", {}, "Here: ", el("code", {}, label(here.address, 200)), ". There: ", there.address === "" ? "no address named" : el("code", {}, label(there.address, 200)), "."),
+    el("p", {}, "This server: ", el("code", {}, label(here.address, 200)), ". Other server: ", there.address === "" ? "no address declared" : el("code", {}, label(there.address, 200)), "."),
     there.notes.map((note) => el("p", { class: "note" }, note)),
     el("p", {}, el("button", { type: "button", onclick: take }, "Copy as text"), said),
     picture,
-    el("p", {}, el("label", {}, whole, " Show what is the same, too")),
+    el("p", {}, el("label", {}, whole, " Also show equal rows")),
     place,
     details,
   );
   heading.focus();
 }
 
-/** The text of a file that was chosen or dropped. */
+/** Reads the text of a file that was chosen or dropped. */
 async function open(chosen) {
   if (chosen === undefined || chosen === null) return;
   if (chosen.size > LONGEST) {
     fill(found);
-    refuse([`The file has ${chosen.size.toLocaleString("en")} bytes, and at most ${LONGEST.toLocaleString("en")} are read. A capability document has some 70,000.`]);
+    refuse([`The file has ${chosen.size.toLocaleString("en")} bytes; the maximum is ${LONGEST.toLocaleString("en")}. A capability document has about 70,000.`]);
     return;
   }
   paper.value = await chosen.text();
   show(paper.value);
 }
 
-/** A text that is too long for the field never gets there. */
+/** Rejects a text that is too long for the field. */
 function pasted(event) {
   const length = event.clipboardData?.getData("text/plain").length ?? 0;
   if (length <= LONGEST) return;
   event.preventDefault();
-  refuse([`The text has ${length.toLocaleString("en")} characters, and at most ${LONGEST.toLocaleString("en")} are read.`]);
+  refuse([`The text has ${length.toLocaleString("en")} characters; the maximum is ${LONGEST.toLocaleString("en")}.`]);
 }
 
 function begin() {
@@ -112,9 +113,9 @@ function begin() {
     "form",
     { class: "other", "aria-label": "The other server", onsubmit: (event) => { event.preventDefault(); show(paper.value); } },
     el("label", { for: id }, "Capability document of the other server"),
-    el("p", { class: "note", id: `${id}-hint` }, "Its entry point links to it as “service-meta”. Paste it, choose its file, or drop the file here. It is compared in this browser and sent nowhere."),
+    el("p", { class: "note", id: `${id}-hint` }, "Its entry point links to it as “service-meta”. Paste it, choose its file, or drop the file here. The comparison runs in this browser; nothing is sent."),
     paper,
-    el("p", { class: "choose" }, el("label", { for: file.id }, "Its file"), file),
+    el("p", { class: "choose" }, el("label", { for: file.id }, "File"), file),
     el("button", { type: "submit" }, "Compare"),
     wrong,
   );

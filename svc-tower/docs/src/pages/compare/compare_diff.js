@@ -1,11 +1,11 @@
-// What two servers declare, side by side: tables of rows, each with a verdict.
+// The differences between the declarations of two servers: tables of rows, each with a verdict.
 
-/** Verdicts. `HERE` and `THERE`: only one of them has it. */
+/** Verdicts. `HERE` and `THERE`: only one of the servers has it. */
 export const [SAME, DIFFERS, HERE, THERE] = ["same", "differs", "here", "there"];
 
 const row = (name, here, there, verdict) => ({ name, here, there, verdict });
 
-/** A row of something that each either has or has not. */
+/** Returns a row for something that each server either has or does not have. */
 function has(name, here, there) {
   const text = (is) => (is ? "yes" : "no");
   return row(name, text(here), text(there), here && there ? SAME : here ? HERE : THERE);
@@ -13,22 +13,22 @@ function has(name, here, there) {
 
 const union = (one, other) => [...new Set([...one, ...other])];
 
-/** Rows of two sets. */
+/** Returns the rows of two sets. */
 const ofSets = (here, there, name = (it) => it) => union(here, there).map((it) => has(name(it), here.has(it), there.has(it)));
 
-/** The properties of a field, each in words. */
+/** The properties of a field, each as a text. */
 const PROPERTIES = [
   (field) => field.type,
   (field) => (field.computed ? "set by the server" : field.writable ? "can be written" : "cannot be written"),
-  (field) => (field.readable ? "is sent" : "is not sent"),
+  (field) => (field.readable ? "can be read" : "cannot be read"),
   (field) => (field.required ? "required" : "not required"),
-  (field) => (field.minimum === null ? "no least value" : `at least ${field.minimum}`),
-  (field) => (field.maximum === null ? "no greatest value" : `at most ${field.maximum}`),
-  (field) => (field.longest === null ? "of any length" : `at most ${field.longest} characters`),
+  (field) => (field.minimum === null ? "no minimum" : `at least ${field.minimum}`),
+  (field) => (field.maximum === null ? "no maximum" : `at most ${field.maximum}`),
+  (field) => (field.longest === null ? "any length" : `at most ${field.longest} characters`),
   (field) => (field.default === null ? "no default" : `default ${field.default}`),
 ];
 
-/** The values that only one of two fields lists. */
+/** Returns the values that only one of two fields lists. */
 function values(one, other) {
   if (one.values === null) return other.values === null ? null : "lists no values";
   if (other.values === null) return `one of ${[...one.values].join(", ")}`;
@@ -48,8 +48,8 @@ function field(name, here, there) {
   return ours === "" && theirs === "" ? row(name, here.type, there.type, SAME) : row(name, ours, theirs, DIFFERS);
 }
 
-/** A kind in short. */
-const gist = (kind) => (kind === undefined ? "no" : `${[...kind.operations].join(", ") || "no operation of its own"}; ${kind.fields.size} fields`);
+/** Returns a kind in short. */
+const gist = (kind) => (kind === undefined ? "no" : `${[...kind.operations].join(", ") || "no operations"}; ${kind.fields.size} fields`);
 
 function kindRow(name, here, there) {
   if (here === undefined || there === undefined) return row(name, gist(here), gist(there), there === undefined ? HERE : THERE);
@@ -64,7 +64,7 @@ function helper(name, here, there) {
   return row(name, ours, theirs, ours === theirs ? SAME : DIFFERS);
 }
 
-/** All tables. Those of a kind are made where both have the kind: else its one row says all. */
+/** Returns all tables. A kind has its own tables only if both servers have it; otherwise its one row is sufficient. */
 export function compare(here, there) {
   const names = union(here.kinds.keys(), there.kinds.keys()).toSorted();
   const shared = names.filter((name) => here.kinds.has(name) && there.kinds.has(name));
@@ -77,7 +77,7 @@ export function compare(here, there) {
       return { title: `Fields of ${name}`, kind: name, rows: union(ours.keys(), theirs.keys()).map((path) => field(path, ours.get(path), theirs.get(path))) };
     }),
     { title: "Links", rows: each("links") },
-    { title: "Collections below records", rows: each("sub") },
+    { title: "Collections of records", rows: each("sub") },
     { title: "Filters", rows: each("filter") },
     { title: "Orders", rows: each("order") },
     { title: "Helpers", rows: union(here.helpers.keys(), there.helpers.keys()).toSorted().map((name) => helper(name, here.helpers.get(name), there.helpers.get(name))) },
@@ -89,7 +89,7 @@ export function compare(here, there) {
   return tables.filter(({ rows }) => rows.length > 0);
 }
 
-/** How many rows have each verdict. */
+/** Returns the number of rows with each verdict. */
 export function tally(tables) {
   const rows = tables.flatMap(({ rows }) => rows);
   return Object.fromEntries([SAME, DIFFERS, HERE, THERE].map((verdict) => [verdict, rows.filter((it) => it.verdict === verdict).length]));

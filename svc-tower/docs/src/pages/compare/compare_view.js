@@ -1,10 +1,10 @@
-// What was compared, as tables, on the map, and as a text to copy.
+// The comparison as tables, on the map, and as a text to copy.
 
 import { el } from "./dom.js";
 import { DIFFERS, HERE, SAME, THERE, tally } from "./compare_diff.js";
 import { badge, copy, label } from "./picture.js";
 
-/** Rows of a table at most, and letters of one text: a document may be made to be long. */
+/** The maximum number of rows of a table, and of characters of a text: a document may be very long. */
 const MOST_ROWS = 400;
 const LONGEST = 1000;
 
@@ -12,7 +12,7 @@ const WORDS = { [SAME]: "the same", [DIFFERS]: "differs", [HERE]: "only here", [
 
 const shown = (text) => label(text, LONGEST);
 
-/** A table with the rows that differ, or with all. */
+/** Returns a table with the rows that differ, or with all. */
 function table({ title, rows }, isWhole) {
   const wanted = isWhole ? rows : rows.filter(({ verdict }) => verdict !== SAME);
   if (wanted.length === 0) return null;
@@ -31,17 +31,17 @@ function table({ title, rows }, isWhole) {
 
 export const tables = (all, isWhole) => all.map((one) => table(one, isWhole));
 
-/** What was found, in one sentence. */
+/** Returns the result as one sentence. */
 export function sentence(all) {
   const count = tally(all);
   const unlike = count[DIFFERS] + count[HERE] + count[THERE];
-  if (unlike === 0) return `Both declare the same: ${count[SAME]} things.`;
+  if (unlike === 0) return `Both servers declare the same: ${count[SAME]} equal rows.`;
   return `${count[HERE]} only here, ${count[THERE]} only there, ${count[DIFFERS]} differ, ${count[SAME]} the same.`;
 }
 
-/** The whole as a text. */
+/** Returns the whole comparison as a text. */
 export function text(all, here, there) {
-  const lines = ["Capabilities compared", `here:  ${shown(here.address)}`, `there: ${shown(there.address) || "no address named"}`, sentence(all)];
+  const lines = ["Capabilities compared", `here:  ${shown(here.address)}`, `there: ${shown(there.address) || "no address declared"}`, sentence(all)];
   for (const { title, rows } of all) {
     const unlike = rows.filter(({ verdict }) => verdict !== SAME);
     if (unlike.length === 0) continue;
@@ -57,7 +57,7 @@ export function text(all, here, there) {
   return `${lines.join("\n")}\n`;
 }
 
-/** Marks something on the map: by its look, and by a word where it is not in both. */
+/** Marks a node on the map: by its style, and by a word if only one of the servers has it. */
 function mark(node, here, there, unlike = 0) {
   node.classList.remove("off");
   node.removeAttribute("aria-label");
@@ -65,13 +65,13 @@ function mark(node, here, there, unlike = 0) {
   const name = node.querySelector("text").textContent;
   const badged = here && there ? (unlike > 0 ? `≠ ${unlike}` : null) : here ? "only here" : there ? "only there" : null;
   if (badged !== null) badge(node, badged);
-  // What is seen is said, and what it means.
+  // The label contains what is visible, and its meaning.
   const seen = badged === null ? name : `${name} ${badged}`;
   const meant = !here ? "on neither" : unlike === 0 ? "the same" : unlike === 1 ? "one difference" : `${unlike} differences`;
   node.setAttribute("aria-label", here === there ? `${seen}: ${meant}` : seen);
 }
 
-/** The map of both. */
+/** Returns the map of both servers. */
 export async function map(all, here, there) {
   const svg = await copy();
   const unlike = (isOf) => all.reduce((sum, { kind, rows }) => sum + rows.filter((row) => row.verdict !== SAME && isOf(kind, row.name)).length, 0);
@@ -94,7 +94,7 @@ export async function map(all, here, there) {
     const isIn = (declared) => path.dataset.links.split(" ").some((link) => declared.kinds.get(link.split(".")[0])?.links.has(link.split(".")[1]));
     look(path, isIn(here), isIn(there));
   }
-  const legend = [["both", "in both; ≠ and a number: so many differences"], ["here", "only here: on this server, not on the other one"], ["there", "only there: on the other one, not on this server"], ["off", "on neither"]];
+  const legend = [["both", "on both; ≠ with the number of differences"], ["here", "only here: on this server, not on the other one"], ["there", "only there: on the other one, not on this server"], ["off", "on neither"]];
   return el("figure", { class: "map" },
     el("div", { class: "map-box", tabindex: "0", role: "region", "aria-label": "Both servers on the map" }, svg),
     el("figcaption", {}, el("ul", { class: "map-legend" }, legend.map(([name, said]) => el("li", {}, el("span", { class: `tint ${name}`, "aria-hidden": "true" }), ` ${said}`)))));

@@ -1,5 +1,7 @@
-//! Two servers side by side: a page whose scripts compare the capability document of another server
-//! with this one's (CAP-04).
+//! The page that compares this server with another one. Its scripts compare the capability
+//! documents of both.
+//!
+//! Requirements: CAP-04.
 
 use maud::{Markup, html};
 use svc_core::link::Target;
@@ -7,7 +9,7 @@ use svc_core::link::Target;
 use super::static_files::{Files, StaticFile};
 use crate::media::MediaType;
 
-/// The files of the page, which lie among those of the explorer and use some of them.
+/// The files of the page. They are stored with those of the explorer and use some of them.
 pub(super) const FILES: &[StaticFile] = &[
     ("compare.css", MediaType::Css, include_str!("compare.css")),
     ("compare.js", MediaType::Script, include_str!("compare.js")),
@@ -28,14 +30,14 @@ pub(super) const FILES: &[StaticFile] = &[
     ),
 ];
 
-/// What the script fills, and what stands there without scripts.
+/// Returns the element that the script fills, with the text for browsers without scripts.
 pub(super) fn contents(files: &Files, href: &dyn Fn(&Target) -> String) -> Markup {
     let file = |name: &str| href(&files.target(name));
     let capabilities = href(&Target::Capabilities);
     html! {
         link rel="stylesheet" href=(file("compare.css"));
         div id="compare" class="compare" data-capabilities=(capabilities) {
-            p { "The comparison needs JavaScript. Without it, read what this server declares: its " a href=(capabilities) { "capability document" } "." }
+            p { "The comparison needs JavaScript. Without JavaScript, read the " a href=(capabilities) { "capability document" } " of this server." }
         }
         script type="module" src=(file("compare.js")) {}
     }

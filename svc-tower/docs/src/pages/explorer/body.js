@@ -1,4 +1,4 @@
-// The body of a request while it is written: as fields, or as JSON text, one made from the other.
+// The body of a request in a form: as fields, or as JSON text. Each can be converted to the other.
 
 import { el, fill, newId } from "./dom.js";
 import { forms } from "./form.js";
@@ -7,7 +7,7 @@ import { problemItem } from "./problems.js";
 
 const INDENT = "  ";
 
-/** A body for a schema. `record` is what a change begins with, `initial` what a new record has already. */
+/** A body for a schema. `record` is the record to change, `initial` has the initial values of a new record. */
 export class Body {
   constructor(schema, { record, initial }) {
     this.schema = schema;
@@ -19,7 +19,7 @@ export class Body {
     this.node = el("div", {}, el("p", {}, this.turn), this.holder);
   }
 
-  /** What is sent: the text as it was written, or the fields; of a change what differs. */
+  /** The body to send: the text, or the fields. For a change, only the fields that differ. */
   json() {
     if (this.text !== null) return this.text.area.value.trim();
     return toJson(this.fields());
@@ -29,12 +29,12 @@ export class Body {
     return this.isChange ? this.form.changes() : this.form.body();
   }
 
-  /** Whether it is JSON; says where it is not. */
+  /** Returns whether the text is JSON; shows an error if it is not. */
   isReady() {
     return this.text === null || this.text.read() !== undefined;
   }
 
-  /** Shows problems at their places; gives back those that belong to none. */
+  /** Shows problems at their fields; returns those without a field. */
   show(problems) {
     return this.text === null ? this.form.show(problems) : this.text.show(problems);
   }
@@ -52,7 +52,7 @@ export class Body {
     const form = forms.make(this.schema, this.isChange ? merged(this.form.initial, value) : value);
     const lost = this.unknown(value, form);
     if (lost.length > 0) {
-      this.text.complain(`The fields cannot show ${lost.join(", ")}: it can be sent as JSON only.`, placeOf(this.text.area.value, lost[0]));
+      this.text.complain(`The fields cannot show ${lost.join(", ")}. Send the body as JSON.`, placeOf(this.text.area.value, lost[0]));
       return;
     }
     if (this.isChange) form.before = this.form.before;
@@ -63,23 +63,23 @@ export class Body {
     this.turn.focus();
   }
 
-  /** The members of a text that its fields would not send as they stand. */
+  /** Returns the members of a text that the fields cannot send unchanged. */
   unknown(value, form) {
-    if (!isObject(value)) return ["what is no object"];
+    if (!isObject(value)) return ["a value that is not an object"];
     const shown = this.isChange ? form.changesFrom(this.form.before) : form.body();
     return Object.keys(value).filter((name) => toJson(sorted(shown[name])) !== toJson(sorted(value[name])));
   }
 }
 
 
-/** With the members of objects in one order. */
+/** Returns a value with the members of its objects in alphabetical order. */
 function sorted(value) {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.keys(value).toSorted().map((name) => [name, sorted(value[name])]));
 }
 
-/** A record after a merge patch (RFC 7396). */
+/** Returns a record after a merge patch (RFC 7396). */
 function merged(record, patch) {
   if (!isObject(patch)) return patch;
   const all = new Map(Object.entries(isObject(record) ? record : {}));
@@ -90,7 +90,7 @@ function merged(record, patch) {
   return Object.fromEntries(all);
 }
 
-/** The text, and what is wrong with it: each problem leads to its place. */
+/** The text with its problems; each problem has a button that selects its position. */
 class Text {
   constructor(text) {
     const id = newId();
@@ -100,7 +100,7 @@ class Text {
     this.node = el("div", { class: "field" }, el("label", { for: id }, "Body as JSON"), this.area, this.errors);
   }
 
-  /** Its value; undefined where it is no JSON: that is said, and the place is marked. */
+  /** Returns the value. If it is not JSON, shows an error at its position and returns undefined. */
   read() {
     this.clear();
     try {
@@ -135,7 +135,7 @@ class Text {
     this.add(el("li", {}, what), place)();
   }
 
-  /** What a server says of it, at the places that it names. */
+  /** Shows the problems that a server reports, at the positions that it names. */
   show(problems) {
     this.clear();
     const placed = problems.filter((problem) => problem.properties.length > 0);

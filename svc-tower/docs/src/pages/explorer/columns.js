@@ -1,4 +1,4 @@
-// The columns of a collection: from the schema of its records and from what is seen, chosen, and kept in this browser.
+// The columns of a table of records: from the schema and the records. The choice is stored in this browser.
 
 import { el, fill, newId } from "./dom.js";
 import { schemaOf } from "./declared.js";
@@ -7,30 +7,30 @@ import { during, say } from "./frame.js";
 import { isNested, toJson } from "./json.js";
 import { base } from "./server.js";
 
-/** Deeper nested values stand in one cell. */
+/** Values with deeper nesting are shown in one cell. */
 const DEEPEST = 4;
 
-/** So many columns at first. */
+/** The number of columns by default. */
 const FIRST = 6;
 
-/** What the first column says already, or what says nothing to people. */
+/** Fields that the first column already shows, or that are of little use to people. */
 const SELDOM = new Set(["id", "identifiers", "name", "title", "given_name", "family_name", "origin_system", "description", "modified_date"]);
 
 const isScalars = (value) => Array.isArray(value) && !value.some(isNested);
 
-/** A column: the steps that lead to its value, and its name, such as `email_addresses[0].address`. */
+/** A column: the steps to its value, and its name, such as `email_addresses[0].address`. */
 class Column {
   constructor(steps) {
     this.steps = steps;
     this.name = steps.map((step, at) => (typeof step === "number" ? `[${step}]` : at === 0 ? step : `.${step}`)).join("");
   }
 
-  /** Its value in a record; undefined where that has none. */
+  /** Returns its value in a record; undefined if the record has none. */
   of(record) {
     return this.steps.reduce((at, step) => (isNested(at) && Object.hasOwn(at, step) ? at[step] : undefined), record);
   }
 
-  /** The same as a text. */
+  /** Returns its value as a text. */
   textOf(record) {
     const value = this.of(record);
     if (value === undefined || value === null) return "";
@@ -39,13 +39,13 @@ class Column {
   }
 }
 
-/** The paths to all leaves of a value. */
+/** Returns the paths to all leaves of a value. */
 function* seenIn(value, steps = []) {
   if (!isNested(value) || isScalars(value) || steps.length >= DEEPEST) yield steps;
   else for (const [name, inner] of Object.entries(value)) yield* seenIn(inner, [...steps, Array.isArray(value) ? Number(name) : name]);
 }
 
-/** The paths to all leaves of a schema; of a list its first element. */
+/** Returns the paths to all leaves of a schema; for a list, those of its first element. */
 function* declaredIn(forms, schema, steps = []) {
   const shape = forms.plain(schema);
   const items = shape.items === undefined ? null : forms.plain(shape.items);
@@ -58,19 +58,19 @@ function* declaredIn(forms, schema, steps = []) {
   }
 }
 
-/** The columns of paths, each once. */
+/** Returns the columns of paths, each once. */
 function columnsOf(paths) {
   const all = new Map();
   for (const steps of paths.filter((steps) => steps.length > 0 && steps[0] !== "_embedded" && steps[1] !== "curies")) {
     const column = new Column(steps);
     if (!all.has(column.name)) all.set(column.name, column);
   }
-  // Links stand last.
+  // Links are last.
   const isLink = (column) => column.steps[0] === "_links";
   return [...all.values()].toSorted((one, other) => isLink(one) - isLink(other));
 }
 
-/** Those that are shown until somebody chooses: an address to write to, short fields, the date. */
+/** Returns the default columns: an e-mail address, short fields, the date. */
 function usual(all, records) {
   const isSeen = (column) => records.some((record) => column.textOf(record) !== "");
   const isShort = (column) => records.every((record) => column.textOf(record).length < 60);
@@ -80,7 +80,7 @@ function usual(all, records) {
   return [...first, ...named("created_date")];
 }
 
-/** The browser may keep nothing: then a choice lasts as long as its page. */
+/** The browser may refuse to store anything. A choice then lasts as long as the page. */
 function kept(use) {
   try {
     return use(localStorage);
@@ -89,10 +89,10 @@ function kept(use) {
   }
 }
 
-/** The steps of a name such as `email_addresses[0].address`. */
+/** Returns the steps of a name such as `email_addresses[0].address`. */
 const stepsOf = (name) => [...name.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([step, index]) => (index === undefined ? step : Number(index)));
 
-/** The columns of one kind of records: all of them, and those that are chosen. Only their names are kept, no value. */
+/** The columns of a kind: all, and the chosen ones. Only their names are stored, no values. */
 export class Columns {
   constructor(kind, records) {
     this.kind = kind;
@@ -105,7 +105,7 @@ export class Columns {
     this.chosen = names === null ? this.usual : names.map(named);
   }
 
-  /** Adds what the schema of the kind declares beside what is seen. */
+  /** Adds the columns that the schema of the kind declares. */
   async complete() {
     const schema = await schemaOf(this.kind);
     if (schema === null) return;
@@ -127,7 +127,7 @@ export class Columns {
     else kept((store) => store.setItem(this.place, JSON.stringify(chosen.map((column) => column.name))));
   }
 
-  /** A choice of columns; `changed` is called after each. */
+  /** Returns a form to choose columns; `changed` is called after each choice. */
   form(changed) {
     const count = el("span", {});
     const list = el("div", { class: "choice" });
@@ -156,7 +156,7 @@ export class Columns {
       try {
         await this.complete();
       } catch (error) {
-        say(`What the server declares cannot be read: ${error.message}`);
+        say(`The declaration of the server cannot be read: ${error.message}`);
       }
       boxes();
     });
@@ -164,7 +164,7 @@ export class Columns {
       "details",
       {},
       el("summary", {}, "Columns (", count, ")"),
-      el("div", { role: "group", "aria-label": "Columns" }, list, el("button", { type: "button", class: "small", onclick: reset }, "The usual ones")),
+      el("div", { role: "group", "aria-label": "Columns" }, list, el("button", { type: "button", class: "small", onclick: reset }, "Reset columns")),
     );
     node.addEventListener("toggle", begin, { once: true });
     return node;

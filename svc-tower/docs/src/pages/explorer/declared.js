@@ -1,8 +1,8 @@
-// Reads what the server declares: the list of its routes at first, and the rest when it is needed.
+// Reads what the server declares: first the list of its routes, the rest when needed.
 
 import { Route, capabilities, routes, server } from "./server.js";
 
-/** The document at an address of this server; one that the browser has is not sent again. */
+/** Returns the document at an address of this server; the browser revalidates a cached one. */
 async function read(address) {
   const how = { headers: { Accept: "application/json" }, cache: "no-cache", redirect: "error", credentials: "omit" };
   const response = await fetch(address, how);
@@ -12,7 +12,7 @@ async function read(address) {
 
 const known = new Map();
 
-/** The same, read once; whoever needs it after a failure tries again. */
+/** Returns the document, which is read once. After a failure the next call tries again. */
 function once(address) {
   if (!known.has(address)) known.set(address, read(address).catch((error) => { known.delete(address); throw error; }));
   return known.get(address);
@@ -25,11 +25,11 @@ export async function readRoutes() {
   server.extensionPrefix = list.extension_prefix;
   server.pageSize = list.max_pagesize;
   server.routes = list.routes.map((listed) => new Route(listed));
-  // A path without ids counts before one with them.
+  // A path without ids has priority over one with ids.
   server.routes.sort((one, other) => one.ids - other.ids);
 }
 
-/** Sees that the operations of a route have their bodies and parameters. */
+/** Loads the bodies and parameters of the operations of a route. */
 export async function describe(route) {
   if (!route?.form) return;
   const { item, components } = await once(route.form);
@@ -37,10 +37,10 @@ export async function describe(route) {
   for (const [method, operation] of Object.entries(item)) Object.assign((route.item[method] ??= {}), operation);
 }
 
-/** The capability document: what the server is able to do beside its routes. */
+/** Returns the capability document, which declares more than the routes. */
 export const readCapabilities = () => once(capabilities);
 
-/** The JSON Schema of a kind; null where the server declares none. */
+/** Returns the JSON Schema of a kind; null if the server declares none. */
 export async function schemaOf(kind) {
   const { schemas } = await readCapabilities();
   return schemas?.[kind] === undefined ? null : once(schemas[kind]);

@@ -1,14 +1,14 @@
-// Nodes, made without markup: every text becomes a text node, so nothing that a server sends can run.
+// Creates nodes without markup: every text becomes a text node, so nothing that a server sends can run.
 
-/** What is not seen, or turns the text around it; but for lines, tabs, and the joiners that words and pictures are made with. */
+/** Characters that are invisible or reverse the text around them, except line breaks, tabs and joiners. */
 export const UNSEEN = /(?![\t\n\r\u200c\u200d])[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
 const named = (letter) => `U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
-/** A text in which what is not seen is named. */
+/** Returns a text in which invisible characters are named. */
 export const plain = (text) => String(text).replace(UNSEEN, (unit) => `[${named(unit)}]`);
 
-/** Children as they are appended: of a text, what is not seen is named and marked. */
+/** Returns the children to append; in a text, invisible characters are named and marked. */
 function nodes(children) {
   return children.flat(9).flatMap((child) => {
     if (child === undefined || child === null) return [];
@@ -20,10 +20,10 @@ function nodes(children) {
   });
 }
 
-/** Attributes that are read by people. */
+/** Attributes that people read. */
 const READ = new Set(["aria-label", "placeholder", "title"]);
 
-/** A node with attributes, listeners (`onclick`) and children; what is null or undefined is left out. */
+/** Creates a node with attributes, listeners (`onclick`) and children; null and undefined are left out. */
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -31,26 +31,26 @@ export function el(tag, attributes = {}, ...children) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value === true ? "" : READ.has(name) ? plain(value) : String(value));
   }
-  // The text of an option has no nodes.
+  // An option can only contain text.
   if (tag === "option") node.append(...children.map(plain));
   else node.append(...nodes(children));
   return node;
 }
 
-/** Puts other children into a node. */
+/** Replaces the children of a node. */
 export function fill(node, ...children) {
   node.replaceChildren(...nodes(children));
   return node;
 }
 
-/** Prose in which pairs of backticks mark code. */
+/** Returns prose in which pairs of backticks mark code. */
 export function prose(text) {
   return String(text).split(/`([^`]*)`/).map((part, at) => (at % 2 === 1 ? el("code", {}, part) : part));
 }
 
 let made = 0;
 
-/** An id that no other node has. */
+/** Returns an id that no other node has. */
 export function newId() {
   made += 1;
   return `n${made}`;

@@ -1,4 +1,5 @@
-// The list of all exchanges of this tab: each can be looked at, copied and repeated; a write asks first. All of them can be a program.
+// The list of all exchanges of this tab, to open, copy and repeat; a write is repeated after a confirmation. They can be exported
+// as a program.
 
 import { el, fill } from "./dom.js";
 import { showAgain, showWrite, copy } from "./exchange.js";
@@ -12,14 +13,14 @@ import { base } from "./server.js";
 
 const isWrite = ({ request }) => request.method !== "GET";
 
-/** A table of all, and the program that they are, which is made when it is opened first. */
+/** Returns a table of all exchanges, and the program, which is created when it is first opened. */
 export function exchanges() {
   const program = el("details", {}, el("summary", {}, "As a program"));
   program.addEventListener("toggle", () => program.append(later(async () => (await import("./walk_form.js")).walkForm())), { once: true });
   return { node: el("div", {}, table(), program) };
 }
 
-/** The table, to which new ones are added as they come. */
+/** Returns the table; new exchanges are added to it. */
 function table() {
   const rows = el("tbody", {}, noted().map(row));
   whenNoted((done) => {
@@ -29,7 +30,7 @@ function table() {
   const all = el(
     "table",
     {},
-    el("caption", {}, `At most the last ${LONGEST}, the last one first; all are forgotten with the tab.`),
+    el("caption", {}, `The last ${LONGEST} exchanges, newest first. They are deleted when you close the tab.`),
     el("thead", {}, el("tr", {}, ["Method", "Path", "Status", "ms", "Actions"].map((name) => el("th", { scope: "col" }, name)))),
     rows,
   );
@@ -57,12 +58,12 @@ function row(done) {
   );
 }
 
-/** Repeats a request: a read at once, a write once somebody has said so. */
+/** Repeats a request: a read immediately, a write after a confirmation. */
 function repeat(done, opener) {
   if (!isWrite(done)) return sendAgain(done.request.guards, done);
   const { method, address, guards } = done.request;
   const hasKey = guards["Idempotency-Key"] !== undefined;
-  // To another API key the same Idempotency-Key is new.
+  // With another API key, the same Idempotency-Key is new.
   const isSame = hasKey && done.request.keyTurn === auth()?.turn;
   const dialog = el("dialog", { "aria-label": "Repeat a write", onclose: () => { dialog.remove(); opener.focus(); } });
   const choice = (text, again) => el("button", { type: "button", onclick: () => { dialog.close(); sendAgain(again, done); } }, text);
@@ -71,8 +72,8 @@ function repeat(done, opener) {
     dialog,
     el("h2", {}, "Send this write again?"),
     el("p", {}, el("code", {}, `${method} ${address}`)),
-    el("p", {}, isSame ? "With its own Idempotency-Key nothing is done twice: the server gives its answer again. With a new one it is done once more." : "It is done once more."),
-    el("p", { class: "copies" }, isSame ? choice("Ask for its answer again", guards) : null, choice("Do it once more", renewed), el("button", { type: "button", onclick: () => dialog.close() }, "Cancel")),
+    el("p", {}, isSame ? "With the same Idempotency-Key the server only returns the first response again. With a new one it executes the request again." : "The server executes the request again."),
+    el("p", { class: "copies" }, isSame ? choice("Get the first response", guards) : null, choice("Execute it again", renewed), el("button", { type: "button", onclick: () => dialog.close() }, "Cancel")),
   );
   document.body.append(dialog);
   dialog.showModal();

@@ -1,4 +1,4 @@
-// The explorer: reads a resource, shows it, follows its links, and offers the writes that this server declares.
+// The explorer: reads and shows a resource, follows its links, and offers the writes that the server declares.
 
 import { readRoutes } from "./declared.js";
 import { el, fill } from "./dom.js";
@@ -36,7 +36,7 @@ function show() {
 
 let turn = 0;
 
-/** Reads what is at an address and shows it; `after` is the write that changed it. */
+/** Reads an address and shows it; `after` is the write that changed it. */
 async function read(address, after) {
   turn += 1;
   const mine = turn;
@@ -45,7 +45,7 @@ async function read(address, after) {
   if (!isOurs(address)) {
     showNothing(address);
     showNone();
-    say(`This is no address of the interface: ${address}`);
+    say(`This is not an address of the API: ${address}`);
     return;
   }
   if (after === null) say("Reading …");
@@ -59,12 +59,12 @@ async function read(address, after) {
   try {
     const done = await send({ method: "GET", address }, auth());
     if (mine !== turn) return;
-    if (after === null) say(`GET was answered with ${done.status}.`);
+    if (after === null) say(`GET returned ${done.status}.`);
     showRead(done);
     showResource(done, address);
   } catch (error) {
     if (mine !== turn) return;
-    // What was there before has another address.
+    // The previous resource has another address.
     if (after === null) {
       showNothing(address);
       showNone();
@@ -75,13 +75,13 @@ async function read(address, after) {
 
 async function start() {
   if (new URL(base).origin !== location.origin) {
-    say(`This explorer reads what begins with ${base}. Open it under that address.`);
+    say(`This explorer only works at ${base}. Open it at that address.`);
     return;
   }
   try {
     await readRoutes();
   } catch (error) {
-    say(`What the server declares cannot be read: ${error.message}`);
+    say(`The declaration of the server cannot be read: ${error.message}`);
     return;
   }
   begin(read);

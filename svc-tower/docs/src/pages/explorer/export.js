@@ -1,4 +1,4 @@
-// Records as a file: what is seen, or everything by `next`, as CSV or as JSON in lines.
+// Saves records as a file: those of the page, or all by `next`, as CSV or as lines of JSON.
 
 import { el, fill, newId } from "./dom.js";
 import { send } from "./http.js";
@@ -7,16 +7,16 @@ import { auth } from "./key.js";
 import { save } from "./save.js";
 import { isOurs, nameOf, server } from "./server.js";
 
-/** A text that spreadsheets would take for a formula is marked as a text. */
+/** A text that a spreadsheet would read as a formula gets a mark. */
 const FORMULA = /^[\s]*[=+\-@＝＋－＠]|^[\t\r\n]/;
 
-/** A text as a cell. */
+/** Returns a text as a cell. */
 function textCell(text) {
   const safe = FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n;]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** What a record has in a column: a number is no formula, also one with a sign. */
+/** Returns the value of a column in a record. A number is not a formula, even with a sign. */
 function cell(column, record) {
   const inner = column.of(record);
   return inner instanceof Digits ? inner.text : textCell(column.textOf(record));
@@ -27,7 +27,7 @@ const FORMATS = {
   CSV: {
     ending: "csv",
     type: "text/csv;charset=utf-8",
-    // The mark by which spreadsheets know the encoding.
+    // The byte order mark lets spreadsheets detect the encoding.
     head: (columns) => `\uFEFF${columns.map(({ name }) => textCell(name)).join(",")}\r\n`,
     page: (columns, page) => page.records.map((record) => `${columns.map((column) => cell(column, record)).join(",")}\r\n`).join(""),
   },
@@ -40,13 +40,13 @@ const FORMATS = {
   },
 };
 
-/** The pages of a collection from an address on, each as `{ text, name, records }`. */
+/** Returns a page of a collection as `{ text, name, records }`. */
 export const pageOf = (done) => {
   const [name, records] = Object.entries(done.json?._embedded ?? {})[0] ?? ["", []];
   return { text: done.text, name, records: [records].flat(), total: Number(done.json?.total_records), next: done.json?._links?.next?.href };
 };
 
-/** The form: a format, how much, and how far it is. `columns` are those that are chosen when it begins. */
+/** Returns the form: format, extent and progress. `columns` returns the columns chosen at the start. */
 export function exportForm(seen, address, columns) {
   const id = newId();
   const format = el("select", { id }, Object.keys(FORMATS).map((name) => el("option", {}, name)));
@@ -83,13 +83,13 @@ export function exportForm(seen, address, columns) {
         bar.value = one.total > 0 ? read / one.total : 0;
         fill(status, `${read} of ${Number.isNaN(one.total) ? "?" : one.total} records read.`);
       };
-      // Who leaves the page stops it, too.
+      // Leaving the page also stops the export.
       await walk(begin(address), (one) => { file.add(one); tell(one); }, () => (isStopped ||= !bar.isConnected));
       if (!isStopped) file.save();
       fill(status, isStopped ? `Stopped after ${count(read)}.` : `${count(read)} saved.`);
     } catch (error) {
       isStopped = true;
-      fill(status, `${error.message} Until then, ${count(read)} were read.`);
+      fill(status, `${error.message} ${count(read)} read before that.`);
     }
     if (isStopped && read > 0) fill(saved, el("button", { type: "button", onclick: file.save }, `Save these ${count(read)}`));
     for (const node of [stop, bar]) node.hidden = true;
@@ -104,7 +104,7 @@ export function exportForm(seen, address, columns) {
     "details",
     {},
     el("summary", {}, "Export"),
-    el("p", { class: "hint" }, "CSV has the columns that are shown; NDJSON has every record as it was received, one on each line."),
+    el("p", { class: "hint" }, "CSV has the visible columns; NDJSON has every record as received, one on each line."),
     el("div", { class: "copies" }, el("label", { for: id }, "Format"), format, buttons, stop),
     bar,
     status,
@@ -114,7 +114,7 @@ export function exportForm(seen, address, columns) {
 
 const count = (number) => `${number} record${number === 1 ? "" : "s"}`;
 
-/** The first page of all, as large as the server allows; with the filter and order of what is shown. */
+/** Returns the first page, as large as the server allows, with the current filter and order. */
 function begin(address) {
   const first = new URL(address);
   for (const name of ["page", "after"]) first.searchParams.delete(name);
@@ -122,15 +122,15 @@ function begin(address) {
   return first.href;
 }
 
-/** Reads page after page until the last one, or until somebody stops it. */
+/** Reads all pages, until the last one or until the user stops. */
 async function walk(first, use, isStopped) {
   const seen = new Set();
   const key = auth();
   for (let next = first; next !== undefined && !isStopped(); ) {
-    if (!isOurs(next) || seen.has(next)) throw new Error("The next page is none that follows.");
+    if (!isOurs(next) || seen.has(next)) throw new Error("The link to the next page is invalid.");
     seen.add(next);
     const done = await send({ method: "GET", address: next }, key);
-    if (done.status !== 200 || done.json === null) throw new Error(`The server answered with ${done.status}.`);
+    if (done.status !== 200 || done.json === null) throw new Error(`The server returned ${done.status}.`);
     const page = pageOf(done);
     use(page);
     next = page.next;

@@ -1,4 +1,4 @@
-// Forms, made from the schema of a body; what is wrong with it is shown beside the field.
+// Forms, created from the schema of a body; problems are shown next to their fields.
 
 import { el, fill, newId, prose } from "./dom.js";
 import { Digits, isObject, isSame } from "./json.js";
@@ -7,13 +7,13 @@ import { server } from "./server.js";
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 
-/** Makes forms from the schemas of one document. */
+/** Creates forms from the schemas of one document. */
 export class Forms {
   constructor(document) {
     this.document = document;
   }
 
-  /** A schema without references and alternatives: its first one that is not null. */
+  /** Returns a schema without references and alternatives: the first alternative that is not null. */
   plain(schema) {
     let current = schema;
     for (let step = 0; step < 20; step += 1) {
@@ -38,7 +38,7 @@ export class Forms {
     return current ?? {};
   }
 
-  /** A form for a body of this schema, filled with what is there already. */
+  /** Creates a form for a body of this schema, with initial values. */
   make(schema, initial) {
     return new Form(this.field(schema, "", initial, 0), initial);
   }
@@ -59,12 +59,12 @@ export class Forms {
   }
 }
 
-/** The forms of the routes that are described. */
+/** The forms of the described routes. */
 export const forms = new Forms({ components: { schemas: server.schemas } });
 
 const without = (object, name) => Object.fromEntries(Object.entries(object).filter(([key]) => key !== name));
 
-/** A whole form: its nodes, its value, and where what is wrong is shown. */
+/** A whole form: its nodes, its value, and the places for problems. */
 class Form {
   constructor(root, initial) {
     this.root = root;
@@ -73,22 +73,22 @@ class Form {
     this.before = root.value() ?? {};
   }
 
-  /** The body as it stands. */
+  /** Returns the body. */
   body() {
     return this.root.value() ?? {};
   }
 
-  /** What differs from the beginning, as a merge patch: what was emptied is null. */
+  /** Returns the changes as a merge patch: a cleared field is null. */
   changes() {
     return this.changesFrom(this.before);
   }
 
-  /** What differs from a body. */
+  /** Returns the differences from a body. */
   changesFrom(before) {
     return difference(before, this.body()) ?? {};
   }
 
-  /** Shows problems beside their fields; gives back those that belong to none. */
+  /** Shows problems next to their fields; returns those without a field. */
   show(problems) {
     const places = new Map();
     this.root.collect("", places);
@@ -109,7 +109,7 @@ class Form {
 }
 
 
-/** The merge patch that makes one value of another; undefined where they are the same. */
+/** Returns the merge patch from one value to another; undefined if they are equal. */
 function difference(before, now) {
   if (isSame(before, now)) return undefined;
   if (!isObject(before) || !isObject(now)) return now ?? null;
@@ -118,7 +118,7 @@ function difference(before, now) {
   return Object.fromEntries(changed.filter(([, change]) => change !== undefined));
 }
 
-/** The field at a path, or else the one that holds it; never the whole form. */
+/** Returns the field at a path, or else the one that contains it; never the whole form. */
 function nearest(places, path) {
   for (let at = path; at !== ""; at = at.replace(/(\.[^.[\]]*|\[\d+\]|^[^.[\]]*)$/, "")) {
     if (places.has(at)) return places.get(at);
@@ -126,7 +126,7 @@ function nearest(places, path) {
   return undefined;
 }
 
-/** What all fields have: a place for what is wrong. */
+/** The common part of all fields: a place for problems. */
 class Field {
   constructor() {
     this.errors = el("ul", { class: "errors", id: newId(), hidden: true });
@@ -188,7 +188,7 @@ class ValueField extends Field {
     this.node = el("div", { class: "field" }, el("label", { for: id }, name), this.control, this.other, hint, this.errors);
   }
 
-  /** The listed values as texts; undefined where any will do. */
+  /** Returns the listed values as texts; undefined if any value is allowed. */
   values() {
     if ([this.shape.type].flat().includes("boolean")) return ["true", "false"];
     const listed = this.shape.enum?.filter((value) => value !== null).map(String);
@@ -202,7 +202,7 @@ class ValueField extends Field {
     const isFlag = types.includes("boolean") || this.shape.enum?.includes(true);
     if (isFlag) return text === "true";
     const isNumber = types.includes("integer") || types.includes("number");
-    // What is no number is sent as it is: the server says what is wrong with it.
+    // Anything that is not a number is sent unchanged: the server reports the problem.
     return isNumber && NUMBER.test(text) ? new Digits(text) : text;
   }
 }
@@ -210,7 +210,7 @@ class ValueField extends Field {
 /** A link: the address of a record. */
 class LinkField extends ValueField {
   constructor(shape, name, initial) {
-    const description = "The address of a record: its self link.";
+    const description = "The URL of a record: its self link.";
     super({ ...shape, type: "string", description }, name, initial);
   }
 
@@ -225,14 +225,14 @@ class LinkField extends ValueField {
   }
 }
 
-/** Documents have no order of their own: what people fill in first, and what they seldom do. */
+/** JSON has no order of members: this is the order in which people fill them in. */
 const RANK = ["person", "canvass", "given_name", "family_name", "email_addresses", "name", "title", "summary", "description"];
 const LAST = new Set(["identifiers", "origin_system", "action_date", "referrer_data", "administrative_url", "_links"]);
 
-/** What a helper's call is about, which nobody leaves out. */
+/** The subjects of a helper call, which are always filled in. */
 const ABOUT = new Set(["person", "canvass"]);
 
-/** An object: its fields in a group that opens, the outermost one as they are. */
+/** An object: its fields in a group that can be opened; the outermost fields have no group. */
 class ObjectField extends Field {
   constructor(forms, shape, name, initial, depth) {
     super();
@@ -266,7 +266,7 @@ class ObjectField extends Field {
   }
 }
 
-/** An array: elements that are added and removed. */
+/** An array: elements can be added and removed. */
 class ArrayField extends Field {
   constructor(forms, shape, name, initial, depth) {
     super();

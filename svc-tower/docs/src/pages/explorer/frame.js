@@ -1,4 +1,4 @@
-// The frame of the page: where things are shown, what is said, and whether something is under way.
+// The frame of the page: where things are shown, status messages, and whether work is in progress.
 
 import { el, fill } from "./dom.js";
 
@@ -13,20 +13,20 @@ export const place = {
 
 export const columns = el("div", { class: "columns" }, place.resource, el("div", { class: "side" }, place.sample, place.exchange));
 
-/** Shows a resource in place of the one before; its map, where it has one, comes under it. */
+/** Shows a resource instead of the previous one; its map, if it has one, is below it. */
 export function present(...nodes) {
   fill(place.resource, ...nodes);
   fill(place.map);
 }
 
-/** Says something to everybody, also to those who do not see it. */
+/** Shows a status message, which screen readers also read out. */
 export function say(text) {
   place.said.textContent = text;
 }
 
 let pending = 0;
 
-/** Does what takes its time; until all of that is done, what is shown is marked as busy. */
+/** Runs work; until all work is done, the page is marked as busy. */
 export async function during(work) {
   pending += 1;
   columns.setAttribute("aria-busy", "true");
@@ -43,10 +43,10 @@ export async function during(work) {
 
 const waiting = [];
 
-/** Once nothing is under way. */
+/** Resolves when no work is in progress. */
 export const settled = () => new Promise((done) => (pending === 0 ? done() : waiting.push(done)));
 
-/** What is made by a file of its own, which is loaded on its first use: its node, and what is done once that is on the page. */
+/** Shows a node from a file that is loaded on first use; `shown` is called once the node is in the page. */
 export function later(load) {
   const holder = el("div", {});
   during(async () => {
@@ -55,7 +55,7 @@ export function later(load) {
       fill(holder, node);
       shown?.();
     } catch (error) {
-      fill(holder, el("p", { class: "bad" }, `A part of this page cannot be read: ${error.message}`));
+      fill(holder, el("p", { class: "bad" }, `A part of this page cannot be loaded: ${error.message}`));
     }
   });
   return holder;
@@ -63,5 +63,5 @@ export function later(load) {
 
 export const isBusy = () => pending > 0;
 
-/** What is said when no answer came. */
+/** The message if there is no response. */
 export const unreachable = (error) => `The server cannot be reached: ${error.message}`;

@@ -1,4 +1,4 @@
-// The way through the interface: each place has its address in the hash, and is where it was when one comes back.
+// Navigation: each resource has its address in the hash, and its scroll position when the user returns.
 
 import { during, isBusy, settled } from "./frame.js";
 import { addressOf, hashOf } from "./server.js";
@@ -6,20 +6,20 @@ import { addressOf, hashOf } from "./server.js";
 let reader = null;
 let current = 0;
 
-/** Where the page was scrolled to in each entry of the history. */
+/** The scroll position of each entry of the history. */
 const heights = new Map();
 
-/** The address that is shown. */
+/** The current address. */
 export const here = () => addressOf(location.hash);
 
-/** Reads what is shown anew. `after` is the write that changed it: its exchange stays beside it. */
+/** Reads the current resource again. `after` is the write that changed it: its exchange stays visible. */
 export const reload = (after = null) => during(() => reader?.(here(), after));
 
-/** Goes to an address, to its top; reads it anew when it is there already. */
+/** Goes to the top of an address; reads it again if it is already shown. */
 export function go(address) {
   const hash = hashOf(address);
   if (location.hash !== hash) {
-    // Scrolling is not noted while a part of the page loads.
+    // The scroll position is not recorded while a part of the page loads.
     if (!isBusy() || !heights.has(current)) heights.set(current, scrollY);
     current += 1;
     history.pushState({ at: current }, "", hash);
@@ -28,7 +28,7 @@ export function go(address) {
   reload();
 }
 
-/** Links within the explorer begin at once, as its buttons do; with a key held they open elsewhere, as the browser does it. */
+/** Links within the explorer work like its buttons; with a modifier key the browser opens them elsewhere. */
 function followed(event) {
   const hash = event.target.closest?.("a")?.getAttribute("href") ?? "";
   if (!hash.startsWith("#/") || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
@@ -36,7 +36,7 @@ function followed(event) {
   go(addressOf(hash));
 }
 
-/** Goes on in the history, or to an address that somebody wrote: as far down as it was. */
+/** Follows the history, or an address that the user entered, and restores the scroll position. */
 async function came() {
   const at = history.state?.at;
   if (at === undefined) {
@@ -51,13 +51,13 @@ async function came() {
   scrollTo(0, height);
 }
 
-/** Begins; `read` shows what is at an address. */
+/** Starts the navigation; `read` shows an address. */
 export function begin(read) {
   reader = read;
   history.scrollRestoration = "manual";
   current = history.state?.at ?? 0;
   history.replaceState({ at: current }, "");
-  // What is being replaced is no longer as high as what was read.
+  // While content is replaced, the page may be shorter.
   addEventListener("scroll", () => { if (!isBusy()) heights.set(current, scrollY); }, { passive: true });
   addEventListener("hashchange", came);
   addEventListener("click", followed);

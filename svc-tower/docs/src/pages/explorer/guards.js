@@ -1,19 +1,19 @@
-// What guards a write: the state that it is made to, and a key by which it is done once however often it is sent.
+// Protection of a write: the expected state of the record, and a key with which it is executed only once.
 
 import { el, fill } from "./dom.js";
 import { send } from "./http.js";
 import { isSame } from "./json.js";
 import { value } from "./values.js";
 
-/** A name that no other request has; `randomUUID` is there on safe connections only. */
+/** Returns a unique name; `randomUUID` exists on secure connections only. */
 export function newKey() {
   if (crypto.randomUUID) return crypto.randomUUID();
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** The headers that guard the requests of one form, and a line that shows them. */
+/** The protecting headers of the requests of one form, and a line that shows them. */
 export class Guards {
-  /** `tag` is that of the record that the form is about, as it was read; null where there is none. */
+  /** `tag` is the entity tag of the record of the form, as it was read; null if there is none. */
   constructor({ method, about }, tag) {
     this.changes = method === "PUT" || method === "DELETE";
     this.repeats = (about.parameters ?? []).some((parameter) => parameter.name === "Idempotency-Key");
@@ -21,7 +21,7 @@ export class Guards {
     this.begin(tag);
   }
 
-  /** Begins another request, to the state that this tag names, with a key of its own. */
+  /** Starts another request for the state with this tag, with a new key. */
   begin(tag = this.tag) {
     this.headers = {};
     this.body = undefined;
@@ -31,14 +31,14 @@ export class Guards {
     fill(this.node, Object.entries(this.headers).map(([name, text]) => el("code", {}, `${name}: ${text}`)));
   }
 
-  /** The headers for a body: the same one comes again with the same key, another one is another request. */
+  /** Returns the headers for a body: the same body is sent with the same key; another body is another request. */
   for(body) {
     if (this.body !== undefined && this.body !== body) this.begin();
     this.body = body;
     return this.headers;
   }
 
-  /** An answer came. While the server is still busy with the request or in trouble, it may have been done: the key stays. */
+  /** Handles a response. After 409 and 5xx the request may have been executed, so the key stays. */
   answered(status) {
     if (this.repeats && status !== 409 && status < 500) this.begin();
   }
@@ -47,8 +47,8 @@ export class Guards {
 const NOT_SHOWN = new Set(["_links", "_embedded", "modified_date"]);
 
 /**
- * What somebody changed meanwhile, beside what was typed; null where the record is gone.
- * `known` is the record that the form was filled with, `typed` a merge patch, or null for a deletion.
+ * Returns a comparison of a concurrent change with the user's input; null if the record is gone.
+ * `known` is the record that filled the form, `typed` a merge patch, or null for a deletion.
  */
 export async function conflict(address, known, typed, key) {
   const done = await send({ method: "GET", address }, key);
@@ -57,7 +57,7 @@ export async function conflict(address, known, typed, key) {
   const names = [...new Set([...Object.keys(known ?? {}), ...Object.keys(now), ...Object.keys(typed ?? {})])];
   const told = names.filter((name) => !NOT_SHOWN.has(name) && (!isSame(known?.[name], now[name]) || typed?.[name] !== undefined));
   const shown = (inner) => el("td", {}, inner === undefined ? el("span", { class: "soft" }, "–") : value(inner));
-  const columns = ["When you read it", "There now", ...(typed === null ? [] : ["You typed"])];
+  const columns = ["Value you read", "Current value", ...(typed === null ? [] : ["Your input"])];
   const row = (name) => el(
     "tr",
     {},
@@ -69,9 +69,9 @@ export async function conflict(address, known, typed, key) {
   const table = el(
     "table",
     { class: "conflict" },
-    el("caption", {}, "What differs"),
+    el("caption", {}, "Differences"),
     el("thead", {}, el("tr", {}, ["Field", ...columns].map((text) => el("th", { scope: "col" }, text)))),
     el("tbody", {}, told.map(row)),
   );
-  return { tag: done.tag, table: el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "What differs" }, told.length === 0 ? "No field that is shown differs." : table) };
+  return { tag: done.tag, table: el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Differences" }, told.length === 0 ? "No visible field differs." : table) };
 }

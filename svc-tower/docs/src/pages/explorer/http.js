@@ -1,16 +1,16 @@
-// Requests: sent, measured, and noted.
+// Sends, measures and records requests.
 
 import { parse } from "./json.js";
 import { note } from "./journal.js";
 import { isOurs } from "./server.js";
 
-/** What is sent with a body: a mistake in it is an error, not passed over. */
+/** Headers with a body. With them, a misspelt member is an error and not ignored. */
 const BODY_HEADERS = { "Content-Type": "application/json", Prefer: "handling=strict" };
 
-/** The headers of a request beside the one with the key. */
+/** Returns the headers of a request, without the key. */
 export const headersOf = ({ body, guards = {} }) => ({ ...guards, ...(body === undefined ? {} : BODY_HEADERS) });
 
-/** The value of a text; null where it is no JSON: it is shown as it is then. */
+/** Returns the value of a JSON text; null if it is not JSON. */
 function valueOf(text) {
   try {
     return text === "" ? null : parse(text);
@@ -20,17 +20,17 @@ function valueOf(text) {
 }
 
 /**
- * Sends a request and reads its answer as text and, where it is JSON, as a value.
- * `guards` are headers that guard a write, `key` is a header's name and value, or null. No address of others gets any of it.
+ * Sends a request and reads its response as text and, if it is JSON, as a value.
+ * `guards` are headers that protect a write; `key` is a header's name and value, or null. Nothing is sent to other servers.
  */
 export async function send({ method, address, body, guards = {} }, key) {
-  if (!isOurs(address)) throw new Error(`this is no address of the interface: ${address}`);
+  if (!isOurs(address)) throw new Error(`this is not an address of the API: ${address}`);
   const request = { method, address, body, guards, keyHeader: key?.header, keyTurn: key?.turn };
   const headers = { Accept: "application/hal+json", ...headersOf(request) };
   if (key) headers[key.header] = key.value;
   const begun = performance.now();
   try {
-    // What anybody may read is kept by the browser, and asked for by its tag; nothing else is.
+    // The browser caches public responses and revalidates them; it caches nothing else.
     const cache = key ? "no-store" : "no-cache";
     const response = await fetch(address, { method, headers, body, cache, redirect: "error", credentials: "omit" });
     const text = await response.text();

@@ -1,18 +1,18 @@
-// What was asked in this tab, for as long as it is open: no key is in it.
+// The exchanges of this tab, for as long as it is open. They do not contain keys.
 
-/** So many are kept; of those before them nothing is left but how many they were. */
+/** The maximum number of stored exchanges; of earlier ones only the number is known. */
 export const LONGEST = 200;
 
-/** So many characters of answers are kept; of those before them nothing is left but that they were. */
+/** The maximum number of characters of stored responses; older responses are dropped. */
 const LARGEST = 20_000_000;
 
 const all = [];
 let lost = 0;
 const listeners = new Set();
 
-/** Notes an exchange, and gives it back. */
+/** Records an exchange, and returns it. */
 export function note(done) {
-  // A copy: what is forgotten here may still be shown, and saved.
+  // A copy: an exchange that is dropped here may still be shown and saved.
   const kept = { ...done };
   all.push(kept);
   if (all.length > LONGEST) {
@@ -28,11 +28,11 @@ export function note(done) {
   return done;
 }
 
-/** All exchanges, the last one first. */
+/** Returns all exchanges, newest first. */
 export const noted = () => all.toReversed();
 
-/** How many there were before those that are kept. */
+/** Returns how many earlier exchanges were dropped. */
 export const forgotten = () => lost;
 
-/** Calls a function with every exchange from now on. */
+/** Calls a function with every new exchange. */
 export const whenNoted = (listener) => listeners.add(listener);

@@ -1,4 +1,4 @@
-// JSON as it was received: read by a tokenizer of our own, because numbers of JavaScript lose digits (10.50, 2^53 + 1).
+// JSON as received, with its own tokenizer, because numbers of JavaScript lose digits (10.50, 2^53 + 1).
 
 /** A number as it was written. */
 export class Digits {
@@ -20,10 +20,10 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 const WORDS = { true: true, false: false, null: null };
 
-/** Deeper than anybody writes by hand; what is deeper is shown as text. */
+/** More than anyone needs; deeper JSON is shown as text. */
 const DEEPEST = 200;
 
-/** Where an expression ends that begins at a place; -1 where it does not. */
+/** Returns the end of a match of an expression at a position; -1 if there is none. */
 function endOf(expression, text, at) {
   expression.lastIndex = at;
   return expression.test(text) ? expression.lastIndex : -1;
@@ -38,7 +38,7 @@ function endOfString(text, from) {
   return -1;
 }
 
-/** The next token: its kind (a mark stands for itself), where it begins and ends. At the end of the text its kind is empty. */
+/** Returns the next token: its kind (a bracket or mark is its own kind), start and end. At the end of the text the kind is empty. */
 export function token(text, from) {
   const start = endOf(BLANK, text, from);
   const first = text.charAt(start);
@@ -51,7 +51,7 @@ export function token(text, from) {
   return { kind, start, end };
 }
 
-/** The text that a string token stands for. */
+/** Returns the text of a string token. */
 export function textOf(text, { start, end }) {
   try {
     return JSON.parse(text.slice(start, end));
@@ -60,13 +60,13 @@ export function textOf(text, { start, end }) {
   }
 }
 
-/** Whether a value is an object or an array, not digits. */
+/** Returns whether a value is an object or an array, not digits. */
 export const isNested = (value) => value !== null && typeof value === "object" && !(value instanceof Digits);
 
-/** Whether a value is an object, no array. */
+/** Returns whether a value is an object, not an array. */
 export const isObject = (value) => isNested(value) && !Array.isArray(value);
 
-/** The value of a JSON text, its numbers as digits; throws where it is none. */
+/** Returns the value of a JSON text, with numbers as digits; throws if it is not JSON. */
 export function parse(text) {
   let next = token(text, 0);
   const take = () => {
@@ -75,10 +75,10 @@ export function parse(text) {
     return taken;
   };
   const expect = (...kinds) => {
-    if (!kinds.includes(next.kind)) throw new SyntaxError(`${kinds.join(" or ")} is missing at character ${next.start + 1}.`);
+    if (!kinds.includes(next.kind)) throw new SyntaxError(`Expected ${kinds.join(" or ")} at character ${next.start + 1}.`);
     return take();
   };
-  /** What stands between two brackets, each read by `member`. */
+  /** Reads the content between two brackets; `member` reads each part. */
   const members = (close, member) => {
     const all = [];
     take();
@@ -88,7 +88,7 @@ export function parse(text) {
     return all;
   };
   const value = (depth) => {
-    if (depth > DEEPEST) throw new SyntaxError("This is nested too deep.");
+    if (depth > DEEPEST) throw new SyntaxError("The JSON is nested too deeply.");
     if (next.kind === "{") {
       const pairs = members("}", () => {
         const name = textOf(text, expect("string"));
@@ -108,7 +108,7 @@ export function parse(text) {
   return whole;
 }
 
-/** The place of a member in a JSON text, such as `responses[2].name`, or of the one that holds it: of its value, as a token. */
+/** Returns the token of the value at a path such as `responses[2].name` in a JSON text, or of the value that contains it. */
 export function placeOf(text, path) {
   const steps = path.split(/[.[\]]+/).filter((step) => step !== "");
   let at = token(text, 0);
@@ -120,7 +120,7 @@ export function placeOf(text, path) {
   return at;
 }
 
-/** The value of one member of what begins with a token; null where there is none. */
+/** Returns the value of one member of an object that begins with a token; null if there is none. */
 function member(text, open, wanted) {
   if (open.kind !== "{" && open.kind !== "[") return null;
   let count = 0;
@@ -133,7 +133,7 @@ function member(text, open, wanted) {
   return null;
 }
 
-/** The texts of the elements of a list that lies below some names. */
+/** Returns the texts of the elements of the list under these names. */
 export function itemsOf(text, ...names) {
   const list = names.reduce((at, name) => at && member(text, at, name), token(text, 0));
   const items = [];
@@ -147,7 +147,7 @@ export function itemsOf(text, ...names) {
   return items;
 }
 
-/** Where a value ends that begins with a token. */
+/** Returns the end of the value that begins with a token. */
 function endOfValue(text, first) {
   let depth = 0;
   for (let at = first; ; at = token(text, at.end)) {
@@ -157,7 +157,7 @@ function endOfValue(text, first) {
   }
 }
 
-/** JSON of a value, in which numbers keep their digits; in lines where an indent is given. */
+/** Returns a value as JSON, with the digits of numbers unchanged; in lines if an indent is given. */
 export function toJson(value, indent = "", before = "\n") {
   if (value instanceof Digits) return value.text;
   if (value === null || typeof value !== "object") return JSON.stringify(value);
@@ -171,5 +171,5 @@ export function toJson(value, indent = "", before = "\n") {
   return open + within + parts.join(`,${within}`) + before + close;
 }
 
-/** Whether two values are the same, digit by digit. */
+/** Returns whether two values are equal, digit by digit. */
 export const isSame = (one, other) => toJson(one ?? null) === toJson(other ?? null);

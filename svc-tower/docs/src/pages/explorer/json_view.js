@@ -1,37 +1,37 @@
-// JSON to look at: the received text, coloured and foldable, its addresses and relations as links. The nodes of what is folded
-// are made when it is opened, so a huge answer costs what is seen of it.
+// A view of JSON: the received text, coloured and foldable, with addresses and relations as links. Folded nodes are created when
+// they are opened, so that a huge response costs only what is visible.
 
 import { el } from "./dom.js";
 import { textOf, token } from "./json.js";
 import { hashOf, isOurs, pageOfCode, pageOfRelation } from "./server.js";
 
-/** So many members of one object or array are shown at a time, and so many lines before the rest is folded. */
+/** The number of members of an object or array that are shown at a time, and of lines before the rest is folded. */
 const STEP = 100;
 const LINES = 250;
 
-/** So long may be a text or string before the rest of it waits to be asked for. */
+/** The maximum length of a text or string that is shown in full. */
 const LONG = 2000;
 
-/** Shorter objects and arrays stand on one line. */
+/** Shorter objects and arrays are shown on one line. */
 const SHORT = 60;
 
-/** Members of an error object whose texts have pages. */
+/** Members of an error object whose values have pages. */
 const PAGES = { __proto__: null, error_code: pageOfCode, code: pageOfCode, resource: pageOfRelation };
 
-/** A text in a frame: JSON as a tree, anything else as it is. */
+/** Returns a text in a box: JSON as a tree, anything else unchanged. */
 export function jsonView(text, name, isJson) {
   const nodes = isJson ? new Tree(text).value(token(text, 0), { member: "", depth: 0 }).nodes : shortened(text || "(empty)");
   return el("div", { class: "json", role: "group", tabindex: "0", "aria-label": name }, nodes);
 }
 
-/** A text; of a long one the rest on demand. */
+/** Returns a text; the rest of a long one is shown on demand. */
 function shortened(text) {
   if (text.length <= LONG) return text;
   const rest = el("button", { type: "button", class: "small", onclick: () => rest.replaceWith(...el("span", {}, text.slice(LONG)).childNodes) }, `… ${text.length - LONG} more characters`);
   return [text.slice(0, LONG), rest];
 }
 
-/** Goes over what begins with an opening bracket: where it ends, and how many members it has. */
+/** Scans a value that begins with an opening bracket: its end, and the number of its members. */
 function whole(text, open) {
   let depth = 0;
   let commas = 0;
@@ -45,20 +45,20 @@ function whole(text, open) {
   }
 }
 
-/** A text that is known to be JSON. */
+/** A text that is valid JSON. */
 class Tree {
   constructor(text) {
     this.text = text;
     this.lines = LINES;
   }
 
-  /** The nodes of the value that begins with a token, and where it ends. `member` is the name that it has. */
+  /** Returns the nodes of the value that begins with a token, and its end. `member` is its name. */
   value(first, within) {
     if (first.kind === "{" || first.kind === "[") return this.container(first, within);
     return { nodes: [...this.leaf(first, within.member), this.comma(first.end)], end: first.end };
   }
 
-  /** The comma behind a value; nothing behind the last one. */
+  /** Returns the comma after a value; nothing after the last one. */
   comma(end) {
     return token(this.text, end).kind === "," ? "," : "";
   }
@@ -68,7 +68,7 @@ class Tree {
     if (one.kind !== "string") return [el("span", { class: one.kind }, written)];
     const said = written.length > LONG ? "" : textOf(this.text, one);
     const page = PAGES[member]?.(said) ?? null;
-    // A template leads nowhere.
+    // A template has no target.
     const href = isOurs(said) && !said.includes("{") ? hashOf(said) : page;
     return [href === null ? el("span", { class: "string" }, shortened(written)) : el("a", { class: "string", href }, written)];
   }
@@ -89,7 +89,7 @@ class Tree {
     return { nodes: [node], end };
   }
 
-  /** On one line, as it was written. */
+  /** Returns the value on one line, as it was written. */
   flat(open, end) {
     const nodes = [];
     let member = "";
@@ -107,7 +107,7 @@ class Tree {
     return nodes;
   }
 
-  /** The members from a token on, each on its line; after a number of them, the rest on demand. */
+  /** Returns the members from a token on, each on its line; after a number of them, the rest on demand. */
   members(from, depth, limit) {
     const list = el("ul", {});
     let at = from;
@@ -132,7 +132,7 @@ class Tree {
     return list;
   }
 
-  /** The name of a member; that of a relation leads to its page. */
+  /** Returns the name of a member; that of a relation links to its page. */
   name(one, member) {
     const written = this.text.slice(one.start, one.end);
     const page = pageOfRelation(member);

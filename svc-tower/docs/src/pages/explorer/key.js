@@ -1,12 +1,12 @@
-// The key: in memory, and in this tab only where somebody asks for it.
+// The key: in memory, and in this tab only if the user chooses that.
 
 import { el } from "./dom.js";
 import { base, server } from "./server.js";
 
-/** Tabs of another interface on this machine keep another one. */
+/** Tabs of another API on this machine store another key. */
 const KEPT = `explorer-key ${new URL(base).pathname}`;
 
-/** The browser may keep nothing at all: then the key stays in memory. */
+/** The browser may refuse to store anything: the key then stays in memory. */
 function kept(use) {
   try {
     return use(sessionStorage);
@@ -15,15 +15,15 @@ function kept(use) {
   }
 }
 
-/** How many keys there were: an answer that is kept for one is not given to another. */
+/** The number of the current key: responses that are stored for one key are not used for another. */
 let turn = 0;
 
 let key = kept((store) => store.getItem(KEPT)) ?? "";
 
-/** The header of a request, and the key in it; null without one. */
+/** Returns the header of a request, with the key; null without a key. */
 export const auth = () => (key === "" || server.header === "" ? null : { header: server.header, value: key, turn });
 
-/** The form at the head of the page; `use` is called with each other key. */
+/** Returns the form at the top of the page; `use` is called with each new key. */
 export function keyForm(use) {
   const field = el("input", { id: "key", type: "password", autocomplete: "off", spellcheck: "false", placeholder: "none" });
   const keep = el("input", { id: "keep", type: "checkbox", onchange: () => store() });
@@ -47,7 +47,7 @@ export function keyForm(use) {
     el("label", { for: "key" }, "API key"),
     field,
     el("button", { type: "submit" }, "Use key"),
-    el("span", { class: "keep" }, keep, el("label", { for: "keep" }, "Keep in this tab")),
+    el("span", { class: "keep" }, keep, el("label", { for: "keep" }, "Remember in this tab")),
     forget,
   );
 }

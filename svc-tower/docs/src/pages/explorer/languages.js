@@ -1,13 +1,13 @@
-// A request as something to paste, in each language.
+// A request as a text to copy, in each language.
 
 import { headersOf as sentHeaders } from "./http.js";
 
-/** What stands for the key: the real one is written only for whoever asks for it. */
+/** The placeholder for the key: the real one is written only on request. */
 export const PLACEHOLDER = "YOUR_KEY";
 
 const quoted = (text) => JSON.stringify(text);
 
-/** The headers that a copy of a request sends. */
+/** Returns the headers that a copy of a request sends. */
 const headersOf = (request, key) => [...(request.keyHeader ? [[request.keyHeader, key]] : []), ...Object.entries(sentHeaders(request))];
 
 function curl(request, key) {
@@ -61,5 +61,5 @@ function rust(request, key) {
   return [...lines, 'println!("{} {}", answer.status(), answer.body_mut().read_to_string()?);'].join("\n");
 }
 
-/** A request in each language: each takes it, and what is written as its key. */
+/** A request in each language, from the request and the text for its key. */
 export const LANGUAGES = { curl, Python: python, JavaScript: javascript, Rust: rust };

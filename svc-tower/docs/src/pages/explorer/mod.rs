@@ -1,5 +1,5 @@
-//! The explorer: its page, and the scripts and styles that fill it, embedded as they stand beside
-//! this file.
+//! The explorer: its page, and the scripts and styles that fill it. The files are embedded
+//! unchanged.
 
 use maud::{DOCTYPE, html};
 use svc_core::{BaseUrl, api::Api, link::Target};
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{documents::forms::ROUTES, media::MediaType};
 
-/// The files besides the page.
+/// The files of the explorer, without the page.
 pub(super) const FILES: &[StaticFile] = &[
     ("explorer.css", MediaType::Css, include_str!("explorer.css")),
     (
@@ -136,7 +136,7 @@ pub(super) const FILES: &[StaticFile] = &[
     ("written.js", MediaType::Script, include_str!("written.js")),
 ];
 
-/// The page: all that the script is told stands in attributes.
+/// Returns the page. Its attributes contain all data that the script needs.
 pub(super) fn page(files: &Files, api: &Api, base: &BaseUrl) -> String {
     let href = |target: &Target| api.url(base, target);
     let title = format!("Explorer – {}", api.vendor().product_name());
@@ -147,7 +147,7 @@ pub(super) fn page(files: &Files, api: &Api, base: &BaseUrl) -> String {
             body data-base=(base.as_str()) data-routes=(href(&Target::Form(ROUTES.into()))) data-docs=(href(&Target::Docs))
                 data-about-keys=(href(&Target::DocsPage("authentication".into()))) data-pages=(href(&Target::DocsPage("".into())))
                 data-capabilities=(href(&Target::Capabilities)) {
-                main id="main" { h1 { "Explorer" } p { "The explorer needs JavaScript. The " a href=(href(&Target::Docs)) { "documentation" } " does not." } }
+                main id="main" { h1 { "Explorer" } p { "The explorer needs JavaScript; the " a href=(href(&Target::Docs)) { "documentation" } " does not." } }
             }
         }
     };

@@ -1,10 +1,10 @@
-// The form of a collection's query: a filter and an order, where the server declares them.
+// The form for the query of a collection: a filter and an order, if the server declares them.
 
 import { el } from "./dom.js";
 import { forms } from "./form.js";
 import { go } from "./go.js";
 
-/** The form for declared parameters; `problems` are shown at their fields. */
+/** Returns the form for declared parameters; `problems` are shown at their fields. */
 export function queryForm(declared, address, problems) {
   const { searchParams } = new URL(address);
   const properties = Object.fromEntries(declared.map(({ name, description, schema }) => [name, { ...schema, description }]));

@@ -1,4 +1,4 @@
-// A resource as it is shown: its fields, its links, what it embeds, and the writes that the server declares of it.
+// A resource: its fields, its links, what it embeds, and the writes that the server declares for it.
 
 import { describe } from "./declared.js";
 import { el, fill, plain } from "./dom.js";
@@ -10,7 +10,7 @@ import { problemsOf, refusal, told } from "./problems.js";
 import { base, hashOf, isOurs, nameOf, pageOfRelation, plainPath, request, routeOf } from "./server.js";
 import { properties, title } from "./values.js";
 
-/** Links that are offered in another form, or lead nowhere new. */
+/** Links that are offered in another form, or have no new target. */
 const NOT_OFFERED = new Set(["self", "first", "previous", "prev", "next", "last", "docs"]);
 
 export function showCrumbs(address) {
@@ -23,7 +23,7 @@ export function showCrumbs(address) {
   }));
 }
 
-/** The heading of what is shown, which gets the focus. */
+/** Returns the heading of the resource, which gets the focus. */
 function heading(text, address) {
   document.title = `${plain(text)} – Explorer`;
   const head = el("h1", { tabindex: "-1" }, text);
@@ -31,17 +31,17 @@ function heading(text, address) {
   return [head, el("p", { class: "soft" }, el("code", {}, address))];
 }
 
-/** A helper has nothing to read: only what it does is shown. */
+/** Shows a helper, which cannot be read: only its writes. */
 export function showHelper(address, route) {
   present(heading(nameOf(address), address), actions([{ address, route }], { json: null }));
 }
 
-/** A heading where nothing was read. */
+/** Shows a heading if nothing was read. */
 export function showNothing(address) {
   present(heading("Nothing to show", address));
 }
 
-/** Nothing is left of what was deleted but the word of it. */
+/** Shows that a record was deleted. */
 function showGone(done, name, address) {
   const collection = base + plainPath(address).split("/").slice(0, -1).join("/");
   const back = routeOf(collection)?.item.get ? el("p", {}, el("a", { href: hashOf(collection) }, `Go to ${nameOf(collection)}`)) : null;
@@ -59,7 +59,7 @@ export function showResource(done, address) {
   if (done.status !== 200 || json === null || typeof json !== "object") {
     const problems = problemsOf(done);
     const head = heading(name, address);
-    // Behind the heading: what is wrong with the query has the focus then.
+    // After the heading: an error in the query then gets the focus.
     present(head, el("p", { class: "bad" }, refusal(done)), query(address, problems));
     return;
   }
@@ -71,7 +71,7 @@ export function showResource(done, address) {
   const here = { address: (isOurs(self) ? self : address).split("?")[0], route: routeOf(address) };
   const seen = { json, tag: done.tag, address: here.address, gone: (done) => showGone(done, name, here.address) };
   const shown = el("div", {}, parts(done, address));
-  /** After a write: what is read anew takes the place of what was, the rest stays. */
+  /** After a write, the new content replaces the old one; the rest of the page stays. */
   seen.renew = (again) => {
     if (again.status !== 200 || again.json === null) return;
     seen.json = again.json;
@@ -83,7 +83,7 @@ export function showResource(done, address) {
   if (!json._embedded) fill(place.map, map(json));
 }
 
-/** The links of a document that lead to one place of this interface. */
+/** Returns the links of a document to addresses of this API. */
 const linksOf = (json) => Object.entries(json._links ?? {}).filter(([, link]) => !Array.isArray(link) && isOurs(link?.href));
 
 function parts(done, address) {
@@ -97,7 +97,7 @@ function parts(done, address) {
   ].flat(2).filter((node) => node !== null);
 }
 
-/** A record among what it links to, or the whole of the entry point; drawn once it is wished for. */
+/** Returns a map of the targets of a record, or of the whole API for the entry point; drawn on demand. */
 function map(json) {
   const drawing = el("div", {});
   const read = (address) => send({ method: "GET", address }, auth());
@@ -107,10 +107,10 @@ function map(json) {
   };
   const begin = () => during(() => drawn().catch((error) => fill(drawing, `The map cannot be drawn: ${error.message}`)));
   const opened = ({ target }) => target.open && drawing.childElementCount === 0 && begin();
-  return [el("h2", {}, "Map"), el("details", { class: "picture", ontoggle: opened }, el("summary", {}, "Show what this leads to"), drawing)];
+  return [el("h2", {}, "Map"), el("details", { class: "picture", ontoggle: opened }, el("summary", {}, "Show related records"), drawing)];
 }
 
-/** The form of a collection's query, where one is declared; else what is wrong as a list. */
+/** Returns the form for the query of a collection, if one is declared; otherwise a list of problems. */
 const query = (address, problems) => later(async () => {
   const route = routeOf(address);
   await describe(route);
@@ -129,7 +129,7 @@ function linkButtons(links) {
   return [el("h2", {}, "Links"), el("ul", { class: "links" }, links.map(([rel, link]) => el("li", {}, button(rel, link), page(rel))))];
 }
 
-/** A button for each write that the server declares of these addresses; it opens the form. `seen` has what was read. */
+/** Returns a button for each write that the server declares for these addresses; it opens the form. `seen` has the content. */
 function actions(places, seen) {
   const all = places.flatMap(({ address, route }) =>
     ["post", "put", "delete"].filter((method) => route?.item[method]).map((method) => ({ address, route, method: method.toUpperCase(), about: route.item[method] })));

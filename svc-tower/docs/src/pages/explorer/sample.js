@@ -1,4 +1,4 @@
-// The request beside its form, in a language of choice, as it stands while somebody types.
+// The request next to its form, in a chosen language, updated while the user types.
 
 import { el, newId } from "./dom.js";
 import { copy } from "./exchange.js";
@@ -9,7 +9,7 @@ import { LANGUAGES, PLACEHOLDER } from "./languages.js";
 /** The language that was chosen last. */
 let chosen = Object.keys(LANGUAGES)[0];
 
-/** The sample of a form; `request` gives what it would send. What is in the form is written anew with each change of it. */
+/** Returns the sample for a form, updated with each change; `request` returns the request to send. */
 export function sample(form, request) {
   const ids = [newId(), newId()];
   const out = el("pre", { tabindex: "0", role: "group", "aria-label": "Code of the request" });
@@ -25,7 +25,7 @@ export function sample(form, request) {
   const language = el("select", { id: ids[0], onchange: choose }, Object.keys(LANGUAGES).map((name) => el("option", { selected: name === chosen }, name)));
   withKey.addEventListener("change", write);
   for (const event of ["input", "change"]) form.addEventListener(event, write);
-  // What is added and removed by buttons changes the form after them.
+  // Buttons that add and remove elements change the form after this event.
   form.addEventListener("click", () => queueMicrotask(write));
   write();
   return el(

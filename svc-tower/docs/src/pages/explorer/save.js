@@ -1,8 +1,8 @@
-// A file that the browser keeps.
+// Saves a file from the browser.
 
 import { el } from "./dom.js";
 
-/** Saves texts, one behind the other, as a file of this name. */
+/** Saves texts, one after the other, as a file with this name. */
 export function save(parts, type, name) {
   const href = URL.createObjectURL(new Blob(parts, { type }));
   el("a", { href, download: name }).click();

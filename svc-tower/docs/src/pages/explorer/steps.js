@@ -1,4 +1,4 @@
-// What became of each part of a helper's call, and what of it can be sent again alone: never what was recorded.
+// The results of the parts of a helper call, and which failed parts can be sent again. Recorded parts are never sent again.
 
 import { describe, readCapabilities } from "./declared.js";
 import { el, fill, newId } from "./dom.js";
@@ -20,22 +20,22 @@ const words = (rel) => kindOf(rel).replaceAll("_", " ");
 const begun = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const quoted = (values) => values.flatMap((value, at) => [at > 0 ? ", " : null, el("code", {}, value)]);
 
-/** A link to a record of an answer; null where there is none. */
+/** Returns a link to a record of a response; null if there is none. */
 function opens(record) {
   const href = selfOf(record);
   return isOurs(href) ? [" ", el("a", { href: hashOf(href) }, `Open ${title(record)}`)] : null;
 }
 
-/** Shows a helper's answer in a panel. */
+/** Shows the response of a helper in a panel. */
 export async function showSteps(done, action, panel) {
   const call = new Call(done, action, await readCapabilities());
   const isPart = done.status >= 400;
   const said = isPart
-    ? el("p", { class: "bad", role: "status", tabindex: "-1" }, `Done in part: ${done.status}. What was done stays, so this call is not sent again: only what failed is.`)
+    ? el("p", { class: "bad", role: "status", tabindex: "-1" }, `Partly done: ${done.status}. The recorded parts are stored. Retry only the parts that failed.`)
     : el("p", { class: "good", role: "status", tabindex: "-1" }, outcome(done), done.json?.notice);
   const list = el("ol", { class: "steps" });
   const id = newId();
-  fill(panel, said, el("section", { "aria-labelledby": id }, el("h3", { id }, "What was done"), list));
+  fill(panel, said, el("section", { "aria-labelledby": id }, el("h3", { id }, "Result"), list));
   said.focus();
   showWrite(done, [here(), action.address, ...call.records.map(selfOf)]);
   fill(list, isPart ? await call.entries() : await call.whole());
@@ -44,7 +44,7 @@ export async function showSteps(done, action, panel) {
 
 const step = (isGood, ...nodes) => el("li", { class: isGood ? "good-step" : "bad-step" }, ...nodes);
 
-/** A call of a helper: what was sent, and what was answered. */
+/** A call of a helper: the request and the response. */
 class Call {
   constructor(done, action, { person_matching, action_functions }) {
     this.done = done;
@@ -54,14 +54,14 @@ class Call {
     this.sent = done.request.body === undefined ? {} : parse(done.request.body);
     this.error = errorOf(done);
     this.statuses = this.error === null ? [] : [this.error.resource_status ?? []].flat();
-    /** The records of the answer, by their relations. */
+    /** The records of the response, by their relations. */
     this.found = this.error === null ? {} : Object.fromEntries(Object.entries(done.json).filter(([, record]) => selfOf(record)));
     this.records = this.error === null ? [done.json ?? {}] : Object.values(this.found);
     this.records = this.records.filter((record) => isOurs(selfOf(record)));
     this.hasKey = done.request.keyHeader !== undefined;
   }
 
-  /** The address of the person that the call is about; undefined where the answer does not tell. */
+  /** Returns the address of the person of the call; undefined if the response does not contain it. */
   person() {
     const posted = selfOf(this.found[relation("person")]);
     const linked = this.records.map((record) => record._links[relation("person")]?.href).find(isOurs);
@@ -71,11 +71,11 @@ class Call {
     return posted ?? linked ?? container;
   }
 
-  /** The steps of a call that was done as a whole. */
+  /** Returns the steps of a call that succeeded completely. */
   async whole() {
     if (this.records.length === 0) {
       const isSilent = !this.hasKey && this.action.route.kind("post", "200") !== "";
-      return isSilent ? [step(true, "Recorded. Without a key the server tells no more.")] : [];
+      return isSilent ? [step(true, "Recorded. Without a key, the server returns no details.")] : [];
     }
     const [record] = this.records;
     const kind = this.action.route.kind("post", "200");
@@ -83,14 +83,14 @@ class Call {
     return [await this.whose(record), step(true, `${begun(words(kind))} recorded.`, opens(record)), ...this.extras()].filter((node) => node !== null);
   }
 
-  /** The person of a signup: it has no other record to be compared with. */
+  /** Returns the step for the person of a signup, which has no action to compare it with. */
   signedUp(record) {
     const isNew = String(record.created_date) === String(record.modified_date);
-    const what = isNew ? "Person recorded: unchanged since it was made." : "Person found, and changed by what was sent.";
+    const what = isNew ? "Person recorded: unchanged since its creation." : "Person found, and updated with the data sent.";
     return step(true, what, opens(record), this.foundBy(record, !isNew));
   }
 
-  /** Whether the person of a record was made with it: both have one date of creation then. */
+  /** Returns whether the person was created with the record: both then have the same creation date. */
   async whose(record) {
     const address = this.person();
     if (address === undefined) return null;
@@ -98,11 +98,11 @@ class Call {
     if (done.status !== 200 || done.json === null) return step(true, "Person.", " ", el("a", { href: hashOf(address) }, "Open the person"));
     const since = String(done.json.created_date);
     const isNew = since === String(record.created_date);
-    const what = isNew ? "Person made, as nobody was found." : ["Person found: known since ", el("time", { datetime: since }, since), "."];
+    const what = isNew ? "New person created (no match found)." : ["Person found: created ", el("time", { datetime: since }, since), "."];
     return step(true, what, opens(done.json), this.foundBy(done.json, !isNew && this.sent.person !== undefined));
   }
 
-  /** By what a person was found: what was sent and it has as well, and the server's rule. */
+  /** Returns how a person was found: the matching values, and the method of the server. */
   foundBy(record, isFound) {
     const sent = this.sent.person ?? {};
     if (!isFound) return null;
@@ -113,12 +113,12 @@ class Call {
       ...[record.email_addresses ?? []].flat().map((email) => String(email?.address)).filter((address) => emails.has(address.toLowerCase())),
     ];
     return [
-      alike.length > 0 ? el("p", { class: "hint" }, "Sent and known: ", quoted(alike)) : null,
+      alike.length > 0 ? el("p", { class: "hint" }, "Matching values: ", quoted(alike)) : null,
       this.matching === "" ? null : el("details", {}, el("summary", {}, "How this server finds people"), el("p", {}, this.matching)),
     ];
   }
 
-  /** What the call asked for beside the record, by the names that the server declares. */
+  /** Returns the action functions of the call, by the names that the server declares. */
   extras() {
     return this.functions.filter((name) => this.sent[name] !== undefined).map((name) => {
       const all = [this.sent[name]].flat().filter((value) => typeof value === "string");
@@ -126,20 +126,20 @@ class Call {
     });
   }
 
-  /** The steps of a call of which a part failed, in the order of the server. */
+  /** Returns the steps of a call of which a part failed, in the order of the server. */
   entries() {
     const placeOf = (entry, at) => this.statuses.slice(0, at).filter(({ resource }) => resource === entry.resource).length;
     return Promise.all(this.statuses.map((entry, at) => this.entry(entry, placeOf(entry, at))));
   }
 
-  /** One part; `place` is its place among those of its kind. */
+  /** Returns the step for one part; `place` is its position among those of its kind. */
   async entry(entry, place) {
     const name = begun(words(entry.resource));
     const record = this.found[entry.resource];
     if (entry.response_code < 400) {
       const isPerson = kindOf(entry.resource) === "person";
       const isKnown = Number(entry.response_code) === 200;
-      const what = isPerson ? (isKnown ? "found" : this.hasKey ? "made, as nobody was found" : "recorded") : isKnown ? "was there already" : "recorded";
+      const what = isPerson ? (isKnown ? "found" : this.hasKey ? "created (no match found)" : "recorded") : isKnown ? "existed already" : "recorded";
       return step(true, `${name} ${what}: ${entry.response_code}.`, opens(record), isPerson && isKnown && record ? this.foundBy(record, true) : null);
     }
     const problems = described(entry);
@@ -149,7 +149,7 @@ class Call {
     return node;
   }
 
-  /** What was sent for a part: by the name of the property and its place; undefined where that does not tell. */
+  /** Returns the value that was sent for a part, from the name of the property and its position; undefined if unknown. */
   element(entry, problems, place) {
     const [, name, index] = /^(\w+)(?:\[(\d+)\])?/.exec(problems[0]?.properties[0] ?? "") ?? [];
     if (!this.functions.includes(name)) return undefined;
@@ -159,20 +159,20 @@ class Call {
     return count === all.length ? all[place] : all.length === 1 ? all[0] : undefined;
   }
 
-  /** A way to send one part alone, or why there is none. */
+  /** Returns a button to retry one part, or the reason why there is none. */
   async again(entry, problems, element, node) {
     const none = (why) => [el("p", { class: "hint" }, why)];
-    if (entry.response_code >= 500) return none("This server does not do this: there is nothing to send again.");
+    if (entry.response_code >= 500) return none("This server does not support this part, so it cannot be retried.");
     const person = this.person();
-    if (!this.hasKey || person === undefined) return none("Without a key this cannot be sent alone: somebody with a key can add it to the person.");
+    if (!this.hasKey || person === undefined) return none("Without a key this part cannot be retried. A user with a key can add it to the person.");
     const route = await alone(kindOf(entry.resource));
-    if (route === undefined) return none("This server has no way to send this alone.");
+    if (route === undefined) return none("This server does not support a request for this part only.");
     const panel = el("div", { class: "panel" });
     const begin = (event) => during(() => this.choose(route, { person, element, panel, node, opener: event.target }));
-    return [el("button", { type: "button", onclick: begin }, "Send only this"), panel];
+    return [el("button", { type: "button", onclick: begin }, "Retry only this"), panel];
   }
 
-  /** The record below which the part is created: known from what was sent, or chosen. */
+  /** Lets the user choose the record that contains the part, unless it is known from the request. */
   async choose(route, part) {
     const below = route.above(1);
     const groups = route.above(2);
@@ -188,7 +188,7 @@ class Call {
     }
   }
 
-  /** All records of a collection to choose from, a page at a time. */
+  /** Returns all records of a collection to choose from, one page at a time. */
   async list(route, address, part) {
     const id = newId();
     const select = el("select", { id }, el("option", { value: "" }, "–"));
@@ -202,7 +202,7 @@ class Call {
       const done = await send({ method: "GET", address: next }, auth());
       const records = Object.values(done.json?._embedded ?? {}).flat();
       wrong.hidden = done.status === 200 && (records.length > 0 || select.options.length > 1);
-      fill(wrong, done.status === 200 ? "There are none yet." : `They cannot be read: ${done.status}.`);
+      fill(wrong, done.status === 200 ? "No records yet." : `The records cannot be read: ${done.status}.`);
       for (const record of records) if (isOurs(selfOf(record))) select.append(el("option", { value: selfOf(record) }, title(record)));
       const follows = done.json?._links?.next?.href;
       more.hidden = !isOurs(follows);
@@ -225,19 +225,19 @@ class Call {
     select.focus();
   }
 
-  /** The form below a record: at the link of it that leads to such a place. */
+  /** Opens the form for a new member of a record, at a link of the record. */
   async formBelow(route, address, part) {
-    // Meanwhile another one may be chosen.
+    // In the meantime the user may choose another record.
     part.chosen = address;
     const done = await send({ method: "GET", address }, auth());
     if (part.chosen !== address) return;
     const links = Object.values(done.json?._links ?? {}).map((link) => link.href);
     const target = links.find((href) => isOurs(href) && routeOf(href) === route);
-    if (target === undefined) say("That record leads to no such place.");
+    if (target === undefined) say("That record has no link for this part.");
     else await this.form(route, target, part);
   }
 
-  /** The form of the part, with its person, and with what was sent for it. */
+  /** Returns the form of the part, filled with the person and the values that were sent. */
   form(route, address, { person, element, panel, node, opener }) {
     const isAction = element === undefined && this.action.route.kind("post", "200") === route.kind("post", "201");
     const rest = isAction ? this.ownFields() : isObject(element) ? element : {};
@@ -254,18 +254,18 @@ class Call {
     return open({ method: "POST", address, route, about: route.item.post }, panel, { json: null }, opener, { initial, then });
   }
 
-  /** The fields of the record itself, without the person and what was to be done for it. */
+  /** Returns the fields of the action, without the person and the action functions. */
   ownFields() {
     return Object.fromEntries(Object.entries(this.sent).filter(([name]) => name !== "person" && !this.functions.includes(name)));
   }
 }
 
-/** Does what takes its time, and says so where no answer came. */
+/** Runs work, and shows a message if there is no response. */
 const tried = (work) => during(() => work().catch((error) => say(unreachable(error))));
 
 const shortly = (element) => (isObject(element) ? String(element.question ?? "an object") : String(element));
 
-/** Where one of a kind is created for a person: the shortest path that is declared. */
+/** Returns where a record of a kind is created for a person: the shortest declared path. */
 async function alone(kind) {
   const takesPerson = (route) => {
     const links = forms.plain(forms.plain(route.body("post")).properties?._links);

@@ -7,10 +7,10 @@ import { go } from "./go.js";
 import { hashOf, isOurs, plainPath, routeOf, server } from "./server.js";
 import { title, value } from "./values.js";
 
-/** The sizes of a page that are offered, as far as the server allows them. */
+/** The offered page sizes, as far as the server allows them. */
 const SIZES = [10, 25, 50, 100, 250, 500];
 
-/** Everything of a collection: how to turn its pages, its records, and what is done with them. */
+/** Returns the page of a collection: the navigation, the records, and the tools. */
 export function collection(done, address) {
   const { records } = pageOf(done);
   const self = records[0]?._links?.self?.href;
@@ -19,11 +19,11 @@ export function collection(done, address) {
   const region = el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Records" });
   const show = () => fill(region, table(records, columns.chosen));
   show();
-  const nothing = el("p", { class: "soft" }, "There are none.");
+  const nothing = el("p", { class: "soft" }, "No records.");
   const tools = el("div", { class: "tools" }, columns.form(show), exportForm(done, address, columns));
   const turns = paging(done.json, address, "Pages");
   turns.append(...jumps(done.json, address));
-  return { node: el("div", {}, turns, records.length === 0 ? nothing : [tools, region, paging(done.json, address, "Pages, below the records")]) };
+  return { node: el("div", {}, turns, records.length === 0 ? nothing : [tools, region, paging(done.json, address, "Pages (below the records)")]) };
 }
 
 function table(records, columns) {
@@ -46,7 +46,7 @@ function cell(column, record) {
   return inner === undefined ? null : value(inner);
 }
 
-/** An address with other parameters of its query. */
+/** Returns an address with other query parameters. */
 function asking(address, parameters) {
   const other = new URL(address);
   other.searchParams.delete("after");
@@ -54,7 +54,7 @@ function asking(address, parameters) {
   return other.href;
 }
 
-/** The number of a page and the number of pages; what has no numbers is turned by its links. */
+/** Returns the number of the page and of all pages; a collection without numbers is navigated by its links. */
 const numbersOf = (json) => [Number(json.page), Math.max(Number(json.total_pages), 1)];
 
 function paging(json, address, label) {
@@ -79,13 +79,13 @@ function paging(json, address, label) {
   );
 }
 
-/** Ways to any page, and to pages of another size. */
+/** Returns controls to go to any page and to change the page size. */
 function jumps(json, address) {
   const [page, pages] = numbersOf(json);
   return Number.isNaN(page) || Number.isNaN(pages) ? [] : [jump(address, page, pages), size(address, Number(json.per_page))];
 }
 
-/** Any page by its number. */
+/** Returns a form to go to a page by its number. */
 function jump(address, page, pages) {
   const id = newId();
   const field = el("input", { id, inputmode: "numeric", size: 4, autocomplete: "off" });
@@ -98,7 +98,7 @@ function jump(address, page, pages) {
   return el("form", { class: "jump", onsubmit: submit, "aria-label": "Go to a page" }, el("label", { for: id }, "Page"), field, el("button", { type: "submit", class: "small" }, "Go"));
 }
 
-/** How many records a page has. */
+/** Returns a control for the number of records on a page. */
 function size(address, now) {
   const id = newId();
   const sizes = [...new Set([...SIZES.filter((one) => server.pageSize === 0 || one <= server.pageSize), now])].filter((one) => one > 0).toSorted((one, other) => one - other);

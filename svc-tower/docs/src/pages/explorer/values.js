@@ -1,4 +1,4 @@
-// What was answered, as tables and lists.
+// Responses as tables and lists.
 
 import { el } from "./dom.js";
 import { isNested } from "./json.js";
@@ -6,11 +6,11 @@ import { hashOf, isOurs } from "./server.js";
 
 const RESERVED = new Set(["_links", "_embedded"]);
 
-/** What has more leaves is folded: its nodes are made when it is opened. */
+/** Values with more leaves are folded: their nodes are created when they are opened. */
 const MANY = 30;
 
 
-/** The fields of a document as a table. */
+/** Returns the fields of a document as a table. */
 export function properties(json) {
   const rows = Object.entries(json).filter(([name]) => !RESERVED.has(name));
   if (rows.length === 0) return null;
@@ -22,7 +22,7 @@ export function properties(json) {
   );
 }
 
-/** How many leaves a value has, counted as far as one more than many. */
+/** Returns the number of leaves of a value, counted up to a limit. */
 function leaves(inner, limit = MANY + 1) {
   if (!isNested(inner)) return 1;
   let count = 1;
@@ -33,7 +33,7 @@ function leaves(inner, limit = MANY + 1) {
   return count;
 }
 
-/** A value: nested ones as lists, long ones folded. */
+/** Returns a value: nested ones as lists, long ones folded. */
 export function value(inner) {
   if (inner === null) return el("span", { class: "soft" }, "null");
   if (!isNested(inner)) return isOurs(inner) ? el("a", { href: hashOf(inner) }, inner) : String(inner);
@@ -52,7 +52,7 @@ function list(inner, members) {
 const pair = (name, member) =>
   el("div", { class: isNested(member) && "deep" }, el("dt", {}, name), el("dd", {}, value(member)));
 
-/** So many members of something folded are shown at a time. */
+/** The number of members of a folded value that are shown at a time. */
 const STEP = 100;
 
 function folded(inner, count) {
@@ -72,7 +72,7 @@ function folded(inner, count) {
 
 const words = (inner) => (isNested(inner) ? "" : String(inner ?? ""));
 
-/** A record in a few words. */
+/** Returns a short title for a record. */
 export function title(record) {
   const name = [record.given_name, record.family_name].map(words).filter(Boolean).join(" ");
   const first = [record.title, record.name, name, record.comments, record.value, record.identifiers?.[0]].map(words).find(Boolean);

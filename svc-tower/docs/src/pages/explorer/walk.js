@@ -1,14 +1,15 @@
-// What was done in this tab as steps by relation: each address by the link that led to it, so that a program does them again anywhere.
+// The requests of this tab as steps: each address comes from a link in an earlier response, so that a program can repeat them
+// anywhere.
 
 import { UNSEEN } from "./dom.js";
 import { isObject, textOf, token } from "./json.js";
 import { problemsOf } from "./problems.js";
 import { base, isOurs, relation, routeOf } from "./server.js";
 
-/** An id that is shorter may stand in a text by chance. */
+/** A shorter id may occur in a text by chance. */
 const SHORTEST_ID = 8;
 
-/** How well a place tells where an address comes from, the best first: a POST made what is there, somebody went there, it was seen. */
+/** Ranks of sources of an address, the best first: created by a POST, visited, seen. */
 const MADE = 0;
 const VISITED = 1;
 const SEEN = 2;
@@ -16,16 +17,16 @@ const SEEN = 2;
 const isWrite = ({ request }) => request.method !== "GET";
 const plainOf = (address) => address.split("?")[0];
 
-/** The last part of an address. */
+/** Returns the last part of an address. */
 const idOf = (address) => plainOf(address).replace(/\/$/, "").split("/").at(-1);
 
-/** The links of a document that have one address; a list of links has no stable order. */
+/** Returns the links of a document that have one address; a list of links has no stable order. */
 const linksOf = (json) => Object.entries(isObject(json?._links) ? json._links : {}).filter(([, link]) => isOurs(link?.href) && link.templated !== true);
 
-/** The records that stand in an answer by their relations: what a helper that failed in part tells of what it did. */
+/** Returns the records in a response by their relations: the report of a helper that failed in part has them. */
 const partsOf = (json) => Object.entries(json).filter(([name, part]) => name !== "_links" && name !== "_embedded" && isOurs(part?._links?.self?.href));
 
-/** What an item of a list is found again by: an identifier that no other has, rather one of another system; else its place. */
+/** Returns how an item of a list is found again: by a unique identifier, preferably of another system; else by its position. */
 function pickOf(item, at, list) {
   const all = (one) => [one?.identifiers ?? []].flat().filter((text) => typeof text === "string");
   const own = idOf(item._links.self.href);
@@ -34,7 +35,7 @@ function pickOf(item, at, list) {
   return identifier === undefined ? { place: at } : { identifier };
 }
 
-/** Each address in an answer with its place, those at the top first. */
+/** Yields each address in a response with its path, those at the top first. */
 function* placesIn(step) {
   const { json } = step.done;
   if (!isObject(json)) return;
@@ -52,13 +53,13 @@ function* placesIn(step) {
   }
 }
 
-/** The steps of a tab, the entry point first, each told by those before it. `exchanges` are in their order; `entry` is what the entry point answers. */
+/** Returns the steps of a tab, the entry point first. `exchanges` are in order; `entry` is the response of the entry point. */
 export function stepsOf(exchanges, entry) {
   const places = new Map();
   const ids = new Map();
   const tags = new Map();
   const keys = new Map();
-  /** Where an address comes from: from an answer, with a query of its own, or from nowhere. */
+  /** Returns the source of an address: a response, with its own query, or none. */
   const sourceOf = (address) => {
     if (address === base || `${address}/` === base) return { place: { isBase: true }, query: "" };
     const [plain, query] = [plainOf(address), address.slice(plainOf(address).length)];
@@ -73,7 +74,7 @@ export function stepsOf(exchanges, entry) {
     if (source.place.step && source.query === "" && places.get(done.request.address).rank > VISITED) places.set(done.request.address, { rank: VISITED, place: source.place });
     for (const { href, rank, place } of placesIn(step)) {
       const known = places.get(href);
-      // Of what was only seen, the last place counts: that is what people look at when they go on.
+      // Of addresses that were only seen, the last one counts: it is the one that people see before they continue.
       const isBetter = known === undefined || rank < known.rank || (rank === SEEN && known.rank === SEEN && known.place.step !== step);
       if (isBetter) places.set(href, { rank, place });
       const id = idOf(href);
@@ -103,7 +104,7 @@ export function stepsOf(exchanges, entry) {
   learn(first);
   const all = [first];
   for (const done of exchanges) {
-    // The entry point is read once, and what had no answer is no step.
+    // The entry point is read once, and a request without a response is not a step.
     const isEntry = !isWrite(done) && sourceOf(done.request.address).place.isBase;
     if (isEntry || done.status === 0) continue;
     all.push(step(done));
@@ -112,7 +113,7 @@ export function stepsOf(exchanges, entry) {
   return all;
 }
 
-/** A body as texts and what stands between them: addresses and ids of earlier answers. */
+/** Returns a body as texts, with addresses and ids of earlier responses between them. */
 function bodyOf(text, sourceOf, ids) {
   const parts = [""];
   const add = (part) => {
@@ -122,10 +123,10 @@ function bodyOf(text, sourceOf, ids) {
   const longestFirst = [...ids.keys()].sort((one, other) => other.length - one.length);
   const escapedId = (id) => id.replace(/[^\w]/g, "\\$&");
   const anyId = ids.size === 0 ? /(?!)/ : new RegExp(`(?<!\\w)(${longestFirst.map(escapedId).join("|")})(?!\\w)`);
-  /** A text within quotes, in which ids are known where they stand as whole words. */
+  /** Returns a quoted text in which known ids are replaced if they are whole words. */
   const known = (inner) => inner.split(anyId).map((part, at) =>
     (at % 2 === 1 ? { source: { place: ids.get(part), query: "" }, isId: true } : JSON.stringify(part).slice(1, -1)));
-  /** An address as the server writes it: nothing of it is escaped in JSON, and it begins with the base to the letter. */
+  /** Returns whether a text is an address as the server writes it: JSON escapes nothing in it, and it begins exactly with the base. */
   const isAddress = (inner) => isOurs(inner) && inner.startsWith(base) && JSON.stringify(inner) === `"${inner}"`;
   const value = (at) => {
     const inner = textOf(text, at);
@@ -143,16 +144,16 @@ function bodyOf(text, sourceOf, ids) {
       end = at.end;
     }
   } catch {
-    // What is no JSON was sent as it stood.
+    // A body that is not JSON was sent unchanged.
     return [text];
   }
   return parts;
 }
 
-/** JSON in which what is not seen, or turns the text around it, is escaped. */
+/** Returns JSON in which invisible characters, and those that reverse text, are escaped. */
 const seen = (json) => json.replace(UNSEEN, (unit) => unit.split("").map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, "0")}`).join(""));
 
-/** The records that a step was about, each with its relation and its place: its own, its parts, and those that a write's answer links. */
+/** Returns the records of a step, each with its relation and its source: its own, its parts, and those that its response links. */
 function recordsOf(step) {
   const { json, request, status } = step.done;
   const kindOf = (address) => {
@@ -176,13 +177,13 @@ function recordsOf(step) {
   return records;
 }
 
-/** The steps that a step needs: those whose answers it reads. */
+/** Returns the steps that a step needs: those whose responses it reads. */
 export function neededBy(step) {
   const places = [step.source.place, ...(step.body ?? []).map((part) => part.source?.place)];
   return [...places.map((place) => place?.step), step.tag?.step].filter((one) => one !== undefined);
 }
 
-/** Steps with all that they need, in their order, behind the entry point. */
+/** Returns the chosen steps with all that they need, in order, after the entry point. */
 export function whole(steps, chosen) {
   const needed = new Set([steps[0], ...chosen]);
   for (const step of steps.toReversed()) if (needed.has(step)) neededBy(step).forEach((one) => needed.add(one));

@@ -1,4 +1,4 @@
-// A walk as a check of the conformance suite.
+// Recorded requests as a check of the conformance suite.
 
 import { about } from "./walk_program.js";
 import { literal, statements } from "./walk_rust.js";
@@ -15,7 +15,7 @@ export function write(program) {
     "",
     `use svc_conformance::own::{Check, CheckContext, CheckStop${id}};`,
     "",
-    "/// What every answer has to be is looked at, too.",
+    "/// The suite also applies its general checks to every response.",
     `pub(crate) const RECORDED_WALK: Check = Check::own(${literal("own/recorded-walk")}, |walk| Box::pin(recorded_walk(walk)));`,
     "",
     "async fn recorded_walk(walk: &CheckContext) -> Result<(), CheckStop> {",

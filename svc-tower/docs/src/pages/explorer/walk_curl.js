@@ -1,10 +1,10 @@
-// A walk as a script of the shell, with curl and jq.
+// Recorded requests as a shell script with curl and jq.
 
 import { about, visible } from "./walk_program.js";
 
 const octal = (text) => Array.from(new TextEncoder().encode(text), (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 
-/** A text as a word: within quotes; what is not seen in it is written by `printf`. */
+/** Returns a text as a quoted word; invisible characters are written by `printf`. */
 function text(inner) {
   const runs = [{ isSeen: true, letters: "" }];
   for (const letter of inner) {
@@ -22,29 +22,29 @@ trap 'rm -rf "$answers"' EXIT
 
 fail() { printf '%s\\n' "$1" >&2; exit 1; }
 
-# send STEP STATUS METHOD ADDRESS [OPTION OF CURL]...: keeps the answer, which has to have this status.
+# send STEP STATUS METHOD ADDRESS [OPTION OF CURL]...: sends a request and stores the response, which must have this status.
 send() {
   step=$1 wanted=$2 method=$3 address=$4
   shift 4
-  # A step up in a path, written out or as %2e, would lead elsewhere.
+  # A dot segment, also as %2e, could change the target.
   resolved=$(printf '%s/' "\${address%%[?#]*}" | sed 's/%2[Ee]/./g')
-  case $resolved in *'\\'* | */./* | */../*) fail "Step $step: $address is no address of $SVC_BASE" ;; esac
-  case $address in "$SVC_BASE"*) ;; *) fail "Step $step: $address is no address of $SVC_BASE" ;; esac
+  case $resolved in *'\\'* | */./* | */../*) fail "Step $step: $address is not an address of $SVC_BASE" ;; esac
+  case $address in "$SVC_BASE"*) ;; *) fail "Step $step: $address is not an address of $SVC_BASE" ;; esac
   : >"$answers/$step"
   status=$(curl --silent --show-error --globoff --request "$method" --header 'Accept: application/hal+json' --output "$answers/$step" \\
     --dump-header "$answers/$step.head" --write-out '%{http_code}' "$@" "$address")
-  [ "$status" = "$wanted" ] || fail "Step $step: $method $address was answered with $status, expected $wanted: $(cat "$answers/$step")"
+  [ "$status" = "$wanted" ] || fail "Step $step: $method $address returned $status, expected $wanted: $(cat "$answers/$step")"
 }`;
 
 const PARTS = {
-  at: `# at STEP NAME...: the address that stands there in an answer.
+  at: `# at STEP NAME...: prints the address at a path of a response.
 at() {
   step=$1
   shift
   jq --exit-status --raw-output 'getpath($ARGS.positional) | strings' "$answers/$step" --args -- "$@" ||
-    fail "Step $step: the answer has no $*"
+    fail "Step $step: the response has no $*"
 }`,
-  item: `# item STEP RELATION IDENTIFIER NAME...: the same of the item that has this identifier.
+  item: `# item STEP RELATION IDENTIFIER NAME...: the same for the item with this identifier.
 item() {
   step=$1
   shift
@@ -52,7 +52,7 @@ item() {
     first(._embedded[$rel][] | select(any(.identifiers[]?; . == $identifier))) | getpath($ARGS.positional[2:]) | strings' \\
     "$answers/$step" --args -- "$@" || fail "Step $step: $1 has no item $2"
 }`,
-  nth: `# nth STEP RELATION PLACE NAME...: the same of the item at this place.
+  nth: `# nth STEP RELATION PLACE NAME...: the same for the item at this position.
 nth() {
   step=$1
   shift
@@ -60,16 +60,16 @@ nth() {
     ._embedded[$rel][$place | tonumber] | getpath($ARGS.positional[2:]) | strings' \\
     "$answers/$step" --args -- "$@" || fail "Step $step: $1 has no item at $2"
 }`,
-  tag: `# tag STEP: the ETag of an answer.
+  tag: `# tag STEP: prints the ETag of a response.
 tag() {
   found=$(tr -d '\\r' <"$answers/$1.head" | sed -n 's/^[Ee][Tt][Aa][Gg]: *//p')
-  [ -n "$found" ] || fail "Step $1: the answer has no ETag"
+  [ -n "$found" ] || fail "Step $1: the response has no ETag"
   printf '%s' "$found"
 }`,
-  names: `# names STEP CODE: the answer names this error.
-names() { grep -qF "\\"$2\\"" "$answers/$1" || fail "Step $1: the answer does not name $2"; }`,
+  names: `# names STEP CODE: checks that the response has this error code.
+names() { grep -qF "\\"$2\\"" "$answers/$1" || fail "Step $1: the response does not have the error code $2"; }`,
   new_key: `new_key() { od -An -N16 -tx1 /dev/urandom | tr -d ' \\n'; }`,
-  id: `# id ADDRESS: its last part.
+  id: `# id ADDRESS: prints its last part.
 id() { printf '%s' "\${1%%\\?*}" | sed 's|/$||; s|.*/||'; }`,
 };
 
@@ -80,7 +80,7 @@ export function write(program) {
   const use = (name) => used.add(name) && name;
   const lines = [];
   const variables = new Map();
-  /** An address as a word of the shell; what is read from an answer is put into a variable first: a failure ends the script there. */
+  /** Returns an address as a word of the shell. A value from a response is first assigned to a variable, so that a failure ends the script. */
   const word = ({ step, list, pick, path, isBase, fixed, query }) => {
     const rest = query === "" ? "" : text(query);
     if (isBase) return `"$SVC_BASE"${rest}`;
@@ -118,12 +118,12 @@ export function write(program) {
     lines.push([`send ${step.number} ${step.status} ${step.method} ${word(step.address)}`, ...options].join(" \\\n  "));
     for (const code of step.codes) lines.push(`${use("names")} ${step.number} ${text(code)}`);
   }
-  if (program.records.length > 0) lines.push("", "# The records, by their relations.");
+  if (program.records.length > 0) lines.push("", "# The records, with their relations.");
   for (const { rel, address } of program.records) {
     const known = word(address);
     lines.push(`printf '%s\\t%s\\n' ${text(rel)} "$(${use("id")} ${known})"`);
   }
-  const asked = `: "\${SVC_BASE:?is the address of the entry point}"${program.needsKey ? ' "${SVC_KEY:?is an API key}"' : ""}`;
+  const asked = `: "\${SVC_BASE:?is the URL of the entry point}"${program.needsKey ? ' "${SVC_KEY:?is an API key}"' : ""}`;
   const slash = "SVC_BASE=${SVC_BASE%/}/";
   const key = program.needsKey ? [`key=${text(`${program.keyHeader}: `)}"$SVC_KEY"`] : [];
   const comments = [...about(program), "It needs curl and jq."].map((line) => `# ${line}`);

@@ -1,4 +1,4 @@
-// The steps of this tab as a program: which of them, in which language.
+// The steps of this tab as a program: a choice of steps, and of a language.
 
 import { el, fill, newId } from "./dom.js";
 import { copy } from "./exchange.js";
@@ -11,7 +11,7 @@ import { base } from "./server.js";
 import { stepsOf, whole } from "./walk.js";
 import { programOf } from "./walk_program.js";
 
-/** How a program is written in each language. */
+/** The writer of a program in each language. */
 const LANGUAGES = {
   "Shell script with curl": () => import("./walk_curl.js"),
   Python: () => import("./walk_python.js"),
@@ -22,10 +22,10 @@ const LANGUAGES = {
 
 const isEntry = ({ request, status, json }) => request.method === "GET" && request.address === base && status === 200 && json !== null;
 
-/** What the entry point answered last; it is read where it was not yet. */
+/** Returns the last response of the entry point; it is requested if there is none yet. */
 const entryPoint = async () => noted().find(isEntry) ?? send({ method: "GET", address: base }, auth());
 
-/** The exchanges to choose from, each with a box; a write is chosen unless somebody leaves it out. */
+/** The exchanges to choose from, each with a box; writes are chosen by default. */
 class Choice {
   constructor(changed) {
     this.changed = changed;
@@ -48,7 +48,7 @@ class Choice {
     return this.rows.get(done);
   }
 
-  /** The steps that are chosen, with those that they need: these are ticked as well. */
+  /** Returns the chosen steps, with the steps that they need, which are also ticked. */
   of(steps) {
     const [, ...listed] = steps;
     const all = whole(steps, listed.filter((step) => this.rowOf(step).isChosen));
@@ -60,13 +60,13 @@ class Choice {
       fill(label, el("code", {}, `${request.method} /${request.address.slice(base.length)}`), `: ${status}`, box.disabled ? ", needed by a later step" : null);
     }
     const nodes = listed.map((step) => this.rowOf(step).node);
-    // What stays keeps the focus.
+    // Nodes that stay keep the focus.
     if (nodes.length !== this.node.childElementCount || nodes.at(-1) !== this.node.lastElementChild) fill(this.node, nodes);
     return all;
   }
 }
 
-/** The form; what is done later becomes a step as well. */
+/** Returns the form; later requests are added as steps. */
 export async function walkForm() {
   const entry = await entryPoint();
   const ids = [newId(), newId()];
@@ -78,34 +78,34 @@ export async function walkForm() {
   const write = async () => {
     const name = language.value;
     const written = await LANGUAGES[name]();
-    // Meanwhile another language may be chosen.
+    // In the meantime another language may have been chosen.
     if (name !== language.value) return;
     file = written.file;
     const count = forgotten();
     lost.hidden = count === 0;
-    lost.textContent = `No longer kept, and not among these steps: ${count} earlier ${count === 1 ? "exchange" : "exchanges"} of this tab.`;
+    lost.textContent = `Not among these steps, because they are no longer stored: ${count} earlier ${count === 1 ? "exchange" : "exchanges"} of this tab.`;
     out.textContent = written.write(programOf(choice.of(stepsOf(noted().toReversed(), entry))));
   };
-  const renew = () => during(() => write().catch((error) => say(`The program cannot be written: ${error.message}`)));
+  const renew = () => during(() => write().catch((error) => say(`The program cannot be created: ${error.message}`)));
   await write();
   const node = el(
     "section",
     { "aria-labelledby": ids[0] },
-    el("h2", { id: ids[0] }, "What you did as a program"),
-    el("p", { class: "hint" }, "It follows relations, not addresses, so it also runs on another server that has the records it begins with. The bodies that you sent are in it, your key is not."),
+    el("h2", { id: ids[0] }, "Your requests as a program"),
+    el("p", { class: "hint" }, "The program follows links instead of fixed URLs, so it also works on another server that has the same initial records. It contains the bodies that you sent, but not your key."),
     lost,
     el("div", { role: "group", "aria-label": "Steps of the program" }, choice.node),
     el(
       "div",
       { class: "copies" },
-      el("label", { for: ids[1] }, "Write it as"),
+      el("label", { for: ids[1] }, "Program format"),
       language,
       el("button", { type: "button", class: "small", onclick: () => during(() => copy(out.textContent, "The program", out)) }, "Copy program"),
       el("button", { type: "button", class: "small", onclick: () => save([out.textContent], "text/plain;charset=utf-8", file) }, "Download program"),
     ),
     out,
   );
-  /** It follows what is done while it is open, and catches up when it is opened again. */
+  /** Updates the program while it is open, and when it is opened again. */
   const shown = () => {
     const folded = node.closest("details");
     const follow = () => { if (folded.open) renew(); };

@@ -1,4 +1,4 @@
-// A walk as a program in JavaScript, for Node.
+// Recorded requests as a program in JavaScript, for Node.
 
 import { about, expressions, quoted } from "./walk_program.js";
 
@@ -12,32 +12,32 @@ const fail = (why) => {
 const given = process.env.SVC_BASE ?? "";
 const base = /^https?:/.test(given) && URL.canParse(given) ? new URL(given.replace(/\\/?$/, "/")).href : undefined;
 
-/** Sends a request, whose answer has to have this status and name these errors. */
+/** Sends a request. The response must have this status and these error codes. */
 async function send(step, status, method, address, { body, headers = {}, codes = [] } = {}) {
-  // With its dots resolved, as it is sent.
-  if (!URL.canParse(address) || !new URL(address).href.startsWith(base)) fail(\`Step \${step}: \${address} is no address of \${base}\`);
+  // With its dot segments resolved, as it is sent.
+  if (!URL.canParse(address) || !new URL(address).href.startsWith(base)) fail(\`Step \${step}: \${address} is not an address of \${base}\`);
   const strict = body === undefined ? {} : { "Content-Type": "application/json", Prefer: "handling=strict" };
   const request = { method, body, headers: { Accept: "application/hal+json", ...strict, ...headers }, redirect: "manual" };
   const answer = await fetch(address, request);
   const text = await answer.text();
   if (answer.status !== status || !codes.every((code) => text.includes(\`"\${code}"\`))) {
-    fail(\`Step \${step}: \${method} \${address} was answered with \${answer.status}, expected \${status} \${codes.join(" ")}: \${text}\`);
+    fail(\`Step \${step}: \${method} \${address} returned \${answer.status}, expected \${status} \${codes.join(" ")}: \${text}\`);
   }
   return { step, json: text === "" ? {} : JSON.parse(text), tag: answer.headers.get("ETag") };
 }
 
-/** The address that stands there in an answer. */
+/** Returns the address at a path of a response. */
 const at = ({ step, json }, ...names) =>
-  names.reduce((found, name) => found?.[name], json) ?? fail(\`Step \${step}: the answer has no \${names.join(" ")}\`);
+  names.reduce((found, name) => found?.[name], json) ?? fail(\`Step \${step}: the response has no \${names.join(" ")}\`);
 
-/** The item of an answer that has this identifier, or is at this place. */
+/** Returns the item of a response with this identifier, or at this position. */
 function item({ step, json }, relation, pick) {
   const has = (one, place) => (typeof pick === "number" ? place === pick : one.identifiers?.includes(pick));
   const found = json._embedded?.[relation]?.find(has);
   return found ? { step, json: found } : fail(\`Step \${step}: \${relation} has no item \${pick}\`);
 }
 
-/** The last part of an address. */
+/** Returns the last part of an address. */
 const id = (address) => address.split("?")[0].replace(/\\/$/, "").split("/").at(-1);
 `;
 
@@ -68,10 +68,10 @@ export function write(program) {
     const call = `const step${step.number} = await send(${step.number}, ${step.status}, ${quoted(step.method)}, ${word(step.address)}`;
     lines.push(given.length === 0 ? `${call});` : [`${call}, {`, ...given, "});"].join("\n"));
   }
-  if (program.records.length > 0) lines.push("", "// The records, by their relations.");
+  if (program.records.length > 0) lines.push("", "// The records, with their relations.");
   for (const { rel, address } of program.records) lines.push(`console.log(\`\${${quoted(rel)}}\\t\${${idOf(address)}}\`);`);
   const key = program.needsKey ? [`const key = { ${quoted(program.keyHeader)}: process.env.SVC_KEY };`] : [];
   const known = program.needsKey ? "base === undefined || process.env.SVC_KEY === undefined" : "base === undefined";
-  const asked = `if (${known}) fail("Set SVC_BASE to the address of the entry point${program.needsKey ? " and SVC_KEY to an API key" : ""}.");`;
+  const asked = `if (${known}) fail("Set SVC_BASE to the URL of the entry point${program.needsKey ? " and SVC_KEY to an API key" : ""}.");`;
   return [...about(program).map((line) => `// ${line}`), HEAD, asked, ...key, ...lines, ""].join("\n");
 }

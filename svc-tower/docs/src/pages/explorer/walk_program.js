@@ -1,26 +1,26 @@
-// What the programs of a walk have in common: steps with numbers, and texts that cannot end a comment or a string.
+// The common part of the exported programs: numbered steps, and texts that cannot end a comment or a string.
 
 import { plain } from "./dom.js";
 import { server } from "./server.js";
 
-/** A text in one line, in which everything is seen. */
+/** Returns a text in one line, without invisible characters. */
 const oneLine = (text) => plain(text).replace(/\s+/g, " ");
 
-/** Where an address comes from, in words. */
+/** Returns the source of an address as a text. */
 function told(step, numberOf) {
   const { place, query } = step.source;
   const of = (other) => (numberOf(other) === 0 ? "" : ` of ${numberOf(other)}`);
   const relation = (path) => path.filter((name) => name !== "_links" && name !== "href").join(" ");
   const from = place.isBase ? "the entry point"
-    : place.fixed !== undefined ? `${place.fixed} (no earlier answer leads there: this address is fixed)`
+    : place.fixed !== undefined ? `${place.fixed} (no earlier response contains this address, so it is fixed)`
     : place.list === undefined ? `${relation(place.path)}${of(place.step)}`
     : `${relation(place.path)} of one of ${place.list}${of(place.step)}`;
   return oneLine(`${step.done.request.method} ${from} ${query}`.trim());
 }
 
 /**
- * Steps as a program does them. An address is `{ step, path }`, that of an item `{ step, list, pick, path }`, another one
- * `{ fixed }`, each with a `query`; `step` is a number.
+ * Returns the steps as a program executes them. An address is `{ step, path }`, that of an item is `{ step, list, pick, path }`, any
+ * other is `{ fixed }`, each with a `query`; `step` is a number.
  */
 export function programOf(steps) {
   const numberOf = (step) => steps.indexOf(step);
@@ -45,28 +45,28 @@ export function programOf(steps) {
   };
 }
 
-/** What each program says of itself; no address is in it. */
+/** Returns the head of a program; it contains no address. */
 export const about = (program, mark = "") => [
-  "A walk that was recorded in the explorer.",
-  `${mark}SVC_BASE${mark} is the address of the entry point${program.needsKey ? `, ${mark}SVC_KEY${mark} an API key` : ""}.`,
-  ...(program.keys > 1 ? [`${program.keys} keys were used in it; the program uses one.`] : []),
+  "Requests recorded in the explorer.",
+  `${mark}SVC_BASE${mark} is the URL of the entry point${program.needsKey ? `, ${mark}SVC_KEY${mark} an API key` : ""}.`,
+  ...(program.keys > 1 ? [`${program.keys} keys were used in the explorer; the program uses one.`] : []),
 ];
 
-/** Letters that are not seen, or turn the text around them, written by `escape`. */
+/** Returns a text in which invisible characters, and those that reverse text, are written by `escape`. */
 export const visible = (text, escape) => text.replace(/[\u007f-\u{10ffff}]/gu, (letter) =>
   (plain(letter) === letter && !/[\u200c\u200d]/.test(letter) ? letter : escape(letter)));
 
 const hex = (number, digits) => number.toString(16).padStart(digits, "0");
 
-/** A text as a string of JavaScript. */
+/** Returns a text as a string of JavaScript. */
 export const quoted = (text) => visible(JSON.stringify(text), (letter) => letter.split("").map((half) => `\\u${hex(half.charCodeAt(0), 4)}`).join(""));
 
-/** A text as a string of Python. */
+/** Returns a text as a string of Python. */
 export const quotedForPython = (text) => visible(JSON.stringify(text), (letter) => `\\U${hex(letter.codePointAt(0), 8)}`);
 
 /**
- * Addresses, ids and bodies as expressions of a language in which `+` joins texts: `base` is its word for the entry point, `quote`
- * writes a text, `read` what stands at a place of an answer.
+ * Returns addresses, ids and bodies as expressions of a language in which `+` joins texts. `base` is the expression for the entry
+ * point, `quote` writes a text, `read` writes the value at a path of a response.
  */
 export function expressions({ base, quote, read }) {
   const word = ({ isBase, fixed, query, ...place }) => {

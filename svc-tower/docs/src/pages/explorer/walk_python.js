@@ -1,4 +1,4 @@
-// A walk as a program in Python, with its standard library alone.
+// Recorded requests as a program in Python that uses only its standard library.
 
 import { about, expressions, quotedForPython as quoted } from "./walk_program.js";
 
@@ -8,7 +8,7 @@ BASE = os.environ["SVC_BASE"].rstrip("/") + "/"
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):
-    """No other address gets the key."""
+    """Redirects are not followed: no other server may get the key."""
 
     def redirect_request(self, *_):
         return None
@@ -23,16 +23,16 @@ class Answer:
         self.json = json.loads(text) if text else {}
 
     def at(self, *names, within=None):
-        """The address that stands there."""
+        """Returns the address at this path."""
         found = self.json if within is None else within
         for name in names:
             if not isinstance(found, dict) or name not in found:
-                sys.exit(f"Step {self.step}: the answer has no {' '.join(names)}")
+                sys.exit(f"Step {self.step}: the response has no {' '.join(names)}")
             found = found[name]
         return found
 
     def item(self, relation, pick):
-        """The item that has this identifier, or is at this place."""
+        """Returns the item with this identifier, or at this position."""
         items = self.json.get("_embedded", {}).get(relation, [])
         has = lambda at, one: at == pick if isinstance(pick, int) else pick in (one.get("identifiers") or [])
         for at, one in enumerate(items):
@@ -42,11 +42,11 @@ class Answer:
 
 
 def send(step, status, method, address, body=None, headers={}, codes=()):
-    """Sends a request, whose answer has to have this status and name these errors."""
-    # A step up in a path, written out or as %2e, would lead elsewhere.
+    """Sends a request. The response must have this status and these error codes."""
+    # A dot segment, also as %2e, could change the target.
     parts = address.split("?")[0].lower().replace("%2e", ".").replace("\\\\", "/").split("/")
     if not address.startswith(BASE) or "." in parts or ".." in parts:
-        sys.exit(f"Step {step}: {address} is no address of {BASE}")
+        sys.exit(f"Step {step}: {address} is not an address of {BASE}")
     headers = {"Accept": "application/hal+json", **headers}
     if body is not None:
         headers |= {"Content-Type": "application/json", "Prefer": "handling=strict"}
@@ -57,12 +57,12 @@ def send(step, status, method, address, body=None, headers={}, codes=()):
         answer = error
     text = answer.read().decode()
     if answer.status != status or not all(f'"{code}"' in text for code in codes):
-        sys.exit(f"Step {step}: {method} {address} was answered with {answer.status}, expected {status} {' '.join(codes)}: {text}")
+        sys.exit(f"Step {step}: {method} {address} returned {answer.status}, expected {status} {' '.join(codes)}: {text}")
     return Answer(step, text, answer.headers["ETag"])
 
 
 def id(address):
-    """Its last part."""
+    """Returns the last part of an address."""
     return address.split("?")[0].rstrip("/").split("/")[-1]
 
 `;
@@ -94,7 +94,7 @@ export function write(program) {
     const call = `step_${step.number} = send(${step.number}, ${step.status}, ${quoted(step.method)}, ${word(step.address)}`;
     lines.push(given.length === 0 ? `${call})` : [`${call},`, ...given, ")"].join("\n"));
   }
-  if (program.records.length > 0) lines.push("", "# The records, by their relations.");
+  if (program.records.length > 0) lines.push("", "# The records, with their relations.");
   for (const { rel, address } of program.records) lines.push(`print(${quoted(rel)}, ${idOf(address)}, sep="\\t")`);
   const key = program.needsKey ? [`KEY = {${quoted(program.keyHeader)}: os.environ["SVC_KEY"]}`] : [];
   return [...about(program).map((line) => `# ${line}`), HEAD, ...key, ...lines, ""].join("\n");

@@ -1,4 +1,4 @@
-// The statements of a walk in Rust: those of the test and of the check differ in how they wait for an answer.
+// Recorded requests as Rust statements: those of the test and of the check differ in how they wait for a response.
 
 import { plain } from "./dom.js";
 
@@ -9,23 +9,23 @@ function escaped(letter) {
   return isSeen(letter) ? letter : `\\u{${letter.codePointAt(0).toString(16)}}`;
 }
 
-/** A text as a literal: a raw one where it has quotes; one in which everything is seen. */
+/** Returns a text as a literal without invisible characters: a raw one if the text has quotes. */
 export function literal(text) {
   if (!isSeen(text)) return `"${Array.from(text, escaped).join("")}"`;
   if (!/["\\]/.test(text)) return `"${text}"`;
   let marks = "";
   while (text.includes(`"${marks}`)) marks += "#";
-  // Rust takes no more marks than that.
+  // Rust allows no more marks.
   if (marks.length > 255) return `"${Array.from(text, escaped).join("")}"`;
   return `r${marks}"${text}"${marks}`;
 }
 
-/** What several texts are together, as a `&str`. */
+/** Returns several texts, joined, as a `&str`. */
 const joined = (parts) => (parts.length === 1 ? parts[0] : `&[${parts.join(", ")}].concat()`);
 
 const list = (texts) => `&[${texts.map(literal).join(", ")}]`;
 
-/** An address as a `String`; that of the entry point is borrowed. */
+/** Returns an address as a `String`; that of the entry point is borrowed. */
 function owned({ step, list: items, pick, path, isBase, fixed, query }) {
   if (isBase && query === "") return "walk.base()";
   if (path === undefined) return `[walk.base(), ${literal((fixed ?? "") + query)}].concat()`;
@@ -35,7 +35,7 @@ function owned({ step, list: items, pick, path, isBase, fixed, query }) {
   return `step_${step}${item}.at(${list(path)})?${query === "" ? "" : ` + ${literal(query)}`}`;
 }
 
-/** An address as a `&str`. */
+/** Returns an address as a `&str`. */
 function word(address) {
   const text = owned(address);
   if (address.isBase && address.query === "") return text;
@@ -44,14 +44,14 @@ function word(address) {
 
 const piece = (part) => (typeof part === "string" ? literal(part) : part.isId ? `id(${word(part.address)})` : word(part.address));
 
-/** The steps of which a later one, or a record, reads the answer. */
+/** Returns the steps whose response a later step, or a record, reads. */
 function readIn({ steps, records }) {
   const bodies = steps.flatMap(({ body }) => body ?? []).map((part) => part.address);
   const all = [...steps.map(({ address }) => address), ...bodies, ...steps.map(({ tag }) => tag), ...records.map(({ address }) => address)];
   return new Set(all.map((one) => one?.step));
 }
 
-/** A walk as the lines of a function, in which `walk` sends; `waits` stands behind what has to be waited for, `newKey` for a new key. */
+/** Returns the lines of a function, in which `walk` sends; `waits` follows each request, `newKey` creates a new key. */
 export function statements(program, { waits, newKey }) {
   const read = readIn(program);
   const keys = new Set();
@@ -70,7 +70,7 @@ export function statements(program, { waits, newKey }) {
   }
   if (program.records.length > 0) {
     const records = program.records.map(({ rel, address }) => `    (${literal(rel)}, ${owned(address)}),`);
-    lines.push("", "// The records, by their relations.", "let records = [", ...records, "];");
+    lines.push("", "// The records, with their relations.", "let records = [", ...records, "];");
     lines.push("for (relation, address) in records {", '    println!("{relation}\\t{}", id(&address));', "}");
   }
   return [...lines.slice(1), "Ok(())"].map((line) => (line === "" ? "" : `    ${line}`));

@@ -12,12 +12,12 @@ import { auth } from "./key.js";
 import { errorOf, problemsOf, refusal, told } from "./problems.js";
 import { request } from "./server.js";
 
-/** The form that was asked for last in each panel: one that takes longer to be described does not take its place. */
+/** The form that was last requested in each panel: a form that loads more slowly does not replace it. */
 const asked = new WeakMap();
 
 /**
  * Opens the form of a write. `opener` is the button that opened it, and `initial` has the initial values of a new record.
- * A completed write calls `then` with its answer.
+ * A completed write calls `then` with its response.
  */
 export async function open(action, panel, seen, opener, { initial, then }) {
   const { method, address, about } = action;
@@ -36,18 +36,18 @@ export async function open(action, panel, seen, opener, { initial, then }) {
   const beside = el("div", {});
   const sends = el("button", { type: "submit", class: method.toLowerCase() }, method === "DELETE" ? "Delete" : "Send");
   const show = (...nodes) => { fill(wrong, ...nodes).hidden = false; };
-  /** Somebody changed the record meanwhile: what is there now is shown, and the next request is for that. */
+  /** A concurrent change: shows the current state, and prepares the next request for that state. */
   const compare = async () => {
     const found = await conflict(address, seen.json, body && parse(body.json()), auth());
-    show("Somebody changed this record meanwhile, and nothing was done.", found === null ? " It cannot be read any more." : null);
+    show("This record has been changed since you read it. Nothing was done.", found === null ? " It can no longer be read." : null);
     fill(beside, found?.table);
     if (found === null) return;
     guards.begin(found.tag);
-    sends.textContent = method === "DELETE" ? "Delete what is there now" : "Send again, to what is there now";
+    sends.textContent = method === "DELETE" ? "Delete the current record" : "Apply to the current record";
     sends.focus();
   };
   let isUnderWay = false;
-  /** Sends the form, once: what is clicked while that is under way is passed over. */
+  /** Sends the form, once: clicks during the request are ignored. */
   const submit = async () => {
     if (isUnderWay || body?.isReady() === false) return;
     isUnderWay = true;
@@ -56,9 +56,9 @@ export async function open(action, panel, seen, opener, { initial, then }) {
       const text = body?.json();
       const done = await send({ method, address, body: text, guards: guards.for(text) }, auth());
       guards.answered(done.status);
-      // Meanwhile somebody has gone on: what is shown there stays as it is.
+      // The user has left the form: the current view stays unchanged.
       if (!form.isConnected) {
-        say(`${method} ${address} was answered with ${done.status}.`);
+        say(`${method} ${address} returned ${done.status}.`);
         return;
       }
       showWrite(done, []);
@@ -72,7 +72,7 @@ export async function open(action, panel, seen, opener, { initial, then }) {
       fill(beside);
       if (done.status === 412) await compare();
       else if (problems.length === 0) show(...refusal(done));
-      else if (done.status === 400) show(told(rest), el("p", {}, "Nothing was stored: mend what is named, and send again."));
+      else if (done.status === 400) show(told(rest), el("p", {}, "Nothing was stored. Fix these problems, and send again."));
     } catch (error) {
       say(unreachable(error));
     } finally {
@@ -80,13 +80,13 @@ export async function open(action, panel, seen, opener, { initial, then }) {
       sends.removeAttribute("aria-disabled");
     }
   };
-  /** What was done is not sent again, whatever becomes of what follows: the form goes first. */
+  /** Removes the form first: a completed write is not sent again, even if a later step fails. */
   const follow = async (done) => {
-    fill(panel, el("p", {}, `${method} was answered with ${done.status}.`));
+    fill(panel, el("p", {}, `${method} returned ${done.status}.`));
     try {
       await then(done, action, panel, seen);
     } catch (error) {
-      say(`It was done, with ${done.status}. What follows cannot be shown: ${error.message}`);
+      say(`The write succeeded with ${done.status}. Its result cannot be shown: ${error.message}`);
     }
   };
   const close = () => {
@@ -115,7 +115,7 @@ export async function open(action, panel, seen, opener, { initial, then }) {
   during(async () => {
     const { sample } = await import("./sample.js");
     const typed = () => ({ method, address, body: body?.json(), guards: guards.headers });
-    // Meanwhile another form may be open.
+    // In the meantime another form may have been opened.
     if (form.isConnected) fill(place.sample, sample(form, typed));
   });
 }

@@ -1,4 +1,4 @@
-// A write of the shown resource: its form, and what the page shows after the answer.
+// A write of the shown resource: its form, and what the page shows after the response.
 
 import { el, fill } from "./dom.js";
 import { outcome, showWrite } from "./exchange.js";

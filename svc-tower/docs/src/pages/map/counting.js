@@ -1,6 +1,6 @@
 // Counts the records of collections for the map and for the bars by day.
 
-/** Calls `work` with each of the things, four at a time. */
+/** Calls `work` with each thing, four at a time. */
 export async function each(things, work) {
   const waiting = [...things];
   const one = async () => {

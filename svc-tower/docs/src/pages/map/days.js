@@ -1,4 +1,4 @@
-// Small bars: how many records of a kind were created on each of the days up to the newest. The server counts; one request a day.
+// Bars with the number of records of a kind that were created on each day. The server counts, with one request for each day.
 
 import { each, total } from "./counting.js";
 import { readCapabilities } from "./declared.js";
@@ -13,7 +13,7 @@ const dateOf = (time) => new Date(time).toISOString().slice(0, 10);
 
 const inWords = (name) => label(name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " "), 40);
 
-/** The collections that can be filtered by when a record was created; what is done by persons, which the map shows below something, first. */
+/** Returns the collections that can be filtered by the creation date; collections of actions are first. */
 async function countable(picture) {
   const { collections } = await readCapabilities();
   const all = Object.entries(collections ?? {}).filter(([, it]) => Array.isArray(it?.filter) && it.filter.includes("created_date") && isOurs(it.href));
@@ -21,10 +21,10 @@ async function countable(picture) {
   return all.map(([name, it]) => ({ name, href: it.href })).toSorted((one, other) => isAction(other.name) - isAction(one.name));
 }
 
-/** The day of the newest record, by its place at the end; undefined where there is none. */
+/** Returns the day of the newest record, which is the last one; undefined if there is none. */
 async function lastDay(href, read) {
   const count = await total(href, read);
-  if (count === null) throw new Error("This needs a key that may list them.");
+  if (count === null) throw new Error("This needs a key with the right to list these records.");
   if (count === 0) return undefined;
   const address = new URL(href);
   address.search = new URLSearchParams({ per_page: 1, page: count });
@@ -45,7 +45,7 @@ async function counts(href, read) {
   return days;
 }
 
-/** The bars, and the same as a table. */
+/** Returns the bars, and the same data as a table. */
 function bars(name, days) {
   const most = Math.max(1, ...days.map(({ count }) => count ?? 0));
   const sum = days.reduce((all, { count }) => all + (count ?? 0), 0);
@@ -62,15 +62,15 @@ function bars(name, days) {
   const rows = days.map(({ from, count }) => el("tr", {}, el("th", { scope: "row" }, dateOf(from)), el("td", {}, count ?? "not known")));
   return [
     shape("svg", { class: "days", viewBox: `0 0 ${DAYS * 34 + 8} 122`, role: "img", "aria-label": said }, ...columns),
-    el("p", { class: "soft" }, `${said}. Days are of UTC.`),
+    el("p", { class: "soft" }, `${said}. Days are in UTC.`),
     el("details", {}, el("summary", {}, "As a table"), el("table", {}, el("caption", {}, `${name} by day`), el("tbody", {}, rows))),
   ];
 }
 
-/** A choice of collections, and the bars of the one that is chosen. */
+/** Returns a choice of collections, with the bars of the chosen one. */
 export async function byDay(picture, read) {
   const collections = await countable(picture);
-  if (collections.length === 0) return el("p", { class: "soft" }, "This server has no collection that can be filtered by created_date.");
+  if (collections.length === 0) return el("p", { class: "soft" }, "No collection of this server can be filtered by created_date.");
   const out = el("div", {});
   const said = el("p", { class: "soft", role: "status" });
   const id = newId();
@@ -85,7 +85,7 @@ export async function byDay(picture, read) {
     try {
       const days = await counts(href, read);
       if (mine !== turn) return;
-      fill(out, days.length === 0 ? el("p", {}, "There are none yet.") : bars(inWords(name), days));
+      fill(out, days.length === 0 ? el("p", {}, "No records yet.") : bars(inWords(name), days));
       said.textContent = "";
     } catch (error) {
       if (mine === turn) said.textContent = error.message;

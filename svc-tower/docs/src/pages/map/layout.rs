@@ -1,5 +1,5 @@
-//! Where everything of the map lies: persons in the middle, what they do beside them, what they do
-//! it to outside. Whole numbers in the units of the picture.
+//! The positions of everything in the map: people in the middle, their actions next to them, the
+//! containers of actions outside. All numbers are integers in the units of the picture.
 
 use svc_core::{helper::HelperName, model::Kind};
 
@@ -8,19 +8,19 @@ use crate::documents::graph::{Graph, GraphEdge, HelperNode};
 /// The width of the picture.
 pub(super) const WIDTH: i32 = 1120;
 
-/// From one row to the next.
+/// The distance between two rows.
 const ROW: i32 = 88;
-/// The middle of the first row.
+/// The center of the first row.
 const FIRST: i32 = 60;
-/// The row in whose middle persons are.
+/// The row at whose center people are.
 const HOME: i32 = 3;
 /// Half the height of a kind.
 const HALF: i32 = 22;
-/// Half of how far persons reach up and down.
+/// Half the height of the people rectangle.
 const REACH: i32 = 132;
-/// How far links lie below the middle of a row, and helpers above it, where both are there.
+/// The distance of links below the center of a row, and of helpers above it, if a row has both.
 const APART: i32 = 7;
-/// How long the head of an arrow is.
+/// The length of an arrow head.
 const HEAD: i32 = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) enum DiagramColumn {
     FarRight,
 }
 
-/// The cell of each kind. One that is missing here gets one in a row below.
+/// The cell of each kind. A kind that is missing here gets a cell in a row below.
 const CELLS: &[(Kind, DiagramColumn, i32)] = &[
     (Kind::Person, DiagramColumn::Middle, HOME),
     (Kind::Petition, DiagramColumn::FarLeft, 1),
@@ -57,7 +57,7 @@ const CELLS: &[(Kind, DiagramColumn, i32)] = &[
     (Kind::Query, DiagramColumn::Middle, 5),
 ];
 
-/// The cells of a row for kinds that have none above.
+/// The cells of a row for kinds that have no cell above.
 const MORE: [DiagramColumn; 4] = [
     DiagramColumn::FarLeft,
     DiagramColumn::Left,
@@ -76,7 +76,7 @@ impl DiagramColumn {
         }
     }
 
-    /// Half the width of a kind.
+    /// Returns half the width of a kind.
     const fn half(self) -> i32 {
         match self {
             Self::FarLeft | Self::FarRight => 82,
@@ -88,7 +88,7 @@ impl DiagramColumn {
         matches!(self, Self::FarLeft | Self::FarRight)
     }
 
-    /// 1 where the middle is to the right, -1 where it is to the left.
+    /// Returns 1 if the middle of the picture is to the right, -1 if it is to the left.
     const fn inward(self) -> i32 {
         match self {
             Self::FarLeft | Self::Left => 1,
@@ -97,7 +97,7 @@ impl DiagramColumn {
     }
 }
 
-/// A rectangle, by its middle.
+/// A rectangle, by its center.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Rect {
     pub(super) x: i32,
@@ -106,7 +106,7 @@ pub(super) struct Rect {
     pub(super) half_height: i32,
 }
 
-/// A way through the picture.
+/// A path in the picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DiagramPath {
     pub(super) start: (i32, i32),
@@ -116,11 +116,12 @@ pub(super) struct DiagramPath {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DiagramSegment {
     Straight((i32, i32)),
-    /// With two points that pull at it.
+    /// A curve with two control points.
     Curve((i32, i32), (i32, i32), (i32, i32)),
 }
 
-/// A way that ends in the head of an arrow; these are its three corners, the tip first.
+/// A path with an arrow head at its end. The three points are the corners of the head, the tip
+/// first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Arrow {
     pub(super) way: DiagramPath,
@@ -135,7 +136,7 @@ impl DiagramPath {
         }
     }
 
-    /// From side to side: it leaves and comes in level.
+    /// Returns a curve between two sides, with horizontal ends.
     fn sideways(start: (i32, i32), end: (i32, i32)) -> Self {
         let halfway = i32::midpoint(start.0, end.0);
         Self {
@@ -149,7 +150,7 @@ impl DiagramPath {
     }
 }
 
-/// The places of all kinds.
+/// The positions of all kinds.
 #[derive(Debug)]
 pub(super) struct DiagramLayout {
     cells: Vec<(Kind, DiagramColumn, i32)>,
@@ -168,7 +169,7 @@ impl DiagramLayout {
         Self { cells }
     }
 
-    /// The height of the picture: below the last row, and what passes under it, there is nothing.
+    /// Returns the height of the picture: the last row, and the paths below it.
     pub(super) fn height(&self) -> i32 {
         level(
             self.cells
@@ -186,7 +187,7 @@ impl DiagramLayout {
         })
     }
 
-    /// Where a kind lies.
+    /// Returns the rectangle of a kind.
     pub(super) fn area(&self, kind: Kind) -> Rect {
         let (column, row) = self.cell(kind);
         let half_height = if kind == Kind::Person { REACH } else { HALF };
@@ -198,8 +199,8 @@ impl DiagramLayout {
         }
     }
 
-    /// Where a helper lies: in the gap outside what it records, or above it where that is in the
-    /// middle.
+    /// Returns the rectangle of a helper: in the gap outside its action, or above the action if
+    /// that is in the middle.
     pub(super) fn helper_area(&self, helper: HelperName) -> Rect {
         let (column, row) = self.cell(helper.recorded_kind());
         // The longer part of the gap is on the side of the arrow.
@@ -218,7 +219,8 @@ impl DiagramLayout {
         }
     }
 
-    /// The way of the links between two kinds. `is_helped`: a helper has a way beside it.
+    /// Returns the path of the links between two kinds. `is_helped`: a helper has a path next to
+    /// it.
     pub(super) fn path_between(&self, line: &GraphEdge, is_helped: bool) -> DiagramPath {
         let [one, other] = line.ends;
         let apart = if is_helped { APART } else { 0 };
@@ -257,7 +259,7 @@ impl DiagramLayout {
             let start = (area.x + inward * area.half_width, area.y + apart);
             return DiagramPath::sideways(start, (side(person, inward), port(area.y) + apart));
         }
-        // Over what lies between, in the lane above its row.
+        // Above what is between, in the lane above its row.
         let lane = level(row) - ROW / 2;
         let (turn, nearer) = (
             area.x + inward * 24,
@@ -298,7 +300,7 @@ impl DiagramLayout {
             } else {
                 (to, area)
             };
-            // Below the helper, which is as high as a line of text.
+            // Below the helper, which has the height of a line of text.
             let y = area.y + if apart > 0 { 12 } else { 0 };
             return DiagramPath::straight(
                 (left.x + left.half_width, y),
@@ -316,7 +318,7 @@ impl DiagramLayout {
                 (lower.x, lower.y - lower.half_height),
             );
         }
-        // Under everything.
+        // Below everything.
         let deep = self.height();
         let (start, end) = (
             (area.x, area.y + area.half_height),
@@ -328,7 +330,8 @@ impl DiagramLayout {
         }
     }
 
-    /// From the kind that a helper belongs to, up to it; none for one that lies beside nothing.
+    /// Returns the path from the kind that a helper belongs to up to the helper; `None` if no kind
+    /// is next to it.
     pub(super) fn stem(&self, helper: HelperName) -> Option<DiagramPath> {
         let container = helper
             .container_kind()
@@ -344,7 +347,7 @@ impl DiagramLayout {
         })
     }
 
-    /// The arrows from a helper: into what it records, and from there into the person who did it.
+    /// Returns the arrows of a helper: to the action that it records, and from there to the person.
     pub(super) fn arrows(&self, node: &HelperNode) -> Vec<Arrow> {
         node.writes
             .iter()
@@ -365,7 +368,7 @@ impl DiagramLayout {
                 head: [tip, (tip.0 - 4, tip.1 - HEAD), (tip.0 + 4, tip.1 - HEAD)],
             });
         }
-        // Towards what it records: inwards, but for what lies outside itself.
+        // Towards the action: inwards, unless the action is itself outside.
         let towards = if column.is_outside() {
             -column.inward()
         } else {
@@ -386,7 +389,7 @@ impl DiagramLayout {
     }
 }
 
-/// An arrow that comes in level.
+/// Returns an arrow with a horizontal end.
 fn level_arrow(
     tip: (i32, i32),
     towards: i32,
@@ -399,17 +402,18 @@ fn level_arrow(
     }
 }
 
-/// The middle of a row.
+/// Returns the center of a row.
 const fn level(row: i32) -> i32 {
     FIRST + ROW * (row - 1)
 }
 
-/// The side of persons that something comes to.
+/// Returns the side of the people rectangle at which a path arrives.
 const fn side(person: Rect, inward: i32) -> i32 {
     person.x - inward * person.half_width
 }
 
-/// Where on that side it arrives: in the order of the rows, so that no two cross.
+/// Returns the position on that side at which a path arrives. The order of the rows prevents
+/// crossings.
 const fn port(y: i32) -> i32 {
     let home = level(HOME);
     home + (y - home) * 48 / 100

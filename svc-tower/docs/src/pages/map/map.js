@@ -1,4 +1,4 @@
-// The map: around one record what its links lead to, at the entry point all that there is. It is loaded when somebody wants it.
+// The map: around a record the targets of its links, at the entry point the whole API. Loaded on demand.
 
 import { each, total } from "./counting.js";
 import { el } from "./dom.js";
@@ -7,7 +7,7 @@ import { lead, neighbours } from "./neighbours.js";
 import { badge, beautify, copy, picture } from "./picture.js";
 import { isOurs } from "./server.js";
 
-/** A button that counts the records of collections, with one request for each. */
+/** Returns a button that counts the records of collections, with one request for each. */
 function counter(collections, read) {
   const said = el("span", { role: "status" });
   const count = async () => {
@@ -20,7 +20,7 @@ function counter(collections, read) {
         unknown += number === null ? 1 : 0;
         badge(node, number === null ? "?" : number.toLocaleString("en"));
       });
-      said.textContent = unknown === 0 ? " Counted." : ` ${unknown} of ${collections.length} could not be counted: this needs a key that may list them.`;
+      said.textContent = unknown === 0 ? " Counted." : ` ${unknown} of ${collections.length} could not be counted: this needs a key with the right to list them.`;
     } catch (error) {
       said.textContent = ` The server cannot be reached: ${error.message}`;
     }
@@ -30,7 +30,7 @@ function counter(collections, read) {
   return collections.length === 0 ? null : el("p", {}, button, said);
 }
 
-/** All that there is: kinds with a collection of their own lead there. */
+/** Returns the whole map: kinds with their own collection link to it. */
 async function whole(links, read) {
   const svg = await copy();
   const collections = [];
@@ -41,7 +41,7 @@ async function whole(links, read) {
     lead(node, href);
     if (node.dataset.kind !== undefined) collections.push({ node, href });
   }
-  const box = el("div", { class: "map-box", tabindex: "0", role: "region", "aria-label": "Map of the interface" }, svg);
+  const box = el("div", { class: "map-box", tabindex: "0", role: "region", "aria-label": "Map of the API" }, svg);
   const days = el("div", {});
   const show = () => days.replaceChildren(later(async () => ({ node: await (await import("./days.js")).byDay(svg, read) })));
   const more = el("p", {}, el("button", { type: "button", onclick: show }, "Records by day …"));
@@ -49,8 +49,8 @@ async function whole(links, read) {
 }
 
 /**
- * The map around a record, as a node: `links` are its `_links`. For the entry point, which has a link to the documentation, it is
- * the whole map. `read` sends a GET with the key, and gives status and JSON.
+ * Returns the map around a record as a node: `links` are its `_links`. For the entry point, which has a link to the
+ * documentation, it is the whole map. `read` sends a GET with the key, and returns status and JSON.
  */
 export async function draw(record, links, read) {
   beautify();

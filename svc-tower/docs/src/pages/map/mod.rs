@@ -1,5 +1,7 @@
-//! The map: what there is and how it hangs together, drawn from the tables (ENT-22). What it shows
-//! stands as text on its page.
+//! The map: the kinds and how they are connected, drawn from the schema. Its page has the same
+//! content as text.
+//!
+//! Requirements: ENT-22.
 
 mod layout;
 
@@ -11,27 +13,28 @@ use svc_core::{api::Api, link::Target, model::Kind};
 use self::layout::{Arrow, DiagramLayout, DiagramPath, DiagramSegment, Rect, WIDTH};
 use crate::documents::graph::{Graph, GraphEdge, HelperNode, KindNode, in_words};
 
-/// The looks of the map, in pages and in the explorer.
+/// The styles of the map, in pages and in the explorer.
 pub(super) const STYLE: &str = include_str!("map.css");
 
-/// Where links lead.
+/// Returns the URL of a target.
 type HrefFn<'a> = &'a dyn Fn(&Target) -> String;
 
-/// The map with its legend, in a box that scrolls where the window is narrow.
+/// Returns the map with its legend, in a box that scrolls if the window is narrow.
 ///
-/// `words` is the address of the page that says the same in words, where this is another one.
+/// `words` is the address of the page with the same content as text, if that is another page.
 pub(super) fn figure(api: &Api, href: HrefFn<'_>, words: Option<String>) -> Markup {
     let graph = Graph::new(api);
     html! {
         figure class="map" {
-            div class="map-box" tabindex="0" role="region" aria-label="Map of the interface" { (picture(api, &graph, href, false)) }
+            div class="map-box" tabindex="0" role="region" aria-label="Map of the API" { (picture(api, &graph, href, false)) }
             (legend(!graph.is_complete()))
-            @if let Some(page) = words { p { a href=(page) { "The map in words" } } }
+            @if let Some(page) = words { p { a href=(page) { "The map as text" } } }
         }
     }
 }
 
-/// The map by itself, for scripts: nodes and lines say what they stand for.
+/// Returns only the map, for scripts. Its nodes and lines have attributes that name what they
+/// represent.
 pub(super) fn file(api: &Api, href: HrefFn<'_>) -> String {
     picture(api, &Graph::new(api), href, true).into_string()
 }
@@ -44,9 +47,9 @@ fn legend(is_partial: bool) -> Markup {
         figcaption {
             ul class="map-legend" {
                 (swatch(html! { g class="kind" { rect x="1" y="1" width="28" height="14" rx="4" {} } }, "kind of record"))
-                (swatch(html! { path class="line" d="M0 8H30" {} }, "listed under"))
+                (swatch(html! { path class="line" d="M0 8H30" {} }, "collection of a record"))
                 (swatch(html! { path class="line ref" d="M0 8H30" {} }, "other link"))
-                (swatch(html! { path class="call" d="M0 8H22" {} path class="head" d="M30 8L22 4V12Z" {} }, "helper, and what it writes"))
+                (swatch(html! { path class="call" d="M0 8H22" {} path class="head" d="M30 8L22 4V12Z" {} }, "helper, with the records it writes"))
                 @if is_partial {
                     (swatch(html! { g class="kind off" { rect x="1" y="1" width="28" height="14" rx="4" {} } }, "not on this server"))
                 }
@@ -86,7 +89,7 @@ fn picture(api: &Api, graph: &Graph, href: HrefFn<'_>, is_for_scripts: bool) -> 
     }
 }
 
-/// Whether a helper goes the way of a line, from the one kind to the other.
+/// Returns whether a helper has the same path as a line, from one kind to the other.
 fn is_helped(graph: &Graph, line: &GraphEdge) -> bool {
     let goes_along = |node: &HelperNode| {
         let of = node
@@ -107,7 +110,7 @@ fn class(name: &str, is_declared: bool) -> String {
     }
 }
 
-/// What is said of something that this server does not have, where its looks say it.
+/// Returns the label of something that this server does not support; its appearance shows the same.
 fn absent(name: &str, is_declared: bool) -> Option<String> {
     (!is_declared).then(|| format!("{}: not on this server", in_words(name)))
 }
@@ -125,7 +128,7 @@ fn label(area: Rect, round: i32, name: &str) -> Markup {
     }
 }
 
-/// Something that is drawn with one look.
+/// The part of the picture with one appearance.
 struct Stroke {
     class: String,
     way: String,
@@ -133,8 +136,8 @@ struct Stroke {
     of: Option<&'static str>,
 }
 
-/// All lines and arrows; for scripts each by itself with what it stands for, else those of one look
-/// in one.
+/// Returns all lines and arrows. For scripts each is separate and names what it represents;
+/// otherwise those with the same appearance are joined.
 fn strokes(layout: &DiagramLayout, graph: &Graph, is_for_scripts: bool) -> Vec<Stroke> {
     let lines = graph.lines.iter().map(|line| {
         let links = line
@@ -198,7 +201,7 @@ fn strokes(layout: &DiagramLayout, graph: &Graph, is_for_scripts: bool) -> Vec<S
     by_class
 }
 
-/// A way as SVG writes it.
+/// Returns a path in SVG syntax.
 fn written(way: &DiagramPath) -> String {
     let mut out = format!("M{} {}", way.start.0, way.start.1);
     for step in &way.steps {

@@ -1,5 +1,5 @@
-// A record in the middle of what its links lead to: to the left single records, to the right collections with the helpers that
-// write into them. In a narrow window all of it stands below the record.
+// A record between the targets of its links: single records to the left; collections, with the helpers that write into them, to
+// the right. In a narrow window all of them are below the record.
 
 import { el } from "./dom.js";
 import { label, shape } from "./picture.js";
@@ -16,7 +16,7 @@ const words = (rel) => label(rel.replace(/^[^:]*:/, "").replaceAll("_", " "), 26
 /** Links a node of the picture to an address of the API. */
 export const lead = (node, href) => node.setAttribute("href", hashOf(href));
 
-/** What the links lead to, each once: two relations may lead to one address. */
+/** Returns the targets of the links, each once: two relations may have one target. */
 function targets(links, picture) {
   const of = (name) => new Map([...picture.querySelectorAll(`a[data-${name}]`)].map((node) => [node.dataset.rel, node.dataset]));
   const [kinds, helpers] = [of("kind"), of("helper")];
@@ -35,12 +35,12 @@ function targets(links, picture) {
   return [...found.values()];
 }
 
-/** What a target is called: a record by every relation that leads to it, a collection or a helper by the first. */
+/** Returns the name of a target: of a record, all relations to it; of a collection or a helper, the first one. */
 const name = ({ rels, kind, writes }) => (kind === undefined && writes === undefined ? rels : rels.slice(0, 1)).map(words).join(", ");
 
 const curve = ([x, y], [toX, toY]) => `M${x} ${y}C${(x + toX) / 2} ${y} ${(x + toX) / 2} ${toY} ${toX} ${toY}`;
 
-/** The collections, each with the helpers that write into it behind it; then the other helpers. */
+/** Returns the collections, each followed by the helpers that write into it; then the other helpers. */
 function column(all) {
   const helpers = all.filter(({ writes }) => writes !== undefined);
   const collections = all.filter(({ kind }) => kind !== undefined);
@@ -50,7 +50,7 @@ function column(all) {
   return [...placed, ...rest];
 }
 
-/** The picture, and its collections with their nodes. */
+/** Returns the picture, and its collections with their nodes. */
 export function neighbours(record, links, picture) {
   const all = targets(links, picture);
   const single = all.filter(({ kind, writes }) => kind === undefined && writes === undefined);
@@ -90,7 +90,7 @@ export function neighbours(record, links, picture) {
     const from = isNarrow ? `M30 ${home.y + 24}V${y - 12}Q30 ${y} 42 ${y}H${x - half}` : curve([home.x + home.half, home.y], [x - half, y]);
     const look = isHelper ? "call" : it.kind === undefined ? "line ref" : "line";
     lines.push(shape("path", { class: look, d: from }));
-    // A helper stands below what it writes into.
+    // A helper is below the collection that it writes into.
     const to = isHelper && it.into !== undefined ? places.get(it.into.href) : undefined;
     if (to !== undefined && y - to.y < 1.5 * ROW) {
       lines.push(shape("path", { class: "call", d: `M${x} ${y - 12}V${to.y + HALF + 8}` }));
@@ -101,7 +101,7 @@ export function neighbours(record, links, picture) {
   const self = shape("g", { class: "kind home" },
     shape("rect", { x: home.x - home.half, y: home.y - 24, width: 2 * home.half, height: 48, rx: 8 }),
     shape("text", { x: home.x, y: home.y + 5 }, called));
-  // What is to the left of the record is left out where nothing is there.
+  // The area to the left of the record is left out if it is empty.
   const view = isNarrow ? "0 0 280" : left.length > 0 ? "0 0 760" : "255 0 505";
   const svg = shape("svg", { viewBox: `${view} ${height}`, class: isNarrow ? "near narrow" : "near", role: "group", "aria-label": `Around ${called}` },
     shape("g", { "aria-hidden": "true" }, ...lines), self, ...nodes);

@@ -1,10 +1,10 @@
-// The picture that the server draws of its tables, and what is made of it.
+// The picture of the map that the server draws, and functions to change it.
 
 import { UNSEEN, el } from "./dom.js";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
-/** A node of a picture. */
+/** Returns a node of a picture. */
 export function shape(tag, attributes = {}, ...children) {
   const node = document.createElementNS(NAMESPACE, tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -14,7 +14,7 @@ export function shape(tag, attributes = {}, ...children) {
   return node;
 }
 
-/** A text of a server for a label: short, and without letters that turn others around or are not seen. */
+/** Returns a text of a server as a label: short, and without characters that are invisible or reverse the text. */
 export function label(text, most = 24) {
   const plain = String(text).replace(UNSEEN, "\uFFFD").replace(/\s+/g, " ");
   const letters = [...plain];
@@ -29,7 +29,7 @@ async function load() {
 
 let loaded = null;
 
-/** The map as the server draws it; asked for once. */
+/** Returns the map as the server draws it; requested once. */
 export function picture() {
   if (loaded === null) {
     loaded = load();
@@ -38,30 +38,30 @@ export function picture() {
   return loaded;
 }
 
-/** A copy of it, to be shown. */
+/** Returns a copy of it to show. */
 export const copy = async () => document.importNode(await picture(), true);
 
-/** Sees that the looks of the map are there. */
+/** Loads the styles of the map. */
 export function beautify() {
   if (document.querySelector("link[data-of=map]")) return;
   document.head.append(el("link", { rel: "stylesheet", href: new URL("./map.css", import.meta.url).href, "data-of": "map" }));
 }
 
-/** Takes what was put onto a node. */
+/** Removes the badge of a node. */
 function unbadge(node) {
   const old = node.querySelector(".count");
   old?.previousSibling.remove();
   old?.remove();
 }
 
-/** Puts a short text onto the corner of a node; above it where it is low. */
+/** Adds a short text to the corner of a node; above it if the node is low. */
 export function badge(node, text) {
   const rect = node.querySelector("rect");
   const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(rect.getAttribute(name)));
   const [high, top] = height < 30 ? [16, y - 17] : [20, y - 11];
   const wide = 12 + 8 * text.length;
   unbadge(node);
-  // The space keeps it apart from the name, for those who hear both.
+  // The space separates it from the name for screen readers.
   node.append(
     " ",
     shape("g", { class: "count" },

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::documents::graph::{Graph, GraphEdge, in_words};
 
-/// A server that has all but these.
+/// Returns an API with everything but these relations.
 fn api(without: &[&str]) -> Api {
     let builder =
         MemoryStore::new().register_all(Api::builder(Vendor::new("Acme", "CRM").namespace("acme")));
@@ -28,7 +28,7 @@ fn svg(api: &Api) -> String {
     file(api, &|target| api.url(api.base_url(), target))
 }
 
-/// The start tags of a name in the picture.
+/// Returns the start tags of elements with a name in the picture.
 fn tags<'p>(picture: &'p str, name: &str) -> Vec<&'p str> {
     let begin = format!("<{name} ");
     picture
@@ -43,8 +43,8 @@ fn attribute<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
     Some(tag.split_once(begin.as_str())?.1.split_once('"')?.0)
 }
 
-/// Everything that has a label, with the most that a label takes: letters are at most so wide in
-/// the fonts of systems, in hundredths of the picture's units.
+/// Returns everything that has a label, with the maximum width of the label. The maximum width of
+/// letters in system fonts is in hundredths of the units of the picture.
 fn labelled(graph: &Graph, layout: &DiagramLayout) -> Vec<(String, Rect, usize)> {
     let kinds = graph.kinds.iter().map(|node| {
         let letter = if node.kind == Kind::Person {
@@ -73,7 +73,7 @@ fn touches(one: Rect, other: Rect) -> bool {
         && (one.y - other.y).abs() < one.half_height + other.half_height
 }
 
-/// Points along a way.
+/// Returns points along a path.
 fn points(way: &DiagramPath) -> Vec<(f64, f64)> {
     let point = |(x, y): (i32, i32)| (f64::from(x), f64::from(y));
     let mut from = point(way.start);
@@ -96,7 +96,7 @@ fn points(way: &DiagramPath) -> Vec<(f64, f64)> {
     points
 }
 
-/// Whether a way leads through an area, its rim apart.
+/// Returns whether a path passes through an area, without its border.
 fn passes(way: &DiagramPath, area: Rect) -> bool {
     points(way).into_iter().any(|(x, y)| {
         (x - f64::from(area.x)).abs() < f64::from(area.half_width) - 1.0
@@ -104,7 +104,7 @@ fn passes(way: &DiagramPath, area: Rect) -> bool {
     })
 }
 
-/// How often the ways of two lines cross.
+/// Returns how often the paths of two edges cross.
 fn crossings(one: &DiagramPath, other: &DiagramPath) -> usize {
     let turn = |a: (f64, f64), b: (f64, f64), c: (f64, f64)| {
         (b.0 - a.0) * (c.1 - a.1) - (b.1 - a.1) * (c.0 - a.0)
@@ -134,7 +134,7 @@ fn ent_22_every_kind_and_helper_has_a_place_of_its_own_and_its_label_fits() {
         } = *area;
         assert!(
             x >= half_width && x + half_width <= WIDTH,
-            "{name} is beside the picture"
+            "{name} is left or right of the picture"
         );
         assert!(
             y >= half_height && y + half_height <= layout.height(),
@@ -145,7 +145,7 @@ fn ent_22_every_kind_and_helper_has_a_place_of_its_own_and_its_label_fits() {
             "{name} is too long"
         );
         for (other, beside, _) in &all[..place] {
-            assert!(!touches(*area, *beside), "{name} lies on {other}");
+            assert!(!touches(*area, *beside), "{name} overlaps {other}");
         }
     }
 }
@@ -159,7 +159,7 @@ fn ent_22_no_line_leads_through_a_label_and_few_cross() {
         for (name, area, _) in labelled(&graph, &layout) {
             assert!(
                 !passes(&way(line), area),
-                "{:?} leads through {name}",
+                "{:?} passes through {name}",
                 line.ends
             );
         }
@@ -169,7 +169,7 @@ fn ent_22_no_line_leads_through_a_label_and_few_cross() {
             for (name, area, _) in labelled(&graph, &layout) {
                 assert!(
                     !passes(&arrow.way, area),
-                    "{:?} leads through {name}",
+                    "{:?} passes through {name}",
                     node.helper
                 );
             }
@@ -205,7 +205,7 @@ fn ent_22_every_link_of_the_tables_is_drawn_once() {
             expected.insert(format!("{}.{}", kind.plural(), link.name));
         }
     }
-    assert_eq!(drawn.len(), expected.len(), "none twice");
+    assert_eq!(drawn.len(), expected.len(), "no edge may be drawn twice");
     assert_eq!(
         drawn
             .iter()
@@ -237,7 +237,7 @@ fn cap_04_what_a_server_does_not_declare_is_faint_and_nothing_else_is() {
         let all = [tags(picture, "a"), tags(picture, "path")].concat();
         all.into_iter().filter(is_faint).filter_map(name).collect()
     };
-    // Nothing delivers what it schedules.
+    // The server has no delivery for scheduled messages.
     assert_eq!(
         faint(&svg(&api(&[]))),
         BTreeSet::from(["schedule".to_owned()])
@@ -252,7 +252,7 @@ fn cap_04_what_a_server_does_not_declare_is_faint_and_nothing_else_is() {
     let partial = svg(&api(&without));
     let expected = ["messages", "record_signature", "schedule"].map(str::to_owned);
     assert_eq!(faint(&partial), BTreeSet::from(expected));
-    // It is said, too.
+    // The label also states this.
     assert!(
         partial.contains("aria-label=\"Message: not on this server\""),
         "{partial}"
@@ -266,6 +266,6 @@ fn cap_04_what_a_server_does_not_declare_is_faint_and_nothing_else_is() {
     assert_eq!(
         tags(&partial, "a").len(),
         Kind::ALL.len() + HelperName::ALL.len(),
-        "all stay links"
+        "all remain links"
     );
 }

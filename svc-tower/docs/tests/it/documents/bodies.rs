@@ -1,4 +1,4 @@
-//! What the schemas say of a body and what the server does with it are the same.
+//! The schemas of bodies and the behaviour of the server agree.
 
 use serde_json::Value;
 use svc_core::{
@@ -14,14 +14,14 @@ use crate::documents::support::{
 };
 use crate::documents::{faults, validator_of};
 
-/// How many bodies of each sort each kind gets.
+/// The number of bodies of each type for each kind.
 const CASES: u64 = 40;
 
 fn as_value(body: &Object) -> Value {
     serde_json::from_slice(&Json::Object(body.clone()).to_vec()).expect("JSON")
 }
 
-/// Where records of a kind are created, in whose container, and with the links that they need.
+/// Where records of a kind are created: the collection, the container and the links that they need.
 struct Ground {
     collection: String,
     links: Option<Json>,
@@ -50,13 +50,13 @@ fn ground(server: &Server, kind: Kind) -> Ground {
     Ground { collection, links }
 }
 
-/// Kinds that clients create, each with a ground of its own.
+/// Returns the kinds that clients create, each with its own context.
 fn grounds(server: &Server) -> Vec<(Kind, Ground)> {
     let created = Kind::ALL
         .iter()
         .copied()
         .filter(|kind| server.api.offers(*kind, Operation::Create));
-    // A canvass is recorded by its helper only (UND-38).
+    // A canvass is only recorded by its helper (UND-38).
     created
         .filter(|kind| *kind != Kind::Canvass)
         .map(|kind| (kind, ground(server, kind)))
@@ -70,7 +70,7 @@ fn with_links(mut body: Object, ground: &Ground) -> Object {
     body
 }
 
-/// A valid body with one thing wrong in one place, and where that is.
+/// Returns a valid body with one fault, and the path of the fault.
 fn one_fault(dice: &mut Dice, kind: Kind) -> (Object, String) {
     let fields: Vec<&FieldSpec> = kind
         .schema()
@@ -176,13 +176,14 @@ fn cru_17_a_change_is_valid_by_its_schema_as_it_is_taken() {
             );
             let mut change = generate::body(&mut dice, kind);
             for field in kind.schema().fields.fields {
-                // Whether a question needs its responses depends on its type (RES-question-07).
+                // The type of a question decides whether its responses are required
+                // (RES-question-07).
                 let is_free = field.mode != FieldMode::Required && field.name != "responses";
                 if is_free && !field.is_computed() && dice.once_in(5) {
                     change.insert(field.name, Json::Null);
                 }
             }
-            // The record stays a question of choices (ERR-35).
+            // The question must still have choices (ERR-35).
             if change.get("question_type").and_then(Json::as_str) == Some("Paragraph") {
                 change.insert("question_type", "SingleChoice");
             }
@@ -190,7 +191,7 @@ fn cru_17_a_change_is_valid_by_its_schema_as_it_is_taken() {
             assert_eq!(faults(&update, &value), [""; 0], "{kind:?} {value}");
             let answer = server.put(&record, &value.to_string());
             assert_eq!(answer.status, 200, "{kind:?} {value}: {}", answer.text);
-            // A record as it was read is a change of nothing (UND-21).
+            // Sending back a record as it was read changes nothing (UND-21).
             assert_eq!(
                 faults(&update, &answer.json),
                 [""; 0],

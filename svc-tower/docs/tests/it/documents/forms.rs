@@ -1,5 +1,4 @@
-//! What forms have to know of routes, held against the `OpenAPI` document (F10 and point 9 of the
-//! pages).
+//! The data of forms, compared with the `OpenAPI` document.
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
@@ -46,10 +45,10 @@ fn point_9_the_list_of_routes_is_that_of_the_open_api_document() {
             .keys()
             .map(String::as_str)
             .collect();
-        // The pages of relations and schemas are listed, too: the explorer reads whatever can be
-        // read.
+        // The list also contains the pages of relations and schemas, because the explorer reads
+        // everything that can be read.
         assert_eq!(paths, all);
-        assert_eq!(listed.len(), paths.len(), "each once");
+        assert_eq!(listed.len(), paths.len(), "each path must be listed once");
         for route in listed {
             let item = &document["paths"][route["path"].as_str().expect("a path")];
             let operations = route["item"].as_object().expect("an item");
@@ -109,10 +108,10 @@ fn point_9_the_form_of_a_route_has_all_that_it_refers_to_and_no_more() {
                 assert!(!has_form, "{path} has no form");
                 continue;
             };
-            assert!(has_form, "{path} takes nothing");
+            assert!(has_form, "{path} has no input");
             assert!(
                 hrefs.insert(href.to_owned()),
-                "{href} is that of two routes"
+                "{href} belongs to two routes"
             );
             let form = served(&server, href).expect("a form");
             assert_eq!(form["path"], path);

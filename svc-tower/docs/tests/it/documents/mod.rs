@@ -1,5 +1,5 @@
-//! The JSON Schemas and the `OpenAPI` document against validators that others wrote, and against
-//! what the server does.
+//! The JSON Schemas and the `OpenAPI` document, compared with independent validators and with the
+//! behaviour of the server.
 
 #[path = "../../../../../svc-core/tests/it/support/mod.rs"]
 #[allow(dead_code, reason = "shared with other tests")]
@@ -20,8 +20,7 @@ use tower::ServiceExt;
 
 use support::server::Server;
 
-/// The JSON document that a service answers with at an address or a path below the entry point;
-/// `None` for 404.
+/// Returns the JSON document at an address or at a path under the entry point; `None` for 404.
 fn served(server: &Server, to: &str) -> Option<Value> {
     let path = to
         .strip_prefix(server.api.base_url().as_str())
@@ -37,7 +36,7 @@ fn served(server: &Server, to: &str) -> Option<Value> {
             .with_docs(Docs::new())
             .oneshot(request)
             .await
-            .expect("an answer");
+            .expect("a response");
         if answer.status() == http::StatusCode::NOT_FOUND {
             return None;
         }
@@ -58,7 +57,7 @@ fn served(server: &Server, to: &str) -> Option<Value> {
     })
 }
 
-/// A validator of a document that asserts formats, too.
+/// Returns a validator of a document that also checks formats.
 fn validator(document: &Value) -> jsonschema::Validator {
     jsonschema::draft202012::options()
         .should_validate_formats(true)
@@ -66,19 +65,19 @@ fn validator(document: &Value) -> jsonschema::Validator {
         .unwrap_or_else(|wrong| panic!("{wrong} in {document}"))
 }
 
-/// A validator of one definition of a document.
+/// Returns a validator of one definition of a document.
 fn validator_of(api: &Api, name: &str, form: &str) -> jsonschema::Validator {
     let mut document = json_schema(api, api.base_url(), name).expect("a document");
     let definition = format!("{name}{form}");
     assert!(
         document["$defs"].get(&definition).is_some(),
-        "{definition} is no definition of {name}"
+        "{definition} is not a definition of {name}"
     );
     document["$ref"] = format!("#/$defs/{definition}").into();
     validator(&document)
 }
 
-/// What is wrong with a value, each with its place.
+/// Returns the faults of a value, each with its path.
 fn faults(validator: &jsonschema::Validator, value: &Value) -> Vec<String> {
     validator
         .iter_errors(value)

@@ -1,5 +1,6 @@
-//! What a server has narrower than the interface stands in every document, and the examples keep to
-//! it (CAP-04 to CAP-08).
+//! The documents contain the constraints of a server, and the examples comply with them.
+//!
+//! Requirements: CAP-04 to CAP-08.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -72,8 +73,8 @@ fn server() -> Server {
     }
 }
 
-/// Every definition of the narrowed kinds, as a file: whoever changes one sees it.
-/// `INSTA_UPDATE=always` writes it anew.
+/// The snapshot has every definition of the constrained kinds, so that a change of one is visible.
+/// `INSTA_UPDATE=always` updates it.
 #[test]
 fn cap_05_the_schemas_say_what_is_narrower() {
     let server = server();
@@ -105,7 +106,7 @@ fn cap_05_the_schemas_say_what_is_narrower() {
         .map(|(name, schema)| (name.as_str(), schema.clone()))
         .collect();
     for (name, schema) in &mut shown {
-        // Of an event, what is narrower alone.
+        // Of an event, only the constrained fields.
         if let Some(properties) = schema["properties"]
             .as_object_mut()
             .filter(|_| name.starts_with("event"))
@@ -122,8 +123,8 @@ fn cap_05_the_schemas_say_what_is_narrower() {
     });
 }
 
-/// UND-40: `svc:creator` is in no body that a server takes which does not keep it, and in no
-/// answer.
+/// UND-40: if a server does not store `svc:creator`, no body and no response of it contains the
+/// link.
 #[test]
 fn und_40_a_link_that_is_not_kept_is_in_no_document() {
     let server = server();
@@ -143,7 +144,7 @@ fn und_40_a_link_that_is_not_kept_is_in_no_document() {
     );
 }
 
-/// ERR-39: what a schema refuses the server refuses, and what it lets through is taken.
+/// ERR-39: the server rejects what a schema rejects, and accepts what it accepts.
 #[test]
 fn err_39_schema_and_server_agree_on_what_is_narrower() {
     let server = server();
@@ -197,8 +198,8 @@ fn err_39_schema_and_server_agree_on_what_is_narrower() {
     }
 }
 
-/// UND-40: what the pages show as a request is taken, and what they show of a field is what the
-/// server does with it.
+/// UND-40: the server accepts the requests that the pages show, and treats fields as the pages
+/// describe.
 #[test]
 fn und_40_pages_and_examples_keep_to_what_is_narrower() {
     let server = server();
@@ -253,7 +254,8 @@ fn und_40_pages_and_examples_keep_to_what_is_narrower() {
         .iter()
         .find(|field| field.name == "email_addresses")
         .expect("a field");
-    let said = "; of its members this server has `primary`, `address`; `address` required, at most 200 characters";
+    let said =
+        "; supported members: `primary`, `address`; `address` required, at most 200 characters";
     assert!(addresses.text.ends_with(said), "{}", addresses.text);
     let shown = person
         .requests

@@ -1,5 +1,5 @@
-//! Every document is what its standard says, and every answer of the server is what the documents
-//! say.
+//! Every document complies with its standard, and every response of the server complies with the
+//! documents.
 
 use http_body_util::{BodyExt, Empty};
 use serde_json::{Value, json};
@@ -19,7 +19,8 @@ use tower::ServiceExt;
 use crate::documents::support::server::Server;
 use crate::documents::{faults, served, validator};
 
-/// Servers of several sorts: all of the interface, other names, and a part of it.
+/// Returns different servers: one with the whole API, one with other names, and one with a part of
+/// the API.
 fn servers() -> Vec<Server> {
     let names = ShareNames::new("birdsite_share", "facesite_share").expect("names");
     let dialect = Dialect::with_prefix("abc")
@@ -77,7 +78,7 @@ fn und_40_the_open_api_document_is_one_and_its_schemas_are() {
         assert!(count > 100, "{count}");
         ids.sort();
         ids.dedup();
-        assert_eq!(ids.len(), count, "each operation has an id of its own");
+        assert_eq!(ids.len(), count, "operation ids must be unique");
         let page = &document["paths"]["/docs/v1/{relation}"]["get"]["responses"]["200"]["content"];
         assert!(page.get("text/html").is_some(), "{page}");
         assert!(page.get("application/hal+json").is_some(), "{page}");
@@ -98,15 +99,15 @@ fn und_40_the_open_api_document_is_one_and_its_schemas_are() {
                 .expect("a place in the document");
             assert!(
                 document.pointer(place).is_some(),
-                "{reference} leads nowhere"
+                "the target of {reference} does not exist"
             );
         }
     }
 }
 
-/// UND-40: `utoipa`, with which most programs describe their own routes, reads the document and
-/// nests it. It knows no `const`, no schema without `type`, and no parameter that does not say
-/// whether it is required.
+/// UND-40: `utoipa`, with which most programs describe their own routes, can read and nest the
+/// document. It does not support `const`, schemas without `type`, and parameters without
+/// `required`.
 #[test]
 fn und_40_the_open_api_document_is_one_that_utoipa_reads() {
     for server in servers() {
@@ -141,8 +142,8 @@ fn und_40_the_open_api_document_is_one_that_utoipa_reads() {
     }
 }
 
-/// What of a schema `utoipa` would not read: neither a reference, nor a choice, nor of a type, nor
-/// of any value.
+/// Returns a part of a schema that `utoipa` cannot read: one that is not a reference or a choice,
+/// and has no type and no listed value.
 fn unread(schema: &Value) -> Option<&Value> {
     let members = schema
         .as_object()
@@ -174,7 +175,7 @@ fn unread(schema: &Value) -> Option<&Value> {
         .find_map(unread)
 }
 
-/// The values of the members of a name, everywhere in a document.
+/// Collects the values of all members with a name, anywhere in a document.
 fn collect<'a>(name: &str, value: &'a Value, found: &mut Vec<&'a Value>) {
     match value {
         Value::Object(members) => {
@@ -262,7 +263,7 @@ fn cap_06_restricted_fields_are_left_out() {
     );
 }
 
-/// HLP-16: the documents say that a call of this helper needs a canvass.
+/// HLP-16: the documents declare that a call of this helper needs a canvass.
 #[test]
 fn hlp_16_a_canvass_is_required_in_the_documents() {
     let server = Server::with(|api| api);
@@ -321,7 +322,7 @@ fn hal_13_every_answer_is_as_its_schema_says() {
         );
         assert_eq!(in_parts.status, 400);
         check("error", &in_parts.json);
-        // A page, by the OpenAPI document.
+        // A page, according to the OpenAPI document.
         let document = openapi(&server.api, server.api.base_url());
         let page = &document["paths"]["/people"]["get"]["responses"]["200"]["content"]["application/hal+json"]
             ["schema"];
@@ -369,7 +370,7 @@ fn ent_27_the_page_of_relations_has_those_of_the_vendor() {
     let own = relations
         .link_groups
         .iter()
-        .find(|list| list.title == "Own relations")
+        .find(|list| list.title == "Vendor relations")
         .expect("a list");
     let own: Vec<_> = own
         .entries
@@ -383,8 +384,8 @@ fn ent_27_the_page_of_relations_has_those_of_the_vendor() {
     );
 }
 
-/// Where the rows have pages, each field and link leads to its own: in the page for programs and in
-/// that for readers.
+/// If requirements have pages, each field and link refers to its own, in the page for programs and
+/// in the page for people.
 #[test]
 fn und_40_fields_and_links_lead_to_their_rows() {
     let linked = Server::with(|api| api.requirement_pages("https://example.org/rules/"));
@@ -409,11 +410,11 @@ fn und_40_fields_and_links_lead_to_their_rows() {
     assert_eq!(
         without.collect::<Vec<_>>(),
         ["id"],
-        "UND-40: every field of a table has a row"
+        "UND-40: every field of a schema must have a requirement"
     );
     assert!(
         page.links.iter().all(|link| link.rule.is_some()),
-        "UND-40: every link of a table has a row"
+        "UND-40: every link of a schema must have a requirement"
     );
     let html = |server: &Server| {
         let href = server
@@ -421,7 +422,7 @@ fn und_40_fields_and_links_lead_to_their_rows() {
             .url(server.api.base_url(), &Target::DocsPage("person".into()));
         let path = href
             .strip_prefix(server.api.base_url().as_str())
-            .expect("below the base");
+            .expect("an address under the base URL");
         let request = http::Request::get(format!("/{path}"))
             .header("accept", "text/html")
             .body(Empty::<&[u8]>::new());
@@ -451,6 +452,6 @@ fn und_40_fields_and_links_lead_to_their_rows() {
     assert!(shown.contains(&link), "UND-40: {shown}");
     assert!(
         !html(&Server::with(|api| api)).contains(rule.id),
-        "UND-40: no link without pages"
+        "UND-40: there must be no link if requirements have no pages"
     );
 }

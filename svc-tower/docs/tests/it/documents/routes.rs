@@ -1,4 +1,4 @@
-//! The routes of the document are those of the server, one for one.
+//! The routes in the document are exactly those of the server.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use svc_docs::documents::openapi;
 
 use crate::documents::support::server::Server;
 
-/// Every shape of an address, with ids of its own.
+/// Returns every form of an address, each with its own ids.
 fn targets() -> Vec<Target> {
     let id = |text: &str| Id::new(text).expect("an id");
     let mut targets = vec![
@@ -63,7 +63,7 @@ fn targets() -> Vec<Target> {
     targets
 }
 
-/// Whether a path fits a template.
+/// Returns whether a path matches a template.
 fn fits(template: &str, path: &str) -> bool {
     let (template, path): (Vec<&str>, Vec<&str>) =
         (template.split('/').collect(), path.split('/').collect());
@@ -76,8 +76,7 @@ fn fits(template: &str, path: &str) -> bool {
     template.len() == path.len() && template.iter().zip(&path).all(one)
 }
 
-/// F13 of the pages: each `HEAD` beside its `GET` would be every other line in the menu of a
-/// reader.
+/// A separate `HEAD` for each `GET` would double the entries in the menu of a reader.
 #[test]
 fn und_28_the_document_says_once_that_every_get_answers_head() {
     let server = Server::with(|api| api);
@@ -86,7 +85,7 @@ fn und_28_the_document_says_once_that_every_get_answers_head() {
         .as_str()
         .expect("a description");
     assert!(
-        about.contains("Every path that answers `GET` answers `HEAD` as well"),
+        about.contains("Every path with `GET` also supports `HEAD`"),
         "{about}"
     );
     for (path, item) in document["paths"].as_object().expect("paths") {
@@ -115,7 +114,8 @@ fn und_35_the_document_has_every_route_and_no_other() {
             let href = api.url(base, &target);
             let path = format!(
                 "/{}",
-                href.strip_prefix(base.as_str()).expect("below the base")
+                href.strip_prefix(base.as_str())
+                    .expect("an address under the base URL")
             );
             let template = paths
                 .keys()

@@ -1,5 +1,6 @@
-//! The page on which another server is compared with this one (CAP-04): what it loads, and what it
-//! says without scripts.
+//! The page that compares two servers: the files that it loads, and its text without scripts.
+//!
+//! Requirements: CAP-04.
 use std::collections::BTreeSet;
 
 use http::StatusCode;
@@ -27,7 +28,7 @@ async fn cap_04_the_page_says_what_it_needs_and_loads_nothing_of_others() {
     assert_eq!(
         page.header("content-security-policy"),
         Some(policy),
-        "scripts and requests are of this server only"
+        "scripts and requests must only use this server"
     );
     let text = page.text();
     assert!(
@@ -40,7 +41,7 @@ async fn cap_04_the_page_says_what_it_needs_and_loads_nothing_of_others() {
         text.contains("<a href=\"/docs/capabilities\">capability document</a>"),
         "{text}"
     );
-    // Every file that its scripts name is there; none of them can make markup of a text, or ask
+    // Every imported file exists. None of them can create markup from a text, or send a request to
     // another server.
     let files = text
         .split("=\"")

@@ -1,4 +1,4 @@
-//! Entity tags of documents, and what the documents say of conditional requests.
+//! Entity tags of documents, and what the documents describe about conditional requests.
 
 use http::StatusCode;
 use svc_tower::PeerAddr;
@@ -9,7 +9,7 @@ use crate::service::{
     served,
 };
 
-/// UND-40: behind a proxy, documents have the addresses that its clients use.
+/// UND-40: if a proxy is in front of the server, documents have the addresses that clients use.
 #[tokio::test]
 async fn und_40_each_base_has_its_own_documents() {
     let proxy = "10.0.0.1".parse().unwrap();
@@ -30,7 +30,7 @@ async fn und_40_each_base_has_its_own_documents() {
     }
 }
 
-/// ETG-02: every page of the documentation has its tag, also where records have none.
+/// ETG-02: every page of the documentation has a tag, even if records have none.
 #[tokio::test]
 async fn etg_02_a_page_is_sent_once_to_who_keeps_it() {
     let service = service();
@@ -75,7 +75,7 @@ async fn etg_02_a_page_is_sent_once_to_who_keeps_it() {
     );
 }
 
-/// ETG-05: the documents say which conditions a method takes.
+/// ETG-05: the documents describe the conditions that a method accepts.
 #[tokio::test]
 async fn etg_05_conditions_are_documented() {
     let memory = Memory::new();

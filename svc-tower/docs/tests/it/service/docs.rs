@@ -1,4 +1,6 @@
-//! The documentation inside the mount (ENT-22, HAL-18, UND-40).
+//! The documentation under a mount path.
+//!
+//! Requirements: ENT-22, HAL-18, UND-40.
 use std::collections::BTreeSet;
 
 use http::StatusCode;
@@ -16,7 +18,7 @@ use crate::service::{
     client::{exchange, service, without_key},
 };
 
-/// The page that has a script of its own besides the search.
+/// The page that has its own script in addition to the search.
 const COMPARE: &str = "/docs/v1/compare";
 
 async fn page(service: &SvcService, path: &str) -> String {
@@ -45,7 +47,7 @@ fn ids(page: &str) -> BTreeSet<String> {
     attributes(page, "id").collect()
 }
 
-/// The values of an attribute, as they were before they were escaped.
+/// Returns the values of an attribute, unescaped.
 fn attributes<'p>(page: &'p str, name: &str) -> impl Iterator<Item = String> + use<'p> {
     let values = page
         .split(&format!(" {name}=\""))
@@ -118,7 +120,7 @@ async fn ent_22_every_link_of_every_page_leads_somewhere() {
     for name in docs.names() {
         assert!(
             seen.contains(&format!("/docs/v1/{name}")),
-            "nothing leads to {name}"
+            "nothing links to {name}"
         );
     }
 }
@@ -133,7 +135,7 @@ async fn ent_22_every_page_is_small_and_can_be_used_without_eyes_and_mouse() {
         .chain(["/docs".to_owned()]);
     for path in paths {
         let page = page(&service, &path).await;
-        // A third of it is the way to other pages.
+        // The navigation is a third of it.
         assert!(page.len() < 40 * 1024, "{path}: {} bytes", page.len());
         assert!(
             page.starts_with("<!DOCTYPE html><html lang=\"en\">"),
@@ -153,7 +155,7 @@ async fn ent_22_every_page_is_small_and_can_be_used_without_eyes_and_mouse() {
         assert_eq!(
             page.matches("<th>").count(),
             0,
-            "{path}: every head of a table has a scope"
+            "{path}: every table header must have a scope"
         );
         assert_eq!(
             page.matches("<pre").count(),
@@ -164,7 +166,7 @@ async fn ent_22_every_page_is_small_and_can_be_used_without_eyes_and_mouse() {
         assert_eq!(scripts.len(), 1 + usize::from(path == COMPARE), "{path}");
         assert!(
             scripts.iter().all(|script| script.contains("></script>")),
-            "{path}: nothing stands in it"
+            "{path}: its content is empty"
         );
         assert!(
             !page.contains(" style=") && !page.contains(" onclick="),
@@ -234,8 +236,8 @@ async fn hal_18_every_relation_has_a_page_with_its_fields_and_values() {
     }
 }
 
-/// The table of a kind or of a nested object: every field with its type, its values, and who sets
-/// it.
+/// Checks the table of a kind or of a nested object: every field with its type, its values, and who
+/// sets it.
 async fn assert_fields(service: &SvcService, path: &str, schema: &'static ObjectSchema) {
     let page = page(service, path).await;
     for field in schema.fields {
@@ -280,25 +282,25 @@ async fn hal_18_helpers_show_their_bodies() {
     for expected in ["comments", "person", "add_tags", "with or without a key"] {
         assert!(signature.contains(expected), "{expected}");
     }
-    // The whole of a body stands in its table: the person, the action, its functions.
+    // The table contains the whole body: the person, the action and its functions.
     for field in ["person", "comments", "add_tags"] {
         assert!(
             signature.contains(&format!("<th scope=\"row\"><code>{field}</code>")),
             "{field}"
         );
     }
-    // What is only sent has no column for what is read.
+    // A body that is only sent has no column for reading.
     let read = "<th scope=\"col\">Read</th>";
     assert!(!signature.contains(read) && page(&service, "/docs/v1/signature").await.contains(read));
     let donation = page(&service, "/docs/v1/record_donation_helper").await;
     assert!(donation.contains(">svc:attendance</a>"), "HLP-13");
     let attendance = page(&service, "/docs/v1/attendance").await;
     assert!(
-        attendance.contains("a link of this name leads to"),
+        attendance.contains("the target of a link of this name is"),
         "HLP-21"
     );
     let schedule = page(&service, "/docs/v1/schedule_helper").await;
-    // Beside it stand all the pages.
+    // The navigation contains all pages.
     let schedule = schedule.split_once("<main").unwrap().1;
     assert!(
         schedule.contains("scheduled_start_date")
@@ -320,8 +322,8 @@ async fn ent_22_each_error_code_has_a_page() {
             "{code}"
         );
     }
-    // Each is shown as it comes: with the properties that it names, in a report where it is one of
-    // a part.
+    // Each example shows the code as it occurs: with the properties that have the problem, and in a
+    // report if it belongs to a part of a helper call.
     let invalid = page(&service, "/docs/v1/FIELD_INVALID").await;
     assert!(
         invalid.contains("\"properties\": [\"gender\"]") && invalid.contains("\"svc:person\""),
@@ -430,7 +432,7 @@ async fn ent_22_the_explorer_is_small_and_everything_of_it_comes_from_this_serve
         .filter(|href| href.contains("/explorer/"))
         .collect();
     let mut seen = BTreeSet::new();
-    // What is loaded on its first use is looked at as well, and does not count.
+    // Files that are loaded on first use are also checked, but do not count.
     let (mut later, mut is_first) = (Vec::new(), true);
     loop {
         let Some(file) = waiting.pop() else {
@@ -476,8 +478,8 @@ async fn ent_22_the_explorer_is_small_and_everything_of_it_comes_from_this_serve
         ] {
             assert!(!text.contains(word), "{file}: {word}");
         }
-        // A browser keeps the names of columns, and nothing else; its tab a key, where somebody
-        // asks for that.
+        // The browser stores the columns of tables, and nothing else. The tab stores a key if the
+        // user chooses that.
         assert_eq!(
             text.contains("localStorage"),
             file.contains("/columns."),
@@ -505,7 +507,7 @@ async fn ent_22_the_explorer_is_small_and_everything_of_it_comes_from_this_serve
             .unwrap()
             .map(|file| file.unwrap().file_name().into_string().unwrap())
     });
-    // The map's style is that of the pages as well, and is loaded with its picture.
+    // The style of the map is also part of the pages, and is loaded with the picture.
     let besides = ["mod.rs", "layout.rs", "tests.rs", "map.css"];
     let files: BTreeSet<String> = files
         .filter(|name| !besides.contains(&name.as_str()))
@@ -516,7 +518,7 @@ async fn ent_22_the_explorer_is_small_and_everything_of_it_comes_from_this_serve
         format!("{}.{}", parts[0], parts.last().unwrap())
     };
     let seen: BTreeSet<String> = seen.iter().map(plain).collect();
-    assert_eq!(seen, files, "every file is used, and served");
+    assert_eq!(seen, files, "every file must be used and served");
     assert!(
         (10_000..30_000).contains(&total),
         "{total} bytes, compressed"

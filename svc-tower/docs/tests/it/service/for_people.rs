@@ -1,5 +1,4 @@
-//! What browsers get where programs get HAL: the entry point, and where there is nothing (F14 of
-//! the pages).
+//! The pages that browsers get instead of HAL: the entry point, and the page of an unknown address.
 use http::StatusCode;
 use svc_core::{api::IfMatchPolicy, link::Dialect};
 use svc_tower::SvcService;
@@ -9,7 +8,7 @@ use crate::service::{
     client::{Answer, exchange, service, with_key, without_key},
 };
 
-/// What a browser asks for.
+/// The `Accept` header of a browser.
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const HTML: Option<&str> = Some("text/html; charset=utf-8");
 const HAL: Option<&str> = Some("application/hal+json");
@@ -51,7 +50,7 @@ async fn f14_the_entry_point_is_a_page_for_browsers_and_hal_for_everybody_else()
         assert_eq!(
             (answer.header("content-type"), &answer.body),
             (HAL, &plain.body),
-            "{accept}: not a byte differs"
+            "{accept}: every byte must be the same"
         );
         assert_eq!(vary(&answer), ["svc-api-token", "accept"], "{accept}");
     }
@@ -86,7 +85,7 @@ async fn f14_the_entry_point_is_a_page_for_browsers_and_hal_for_everybody_else()
         (head.header("content-type"), head.header("content-length")),
         (HTML, page.header("content-length"))
     );
-    // A bad key is one also in a browser (ENT-01).
+    // An invalid key is also rejected in a browser (ENT-01).
     let wrong = without_key("GET", "/")
         .header("accept", BROWSER)
         .header("svc-api-token", "wrong");
@@ -103,7 +102,7 @@ async fn f14_the_tags_of_both_forms_are_never_taken_for_each_other() {
         .build()
         .unwrap();
     let service = crate::service::served(conditional);
-    // Twice: what is kept of the one is not answered for the other.
+    // Twice: the cache of one form must not be used for the other.
     for _ in 0..2 {
         let (page, hal) = (
             asked(&service, "/", BROWSER).await,
@@ -115,7 +114,7 @@ async fn f14_the_tags_of_both_forms_are_never_taken_for_each_other() {
         );
         let (of_page, of_hal) = (page.header("etag").unwrap(), hal.header("etag").unwrap());
         assert_ne!(of_page, of_hal);
-        // A cache between names all tags that it has.
+        // A cache on the way sends all tags that it has.
         let both = format!("{of_page}, {of_hal}");
         for (accept, tag) in [(BROWSER, of_page), ("*/*", of_hal)] {
             let known = without_key("GET", "/")
@@ -158,13 +157,13 @@ async fn f14_where_there_is_nothing_a_browser_is_told_what_was_perhaps_meant() {
         );
         assert!(vary(&page).contains(&"accept"), "{path}");
         assert!(
-            page.text().contains("<h1>Nothing here</h1>")
+            page.text().contains("<h1>Page not found</h1>")
                 && page.text().contains("href=\"/docs/\""),
             "{path}"
         );
         let near = page
             .text()
-            .split_once("id=\"perhaps-you-meant\"")
+            .split_once("id=\"did-you-mean\"")
             .map(|(_, rest)| rest);
         let first = near.map(|rest| {
             rest.split_once("href=\"")
@@ -185,7 +184,8 @@ async fn f14_where_there_is_nothing_a_browser_is_told_what_was_perhaps_meant() {
             assert!(vary(&answer).contains(&"accept"), "{path}");
         }
     }
-    // What is not read is answered as before, and nothing of an address is repeated.
+    // Requests other than reads get the usual response, which does not repeat any part of the
+    // address.
     let posted = with_key("POST", "/nothing").header("accept", BROWSER);
     assert_eq!(
         exchange(&service, posted, "").await.code(),

@@ -1,5 +1,4 @@
-//! The frame of the pages: the way to others, the search, and what stands beside each request
-//! (point 2 of the pages).
+//! The frame of the pages: the navigation, the search, and the texts around each example request.
 use std::collections::BTreeSet;
 
 use http::StatusCode;
@@ -21,7 +20,7 @@ async fn page(service: &SvcService, path: &str) -> String {
     answer.text().to_owned()
 }
 
-/// What stands between two texts.
+/// Returns the text between two texts.
 fn between<'p>(page: &'p str, before: &str, after: &str) -> &'p str {
     let (_, rest) = page
         .split_once(before)
@@ -67,7 +66,7 @@ async fn point_2_every_page_leads_to_kinds_helpers_guides_and_errors() {
                 "{path}: {code}"
             );
         }
-        // Where one is, is marked, and its group is open; nothing else is marked.
+        // The current page is marked and its group is open; nothing else is marked.
         assert!(
             pages.matches("aria-current=\"page\"").count() <= 1,
             "{path}"
@@ -80,7 +79,7 @@ async fn point_2_every_page_leads_to_kinds_helpers_guides_and_errors() {
             "{path}"
         );
     }
-    // A kind that the server does not have is no way.
+    // A kind that the server does not support is not in the navigation.
     let start = page(&service, "/docs").await;
     assert!(!between(&start, "<nav id=\"pages\"", "</nav>").contains("/docs/v1/canvass\""));
     let people = page(&service, "/docs/v1/tags").await;
@@ -104,12 +103,8 @@ async fn point_2_every_page_has_contents_and_landmarks_of_their_own() {
             .filter_map(|rest| Some(rest.split_once('"')?.0))
             .collect();
         let once: BTreeSet<&&str> = ids.iter().collect();
-        assert_eq!(
-            once.len(),
-            ids.len(),
-            "{path}: an id is there twice: {ids:?}"
-        );
-        // `landmark-unique`: each navigation and each region has a name of its own.
+        assert_eq!(once.len(), ids.len(), "{path}: an id occurs twice: {ids:?}");
+        // `landmark-unique`: each navigation and each region has a unique name.
         let mut names: Vec<&str> = Vec::new();
         for landmark in page
             .split("<nav ")
@@ -123,7 +118,7 @@ async fn point_2_every_page_has_contents_and_landmarks_of_their_own() {
             names.len(),
             "{path}: {names:?}"
         );
-        // `heading-order`: none is left out on the way down.
+        // `heading-order`: no level is skipped on the way down.
         let levels = page
             .match_indices("<h")
             .filter_map(|(at, _)| page.as_bytes().get(at + 2))
@@ -173,7 +168,7 @@ async fn point_2_every_request_has_its_sample_its_errors_and_a_way_to_try_it() {
                     "{explorer}"
                 );
             }
-            // Whatever needs a key can be refused for it.
+            // Any request that needs a key can be rejected because of the key.
             assert_eq!(
                 request.refusals.contains(&ErrorCode::KeyInvalid),
                 request.key_header.is_some(),
@@ -182,7 +177,7 @@ async fn point_2_every_request_has_its_sample_its_errors_and_a_way_to_try_it() {
             assert_eq!(
                 request.refusals.iter().collect::<BTreeSet<_>>().len(),
                 request.refusals.len(),
-                "each code once"
+                "each code must be listed once"
             );
             for code in &request.refusals {
                 assert!(
@@ -208,7 +203,7 @@ async fn point_2_every_request_has_its_sample_its_errors_and_a_way_to_try_it() {
         }
     }
     assert!(tried > 8, "{tried}");
-    // The page of a kind shows how one is created, and its table of operations leads there.
+    // The page of a kind shows how a record is created, and its table of operations links to that.
     let tag = page(&service, "/docs/v1/tag").await;
     assert!(
         tag.contains("<h3 id=\"create-a-tag\">Create a tag</h3>")
@@ -233,10 +228,10 @@ async fn point_2_fields_that_have_to_be_there_have_a_star_and_plain_ones_an_exam
     let person = page(&service, "/docs/v1/person").await;
     assert!(
         between(&person, "id=\"field-given_name\"", "</tr>")
-            .contains("such as <code>&quot;Rosa&quot;</code>"),
+            .contains("for example <code>&quot;Rosa&quot;</code>"),
         "{person}"
     );
-    // Codes lead to their pages wherever they are named.
+    // Error codes link to their pages wherever they occur.
     let capabilities = page(&service, "/docs/v1/capabilities").await;
     assert!(
         capabilities
@@ -272,7 +267,7 @@ async fn point_2_the_index_of_the_search_has_every_page_and_field_in_25_kb() {
     for name in docs.names() {
         assert!(names.contains(&*name), "{name}");
     }
-    // Each of its fields can be gone to.
+    // Each field has an anchor.
     for entry in entries {
         let fields = entry[4].as_array().unwrap();
         if fields.is_empty() {
@@ -301,6 +296,6 @@ async fn point_2_the_index_of_the_search_has_every_page_and_field_in_25_kb() {
             .all(|field| person.iter().any(|known| known == field)),
         "{person:?}"
     );
-    // Without scripts nothing of it is shown.
+    // Without scripts, the search is hidden.
     assert!(start.contains("<button type=\"button\" id=\"search\" hidden"));
 }

@@ -1,5 +1,4 @@
-//! What pages, documents and files cost on the wire (F10 and point 9 of the pages): tags,
-//! compressed copies, addresses that last.
+//! The transfer size of pages, documents and files: tags, compressed copies, permanent addresses.
 use std::io::Read as _;
 
 use flate2::read::GzDecoder;
@@ -8,7 +7,7 @@ use svc_tower::SvcService;
 
 use crate::service::client::{Answer, exchange, service, with_key, without_key};
 
-/// One of each sort: pages in both forms, the explorer, a file, each document.
+/// One example of each type: pages in both forms, the explorer, a file, each document.
 const PATHS: &[(&str, &str)] = &[
     ("/docs", "text/html"),
     ("/docs/v1/person", "text/html"),
@@ -76,8 +75,12 @@ async fn point_9_pages_documents_and_files_are_compressed_for_who_takes_it() {
             Some(&*gzip.body.len().to_string()),
             "{path}"
         );
-        assert_eq!(plain(&gzip), whole.text(), "{path}: the same content");
-        // Of a small one there is less to save.
+        assert_eq!(
+            plain(&gzip),
+            whole.text(),
+            "{path}: the content must be the same"
+        );
+        // A small document compresses less well.
         let most = if whole.body.len() > 2000 {
             whole.body.len() / 2
         } else {
@@ -93,7 +96,7 @@ async fn point_9_pages_documents_and_files_are_compressed_for_who_takes_it() {
         assert_eq!(
             asked(&service, path, accept, "gzip").await.body,
             gzip.body,
-            "{path}: the same bytes again"
+            "{path}: the bytes must be the same again"
         );
         for not in ["identity", "br", "gzip;q=0, *"] {
             assert_eq!(
@@ -103,7 +106,8 @@ async fn point_9_pages_documents_and_files_are_compressed_for_who_takes_it() {
             );
         }
     }
-    // What may be about people never is: its length would tell of it.
+    // Responses that may contain personal data are never compressed: the length would reveal
+    // something about the data.
     for (path, accept) in [("/", "*/*"), ("/tags", "*/*"), ("/tags/t1", "text/html")] {
         let request = with_key("GET", path)
             .header("accept", accept)

@@ -1,5 +1,6 @@
-//! The map of kinds, links and helpers (ENT-22), on a page of its own, on the start page, and for
-//! the explorer.
+//! The map of kinds, links and helpers, on its own page, on the start page, and for the explorer.
+//!
+//! Requirements: ENT-22.
 use http::StatusCode;
 use svc_core::{helper::HelperName, link::Dialect, model::Kind};
 use svc_tower::SvcService;
@@ -15,7 +16,7 @@ async fn text(service: &SvcService, path: &str) -> String {
     answer.text().to_owned()
 }
 
-/// The picture of a page.
+/// Returns the picture of a page.
 fn picture(page: &str) -> &str {
     let (_, rest) = page.split_once("<div class=\"map-box\"").unwrap();
     rest.split_once("</figure>").unwrap().0
@@ -39,10 +40,10 @@ async fn ent_22_the_map_is_on_a_page_of_its_own_and_on_the_start_page_with_a_lin
                 "{path} {helper:?}"
             );
         }
-        // It can be scrolled with the keyboard where it is wider than the window, and nothing in it
-        // needs a script.
+        // If the picture is wider than the window, it can be scrolled with the keyboard. Nothing in
+        // it needs a script.
         assert!(
-            picture.contains("tabindex=\"0\" role=\"region\" aria-label=\"Map of the interface\""),
+            picture.contains("tabindex=\"0\" role=\"region\" aria-label=\"Map of the API\""),
             "{path}"
         );
         assert!(
@@ -55,7 +56,7 @@ async fn ent_22_the_map_is_on_a_page_of_its_own_and_on_the_start_page_with_a_lin
     assert!(
         text(&service, "/docs/")
             .await
-            .contains("<a href=\"/docs/v1/map\">The map in words</a>")
+            .contains("<a href=\"/docs/v1/map\">The map as text</a>")
     );
 }
 
@@ -63,7 +64,7 @@ async fn ent_22_the_map_is_on_a_page_of_its_own_and_on_the_start_page_with_a_lin
 async fn cap_04_the_map_and_its_words_tell_what_this_server_does_not_have() {
     let service = service();
     let page = text(&service, "/docs/v1/map").await;
-    // Tags in full; petitions to read; no messages.
+    // The server supports tags completely, petitions for reading, and no messages.
     assert!(
         page.contains("<a class=\"kind\" href=\"/docs/v1/tag\"><rect"),
         "{page}"
@@ -82,18 +83,18 @@ async fn cap_04_the_map_and_its_words_tell_what_this_server_does_not_have() {
     );
     assert!(
         page.contains("not on this server</li></ul></figcaption>"),
-        "the legend says what is faint: {page}"
+        "the legend must explain faint entries: {page}"
     );
     let (_, words) = page.split_once("<h2>Kinds and their links</h2>").unwrap();
     assert!(
         words.contains(
-            "<a href=\"/docs/v1/message\">Message</a>: not on this server; no links to others"
+            "<a href=\"/docs/v1/message\">Message</a>: not on this server; no links to other kinds"
         ),
         "{words}"
     );
     assert!(
         words
-            .contains("<a href=\"/docs/v1/signature\">Signature</a>: leads to <code>person</code>"),
+            .contains("<a href=\"/docs/v1/signature\">Signature</a>: links to <code>person</code>"),
         "{words}"
     );
     assert!(
@@ -152,7 +153,7 @@ async fn hal_09_the_picture_for_scripts_speaks_the_dialect() {
         assert!(picture.contains(&of_helper), "{of_helper}");
     }
     assert!(!picture.contains("svc:"), "{picture}");
-    // The page has no word of a dialect in its picture, and its links lead to pages that are there.
+    // The picture contains no word of a dialect, and the targets of its links exist.
     let page = text(&service, "/docs/v1/map").await;
     assert!(!page.contains("svc:"), "{page}");
 }

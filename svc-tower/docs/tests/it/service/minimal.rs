@@ -1,4 +1,4 @@
-//! A service without documentation next to one with it.
+//! A service without documentation, compared with one with documentation.
 
 use http::StatusCode;
 use svc_docs::documents::{DocPages, DocSubject};
@@ -6,7 +6,7 @@ use svc_tower::SvcService;
 
 use crate::service::client::{exchange, service, without_key};
 
-/// ENT-22: links of answers lead to pages of relations, with and without documentation.
+/// ENT-22: links of responses point to the pages of relations, with and without documentation.
 #[tokio::test]
 async fn ent_22_each_relation_with_a_page_has_a_short_document_without_docs() {
     let service = service();

@@ -1,4 +1,5 @@
-//! The documentation of a service over a small backend: what each request gets, without a network.
+//! The documentation of a service over a small backend: the response to each request, without a
+//! network.
 
 #[path = "../../../../tests/it/service/backend.rs"]
 #[allow(dead_code, reason = "shared with the tests of the service")]
@@ -23,7 +24,7 @@ use svc_core::api::Api;
 use svc_docs::Docs;
 use svc_tower::SvcService;
 
-/// A service with documentation.
+/// Returns a service with documentation.
 fn served(api: Api) -> SvcService {
     SvcService::new(api).with_docs(Docs::new())
 }

@@ -1,5 +1,7 @@
-//! The error codes that the pages name beside requests, over the store in memory, which serves
-//! everything but a feed of changes (ERR-24).
+//! The error codes that the pages list for requests. The server uses the memory store, which
+//! supports everything except the change feed.
+//!
+//! Requirements: ERR-24.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +15,10 @@ use svc_core::{
 use svc_docs::documents::DocPages;
 use svc_store::memory::MemoryStore;
 
-/// What can happen to any request, and is told on the page of errors alone; and what is not served
-/// here.
+/// Codes that any request can get, which are only on the page of errors, and codes of features that
+/// this server lacks.
 const NOT_HERE: &[ErrorCode] = &[
-    // Of the feed, which the tests of the other stores look at.
+    // Codes of the change feed, which the tests of the other stores cover.
     ErrorCode::CursorExpired,
     ErrorCode::CursorInvalid,
     ErrorCode::DuplicateKey,
@@ -26,7 +28,7 @@ const NOT_HERE: &[ErrorCode] = &[
     ErrorCode::PropertyUnknown,
     ErrorCode::RequestInvalid,
     ErrorCode::RequestTimeout,
-    // Of the feed.
+    // A code of the change feed.
     ErrorCode::TooManyRequests,
     ErrorCode::Unavailable,
     ErrorCode::UnexpectedError,
@@ -62,10 +64,10 @@ fn err_24_each_code_stands_beside_a_request_that_it_can_refuse() {
         .iter()
         .filter(|code| !named.contains(code) && !not_here.contains(code))
         .collect();
-    assert!(missing.is_empty(), "beside no request: {missing:?}");
+    assert!(missing.is_empty(), "listed for no request: {missing:?}");
     assert!(
         named.is_disjoint(&not_here),
-        "beside a request by now: {:?}",
+        "now listed for a request: {:?}",
         named.intersection(&not_here)
     );
 }
