@@ -18,7 +18,7 @@ use crate::address;
 use crate::response::{Representation, ResponseParts, TestResponse};
 use crate::catalogue::Encounter;
 use crate::check::CheckContext;
-use crate::generate::{complete, least, with};
+use crate::generate::{complete, minimal_body, with};
 use crate::outcome::CheckStop;
 use crate::passive;
 use crate::pins;
@@ -136,13 +136,13 @@ impl CheckClient<'_> {
             Some(LinkedResource::Helper(kind))
                 if kind.under.is_some_and(|under| under != "person") && body.is_object() =>
             {
-                complete(self.cx, kind.one, with(&least(self.cx, kind.one), body))
+                complete(self.cx, kind.one, with(&minimal_body(self.cx, kind.one), body))
             }
             Some(LinkedResource::Collection(kind)) => complete(self.cx, kind.one, body.clone()),
             _ => body.clone(),
         };
         if let Some(person) = whole.get_mut("person").filter(|person| person.is_object()) {
-            *person = complete(self.cx, "person", with(&least(self.cx, "person"), person));
+            *person = complete(self.cx, "person", with(&minimal_body(self.cx, "person"), person));
         }
         self.send_with(Method::POST, url, Some(whole.to_string()), headers)
             .await

@@ -19,7 +19,7 @@ pub(crate) fn seen(run: &RunContext, row: &str, number: usize) -> Option<Cause> 
         .map_or(0, |answer| answer.status);
     let operation = || exchange.and_then(|exchange| operation(run, exchange));
     let with_key = |exchange: &Exchange| exchange.headers.iter().any(|(_, value)| value == "<key>");
-    let area = ids.split('-').next().unwrap_or_default();
+    let area = row.split('-').next().unwrap_or_default();
     if matches!(status, 401 | 403) && area != "AUT" && exchange.is_some_and(with_key) {
         return Some(Cause::new(CauseKind::KeyRight, operation()?));
     }
@@ -50,8 +50,8 @@ pub(crate) fn seen(run: &RunContext, row: &str, number: usize) -> Option<Cause> 
     }
     let condition = Catalogue::built_in()
         .ok()
-        .and_then(|catalogue| catalogue.requirement(ids))
-        .map_or("", |row| ids.condition.as_str());
+        .and_then(|catalogue| catalogue.requirement(row))
+        .map_or("", |row| row.condition.as_str());
     if let Some(link) = condition
         .strip_prefix("link:")
         .filter(|link| !link.contains(' ') && area == "RES")
@@ -71,15 +71,15 @@ pub(crate) fn seen(run: &RunContext, row: &str, number: usize) -> Option<Cause> 
             },
         ));
     }
-    let (flaw, subject) = match ids {
+    let (flaw, subject) = match row {
         // Where nothing was refused, there is no error body that could have another form.
         ids::ERR_33 if status < 400 => return None,
         ids::HAL_03 => (CauseKind::Header, "Content-Type"),
         ids::HAL_04 => (CauseKind::Header, "Cache-Control"),
         ids::ERR_01 | ids::ERR_03 | ids::ERR_33 => (CauseKind::ErrorBody, ""),
-        _ if (ids::ERR_18..=ids::ERR_28).contains(&ids) => (CauseKind::ErrorBody, ""),
+        _ if (ids::ERR_18..=ids::ERR_28).contains(&row) => (CauseKind::ErrorBody, ""),
         ids::LIM_01 => (CauseKind::Paging, ""),
-        _ if ids != ids::COL_26 && (ids::COL_20..=ids::COL_28).contains(&ids) => {
+        _ if row != ids::COL_26 && (ids::COL_20..=ids::COL_28).contains(&row) => {
             (CauseKind::Paging, "")
         }
         ids::TYP_15 | ids::TYP_16 | ids::TYP_17 | ids::CRU_19 => (CauseKind::Dates, ""),

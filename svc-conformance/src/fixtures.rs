@@ -6,7 +6,7 @@ use crate::response::{Representation, TestResponse};
 use crate::catalogue::Ability;
 use crate::check::CheckContext;
 use crate::client::CheckClient;
-use crate::generate::{complete, least, with, without};
+use crate::generate::{complete, minimal_body, with, without};
 use crate::kinds::{self, CatalogueKind, TICKETED, helper_fixture, kind};
 use crate::outcome::CheckStop;
 use crate::ids;
@@ -19,7 +19,7 @@ pub(crate) fn full(cx: &CheckContext, one: &str, fields: &Value) -> Value {
     } else {
         &[]
     };
-    complete(cx, one, with(&without(&least(cx, one), lacks), fields))
+    complete(cx, one, with(&without(&minimal_body(cx, one), lacks), fields))
 }
 
 /// An event that sells tickets of two levels.

@@ -26,11 +26,11 @@ pub(crate) struct CatalogueKind {
 pub(crate) static KINDS: LazyLock<Vec<CatalogueKind>> = LazyLock::new(|| {
     let rows = Catalogue::built_in().map_or(&[][..], Catalogue::kinds);
     let kind = |row: &'static CatalogueKindEntry| CatalogueKind {
-        one: &ids.one,
-        many: &ids.many,
-        under: ids.under.as_deref(),
-        counted: ids.counted.as_deref(),
-        helper: ids.helper.as_deref(),
+        one: &row.one,
+        many: &row.many,
+        under: row.under.as_deref(),
+        counted: row.counted.as_deref(),
+        helper: row.helper.as_deref(),
     };
     rows.iter().map(kind).collect()
 });

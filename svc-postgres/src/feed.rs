@@ -55,9 +55,9 @@ fn entry(row: &Row) -> Result<(FeedPosition, RecordChange)> {
     let what: i16 = row.try_get(6)?;
     let record = kind_of(row.try_get(3)?)
         .map(|kind| RecordAddress::new(kind, id.into(), parent.map(Into::into)));
-    let told = record.and_then(|record| feed_entry(what.into(), place.at, record));
+    let entry = record.and_then(|record| feed_entry(what.into(), place.at, record));
     Ok((
         place,
-        feed_entry.ok_or_else(|| StoreError::unexpected("a feed entry was written by another version"))?,
+        entry.ok_or_else(|| StoreError::unexpected("a feed entry was written by another version"))?,
     ))
 }

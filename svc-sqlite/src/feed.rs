@@ -103,9 +103,9 @@ fn entry(row: &Row<'_>) -> Result<(FeedPosition, RecordChange)> {
         .copied()
         .find(|kind| table(*kind).code == code);
     let record = kind.map(|kind| RecordAddress::new(kind, id.to_id(), parent.map(RecordId::to_id)));
-    let told = record.and_then(|record| feed_entry(row.get(5).ok()?, place.at, record));
+    let entry = record.and_then(|record| feed_entry(row.get(5).ok()?, place.at, record));
     Ok((
         place,
-        feed_entry.ok_or_else(|| StoreError::unexpected("a feed entry was written by another version"))?,
+        entry.ok_or_else(|| StoreError::unexpected("a feed entry was written by another version"))?,
     ))
 }

@@ -63,7 +63,7 @@ pub(crate) fn migrate(
             number,
         },
     })?;
-    if !pending.is_empty() && !may_change {
+    if !missing.is_empty() && !may_change {
         let found = found.last().map_or(0, |(number, _)| *number);
         return Err(FileError::Older {
             path: path.to_owned(),
@@ -71,7 +71,7 @@ pub(crate) fn migrate(
             known,
         });
     }
-    for migration in pending {
+    for migration in missing {
         transaction
             .execute_batch(migration.sql)
             .map_err(sqlite(path))?;
@@ -87,7 +87,7 @@ pub(crate) fn migrate(
             )
             .map_err(sqlite(path))?;
     }
-    if pending.iter().any(|migration| migration.repairs) {
+    if missing.iter().any(|migration| migration.repairs) {
         repair(&transaction).map_err(|error| FileError::Repair {
             path: path.to_owned(),
             reason: error.into(),

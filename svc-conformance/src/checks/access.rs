@@ -142,7 +142,7 @@ impl AccessSubject {
                 Some((below, url)) => {
                     let person = api.person().await?;
                     let body = api.linked(
-                        &cx.marked(&crate::generate::least(cx, below.one)),
+                        &cx.marked(&crate::generate::minimal_body(cx, below.one)),
                         "person",
                         &person.self_url()?,
                     );
@@ -213,7 +213,7 @@ async fn refused_writes(cx: &CheckContext) -> Result<(), CheckStop> {
         .kinds()
         .find(|of| of.under.is_none() && declared.offers(of.one, "create"))
     {
-        let body = cx.marked(&crate::generate::least(cx, of.one));
+        let body = cx.marked(&crate::generate::minimal_body(cx, of.one));
         let answer = api.post(&api.collection(of.many).await?, &body).await?;
         holds(
             cx,
@@ -305,12 +305,12 @@ async fn top_level(
 ) -> Result<(), CheckStop> {
     let url = api.collection(of.many).await?;
     let before = api.total(&url).await?;
-    let wrong = cx.marked(&crate::generate::least(cx, of.one));
+    let wrong = cx.marked(&crate::generate::minimal_body(cx, of.one));
     let answer = cx.with_key(WRONG).post(&url, &wrong).await?;
     cx.observe(ids::AUT_03, answer.status == 401, || {
         format!("with a key that is none: {answer}")
     });
-    let keyless = cx.marked(&crate::generate::least(cx, of.one));
+    let keyless = cx.marked(&crate::generate::minimal_body(cx, of.one));
     let answer = cx.anonymous().post(&url, &keyless).await?;
     cx.observe(ids::AUT_07, is_refused(&answer), || {
         format!("without a key: {answer}")
@@ -376,7 +376,7 @@ async fn missing_right(cx: &CheckContext) -> Result<(), CheckStop> {
             }
             let listed = cx.declared().offers(of.one, "list");
             let before = if listed { api.total(&url).await? } else { None };
-            let body = cx.marked(&crate::generate::least(cx, of.one));
+            let body = cx.marked(&crate::generate::minimal_body(cx, of.one));
             forbidden(cx, &narrow.post(&url, &body).await?);
             if listed {
                 nothing_new(cx, &api, &url, before, &[body]).await?;

@@ -54,7 +54,7 @@ async fn record(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some((kind, name)) = kind(one).and_then(|kind| Some((kind, kind.helper?))) else {
         return Ok(());
     };
-    let own: &[&str] = &[ids(one)];
+    let own: &[&str] = &[row(one)];
     let reached: &[&str] = match one {
         "signature" => &[ids::HLP_11, ids::HLP_06, ids::RES_SIGNATURE_08, ids::CAP_09],
         "outreach" => &[ids::HLP_14, ids::HLP_06, ids::RES_OUTREACH_13, ids::CAP_09],

@@ -66,7 +66,7 @@ async fn hidden(
     put(&mut body, "add_tags", json!([cx.unique()]));
     let answer = caller.post(&ready.url, &body).await?;
     note_rest(&cx.api(), ready, &answer, &body, &person).await?;
-    cx.observe(ids, !answer.text().contains(secret), || {
+    cx.observe(row, !answer.text().contains(secret), || {
         format!("what is stored of somebody is shown: {answer}")
     });
     Ok(answer.status)

@@ -185,13 +185,13 @@ async fn gone(
     } else {
         expected.contains(&answer.status)
     };
-    cx.prefers(ids, right, || format!("the container is gone: {answer}"));
+    cx.prefers(row, right, || format!("the container is gone: {answer}"));
     if before.is_some() {
         let people = api.collection("people").await?;
         let grown = api
             .has_grown_by(&people, before, may_be_of(cx, &[person]))
             .await?;
-        cx.prefers(ids, !grown, || format!("the person was created: {answer}"));
+        cx.prefers(row, !grown, || format!("the person was created: {answer}"));
     }
     Ok(())
 }

@@ -85,7 +85,7 @@ async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
         (text, ids::HAF_10, json!([]), Some("In my own words")),
     ] {
         let found = below(&api, question, "answers").await?;
-        holds(cx, &[ids, ids::HAF_07], found.len() == 1, || {
+        holds(cx, &[row, ids::HAF_07], found.len() == 1, || {
             format!(
                 "{} answers instead of 1 of {}",
                 found.len(),

@@ -124,7 +124,7 @@ impl BatchHelper {
         let is_done = api
             .has_grown_by(&url, before, may_be_of(api.cx, &records))
             .await?;
-        api.cx.observe(ids, !is_done, || {
+        api.cx.observe(row, !is_done, || {
             format!("an entry of a batch that was refused is in {url}")
         });
         Ok(())
@@ -148,12 +148,12 @@ impl BatchHelper {
         let answer = api
             .send_with(Method::POST, &self.url, Some(body), headers)
             .await?;
-        cx.must(ids, answer.status == 200 && answer.json.is_object(), || {
+        cx.must(row, answer.status == 200 && answer.json.is_object(), || {
             format!("an array of entries: {answer}")
         })?;
         let results = answer["results"].as_array().cloned().unwrap_or_default();
         let results: Vec<BatchResult> = results.into_iter().map(BatchResult).collect();
-        is_whole(cx, ids, (&results, &answer.json), entries.len(), &answer)?;
+        is_whole(cx, row, (&results, &answer.json), entries.len(), &answer)?;
         for (entry, sent) in results.iter().zip(entries) {
             self.adopt(api, entry, &answer).await?;
             if (400..500).contains(&entry.status()) {
@@ -232,7 +232,7 @@ fn is_whole(
         .iter()
         .enumerate()
         .all(|(place, entry)| entry.told("index").as_u64() == u64::try_from(place).ok());
-    cx.must(ids, results.len() == entries && places, || {
+    cx.must(row, results.len() == entries && places, || {
         format!(
             "{} results of {entries} entries, or not in their order: {answer}",
             results.len()
@@ -250,7 +250,7 @@ fn is_whole(
         ("failed", count(false)),
     ] {
         let told = &totals[name];
-        cx.observe(ids, told.as_u64() == u64::try_from(number).ok(), || {
+        cx.observe(row, told.as_u64() == u64::try_from(number).ok(), || {
             format!("`{name}` is {told}, and should be {number}: {answer}")
         });
     }

@@ -219,7 +219,7 @@ async fn answer(cx: &CheckContext, sort: &str) -> Result<(), CheckStop> {
             format!("question_response is {shown}: {}", read.short())
         })?;
         let same = generate::restored(&value, shown.get(member));
-        cx.observe(ids, same, || {
+        cx.observe(row, same, || {
             format!("{member} was {value}: {}", read.short())
         });
         asked(
@@ -257,7 +257,7 @@ async fn answer(cx: &CheckContext, sort: &str) -> Result<(), CheckStop> {
         .is_some_and(|field| field.readable)
     {
         let same = generate::restored(&value, found.json.get(member));
-        cx.observe(ids, same, || {
+        cx.observe(row, same, || {
             format!("{member} was {value}: {}", found.short())
         });
     }

@@ -98,8 +98,8 @@ fn full(cx: &CheckContext, one: &str, answered: &Representation, after: &Represe
             )
         };
         cx.observe(ids::ERR_15, same, found);
-        if let Some(row) = ids {
-            cx.observe(ids, same, found);
+        if let Some(row) = row {
+            cx.observe(row, same, found);
         }
     }
 }
@@ -357,7 +357,7 @@ pub(super) async fn arrays(cx: &CheckContext) -> Result<(), CheckStop> {
                 )
             };
             for row in [ids::CRU_18, ids::TYP_12] {
-                cx.observe_with_cause(ids, same, found, || {
+                cx.observe_with_cause(row, same, found, || {
                     generate::lost(cx, one, &json!({ name: form }), &after.json, &[])
                 });
             }

@@ -60,7 +60,7 @@ async fn ask(
 /// The tag of an answer; one that is none ends the check.
 fn tag(cx: &CheckContext, row: &str, answer: &TestResponse) -> Result<String, CheckStop> {
     let tag = answer.header("etag").unwrap_or_default();
-    cx.must(ids, is_tag(tag), || {
+    cx.must(row, is_tag(tag), || {
         format!("{answer} has the ETag {tag:?}")
     })?;
     Ok(tag.to_owned())
@@ -198,7 +198,7 @@ async fn unsent(
     ];
     for (way, named) in known.into_iter().enumerate() {
         for method in [Method::GET, Method::HEAD] {
-            let Some((answer, tag)) = settled(cx, api, ids, url, &method, named).await? else {
+            let Some((answer, tag)) = settled(cx, api, row, url, &method, named).await? else {
                 continue;
             };
             let is_bare = answer.status == 304 && answer.body.is_empty();
@@ -239,7 +239,7 @@ async fn settled(
 ) -> Result<Option<(TestResponse, String)>, CheckStop> {
     for _ in 0..TRIES {
         let before = api.get(url).await?;
-        let known = tag(cx, ids, &before)?;
+        let known = tag(cx, row, &before)?;
         let answer = ask(
             api,
             method.clone(),
@@ -251,7 +251,7 @@ async fn settled(
         let after = api.get(url).await?;
         cx.observe(
             ids::ETG_04,
-            before.body == after.body || tag(cx, ids, &after)? != known,
+            before.body == after.body || tag(cx, row, &after)? != known,
             || format!("two answers that differ have the ETag {known}: {before} and {after}"),
         );
         if before.body == after.body && after.header("etag") == Some(&known) {
@@ -275,7 +275,7 @@ async fn apart(
     if before.body == after.body {
         return Ok(());
     }
-    let (old, new) = (tag(cx, ids, before)?, tag(cx, ids, after)?);
+    let (old, new) = (tag(cx, row, before)?, tag(cx, row, after)?);
     cx.observe(ids::ETG_04, old != new, || {
         format!("two answers that differ have the ETag {old}: {before} and {after}")
     });

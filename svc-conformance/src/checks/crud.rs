@@ -6,7 +6,7 @@ use super::record_comparison::identified;
 use super::prelude::*;
 use crate::fields::{self, ValueShape};
 use crate::generate;
-use crate::generate::least;
+use crate::generate::minimal_body;
 use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -205,7 +205,7 @@ async fn top(cx: &CheckContext) -> Result<(), CheckStop> {
             "share_options": [{"email_share": {"subject": "Look"}}]}),
     };
     let sent = crate::generate::with(
-        &least(cx, one),
+        &minimal_body(cx, one),
         &part(cx, one, &crate::generate::with(&named, &more)),
     );
     let sent = identified(cx, cx.marked(&sent));
@@ -213,29 +213,29 @@ async fn top(cx: &CheckContext) -> Result<(), CheckStop> {
     let answer = api.post(&url, &sent).await?;
     must(
         cx,
-        ids,
+        row,
         answer.is_created() && answer.json.is_object(),
         || answer.to_string(),
     )?;
     let made = api.created(kind, &answer)?;
-    compare_stored(cx, ids, &sent, &made);
+    compare_stored(cx, row, &sent, &made);
     if !cx.declared().helpers_only() {
-        must(cx, ids, made.link("self").is_some(), || {
+        must(cx, row, made.link("self").is_some(), || {
             format!("no link self in {}", made.short())
         })?;
     }
     if one == "question" && cx.declared().links(one, "answers") {
         let href = made.href("answers");
-        must(cx, ids, href.is_some(), || {
+        must(cx, row, href.is_some(), || {
             format!("no link answers in {}", made.short())
         })?;
         let answer = api.get(&href.unwrap_or_default()).await?;
-        holds(cx, ids, is_page(&answer), || {
+        holds(cx, row, is_page(&answer), || {
             format!("the link answers leads to no collection: {answer}")
         });
     }
     if cx.declared().offers(one, "read") {
-        compare_stored(cx, ids, &sent, &api.reread(&made).await?);
+        compare_stored(cx, row, &sent, &api.reread(&made).await?);
     }
     Ok(())
 }

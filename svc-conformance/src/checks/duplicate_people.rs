@@ -43,7 +43,7 @@ async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), Check
     let person = somebody(cx);
     let made = api
         .call(
-            &[ids(ready.kind.one)],
+            &[row(ready.kind.one)],
             &ready,
             &ready.body(cx, Some(&person)),
         )
@@ -67,7 +67,7 @@ async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), Check
     }
     let second = api
         .call(
-            &[ids(ready.kind.one)],
+            &[row(ready.kind.one)],
             &ready,
             &ready.body(cx, Some(&again)),
         )
@@ -183,7 +183,7 @@ async fn actions(
     ready: &PreparedHelper,
     made: [&Representation; 2],
 ) -> Result<(), CheckStop> {
-    let rows: &[&str] = &[ids(ready.kind.one)];
+    let rows: &[&str] = &[row(ready.kind.one)];
     let [first, second] = made;
     let is_other = first.link("self").is_none() || !is_one(first, second);
     holds(cx, rows, is_other, || {
@@ -238,7 +238,7 @@ async fn posted_at_once(cx: &CheckContext, name: &'static str) -> Result<(), Che
         let answer = answer?;
         // Who is asked to come again later may do so.
         if !matches!(answer.status, 429 | 503) {
-            must(cx, &[ids(ready.kind.one)], answer.is_created(), || {
+            must(cx, &[row(ready.kind.one)], answer.is_created(), || {
                 format!("one of eight at once: {answer}")
             })?;
             let made = answer.record();

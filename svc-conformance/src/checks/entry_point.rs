@@ -49,7 +49,7 @@ async fn document(cx: &CheckContext) -> Result<(), CheckStop> {
         .into_iter()
         .flatten()
         {
-            cx.observe(ids, value.is_string(), || {
+            cx.observe(row, value.is_string(), || {
                 format!("{} is {value}", field.path)
             });
         }
@@ -103,14 +103,14 @@ async fn collections(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
     for (row, stated) in fields::links("entry_point").filter(|(_, link)| link.many) {
-        let (row, many, may_lack) = (ids.id.as_str(), &stated.name, ids.level == Level::May);
+        let (row, many, may_lack) = (row.id.as_str(), &stated.name, row.level == Level::May);
         let listed = stated
             .target
             .as_deref()
             .is_some_and(|one| cx.declared().offers(one, "list"));
         let link = entry.href(many);
         cx.observe(
-            ids,
+            row,
             link.is_some() == listed || (may_lack && link.is_none()),
             || {
                 format!(
@@ -132,7 +132,7 @@ async fn collections(cx: &CheckContext) -> Result<(), CheckStop> {
         let answer = api.get(&href).await?;
         let page = answer.status == 200
             && (answer["total_records"].is_number() || answer.text().trim() == "{}");
-        holds(cx, &[ids, ids::COL_01, ids::HAL_05], page, || {
+        holds(cx, &[row, ids::COL_01, ids::HAL_05], page, || {
             format!("the link to {many} leads to no collection: {answer}")
         });
     }

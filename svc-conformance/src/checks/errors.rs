@@ -9,7 +9,7 @@ use super::prelude::*;
 use crate::address;
 use crate::response::descriptions;
 use crate::client::PageWalkEnd;
-use crate::generate::least;
+use crate::generate::minimal_body;
 use crate::values::first;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -42,7 +42,7 @@ async fn unsupported(cx: &CheckContext) -> Result<(), CheckStop> {
     let mut looked = false;
     for (of, operation) in declared.unsupported() {
         let sent = match (operation, entry.href(of.many)) {
-            ("create", Some(url)) => Some(api.post(&url, &cx.marked(&least(cx, of.one))).await?),
+            ("create", Some(url)) => Some(api.post(&url, &cx.marked(&minimal_body(cx, of.one))).await?),
             ("create", None) => None,
             _ => on_record(cx, &api, of, operation).await?,
         };

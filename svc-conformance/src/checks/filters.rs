@@ -248,7 +248,7 @@ async fn value(
                 (&url, &text),
                 &record,
                 true,
-                &[ids::FLT_01, ids, ids::FLT_12],
+                &[ids::FLT_01, row, ids::FLT_12],
             )
             .await?;
             let (capitals, part) = (value.to_uppercase(), format!("{value}x"));
@@ -258,7 +258,7 @@ async fn value(
                 (&url, &format!("{field} eq {}", quoted(&part))),
                 &record,
                 false,
-                &[ids::FLT_01, ids],
+                &[ids::FLT_01, row],
             )
             .await?;
             // The address of the server's own identifiers may be written in either case by itself.
@@ -270,7 +270,7 @@ async fn value(
                     (&url, &text),
                     &record,
                     field == "email_address",
-                    &[ids],
+                    &[row],
                 )
                 .await?;
             }

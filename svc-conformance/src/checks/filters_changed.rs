@@ -173,7 +173,7 @@ async fn value(
                 (&url, &text),
                 &after,
                 is_there,
-                &[ids::FLT_01, ids, ids::FLT_12],
+                &[ids::FLT_01, row, ids::FLT_12],
             )
             .await?;
         }

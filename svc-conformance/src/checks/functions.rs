@@ -170,7 +170,7 @@ async fn joined(
     let under = kind.and_then(|kind| kind.under).unwrap_or_default();
     if cx.declared().lists_below("person", many) {
         let members = below(&api, person, many).await?;
-        cx.must(ids, members.len() == containers.len(), || {
+        cx.must(row, members.len() == containers.len(), || {
             format!(
                 "{many} of the person: {} instead of {}: {}",
                 members.len(),
@@ -181,7 +181,7 @@ async fn joined(
         for container in containers {
             let found = about(&api, &members, one, under, container).await?;
             if let Some(found) = found {
-                cx.observe(ids, found, || {
+                cx.observe(row, found, || {
                     format!("none of the person's {many} leads to {}", container.short())
                 });
             }
@@ -190,11 +190,11 @@ async fn joined(
     if cx.declared().lists_below(under, many) {
         for container in containers {
             let members = below(&api, container, many).await?;
-            cx.must(ids, members.len() == 1, || {
+            cx.must(row, members.len() == 1, || {
                 format!("{many} of {}: {}", container.short(), members.len())
             })?;
             if let Some(found) = about(&api, &members, one, "person", person).await? {
-                cx.observe(ids, found, || {
+                cx.observe(row, found, || {
                     format!("{many} of {} do not lead to the person", container.short())
                 });
             }
@@ -228,12 +228,12 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
         containers.push(container);
     }
     let called = call(cx, &ready, &json!({ *function: values })).await?;
-    cx.must(ids, called.person.is_some(), || called.answer.to_string())?;
+    cx.must(row, called.person.is_some(), || called.answer.to_string())?;
     let Some(person) = called.person else {
         return Ok(());
     };
     let member = if *one == "tag" { "tagging" } else { "item" };
-    joined(cx, ids, (member, many), &person, &containers).await?;
+    joined(cx, row, (member, many), &person, &containers).await?;
     let Some(name) = values.first().filter(|_| cx.cases(0, 1, 1) > 0) else {
         return Ok(());
     };
@@ -246,7 +246,7 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
         return Ok(());
     };
     let members = below(&api, &person, many).await?;
-    cx.prefers(ids, members.len() == 1, || {
+    cx.prefers(row, members.len() == 1, || {
         format!(
             "{many} of somebody to whom {name} was added twice: {}",
             members.len()

@@ -114,7 +114,7 @@ impl CheckClient<'_> {
                 .filter(|_| name == "record_canvass")
         });
         if cx.declared().links(under, &relation) && spelled.is_none() {
-            cx.observe(ids(kind.one), false, || {
+            cx.observe(row(kind.one), false, || {
                 format!("no link {relation} in {}", container.short())
             });
             return Err(CheckStop::Failed);

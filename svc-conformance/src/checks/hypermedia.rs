@@ -188,7 +188,7 @@ async fn links(cx: &CheckContext) -> Result<(), CheckStop> {
             continue;
         }
         let (container, person) = (api.make(under, &json!({})).await?, api.person().await?);
-        let body = cx.marked(&crate::generate::least(cx, of.one));
+        let body = cx.marked(&crate::generate::minimal_body(cx, of.one));
         let record = api
             .as_read(of.one, api.act(&container, of.one, &person, &body).await?)
             .await?;

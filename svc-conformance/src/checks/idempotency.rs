@@ -154,7 +154,7 @@ async fn once(
     made: &Representation,
 ) -> Result<(), CheckStop> {
     let done = done(api, post, made).await?;
-    cx.observe(ids, done.is_none_or(|done| done == 1), || {
+    cx.observe(row, done.is_none_or(|done| done == 1), || {
         format!(
             "{} of one person, by one key: {}",
             post.kind.many,

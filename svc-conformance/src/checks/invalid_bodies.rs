@@ -14,11 +14,11 @@ macro_rules! rows_of {
             "field:postal_address.",
             "field:email_address.",
             "field:phone_number.",
-            row::ERR_12,
-            row::ERR_26,
-            row::CRU_21,
-            row::ERR_04,
-            row::TYP_08,
+            ids::ERR_12,
+            ids::ERR_26,
+            ids::CRU_21,
+            ids::ERR_04,
+            ids::TYP_08,
         ]
     };
 }
@@ -28,7 +28,7 @@ macro_rules! checks {
         pub(super) const CHECKS: &[Check] = &[
             $(
                 check!($create, rows_of!($own), creates).needs("<kind>.create and <kind>.break").about($one),
-                check!($update, &[row::ERR_14, row::CRU_20, row::ERR_04], updates).needs("<kind>.update and <kind>.read and <kind>.break").about($one),
+                check!($update, &[ids::ERR_14, ids::CRU_20, ids::ERR_04], updates).needs("<kind>.update and <kind>.read and <kind>.break").about($one),
             )*
             check!("err/several", [ERR_26, ERR_39], several).needs("*.create and rule.two"),
             check!("cap/required", [CAP_05, ERR_12, ERR_26], required).needs("*.lack"),
@@ -149,7 +149,7 @@ async fn creates(cx: &CheckContext) -> Result<(), CheckStop> {
 /// Judges the answer to a body with one fault.
 fn refused(cx: &CheckContext, fault: &InvalidBody, answer: &TestResponse, row: &str) {
     let said = answer.status == 400 && !answer.problems().is_empty();
-    cx.observe(ids, said, || format!("{}: {answer}", fault.what));
+    cx.observe(row, said, || format!("{}: {answer}", fault.what));
     if answer.status == 400 {
         cx.observe(ids::ERR_26, is_named(answer, &fault.property), || {
             format!("{} is not named: {answer}", fault.property)
@@ -168,7 +168,7 @@ fn refused(cx: &CheckContext, fault: &InvalidBody, answer: &TestResponse, row: &
         // is for something else.
         let is_refused = answer.status == 400 && is_other(answer, &fault.property).is_none();
         for row in fault.row.into_iter().chain([ids::TYP_08]) {
-            cx.observe(ids, is_refused, || format!("{}: {answer}", fault.what));
+            cx.observe(row, is_refused, || format!("{}: {answer}", fault.what));
         }
     }
 }
@@ -316,7 +316,7 @@ async fn several(cx: &CheckContext) -> Result<(), CheckStop> {
                     chosen.push(fault);
                 }
             }
-            let mut body = generate::least(cx, kind.one);
+            let mut body = generate::minimal_body(cx, kind.one);
             for fault in &chosen {
                 body = generate::with(&body, &only(fault));
             }
@@ -435,7 +435,7 @@ async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
             } else {
                 name
             };
-            let body = without(&generate::least(cx, kind.one), &[name, also]);
+            let body = without(&generate::minimal_body(cx, kind.one), &[name, also]);
             let answer = api
                 .post(&place.url, &place.body(&api, &cx.marked(&body)))
                 .await?;

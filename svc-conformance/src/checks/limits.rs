@@ -230,7 +230,7 @@ async fn declared(cx: &CheckContext) -> Result<(), CheckStop> {
         } else {
             ids::CAP_03
         };
-        holds(cx, &[ids, ids::CAP_04], answer.status == 200, || {
+        holds(cx, &[row, ids::CAP_04], answer.status == 200, || {
             format!("{} are declared: {answer}", of.many)
         });
     }

@@ -11,7 +11,7 @@ use crate::kinds::ACTIONS;
 macro_rules! checks {
     ($($id:literal $one:literal $rows:literal;)*) => {
         pub(super) const CHECKS: &[Check] =
-            &[$(check!($id, &[$rows, row::HAL_16], links).about($one).needs("<kind>.make or <kind>.list"),)*];
+            &[$(check!($id, &[$rows, ids::HAL_16], links).about($one).needs("<kind>.make or <kind>.list"),)*];
     };
 }
 
@@ -58,9 +58,9 @@ async fn links(cx: &CheckContext) -> Result<(), CheckStop> {
     let record = api.as_read(one, record).await?;
     let made = LinkedRecord { record, ..made };
     let own = fields::links(one)
-        .filter(|(row, link)| ids.applies_if_declared() && cx.declared().links(one, &link.name));
+        .filter(|(row, link)| row.applies_if_declared() && cx.declared().links(one, &link.name));
     for (row, stated) in own {
-        link(cx, &api, &made, &ids.id, stated).await?;
+        link(cx, &api, &made, &row.id, stated).await?;
     }
     Ok(())
 }
@@ -115,13 +115,13 @@ async fn link(
     let (record, name) = (&made.record, stated.name.as_str());
     if name == "self" {
         let own = record.link("self");
-        if cx.observe(ids, own.is_some(), || {
+        if cx.observe(row, own.is_some(), || {
             format!("no link self in {}", record.short())
         }) && cx.declared().offers(cx.check.subject, "read")
         {
             let answer = api.get(&own.unwrap_or_default()).await?;
             let right = answer.status == 200 && is_one(&answer.record(), record);
-            cx.observe(ids, right, || {
+            cx.observe(row, right, || {
                 format!("`self` of {} leads elsewhere: {answer}", record.short())
             });
             cx.observe(ids::HAL_16, right, || {
@@ -135,7 +135,7 @@ async fn link(
         let Some(href) = record.href(name) else {
             let one = cx.check.subject;
             cx.note_missing(
-                ids,
+                row,
                 format!("no {one} that was read has the link `{name}`, which is sent where that person is known"),
             );
             return Ok(());
@@ -145,7 +145,7 @@ async fn link(
         }
         let answer = api.get(&href).await?;
         let right = answer.status == 200 && answer.json.is_object() && !is_page(&answer);
-        cx.observe(ids, right, || {
+        cx.observe(row, right, || {
             format!("the link {name} leads to nobody: {answer}")
         });
         return Ok(());
@@ -156,10 +156,10 @@ async fn link(
         _ => None,
     };
     if let Some(to) = to {
-        return api.check_link(&[ids], record, name, to, name).await.map(drop);
+        return api.check_link(&[row], record, name, to, name).await.map(drop);
     }
     let href = record.href(name);
-    if !cx.observe(ids, href.is_some(), || {
+    if !cx.observe(row, href.is_some(), || {
         format!("no link {name} in {}", record.short())
     }) {
         return Ok(());
@@ -167,7 +167,7 @@ async fn link(
     let href = href.unwrap_or_default();
     let Some(helper) = &stated.helper else {
         let answer = api.get(&href).await?;
-        cx.observe(ids, is_page(&answer), || {
+        cx.observe(row, is_page(&answer), || {
             format!("the link {name} leads to no collection: {answer}")
         });
         return Ok(());
@@ -183,7 +183,7 @@ async fn link(
         &json!({ "person": somebody(cx) }),
     );
     let answer = api.post(&href, &body).await?;
-    cx.observe(ids, answer.is_created(), || {
+    cx.observe(row, answer.is_created(), || {
         format!("the helper does not work: {answer}")
     });
     if answer.is_created() && answer.record().href("person").is_some() {

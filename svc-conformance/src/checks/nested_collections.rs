@@ -11,7 +11,7 @@ use crate::generate::without;
 use crate::kinds::collection_rows;
 
 macro_rules! of_a_person {
-    ($id:literal, row::$row:ident, $one:literal) => {
+    ($id:literal, ids::$row:ident, $one:literal) => {
         check!(
             $id,
             [$row, COL_21, COL_22, COL_23, COL_24, COL_27, COL_28],
@@ -22,13 +22,13 @@ macro_rules! of_a_person {
 }
 
 macro_rules! below {
-    ($(row::$row:ident row::$person:ident $one:literal $below:literal $of:literal;)*) => {
+    ($(ids::$row:ident ids::$person:ident $one:literal $below:literal $of:literal;)*) => {
         &[$(
-            check!($below, &[row::$row, row::COL_30, row::COL_31, row::COL_23, row::COL_28], nested).about($one),
-            of_a_person!($of, row::$person, $one),
+            check!($below, &[ids::$row, ids::COL_30, ids::COL_31, ids::COL_23, ids::COL_28], nested).about($one),
+            of_a_person!($of, ids::$person, $one),
         )*
-            of_a_person!("col/taggings-of-a-person", row::COL_17, "tagging"),
-            of_a_person!("col/items-of-a-person", row::COL_18, "item"),
+            of_a_person!("col/taggings-of-a-person", ids::COL_17, "tagging"),
+            of_a_person!("col/items-of-a-person", ids::COL_18, "item"),
             check!("col/answers-of-a-submission", [COL_10, COL_30], of_a_submission)
                 .needs("submissions.sub.answers"),
         ]
@@ -37,12 +37,12 @@ macro_rules! below {
 
 /// The collections below a container, and those below a person.
 pub(super) const CHECKS: &[Check] = below! {
-    row::COL_04 row::COL_14 "signature" "col/signatures" "col/signatures-of-a-person";
-    row::COL_05 row::COL_12 "submission" "col/submissions" "col/submissions-of-a-person";
-    row::COL_06 row::COL_11 "donation" "col/donations" "col/donations-of-a-person";
-    row::COL_07 row::COL_15 "outreach" "col/outreaches" "col/outreaches-of-a-person";
-    row::COL_08 row::COL_13 "attendance" "col/attendances" "col/attendances-of-a-person";
-    row::COL_09 row::COL_16 "answer" "col/answers" "col/answers-of-a-person";
+    ids::COL_04 ids::COL_14 "signature" "col/signatures" "col/signatures-of-a-person";
+    ids::COL_05 ids::COL_12 "submission" "col/submissions" "col/submissions-of-a-person";
+    ids::COL_06 ids::COL_11 "donation" "col/donations" "col/donations-of-a-person";
+    ids::COL_07 ids::COL_15 "outreach" "col/outreaches" "col/outreaches-of-a-person";
+    ids::COL_08 ids::COL_13 "attendance" "col/attendances" "col/attendances-of-a-person";
+    ids::COL_09 ids::COL_16 "answer" "col/answers" "col/answers-of-a-person";
 };
 
 /// Whether an answer is that of a collection without members.
@@ -73,9 +73,9 @@ pub(super) async fn container(
     let under = under.ok_or_else(|| none(format!("{} are listed below nothing", of.many)))?;
     let container = api.make(under, &json!({})).await?;
     let container = api.as_read(under, container).await?;
-    if let Some((row, _)) = collection_rows(of.one).filter(|(row, _)| !ids.is_empty()) {
+    if let Some((row, _)) = collection_rows(of.one).filter(|(row, _)| !row.is_empty()) {
         let linked = container.href(of.many).is_some();
-        api.cx.must(ids, linked, || {
+        api.cx.must(row, linked, || {
             format!("no link {} in {}", of.many, container.short())
         })?;
     }
@@ -146,8 +146,8 @@ async fn nested(cx: &CheckContext) -> Result<(), CheckStop> {
     if is_new {
         let answer = api.get(&url).await?;
         cx.run.met.add(Encounter::EmptyCollection);
-        for row in [ids, ids::COL_30] {
-            cx.must(ids, is_empty(&answer), || {
+        for row in [row, ids::COL_30] {
+            cx.must(row, is_empty(&answer), || {
                 format!("a new container's {}: {answer}", of.many)
             })?;
         }
@@ -164,13 +164,13 @@ async fn nested(cx: &CheckContext) -> Result<(), CheckStop> {
     let record = api
         .act(&container, of.one, &person, &filled(cx, of.one))
         .await?;
-    let rows = &[ids, ids::COL_31, ids::COL_23];
+    let rows = &[row, ids::COL_31, ids::COL_23];
     let members = if is_new {
         one_member(cx, &api, &url, rows, &record).await?
     } else {
         // Others may act there, too.
         let member = api.find_in(&url, &record).await?;
-        holds(cx, &[ids, ids::COL_31], member.is_some(), || {
+        holds(cx, &[row, ids::COL_31], member.is_some(), || {
             format!(
                 "{} of {} lack {}",
                 of.many,
@@ -186,14 +186,14 @@ async fn nested(cx: &CheckContext) -> Result<(), CheckStop> {
     {
         let href = member.href(under);
         let Some(href) = href else {
-            cx.observe(ids, false, || {
+            cx.observe(row, false, || {
                 format!("no link {under} in {}", member.short())
             });
             return Ok(());
         };
         let back = api.get(&href).await?;
         cx.observe(
-            ids,
+            row,
             back.status == 200 && is_one(&back.record(), &container),
             || {
                 format!(
@@ -253,7 +253,7 @@ async fn of_a_person(cx: &CheckContext) -> Result<(), CheckStop> {
         )));
     }
     if !record_comparison::can_make(cx, "person") || !cx.declared().can(of.one, Ability::Create) {
-        return known_of_a_person(cx, &api, of, ids).await;
+        return known_of_a_person(cx, &api, of, row).await;
     }
     let under = of.under.ok_or_else(|| none("no container"))?;
     let (person, other) = (api.person().await?, api.person().await?);
@@ -293,11 +293,11 @@ async fn of_a_person(cx: &CheckContext) -> Result<(), CheckStop> {
         }
     }
     let linked = person.href(of.many).is_some();
-    cx.must(ids, linked, || {
+    cx.must(row, linked, || {
         format!("no link {} in {}", of.many, person.short())
     })?;
     let url = person.require_link(of.many)?;
-    match one_member(cx, &api, &url, &[ids], record).await? {
+    match one_member(cx, &api, &url, &[row], record).await? {
         Some(member) => only_member(cx, &api, &url, &member, of).await,
         None => Ok(()),
     }
@@ -323,11 +323,11 @@ async fn known_of_a_person(
     };
     let person = api.follow(&record, "person").await?;
     let url = person.href(of.many);
-    cx.must(ids, url.is_some(), || {
+    cx.must(row, url.is_some(), || {
         format!("no link {} in {}", of.many, person.short())
     })?;
     let member = api.find_in(&url.unwrap_or_default(), &record).await?;
-    cx.observe(ids, member.is_some(), || {
+    cx.observe(row, member.is_some(), || {
         format!("{} of {} lack {}", of.many, person.short(), record.short())
     });
     Ok(())

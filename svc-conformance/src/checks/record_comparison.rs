@@ -413,7 +413,7 @@ pub(super) fn filled(cx: &CheckContext, one: &str) -> Value {
         members.insert("name".to_owned(), cx.unique().into());
     }
     // Questions of some types have no responses.
-    if let ("question", Value::Object(least)) = (one, generate::least(cx, one)) {
+    if let ("question", Value::Object(least)) = (one, generate::minimal_body(cx, one)) {
         members.extend(least);
     }
     Value::Object(members)

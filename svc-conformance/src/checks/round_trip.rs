@@ -25,23 +25,23 @@ macro_rules! fields_of {
             "field:target.",
             "field:*.referrer_data",
             "field:*.share_options",
-            row::RES_TARGET_01,
-            row::HAL_11,
-            row::TYP_01,
-            row::TYP_02,
-            row::TYP_03,
-            row::TYP_04,
-            row::TYP_05,
-            row::TYP_06,
-            row::TYP_07,
-            row::TYP_08,
-            row::TYP_09,
-            row::TYP_10,
-            row::TYP_11,
-            row::TYP_12,
-            row::ERR_13,
-            row::HAL_16,
-            row::LIM_03,
+            ids::RES_TARGET_01,
+            ids::HAL_11,
+            ids::TYP_01,
+            ids::TYP_02,
+            ids::TYP_03,
+            ids::TYP_04,
+            ids::TYP_05,
+            ids::TYP_06,
+            ids::TYP_07,
+            ids::TYP_08,
+            ids::TYP_09,
+            ids::TYP_10,
+            ids::TYP_11,
+            ids::TYP_12,
+            ids::ERR_13,
+            ids::HAL_16,
+            ids::LIM_03,
         ]
     };
 }
@@ -50,15 +50,15 @@ macro_rules! checks {
     ($($one:literal $own:literal $whole:literal $parts:literal $changes:literal $nothing:literal $arrays:literal;)*) => {
         pub(super) const CHECKS: &[Check] = &[$(
             check!($whole, fields_of!($own), whole).about($one).needs("<kind>.send"),
-            check!($parts, &[row::CAP_08, row::ERR_13], parts).about($one).needs("<kind>.omit"),
+            check!($parts, &[ids::CAP_08, ids::ERR_13], parts).about($one).needs("<kind>.omit"),
             check!($changes, changes::ROWS, changes::changes).about($one).needs("<kind>.change"),
-            check!($nothing, &[row::CRU_17, row::ERR_15], changes::nothing).about($one).needs("<kind>.empty"),
-            check!($arrays, &[row::CRU_18, row::TYP_12, row::ERR_15], changes::arrays).about($one).needs("<kind>.arrays"),
+            check!($nothing, &[ids::CRU_17, ids::ERR_15], changes::nothing).about($one).needs("<kind>.empty"),
+            check!($arrays, &[ids::CRU_18, ids::TYP_12, ids::ERR_15], changes::arrays).about($one).needs("<kind>.arrays"),
         )*
             check!("cru/changes-of-tag", changes::ROWS, changes::changes).about("tag").needs("<kind>.change"),
-            check!("cru/null-in-tag", &[row::CRU_17, row::ERR_15], changes::nothing).about("tag").needs("<kind>.empty"),
+            check!("cru/null-in-tag", &[ids::CRU_17, ids::ERR_15], changes::nothing).about("tag").needs("<kind>.empty"),
             check!("cru/changes-of-list", changes::ROWS, changes::changes).about("list").needs("<kind>.change"),
-            check!("cru/null-in-list", &[row::CRU_17, row::ERR_15], changes::nothing).about("list").needs("<kind>.empty"),
+            check!("cru/null-in-list", &[ids::CRU_17, ids::ERR_15], changes::nothing).about("list").needs("<kind>.empty"),
             check!("typ/dates-in-helpers", [TYP_17, HLP_06], dates_in_helpers)
                 .needs("helper.*.with_person"),
         ];
@@ -168,7 +168,7 @@ fn compare(cx: &CheckContext, sent: &Value, read: &Representation) {
         let same = generate::same(shown.field, shown.sent, got, prefix);
         for row in rows(&shown) {
             cx.observe_with_cause(
-                ids,
+                row,
                 same,
                 || message(&shown, got, read),
                 || generate::lost(cx, one, sent, &read.json, &shown.way),
@@ -231,7 +231,7 @@ async fn parts(cx: &CheckContext) -> Result<(), CheckStop> {
 
 /// Holds what a create did not send against a representation.
 fn left_out(cx: &CheckContext, one: &str, sent: &Value, shown: &Representation) {
-    let least = generate::least(cx, one);
+    let least = generate::minimal_body(cx, one);
     for (name, field) in cx.declared().fields(one).into_iter().flatten() {
         let given = sent.get(name).is_some() || least.get(name).is_some();
         let follows = (name == "gender" && sent.get("gender_identity").is_some())
@@ -285,7 +285,7 @@ async fn dates_in_helpers(cx: &CheckContext) -> Result<(), CheckStop> {
         };
         each.took(Ok(()))?;
         let person = generate::with(
-            &generate::least(cx, "person"),
+            &generate::minimal_body(cx, "person"),
             &part(cx, "person", &json!({"given_name": "Dates"})),
         );
         let person = cx.marked(&generate::with(&dates, &person));

@@ -104,7 +104,7 @@ async fn gender(cx: &CheckContext) -> Result<(), CheckStop> {
                     .await?,
             )
             .await?;
-        cx.observe(ids, read["gender"] == expected, || {
+        cx.observe(row, read["gender"] == expected, || {
             format!("gender of {identity:?} is {}", read["gender"])
         });
     }
@@ -167,8 +167,8 @@ async fn primary(cx: &CheckContext) -> Result<(), CheckStop> {
         return Err(none(format!("{name}[].primary is not declared")));
     }
     let few = |value: &Value| primaries(value) <= 1;
-    if let Some(read) = person(cx, &[ids], &body).await? {
-        cx.observe(ids, few(&read[name]), || {
+    if let Some(read) = person(cx, &[row], &body).await? {
+        cx.observe(row, few(&read[name]), || {
             format!("{name} has two primaries: {}", read.short())
         });
     }
@@ -181,7 +181,7 @@ async fn primary(cx: &CheckContext) -> Result<(), CheckStop> {
     let made = api.make("person", &first).await?;
     let answer = api.put(&made.self_url()?, &body).await?;
     let right = answer.status == 400 || (answer.status == 200 && few(&answer[name]));
-    cx.observe(ids, right, || {
+    cx.observe(row, right, || {
         format!("{name} with two primaries: {answer}")
     });
     Ok(())
@@ -276,13 +276,13 @@ async fn unique(cx: &CheckContext) -> Result<(), CheckStop> {
         if body.get(name).is_none() {
             continue;
         }
-        if let Some(read) = person(cx, &[ids], &body).await? {
+        if let Some(read) = person(cx, &[row], &body).await? {
             let got = read[name].as_array().map_or(&[][..], Vec::as_slice);
             let right = got
                 .iter()
                 .enumerate()
                 .all(|(at, one)| !got.iter().take(at).any(|other| other == one));
-            cx.observe(ids, right, || format!("{name} is {}", read[name]));
+            cx.observe(row, right, || format!("{name} is {}", read[name]));
         }
     }
     Ok(())
@@ -389,7 +389,7 @@ async fn total(cx: &CheckContext) -> Result<(), CheckStop> {
     }
     let before = api.counted(&container, counted).await?.unwrap_or_default();
     if cx.declared().offers(under, "create") {
-        cx.observe(ids.first().unwrap_or(&""), before == 0.0, || {
+        cx.observe(row.first().unwrap_or(&""), before == 0.0, || {
             format!("{counted} of a new {under} is {before}")
         });
     }
@@ -400,7 +400,7 @@ async fn total(cx: &CheckContext) -> Result<(), CheckStop> {
             api.act(&container, one, &person, &cx.marked(&fields))
                 .await?,
         );
-        api.total_is(ids, &container, counted, before + more)
+        api.total_is(row, &container, counted, before + more)
             .await?;
     }
     record_comparison::elsewhere(
@@ -408,7 +408,7 @@ async fn total(cx: &CheckContext) -> Result<(), CheckStop> {
         &api,
         &container,
         under,
-        &[(ids.first().unwrap_or(&""), counted)],
+        &[(row.first().unwrap_or(&""), counted)],
     )
     .await?;
     if cx.declared().offers(one, "delete") {
@@ -420,7 +420,7 @@ async fn total(cx: &CheckContext) -> Result<(), CheckStop> {
                     format!("a deleted {one} is still there: {answer}")
                 });
             }
-            api.total_is(ids, &container, counted, before + left)
+            api.total_is(row, &container, counted, before + left)
                 .await?;
         }
     }
@@ -461,7 +461,7 @@ async fn amounts(cx: &CheckContext) -> Result<(), CheckStop> {
                 .await?,
         );
         expected += amount;
-        api.total_is(ids, &page, "total_amount", expected).await?;
+        api.total_is(row, &page, "total_amount", expected).await?;
     }
     let (first, last) = (
         made.first().zip(amounts.first()),
@@ -473,13 +473,13 @@ async fn amounts(cx: &CheckContext) -> Result<(), CheckStop> {
         // A server may refuse to change the amount of a donation.
         if answer.status == 200 && answer["amount"].as_f64() == Some(less) {
             expected -= less;
-            api.total_is(ids, &page, "total_amount", expected).await?;
+            api.total_is(row, &page, "total_amount", expected).await?;
         }
     }
     if let Some((record, amount)) = last.filter(|_| cx.declared().offers("donation", "delete")) {
         api.remove(record).await?;
         expected -= amount;
-        api.total_is(ids, &page, "total_amount", expected).await?;
+        api.total_is(row, &page, "total_amount", expected).await?;
     }
     credited(cx, &api, &page, expected).await?;
     record_comparison::elsewhere(
@@ -576,7 +576,7 @@ async fn sold(cx: &CheckContext) -> Result<(), CheckStop> {
                 .field("event", path)
                 .is_some_and(|field| field.readable)
             {
-                api.total_is(&[ids], &event, path, expected).await?;
+                api.total_is(&[row], &event, path, expected).await?;
             }
         }
         let read = api.reread(&event).await?;
@@ -603,7 +603,7 @@ async fn sold(cx: &CheckContext) -> Result<(), CheckStop> {
                 let right = level[name]
                     .as_f64()
                     .is_some_and(|got| (got - expected).abs() <= 1e-9 * expected.max(1.0));
-                cx.observe(ids, right, || {
+                cx.observe(row, right, || {
                     format!("{name} of {title} is {}, not {expected}", level[name])
                 });
             }

@@ -66,7 +66,7 @@ async fn differs(
 ) -> Result<Option<(Vec<ModelStep>, ModelMismatch)>, CheckStop> {
     let executed = model::execute(cx, steps).await?;
     for row in &executed.held {
-        cx.observe(ids, true, String::new);
+        cx.observe(row, true, String::new);
     }
     Ok(executed.difference.map(|found| (steps.to_vec(), found)))
 }

@@ -121,7 +121,7 @@ impl Spoiled {
     /// unknown member.
     fn refused(&self, cx: &CheckContext, row: &str, answer: &TestResponse) {
         let paths: Vec<&str> = self.paths.iter().map(String::as_str).collect();
-        refused(cx, ids, answer, &paths);
+        refused(cx, row, answer, &paths);
     }
 
     /// Holds the answer to the body without the preference: the warnings alone name the unknown
@@ -179,7 +179,7 @@ fn refused(cx: &CheckContext, row: &str, answer: &TestResponse, paths: &[&str]) 
         .iter()
         .filter(|path| !named.contains(**path))
         .collect();
-    cx.observe(ids, answer.status == 400 && missing.is_empty(), || {
+    cx.observe(row, answer.status == 400 && missing.is_empty(), || {
         format!("with `{STRICT}`, {paths:?} are not accepted; no error names {missing:?}: {answer}")
     });
     applied(cx, answer);
@@ -288,7 +288,7 @@ async fn create(
             && api
                 .has_grown_by(&place.url, before, may_be_of(cx, bodies))
                 .await?;
-        cx.observe(ids, !is_done, || {
+        cx.observe(row, !is_done, || {
             format!("a {one} that was refused is in {}", place.url)
         });
     }

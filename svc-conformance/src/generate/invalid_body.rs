@@ -27,7 +27,7 @@ pub(crate) fn faults(cx: &CheckContext, one: &str) -> Vec<InvalidBody> {
     let Some(own) = declared.fields(one) else {
         return Vec::new();
     };
-    let base = least(cx, one);
+    let base = minimal_body(cx, one);
     let mut faults = Vec::new();
     for (at, (name, field)) in own.iter().enumerate() {
         if !field.writable || field.computed {

@@ -10,7 +10,7 @@ use crate::check::CheckContext;
 
 /// The least body with which a record of a kind can be made: what the interface needs, and what is
 /// declared required.
-pub(crate) fn least(cx: &CheckContext, one: &str) -> Value {
+pub(crate) fn minimal_body(cx: &CheckContext, one: &str) -> Value {
     let mut least = match one {
         "question" => json!({"question_type": "MultiChoice",
             "responses": [{"key": "a1", "name": "yes"}, {"key": "b2", "name": "no"}]}),

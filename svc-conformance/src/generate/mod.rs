@@ -15,7 +15,7 @@ use crate::seed::Seed;
 pub(crate) use body::{BodyVariant, FieldValue, body, part, described_values};
 pub(crate) use compare::{lost, lost_in, restored, same};
 pub(crate) use invalid_body::{InvalidBody, faults};
-pub(crate) use minimal_body::{complete, least, with, without};
+pub(crate) use minimal_body::{complete, minimal_body, with, without};
 
 /// One value of a strategy, the same for the same seed.
 pub(crate) fn sample<S: Strategy>(strategy: &S, seed: Seed) -> Option<S::Value> {

@@ -38,7 +38,7 @@ pub(crate) async fn execute(
             return match halt {
                 SequenceStop::Differs(row, message, cause) => {
                     let difference = Some(ModelMismatch {
-                        ids,
+                        row,
                         message,
                         cause,
                         after: step.id,
@@ -83,10 +83,10 @@ impl SequenceRun<'_> {
         found: impl FnOnce() -> String,
     ) -> Result<(), SequenceStop> {
         if holds {
-            self.held.push(ids.to_owned());
+            self.held.push(row.to_owned());
             Ok(())
         } else {
-            Err(SequenceStop::Differs(ids.to_owned(), found(), None))
+            Err(SequenceStop::Differs(row.to_owned(), found(), None))
         }
     }
 
@@ -141,7 +141,7 @@ impl SequenceRun<'_> {
         let body = sent(self.cx, kind, fields);
         let answer = if helper {
             let url = helper_address(&under.record, kind.helper.unwrap_or_default())?;
-            let mut person = generate::least(self.cx, "person");
+            let mut person = generate::minimal_body(self.cx, "person");
             // What a person needs stays as it is.
             for (name, value) in person.as_object_mut().into_iter().flatten() {
                 value.clone_from(who.fields.get(name).unwrap_or(&Value::Null));
@@ -375,12 +375,12 @@ impl SequenceRun<'_> {
                     &[],
                 );
                 return Err(SequenceStop::Differs(
-                    ids.to_owned(),
+                    row.to_owned(),
                     message,
-                    cause.filter(|_| ids != ids::CRU_15),
+                    cause.filter(|_| row != ids::CRU_15),
                 ));
             }
-            self.held.push(ids.to_owned());
+            self.held.push(row.to_owned());
         }
         let created = &record["created_date"];
         if !known.created.is_null() {
@@ -514,7 +514,7 @@ impl SequenceRun<'_> {
         let mut owns = owns.to_vec();
         met.sort();
         owns.sort();
-        self.expect(ids, met == owns, || {
+        self.expect(row, met == owns, || {
             format!(
                 "the {what} have {} members, the model says {}: {met:?} and {owns:?}",
                 met.len(),

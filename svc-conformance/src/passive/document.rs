@@ -309,7 +309,7 @@ fn curies(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>,
     .iter()
     .filter(|one| one.1)
     {
-        cx.observe(ids, good, || {
+        cx.observe(row, good, || {
             format!("curies are {} in {answer}", json!(curies))
         });
     }

@@ -173,7 +173,7 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
                 } else {
                     Encounter::ReferenceCode
                 });
-                cx.observe(ids, value.is_string(), || {
+                cx.observe(row, value.is_string(), || {
                     format!("{name} {value}: {answer}")
                 });
             }
@@ -215,11 +215,11 @@ fn meant(cx: &CheckContext, answer: &TestResponse, description: &Value, part: Op
         (Some("NOT_SUPPORTED"), Some(status)) => (ids::ERR_38, status >= 500),
         _ => return,
     };
-    cx.observe(ids, fits, || {
+    cx.observe(row, fits, || {
         format!("{} stands for something else: {answer}", json!(code))
     });
-    for row in [ids, ids::ERR_25] {
-        cx.observe(ids, text("description").is_some(), || {
+    for row in [row, ids::ERR_25] {
+        cx.observe(row, text("description").is_some(), || {
             format!("{} comes without a reason: {answer}", json!(code))
         });
     }

@@ -85,13 +85,13 @@ fn one(cx: &CheckContext, answer: &TestResponse, field: &CheckedField, value: &V
     let entries = matches!(value.as_array(), Some(list) if field.shape == ValueShape::Objects && !list.is_empty());
     for row in [
         Some(field.row),
-        ids(field.shape),
+        row(field.shape),
         entries.then_some(ids::TYP_11),
     ]
     .into_iter()
     .flatten()
     {
-        cx.observe_with_cause(ids, right, found, || {
+        cx.observe_with_cause(row, right, found, || {
             Some(Cause::of_field(CauseKind::Type, field))
         });
     }
@@ -262,8 +262,8 @@ fn common(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>)
     let (created, modified) = (time("created_date"), time("modified_date"));
     for (row, value) in [(ids::TYP_15, created), (ids::TYP_16, modified)] {
         if value.is_some() {
-            for row in [ids, ids::TYP_06] {
-                cx.observe(ids, read(value).is_some(), || {
+            for row in [row, ids::TYP_06] {
+                cx.observe(row, read(value).is_some(), || {
                     format!("{} is no timestamp, in {answer}", json!(value))
                 });
             }
@@ -282,7 +282,7 @@ fn links(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>, 
     let Some(links) = object.get("_links").and_then(Value::as_object) else {
         return;
     };
-    for (row, link) in fields::links(of.one).filter(|(row, _)| ids.applies_if_declared()) {
+    for (row, link) in fields::links(of.one).filter(|(row, _)| row.applies_if_declared()) {
         let name = link.name.as_str();
         let rel = if name == "self" {
             name.to_owned()
@@ -296,7 +296,7 @@ fn links(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>, 
         };
         let there = links.contains_key(&rel) || (cx.declared().helpers_only() && is_embedded());
         if there || (!link.is_to_person() && cx.declared().links(of.one, name)) {
-            cx.observe(&ids.id, there, || format!("no link `{rel}` in {answer}"));
+            cx.observe(&row.id, there, || format!("no link `{rel}` in {answer}"));
         }
     }
 }
@@ -314,7 +314,7 @@ fn person(cx: &CheckContext, answer: &TestResponse, person: &Value) {
                 .iter()
                 .filter(|one| one["primary"] == true || one["primary"] == "true")
                 .count();
-            cx.observe(ids, primary <= 1, || {
+            cx.observe(row, primary <= 1, || {
                 format!("{primary} of {name} are primary: {answer}")
             });
         }

@@ -10,7 +10,7 @@ use crate::response::{Representation, TestResponse};
 use crate::check::CheckContext;
 use crate::client::CheckClient;
 use crate::fields;
-use crate::generate::{self, BodyVariant, least, with};
+use crate::generate::{self, BodyVariant, minimal_body, with};
 use crate::kinds::{CatalogueKind, KINDS, kind};
 use crate::outcome::CheckStop;
 use crate::values::is_unset;
@@ -87,7 +87,7 @@ async fn create(
             |person| api.linked(&body, "person", person),
         )
     };
-    let mut body = with(&full_body(cx, kind.one), &least(cx, kind.one));
+    let mut body = with(&full_body(cx, kind.one), &minimal_body(cx, kind.one));
     for _ in 0..TRIES {
         let answer = api.post(url, &marked(&body)).await?;
         if answer.is_created() && answer.json.is_object() {
@@ -99,7 +99,7 @@ async fn create(
             };
             style.clone_into(&mut found.text.response_style);
             let record = shown(api, kind, &body, &answer, found).await?;
-            let least = least(cx, kind.one);
+            let least = minimal_body(cx, kind.one);
             let bare = api.post(url, &marked(&least)).await?;
             if bare.is_created() {
                 defaults(kind, &least, &bare.json, found);
@@ -133,7 +133,7 @@ async fn create(
         let before = members.len();
         members.retain(|name, _| !refused.contains(name));
         if members.len() == before {
-            body = least(cx, kind.one);
+            body = minimal_body(cx, kind.one);
         }
     }
     found.notes.push(format!(
@@ -328,7 +328,7 @@ async fn values(
                 .find(|(_, field)| field.kind == shape && field.writable)
                 .map(|(name, _)| name.clone());
             let Some(name) = name else { continue };
-            let body = with(&least(api.cx, one), &json!({ name: wrong.clone() }));
+            let body = with(&minimal_body(api.cx, one), &json!({ name: wrong.clone() }));
             let answer = api.post(&url, &api.cx.marked(&body)).await?;
             if answer.status == 400 && !found.text.behaviours.iter().any(|known| known == word) {
                 found.text.behaviours.push(word.to_owned());

@@ -126,7 +126,7 @@ impl<'a> Validator<'a> {
 
     /// Returns, for each field position, the number of the sent member, counted from 1, or 0. Also
     /// returns the set of the positions with a member.
-    fn sent(&self, schema: &ObjectSchema, raw: &Object) -> ([u32; ObjectSchema::MOST], u64) {
+    fn sent(&self, schema: &ObjectSchema, raw: &Object) -> ([u32; ObjectSchema::MAX_FIELDS], u64) {
         let (mut sent, mut places) = ([0; ObjectSchema::MAX_FIELDS], 0);
         for (nth, name) in (1..).zip(raw.keys()) {
             let Some((place, _)) = schema.sent_as(name, self.names) else {

@@ -55,7 +55,7 @@ impl Webhook {
             AttemptResult::Responded {
                 status,
                 retry_after,
-            } => (Some(*status), refusal(*status), *parse_retry_after),
+            } => (Some(*status), refusal(*status), *retry_after),
             AttemptResult::Failed(why) => (None, Some(*why), None),
         };
         self.last = Some(DeliveryAttempt {
@@ -75,7 +75,7 @@ impl Webhook {
             return;
         }
         let later = |time: Duration| now.saturating_add(time).as_micros();
-        if let Some(rest) = status.and_then(|status| schedule::pause_after(status, parse_retry_after)) {
+        if let Some(rest) = status.and_then(|status| schedule::pause_after(status, retry_after)) {
             self.held_until = self.held_until.max(Some(later(rest)));
         }
         let attempts = before.saturating_add(1);

@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(commits.snapshot(), CommitStats::default());
         commits.record(3, Duration::from_millis(2));
         commits.record(1, Duration::from_millis(5));
-        let time = Duration::from_millis(7);
+        let commit_time = Duration::from_millis(7);
         assert_eq!(
             commits.snapshot(),
             CommitStats {

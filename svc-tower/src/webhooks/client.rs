@@ -182,7 +182,7 @@ where
         let retry_after = header.and_then(|header| parse_retry_after(header, at));
         let answered = AttemptResult::Responded {
             status: response.status().as_u16(),
-            parse_retry_after,
+            retry_after,
         };
         read_some(response.into_body()).await;
         Ok(answered)

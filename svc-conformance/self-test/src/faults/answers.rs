@@ -12,7 +12,7 @@ use crate::link_map::ResourceKind;
 
 /// Sends the first response of the question instead of some answers.
 fn taken(name: &'static str, row: &'static str, when: fn(&Map<String, Value>) -> bool) -> Mutant {
-    Mutant::new("action functions", name, &[ids], move || {
+    Mutant::new("action functions", name, &[row], move || {
         Interceptor::sent(move |_, what, body, _| {
             if what == Some(ResourceKind::Collection("answer")) && when(body) {
                 set(body, "responses", json!(["a1"]));

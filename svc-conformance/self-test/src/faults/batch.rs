@@ -23,12 +23,12 @@ fn fault(
     row: &'static str,
     twist: impl Fn() -> Interceptor + Send + Sync + 'static,
 ) -> Mutant {
-    Mutant::new(FAMILY, name, &[ids], twist).on_reference()
+    Mutant::new(FAMILY, name, &[row], twist).on_reference()
 }
 
 /// A change to the request of a batch.
 fn sent(name: &'static str, row: &'static str, change: fn(&mut BufferedRequest)) -> Mutant {
-    fault(name, ids, move || {
+    fault(name, row, move || {
         Interceptor::before(move |call, _| {
             if is_batch(call) {
                 change(call);
@@ -41,7 +41,7 @@ fn sent(name: &'static str, row: &'static str, change: fn(&mut BufferedRequest))
 
 /// A change to the entries of an array.
 fn entries(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) -> Mutant {
-    fault(name, ids, move || {
+    fault(name, row, move || {
         Interceptor::before(move |call, _| {
             if is_batch(call)
                 && let Ok(Value::Array(mut entries)) = serde_json::from_slice(&call.body)
@@ -58,7 +58,7 @@ fn entries(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) -
 
 /// A change to the result document of a batch.
 fn told(name: &'static str, row: &'static str, change: fn(&mut Map<String, Value>)) -> Mutant {
-    fault(name, ids, move || {
+    fault(name, row, move || {
         Interceptor::documents(move |call, document, status, _| {
             if is_batch(call) && status == 200 {
                 change(document);
@@ -74,7 +74,7 @@ fn results(
     row: &'static str,
     change: fn(&mut Map<String, Value>, usize),
 ) -> Mutant {
-    fault(name, ids, move || {
+    fault(name, row, move || {
         Interceptor::documents(move |call, document, _, _| {
             let list = document
                 .get_mut("results")
@@ -98,7 +98,7 @@ fn is_success(result: &Map<String, Value>) -> bool {
 
 /// A change to the response to lines.
 fn lines(name: &'static str, row: &'static str, change: fn(&mut BufferedResponse)) -> Mutant {
-    fault(name, ids, move || {
+    fault(name, row, move || {
         Interceptor::after(move |call, answer, _| {
             if is_batch(call) && answer.is_success() && !answer.is_hal() {
                 change(answer);
@@ -121,7 +121,7 @@ fn done_anyway(
     row: &'static str,
     entry: fn(&BufferedRequest) -> Option<Value>,
 ) -> Mutant {
-    fault(name, ids, move || {
+    fault(name, row, move || {
         Interceptor::around(move |call, server| {
             Box::pin(async move {
                 let entry = entry(&call).filter(|entry| is_batch(&call) && entry.is_object());

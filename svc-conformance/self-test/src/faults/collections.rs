@@ -630,7 +630,7 @@ fn nested((owner, name, row): (&'static str, &'static str, &'static str)) -> Mut
     Mutant::new(
         "nested collection",
         format!("{name} of a {owner} stay empty"),
-        &[ids],
+        &[row],
         move || {
             Interceptor::pages(move |call, page, sight| {
                 let own = sight
@@ -660,7 +660,7 @@ fn backlink((owner, name, row): (&'static str, &'static str, &'static str)) -> M
     Mutant::new(
         "nested collection",
         format!("{name} of a {owner} lead to another one"),
-        &[ids, "RES-*", "CRU-*", ids::HAL_15],
+        &[row, "RES-*", "CRU-*", ids::HAL_15],
         move || {
             Interceptor::records(kind, move |record, sight| {
                 let rel = sight.rel(owner);

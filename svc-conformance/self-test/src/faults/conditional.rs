@@ -31,7 +31,7 @@ fn fault(
     row: &'static str,
     twist: impl Fn() -> Interceptor + Send + Sync + 'static,
 ) -> Mutant {
-    Mutant::new(FAMILY, name, &[ids], twist).over(BaseServer::Reference(conditional))
+    Mutant::new(FAMILY, name, &[row], twist).over(BaseServer::Reference(conditional))
 }
 
 /// Changes the responses to successful requests of one method to one target.
@@ -42,7 +42,7 @@ fn answers(
     wanted: fn(Option<ResourceKind>) -> bool,
     change: fn(&mut BufferedResponse),
 ) -> Mutant {
-    fault(name, ids, move || {
+    fault(name, row, move || {
         let method = method.clone();
         Interceptor::after(move |call, answer, sight| {
             if call.method == method && answer.is_success() && wanted(sight.what(call)) {
@@ -59,7 +59,7 @@ fn conditions(
     which: HeaderName,
     change: fn(&BufferedRequest, &str) -> Option<String>,
 ) -> Mutant {
-    fault(name, ids, move || {
+    fault(name, row, move || {
         let which = which.clone();
         Interceptor::before(move |call, _| {
             let sent = call.headers.get(&which)?.to_str().ok()?.to_owned();

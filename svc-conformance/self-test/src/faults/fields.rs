@@ -53,19 +53,19 @@ pub(super) fn faults() -> Vec<Mutant> {
             continue;
         }
         faults.push(if at.field.computed && at.field.name != "total_shares" {
-            stuck(&at, format!("{name} stands still"), &ids)
+            stuck(&at, format!("{name} stands still"), &row)
         } else {
-            lost(&at, format!("{name} is lost"), &ids)
+            lost(&at, format!("{name} is lost"), &row)
         });
         match &at.field.shape {
             FieldShape::Enum(values) => {
-                faults.push(open(&at, values, format!("{name} takes anything"), &ids));
+                faults.push(open(&at, values, format!("{name} takes anything"), &row));
             }
             FieldShape::Flex(values) => faults.push(closed(
                 &at,
                 values,
                 format!("{name} takes only what is listed"),
-                &ids,
+                &row,
             )),
             _ => {}
         }
@@ -74,7 +74,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         let key = (at.owner, format!("{kind:?}"));
         if !typed.contains(&key) {
             typed.push(key);
-            faults.push(mistyped(&at, format!("{name} has another type"), &ids));
+            faults.push(mistyped(&at, format!("{name} has another type"), &row));
         }
     }
     faults
@@ -82,7 +82,7 @@ pub(super) fn faults() -> Vec<Mutant> {
 
 fn lost(at: &FieldPosition, name: String, row: &str) -> Mutant {
     let at = at.clone();
-    Mutant::new("field lost", name, &[ids], move || {
+    Mutant::new("field lost", name, &[row], move || {
         let at = at.clone();
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {
@@ -94,7 +94,7 @@ fn lost(at: &FieldPosition, name: String, row: &str) -> Mutant {
 
 fn stuck(at: &FieldPosition, name: String, row: &str) -> Mutant {
     let at = at.clone();
-    Mutant::new("total stands still", name, &[ids], move || {
+    Mutant::new("total stands still", name, &[row], move || {
         let at = at.clone();
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {
@@ -121,7 +121,7 @@ fn mistyped(at: &FieldPosition, name: String, row: &str) -> Mutant {
         FieldShape::Texts | FieldShape::Person | FieldShape::Object(_) => ids::TYP_11,
         FieldShape::Array(_) => ids::TYP_12,
     };
-    Mutant::new("wrong type", name, &[ids, typed], move || {
+    Mutant::new("wrong type", name, &[row, typed], move || {
         let at = at.clone();
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {
@@ -152,7 +152,7 @@ fn other_type(value: &Value) -> Value {
 /// Accepts a value outside the closed list, and replaces it by one of the list.
 fn open(at: &FieldPosition, values: &[String], name: String, row: &str) -> Mutant {
     let (at, values) = (at.clone(), values.to_vec());
-    Mutant::new("list open", name, &[ids, ids::TYP_08], move || {
+    Mutant::new("list open", name, &[row, ids::TYP_08], move || {
         let (at, values) = (at.clone(), values.clone());
         Interceptor::sent(move |_, what, body, _| {
             let kind = what
@@ -179,7 +179,7 @@ fn open(at: &FieldPosition, values: &[String], name: String, row: &str) -> Mutan
 /// Replaces free text by the first listed value.
 fn closed(at: &FieldPosition, values: &[String], name: String, row: &str) -> Mutant {
     let (at, values) = (at.clone(), values.to_vec());
-    Mutant::new("list closed", name, &[ids, ids::TYP_09], move || {
+    Mutant::new("list closed", name, &[row, ids::TYP_09], move || {
         let (at, values) = (at.clone(), values.clone());
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {

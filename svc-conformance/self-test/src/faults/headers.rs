@@ -18,7 +18,7 @@ fn header(
     value: Option<&'static str>,
     when: fn(&BufferedRequest, &BufferedResponse, Option<ResourceKind>) -> bool,
 ) -> Mutant {
-    Mutant::new(FAMILY, name, &[ids], move || {
+    Mutant::new(FAMILY, name, &[row], move || {
         let which = which.clone();
         Interceptor::after(move |call, answer, sight| {
             if !answer.is_success() || !when(call, answer, sight.what(call)) {

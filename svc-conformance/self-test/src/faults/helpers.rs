@@ -102,7 +102,7 @@ fn ignored(function: &'static str, row: &'static str) -> Mutant {
     Mutant::new(
         "action functions",
         format!("{function} does nothing"),
-        &[ids, ids::HAF_01],
+        &[row, ids::HAF_01],
         move || {
             Interceptor::sent(move |_, what, body, _| {
                 if matches!(what, Some(ResourceKind::Helper(_))) {
@@ -119,7 +119,7 @@ fn forgetful(kind: &'static str, row: &'static str, total: &'static str) -> Muta
     Mutant::new(
         FAMILY,
         format!("the {kind} helper stores only the last field"),
-        &[ids, total, "RES-*", ids::HLP_06],
+        &[row, total, "RES-*", ids::HLP_06],
         move || {
             Interceptor::sent(move |_, what, body, _| {
                 if what == Some(ResourceKind::Helper(kind)) {

@@ -18,7 +18,7 @@ fn answers(
     row: &'static str,
     damage: fn(&BufferedRequest, &mut Map<String, Value>, &LinkMap),
 ) -> Mutant {
-    changes(name, ids, move |call, answer, sight| {
+    changes(name, row, move |call, answer, sight| {
         if let Some(Value::Object(mut document)) = answer.json()
             && answer.is_success()
         {
@@ -40,7 +40,7 @@ fn changes(
             }
         })
     };
-    Mutant::new(FAMILY, name, &[ids], twist).over(BaseServer::SecondServer(|options| {
+    Mutant::new(FAMILY, name, &[row], twist).over(BaseServer::SecondServer(|options| {
         (options.helpers_only, options.containers) = (true, Containers::Hidden);
     }))
 }

@@ -312,7 +312,7 @@ pub(super) fn faults() -> Vec<Mutant> {
     ];
     for (many, row) in COLLECTIONS {
         let remove = format!("no link to {many}");
-        let fault = Mutant::new("entry point", remove, &[ids, ids::COL_01], move || {
+        let fault = Mutant::new("entry point", remove, &[row, ids::COL_01], move || {
             Interceptor::entry(move |document, sight| {
                 let rel = sight.rel(many);
                 drop(links(document).and_then(|links| links.remove(&rel)));

@@ -22,12 +22,12 @@ fn fault(
     row: &'static str,
     twist: impl Fn() -> Interceptor + Send + Sync + 'static,
 ) -> Mutant {
-    Mutant::new(FAMILY, name, &[ids], twist).on_reference()
+    Mutant::new(FAMILY, name, &[row], twist).on_reference()
 }
 
 /// A change to responses that are replayed.
 fn replays(name: &'static str, row: &'static str, change: fn(&mut BufferedResponse)) -> Mutant {
-    fault(name, ids, move || {
+    fault(name, row, move || {
         Interceptor::after(move |_, answer, _| {
             if answer.headers.contains_key(REPLAYED) {
                 change(answer);
@@ -42,7 +42,7 @@ fn deaf(
     row: &'static str,
     is_deaf: fn(&BufferedRequest, Option<ResourceKind>) -> bool,
 ) -> Mutant {
-    fault(name, ids, move || {
+    fault(name, row, move || {
         Interceptor::before(move |call, sight| {
             if is_deaf(call, sight.what(call)) {
                 call.headers.remove(KEY);

@@ -21,7 +21,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 "self" => Mutant::new(
                     "link missing",
                     format!("{owner} without self"),
-                    &[ids, ids::HAL_16],
+                    &[row, ids::HAL_16],
                     move || {
                         Interceptor::alone(owner, |call, record, _| {
                             if call.method == "GET"
@@ -35,7 +35,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 // Sent only if the person is known, so that none is missing.
                 _ if link.optional => {
                     let dangling = format!("{owner}'s {name} leads nowhere");
-                    Mutant::new("link elsewhere", dangling, &[ids, ids::HAL_15], move || {
+                    Mutant::new("link elsewhere", dangling, &[row, ids::HAL_15], move || {
                         let name = name.clone();
                         Interceptor::records(owner, move |record, sight| {
                             let rel = sight.rel(&name);
@@ -54,7 +54,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 "record_canvas_helper" => Mutant::new(
                     "link missing",
                     "people without the canvass helper",
-                    &[ids, ids::HLP_16],
+                    &[row, ids::HLP_16],
                     || {
                         Interceptor::records("person", |record, sight| {
                             for name in ["record_canvas_helper", "record_canvass_helper"] {
@@ -67,7 +67,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 _ => Mutant::new(
                     "link missing",
                     format!("{owner} without {name}"),
-                    &[ids],
+                    &[row],
                     move || {
                         let name = name.clone();
                         Interceptor::records(owner, move |record, sight| {

@@ -62,7 +62,7 @@ fn sent(
     is_meant: fn(&BufferedRequest, Option<ResourceKind>) -> bool,
     change: fn(&mut BufferedRequest),
 ) -> Mutant {
-    fault(name, &[ids], move || {
+    fault(name, &[row], move || {
         Interceptor::before(move |call, sight| {
             if is_strict(call) && is_meant(call, sight.what(call)) {
                 change(call);
@@ -79,7 +79,7 @@ fn ignoring(
     row: &'static str,
     is_meant: fn(&BufferedRequest, Option<ResourceKind>) -> bool,
 ) -> Mutant {
-    sent(name, ids, is_meant, |call| {
+    sent(name, row, is_meant, |call| {
         drop(call.headers.remove(PREFER));
     })
 }
@@ -98,7 +98,7 @@ fn done_anyway(
         }
         refused
     }
-    fault(name, &[ids], move || {
+    fault(name, &[row], move || {
         Interceptor::around(move |call, server| {
             Box::pin(async move {
                 if is_strict(&call) && is_single(&call) && is_meant(&call, server.what(&call)) {
@@ -130,7 +130,7 @@ async fn person_done(call: BufferedRequest, server: InterceptedServer) -> Buffer
 
 /// A change to the descriptions of a rejection with the preference, and to their whole list.
 fn refusals(name: &'static str, row: &'static str, change: fn(&mut Vec<Value>)) -> Mutant {
-    fault(name, &[ids], move || {
+    fault(name, &[row], move || {
         Interceptor::documents(move |call, document, status, sight| {
             if status != 400 || !is_strict(call) {
                 return;
@@ -156,7 +156,7 @@ fn answers(
     is_meant: fn(&BufferedRequest, Option<ResourceKind>) -> bool,
     change: fn(&BufferedRequest, &mut Map<String, Value>),
 ) -> Mutant {
-    fault(name, &[ids], move || {
+    fault(name, &[row], move || {
         Interceptor::documents(move |call, document, status, sight| {
             if status < 300
                 && is_single(call)
@@ -233,7 +233,7 @@ fn stored(
     row: &'static str,
     part: fn(&BufferedRequest, &Map<String, Value>) -> Map<String, Value>,
 ) -> Mutant {
-    fault(name, &[ids], move || {
+    fault(name, &[row], move || {
         Interceptor::around(move |call, server| Box::pin(storing(call, server, part)))
     })
     .at(MutationPoint::Backend)
@@ -340,7 +340,7 @@ fn ignored() -> Vec<Mutant> {
 /// Rejections that are different or missing.
 fn refused() -> Vec<Mutant> {
     let after = |name: &'static str, row: &'static str, act: fn(&mut BufferedResponse)| {
-        fault(name, &[ids], move || {
+        fault(name, &[row], move || {
             Interceptor::after(move |call, answer, _| {
                 if is_strict(call) && is_single(call) {
                     act(answer);

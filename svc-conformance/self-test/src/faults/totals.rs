@@ -206,7 +206,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             "totals",
             format!("an update of a {kind} forgets its {total}"),
-            &[ids],
+            &[row],
             move || forgotten(kind, total),
         )
         .at(MutationPoint::Backend)
@@ -224,7 +224,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 Mutant::new(
                     "totals",
                     format!("{total} of a {kind} never fall"),
-                    &[ids],
+                    &[row],
                     move || rising(kind, total),
                 )
                 .at(MutationPoint::Backend)
@@ -234,7 +234,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         Mutant::new(
             "totals",
             format!("{total} are those of every {kind}"),
-            &[ids],
+            &[row],
             move || shared(kind, total),
         )
         .at(MutationPoint::Backend)

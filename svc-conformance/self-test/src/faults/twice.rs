@@ -113,7 +113,7 @@ fn shown(name: &'static str, rows: &[&str], change: fn(&mut Map<String, Value>))
 /// Responds to the second action of a person whose address was posted before with the first action,
 /// and does not store it.
 fn once(name: &'static str, kind: &'static str, row: &'static str) -> Mutant {
-    Mutant::new(FAMILY, name, &[ids, ids::HLP_03, ids::HLP_06], move || {
+    Mutant::new(FAMILY, name, &[row, ids::HLP_03, ids::HLP_06], move || {
         Interceptor::around(move |call, server| {
             Box::pin(async move {
                 let person = call.json().and_then(|mut body| body.remove("person"));

@@ -616,7 +616,7 @@ fn delete_of(name: &'static str, kind: &'static str, row: &'static str) -> Mutan
     Mutant::new(
         "action",
         name,
-        &[ids, ids::CRU_14, ids::ERR_16, ids::ERR_11],
+        &[row, ids::CRU_14, ids::ERR_16, ids::ERR_11],
         move || {
             Interceptor::before(move |call, sight| {
                 let is_it =

@@ -543,7 +543,7 @@ fn repeated(field: &'static str, row: &'static str) -> Mutant {
     Mutant::new(
         "list damaged",
         format!("{field} twice"),
-        &[ids],
+        &[row],
         move || {
             Interceptor::records("person", move |record, _| {
                 if let Some(list) = record.get_mut(field).and_then(Value::as_array_mut)
@@ -561,7 +561,7 @@ fn primaries(field: &'static str, row: &'static str, primary: Value) -> Mutant {
     Mutant::new(
         "shared object",
         format!("all {field} are primary"),
-        &[ids],
+        &[row],
         move || {
             let primary = primary.clone();
             Interceptor::records("person", move |record, _| {
@@ -666,7 +666,7 @@ fn sent_dates(name: &'static str, field: &'static str, row: &'static str) -> Mut
     Mutant::new(
         "common field",
         name,
-        &[ids, ids::CRU_16, ids::CAP_06],
+        &[row, ids::CRU_16, ids::CAP_06],
         move || taken(field, false),
     )
     .at(MutationPoint::Backend)

@@ -357,11 +357,11 @@ impl FieldBits {
 macro_rules! fields {
     ($kind:ident :: { $($field:ident $(:: { $($inner:tt)* })?),* $(,)? }) => {{
         const WITHIN: &[$crate::field_set::PartialField] = &[$($(
-            $crate::within!($crate::model::$kind::key::$field.object(), $crate::field_set::PartialField::is_any, "",
-                $crate::model::$kind::key::$field.place(), $field, { $($inner)* })
+            $crate::within!($crate::model::$kind::key::$field.object_schema(), $crate::field_set::PartialField::is_any, "",
+                $crate::model::$kind::key::$field.position(), $field, { $($inner)* })
         ,)?)*];
         const SET: $crate::field_set::FieldSet<$crate::internal::kind_of::$kind> = $crate::internal::set_within(
-            $crate::field_set::FieldSet::of(&[$($crate::model::$kind::key::$field),*]),
+            $crate::field_set::FieldSet::from_keys(&[$($crate::model::$kind::key::$field),*]),
             WITHIN,
         );
         SET
@@ -383,8 +383,8 @@ macro_rules! writable {
             );
             $(
                 const _: $crate::field_set::PartialField =
-                    $crate::within!($crate::model::$kind::key::$field.object(), $crate::field_set::PartialField::is_writable,
-                        " that clients may write", $crate::model::$kind::key::$field.place(), $field, { $($inner)* });
+                    $crate::within!($crate::model::$kind::key::$field.object_schema(), $crate::field_set::PartialField::is_writable,
+                        " that clients may write", $crate::model::$kind::key::$field.position(), $field, { $($inner)* });
             )?
         )*
         $crate::internal::proved($crate::fields!($kind::{ $($field $(:: { $($inner)* })?),* }))
@@ -400,7 +400,7 @@ macro_rules! field {
     ($kind:ident :: $field:ident $(:: $member:ident)*) => {{
         const NAMES: &[&str] = &[$crate::model::$kind::key::$field.name() $(, stringify!($member))*];
         const PATH: $crate::field_set::FieldPath<$crate::internal::kind_of::$kind> = {
-            let table = $crate::model::$kind::key::$field.object();
+            let table = $crate::model::$kind::key::$field.object_schema();
             $(
                 let named = $crate::field_set::PartialField::is_any(table, stringify!($member));
                 assert!(named, concat!("there is no member `", stringify!($member), "` here"));

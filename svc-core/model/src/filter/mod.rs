@@ -318,7 +318,7 @@ impl fmt::Debug for Filter {
 
 /// The problem of a filter, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("at character {at}: {text}")]
+#[error("at character {position}: {message}")]
 pub struct FilterError {
     /// The position in the text, counted from 1. If something is missing at the end, it is the last
     /// character.

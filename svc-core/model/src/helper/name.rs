@@ -28,7 +28,7 @@ macro_rules! types {
 
             impl HelperSpec for $name {
                 const NAME: HelperName = HelperName::$name;
-                type Records = $records;
+                type Record = $records;
             }
         )+
 

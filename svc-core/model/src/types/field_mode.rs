@@ -18,7 +18,7 @@ macro_rules! mode {
         $crate::schema::FieldMode::Default($value)
     };
     (outside) => {
-        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Outside)
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::AlwaysZero)
     };
     (relation $kind:ident) => {
         $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Relation($crate::model::Kind::$kind))
@@ -30,10 +30,10 @@ macro_rules! mode {
         $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Accepted($crate::model::Kind::$kind))
     };
     (number $kind:ident) => {
-        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Number($crate::model::Kind::$kind))
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::SummedCount($crate::model::Kind::$kind))
     };
     (sum $kind:ident) => {
-        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Sum($crate::model::Kind::$kind))
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::SummedAmount($crate::model::Kind::$kind))
     };
     (schedule start) => {
         $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::ScheduledStart)

@@ -66,7 +66,7 @@ macro_rules! object {
                 &[$(
                     $crate::schema::FieldSpec {
                         name: $crate::types::wire_name!($field $($fwire)?),
-                        row: $row,
+                        requirement: $row,
                         doc: concat!($($fdoc),+).trim_ascii(),
                         ty: <$ty as $crate::types::FieldType>::TYPE,
                         mode: $crate::types::mode!($($mode $($value)? $($of)?)?),
@@ -159,16 +159,16 @@ macro_rules! resource {
                 singular: $singular,
                 plural: $plural,
                 doc: concat!($($doc),+).trim_ascii(),
-                home: $crate::types::optional!($($crate::model::Kind::$home)?),
+                path_parent: $crate::types::optional!($($crate::model::Kind::$home)?),
                 parent: $crate::types::optional!($($parent)?),
-                once_per: $crate::types::optional!($(stringify!($member))?),
-                without: &[$($($crate::types::operation!($without)),+)?],
-                peculiar: &[$($($crate::schema::KindFeature::$peculiar),+)?],
+                unique_per: $crate::types::optional!($(stringify!($member))?),
+                unsupported_operations: &[$($($crate::types::operation!($without)),+)?],
+                features: &[$($($crate::schema::KindFeature::$peculiar),+)?],
                 fields: $name::FIELDS,
                 links: &[$(
                     $crate::schema::LinkSpec {
                         name: stringify!($link),
-                        row: $lrow,
+                        requirement: $lrow,
                         doc: concat!($($ldoc),+).trim_ascii(),
                         target: $crate::types::link_target!($shape $target $($mark)*),
                     }
