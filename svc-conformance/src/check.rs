@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::response::Representation;
 use crate::catalogue::Requirement;
 use crate::cause::Cause;
 use crate::declared::DeclaredApi;
 use crate::diagnosis;
 use crate::kinds::kind;
 use crate::outcome::{CheckStop, Finding, ObservationVerdict, Observations};
+use crate::response::Representation;
 use crate::run_context::RunContext;
 use crate::seed::{Rng, Seed};
 use crate::settings::Intensity;

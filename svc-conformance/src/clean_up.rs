@@ -9,7 +9,6 @@ use chrono::{DateTime, TimeDelta, Utc};
 use http::Request;
 use serde::{Deserialize, Serialize};
 
-use crate::response::Representation;
 use crate::check::{Check, CheckContext};
 use crate::client::CheckClient;
 use crate::declared::{Declaration, DeclarationSource, DeclaredApi};
@@ -20,6 +19,7 @@ use crate::keys::Keys;
 use crate::kinds::KINDS;
 use crate::outcome::CheckStop;
 use crate::recorder::Recorder;
+use crate::response::Representation;
 use crate::run_context::RunContext;
 use crate::settings::RunSettings;
 use crate::target::Target;

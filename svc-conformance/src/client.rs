@@ -15,16 +15,16 @@ use http::{Method, Request, StatusCode};
 use serde_json::{Value, json};
 
 use crate::address;
-use crate::response::{Representation, ResponseParts, TestResponse};
 use crate::catalogue::Encounter;
 use crate::check::CheckContext;
 use crate::generate::{complete, minimal_body, with};
+use crate::ids;
+use crate::linked_resources::LinkedResource;
 use crate::outcome::CheckStop;
 use crate::passive;
 use crate::pins;
 use crate::presence::{GONE, is_of_gateway};
-use crate::linked_resources::LinkedResource;
-use crate::ids;
+use crate::response::{Representation, ResponseParts, TestResponse};
 use crate::target::TargetError;
 
 /// Pages that a walk reads at most.
@@ -136,13 +136,21 @@ impl CheckClient<'_> {
             Some(LinkedResource::Helper(kind))
                 if kind.under.is_some_and(|under| under != "person") && body.is_object() =>
             {
-                complete(self.cx, kind.one, with(&minimal_body(self.cx, kind.one), body))
+                complete(
+                    self.cx,
+                    kind.one,
+                    with(&minimal_body(self.cx, kind.one), body),
+                )
             }
             Some(LinkedResource::Collection(kind)) => complete(self.cx, kind.one, body.clone()),
             _ => body.clone(),
         };
         if let Some(person) = whole.get_mut("person").filter(|person| person.is_object()) {
-            *person = complete(self.cx, "person", with(&minimal_body(self.cx, "person"), person));
+            *person = complete(
+                self.cx,
+                "person",
+                with(&minimal_body(self.cx, "person"), person),
+            );
         }
         self.send_with(Method::POST, url, Some(whole.to_string()), headers)
             .await
@@ -472,7 +480,8 @@ impl CheckClient<'_> {
         }
         let answer = self.get(self.cx.run.target.base()).await?;
         let is_there = answer.status == 200 && answer.json.is_object();
-        self.cx.observe(ids::HAL_01, is_there, || answer.to_string());
+        self.cx
+            .observe(ids::HAL_01, is_there, || answer.to_string());
         self.cx.must(ids::ENT_01, is_there, || answer.to_string())?;
         if let Some(most) = answer["max_pagesize"]
             .as_u64()

@@ -52,7 +52,9 @@ impl ConditionInputs<'_> {
     pub(crate) fn applies(&self, condition: &Condition) -> Result<(), UnmetCondition> {
         match condition {
             Condition::Is(word) if !self.term(&word.term) => Err(UnmetCondition(self.reason(word))),
-            Condition::Not(word) if self.term(&word.term) => Err(UnmetCondition(word.describe(true))),
+            Condition::Not(word) if self.term(&word.term) => {
+                Err(UnmetCondition(word.describe(true)))
+            }
             Condition::Is(_) | Condition::Not(_) => Ok(()),
             Condition::All(list) => list.iter().try_for_each(|one| self.applies(one)),
             Condition::Any(list) => {

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::response::Representation;
 use crate::check::CheckContext;
 use crate::client::CheckClient;
 use crate::outcome::CheckStop;
+use crate::response::Representation;
 
 /// How often a collection is read again that changed while it was read.
 const TRIES: usize = 5;

@@ -98,7 +98,11 @@ impl<'c> StepRequest<'c> {
     ///
     /// # Errors
     /// It is answered otherwise, or not at all.
-    pub async fn send_expecting(self, status: u16, codes: &[&str]) -> Result<StepResponse, CheckStop> {
+    pub async fn send_expecting(
+        self,
+        status: u16,
+        codes: &[&str],
+    ) -> Result<StepResponse, CheckStop> {
         let Self {
             cx,
             number,
@@ -108,8 +112,9 @@ impl<'c> StepRequest<'c> {
             body,
             has_key,
         } = self;
-        let broken =
-            |what: &str| CheckStop::UnexpectedResponse(format!("step {number}: {what} cannot be sent"));
+        let broken = |what: &str| {
+            CheckStop::UnexpectedResponse(format!("step {number}: {what} cannot be sent"))
+        };
         let method = Method::from_bytes(method.as_bytes()).map_err(|_| broken(method))?;
         let name = |name: &str| HeaderName::from_bytes(name.as_bytes()).map_err(|_| broken(name));
         let headers = headers

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use crate::catalogue::Catalogue;
 use crate::cause::{Cause, CauseKind};
-use crate::recorder::Exchange;
-use crate::linked_resources::LinkedResource;
 use crate::ids;
+use crate::linked_resources::LinkedResource;
+use crate::recorder::Exchange;
 use crate::run_context::RunContext;
 
 /// The cause that a row and the exchange before it tell, where the check did not name one.

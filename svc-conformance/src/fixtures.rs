@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::response::{Representation, TestResponse};
 use crate::catalogue::Ability;
 use crate::check::CheckContext;
 use crate::client::CheckClient;
 use crate::generate::{complete, minimal_body, with, without};
+use crate::ids;
 use crate::kinds::{self, CatalogueKind, TICKETED, helper_fixture, kind};
 use crate::outcome::CheckStop;
-use crate::ids;
+use crate::response::{Representation, TestResponse};
 
 /// The body of a create: the least that a record needs, with these fields over it.
 pub(crate) fn full(cx: &CheckContext, one: &str, fields: &Value) -> Value {
@@ -19,7 +19,11 @@ pub(crate) fn full(cx: &CheckContext, one: &str, fields: &Value) -> Value {
     } else {
         &[]
     };
-    complete(cx, one, with(&without(&minimal_body(cx, one), lacks), fields))
+    complete(
+        cx,
+        one,
+        with(&without(&minimal_body(cx, one), lacks), fields),
+    )
 }
 
 /// An event that sells tickets of two levels.

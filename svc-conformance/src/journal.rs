@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::address;
-use crate::response::TestResponse;
 use crate::private_file;
+use crate::response::TestResponse;
 
 /// The system name of marker identifiers.
 ///

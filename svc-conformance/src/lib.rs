@@ -49,8 +49,8 @@
 )]
 
 mod address;
-mod response;
 mod cause;
+mod response;
 #[macro_use]
 mod check;
 mod checks;
@@ -61,6 +61,7 @@ mod compare;
 mod condition;
 mod connect;
 mod counted;
+pub mod custom_check;
 mod declared;
 mod delays;
 mod diagnosis;
@@ -74,9 +75,11 @@ pub mod harness;
 mod journal;
 mod keys;
 mod kinds;
+mod linked_resources;
 mod model;
+mod needed_fixtures;
+mod observability;
 mod outcome;
-pub mod custom_check;
 mod passive;
 mod pins;
 mod plan;
@@ -87,10 +90,8 @@ mod profile;
 #[cfg(feature = "program")]
 pub mod program;
 mod progress;
-mod observability;
 mod receiver;
 mod recorder;
-mod linked_resources;
 mod replay;
 mod report;
 mod result;
@@ -103,7 +104,6 @@ mod snapshot;
 mod suite;
 mod target;
 mod values;
-mod needed_fixtures;
 
 pub use svc_catalogue::{self as catalogue, ids};
 

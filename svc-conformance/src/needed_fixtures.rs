@@ -52,7 +52,9 @@ fn of(declared: &DeclaredApi, kind: CatalogueKind) -> Option<&'static str> {
     if !declared.shows(kind.one) && !declared.accepts_any_field(kind.one) {
         return None;
     }
-    let container = kind.under.filter(|_| declared.can(kind.one, Ability::Create));
+    let container = kind
+        .under
+        .filter(|_| declared.can(kind.one, Ability::Create));
     match (
         container,
         HELPERS

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::response::TestResponse;
 use crate::check::Check;
 use crate::error::SuiteError;
+use crate::response::TestResponse;
 use crate::runner::{CheckEnd, CheckResult};
 use crate::settings::{Intensity, RunSettings};
 

@@ -173,7 +173,12 @@ impl fmt::Display for RunPlan {
         }
         for Fixture { name, named, rows } in &self.fixtures {
             let named = named.as_deref().unwrap_or("not named");
-            writeln!(f, " {name:<20} {}   for {}", display_text(named, 120), list(rows))?;
+            writeln!(
+                f,
+                " {name:<20} {}   for {}",
+                display_text(named, 120),
+                list(rows)
+            )?;
         }
         let Self {
             requests,

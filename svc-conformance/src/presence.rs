@@ -62,7 +62,11 @@ impl RunContext {
                 Presence::TimesOut => break,
             }
         }
-        let (number, method, url) = (exchange.number, &exchange.method, display_text(&exchange.url, 300));
+        let (number, method, url) = (
+            exchange.number,
+            &exchange.method,
+            display_text(&exchange.url, 300),
+        );
         let _ = self.gone.set(format!(
             "the server stopped answering at request {number} ({method} {url}, check {check}: {why}), and its entry point does not \
              answer any more. Nothing is judged. Start the server and run again; if it was not stopped on purpose, look for that \

@@ -269,7 +269,8 @@ mod tests {
     #[test]
     fn a_profile_has_the_rows_of_its_kinds_and_every_general_row() {
         let catalogue = Catalogue::built_in().expect("a catalogue");
-        let has = |profile: Profile, id: &str| profile.has_row(catalogue.requirement(id).expect("a row"));
+        let has =
+            |profile: Profile, id: &str| profile.has_row(catalogue.requirement(id).expect("a row"));
         for id in ["RES-person-01", "COL-20", "ERR-01", "RES-postal_address-01"] {
             assert!(Profile::every().all(|profile| has(profile, id)), "{id}");
         }

@@ -67,11 +67,21 @@ pub(crate) enum ResultError {
 impl ResultFile {
     /// The result of a report, with the name of the server if the caller gives one.
     pub(crate) fn of(report: &Report, name: Option<&str>) -> Self {
-        let ids = |outcome| report.with_outcome(outcome).map(|row| row.id.clone()).collect();
+        let ids = |outcome| {
+            report
+                .with_outcome(outcome)
+                .map(|row| row.id.clone())
+                .collect()
+        };
         let catalogue = Catalogue::built_in().ok();
         let row = |id: &str| catalogue.and_then(|catalogue| catalogue.requirement(id));
         let is_part = |id: &str| row(id).is_none_or(|row| report.profile.has_row(row));
-        let count = |outcome| report.with_outcome(outcome).filter(|row| is_part(&row.id)).count();
+        let count = |outcome| {
+            report
+                .with_outcome(outcome)
+                .filter(|row| is_part(&row.id))
+                .count()
+        };
         let counts = RequirementOutcome::ALL
             .map(|outcome| (outcome.as_str().replace(' ', "_"), count(outcome)));
         let result = Self {

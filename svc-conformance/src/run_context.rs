@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::response::Representation;
 use crate::catalogue::{Catalogue, Level, Requirement};
 use crate::condition::{ConditionInputs, Encounters};
 use crate::declared::DeclaredApi;
@@ -15,10 +14,11 @@ use crate::delays::Delays;
 use crate::journal::Journal;
 use crate::keys::Keys;
 use crate::kinds::{HELPERS, HelperFixture};
+use crate::linked_resources::LinkedResources;
 use crate::progress::{Progress, ProgressFn};
 use crate::receiver::Receiver;
 use crate::recorder::Recorder;
-use crate::linked_resources::LinkedResources;
+use crate::response::Representation;
 use crate::seed::Seed;
 use crate::settings::RunSettings;
 use crate::target::Target;

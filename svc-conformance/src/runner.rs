@@ -118,7 +118,10 @@ pub(crate) async fn run(
         .as_ref()
         .filter(|rows| !rows.is_empty())
     {
-        let rows: Vec<&Requirement> = rows.iter().filter_map(|id| catalogue.requirement(id)).collect();
+        let rows: Vec<&Requirement> = rows
+            .iter()
+            .filter_map(|id| catalogue.requirement(id))
+            .collect();
         order.sort_by_key(|check| !rows.iter().any(|row| check.covers(row)));
     }
     let runs = order

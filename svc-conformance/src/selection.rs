@@ -22,7 +22,10 @@ impl Selection {
     /// Every pattern must mean something: a filter that matches nothing would pass everything.
     pub(crate) fn verify(&self, catalogue: &Catalogue, checks: &[Check]) -> Result<(), SuiteError> {
         for pattern in self.only.iter().chain(&self.except) {
-            let row = catalogue.requirements().iter().any(|row| is_row(pattern, row));
+            let row = catalogue
+                .requirements()
+                .iter()
+                .any(|row| is_row(pattern, row));
             if !row && !checks.iter().any(|check| matches(pattern, check.id)) {
                 return Err(SuiteError::Usage(format!(
                     "`{pattern}` matches no row, area or check"

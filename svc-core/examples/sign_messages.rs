@@ -7,9 +7,9 @@ use serde_json::json;
 use svc_core::{
     Api, Vendor,
     auth::FixedKeys,
+    backend::{ChangeKind, RecordChange},
     link::RecordAddress,
     model::Kind,
-    backend::{ChangeKind, RecordChange},
     value::{Id, Timestamp},
     webhooks::{Webhook, WebhookEvent},
 };

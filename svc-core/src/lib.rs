@@ -132,13 +132,13 @@
 )]
 
 pub mod api;
+pub mod backend;
 pub mod capability;
 pub mod fair_queue;
 mod hal;
 #[doc(hidden)]
 pub mod internal;
 pub mod operation;
-pub mod backend;
 pub mod read;
 #[cfg(test)]
 mod testing;
@@ -156,8 +156,8 @@ pub use backend::{
 };
 pub use svc_model::{
     BaseUrl, Context, Draft, Error, ErrorCode, ErrorKind, ListRequest, NextPage, Page, PageRequest,
-    Patch, Problem, Record, Result, Tenant, auth, context, types, draft, each_kind, error,
-    field, field_set, fields, filter, helper, json, link, model, page, raw, record, schema, value,
+    Patch, Problem, Record, Result, Tenant, auth, context, draft, each_kind, error, field,
+    field_set, fields, filter, helper, json, link, model, page, raw, record, schema, types, value,
     writable,
 };
 

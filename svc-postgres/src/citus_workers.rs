@@ -29,7 +29,10 @@ pub(crate) struct CitusWorkers {
 impl CitusWorkers {
     /// Returns the pool of a tenant's worker, if it is known.
     pub(crate) fn get(&self, tenant: i64) -> Option<Arc<ConnectionPool>> {
-        let homes = self.placements.lock().unwrap_or_else(PoisonError::into_inner);
+        let homes = self
+            .placements
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         homes
             .get(&tenant)
             .filter(|(_, until)| Instant::now() < *until)
@@ -63,7 +66,10 @@ impl CitusWorkers {
 
     fn insert(&self, tenant: i64, pool: &Arc<ConnectionPool>, time: Duration) {
         if let Some(until) = Instant::now().checked_add(time) {
-            let mut homes = self.placements.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut homes = self
+                .placements
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             homes.insert(tenant, (Arc::clone(pool), until));
         }
     }

@@ -11,9 +11,9 @@
 use std::time::Duration;
 
 use crate::{
+    citus_workers::CitusWorkers,
     options::{PostgresOptions, StatementMode},
     pipeline::SqlQuery,
-    citus_workers::CitusWorkers,
 };
 
 /// The type of the database server.

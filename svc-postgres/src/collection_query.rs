@@ -10,8 +10,8 @@ use uuid::Uuid;
 
 use crate::{
     error::Result,
-    record_layout::{ALL, SLOTS, layout},
     pipeline::{SqlQuery, SqlValue, values},
+    record_layout::{ALL, SLOTS, layout},
     rows::code,
     statements::Texts,
 };

@@ -12,6 +12,7 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::{
+    citus_workers::{CitusWorkers, FALLBACK_DURATION, WorkerAddress},
     cluster::Topology,
     connect::Connector,
     error::{Result, StoreError},
@@ -19,7 +20,6 @@ use crate::{
     pipeline::{SqlQuery, values},
     pool::{ConnectionPool, LeasePurpose},
     statements::Texts,
-    citus_workers::{CitusWorkers, FALLBACK_DURATION, WorkerAddress},
 };
 
 /// An open database.
@@ -135,7 +135,11 @@ impl DatabaseHandle {
         tenant: i64,
         mut queries: Vec<SqlQuery<'_>>,
     ) -> Result<Vec<Vec<Row>>> {
-        let Some(replica) = self.replica.as_ref().filter(|replica| replica.is_available()) else {
+        let Some(replica) = self
+            .replica
+            .as_ref()
+            .filter(|replica| replica.is_available())
+        else {
             return self.read_first(tenant, queries).await;
         };
         // Read first: the other statements see at least this state.
@@ -153,7 +157,9 @@ impl DatabaseHandle {
                     return Ok(given);
                 }
             }
-            Err(error) if error.is_of_the_connection() || error.is_busy() => replica.suspend(&error),
+            Err(error) if error.is_of_the_connection() || error.is_busy() => {
+                replica.suspend(&error)
+            }
             // If the primary also fails, it reports its own error.
             Err(_) => {}
         }
@@ -185,7 +191,11 @@ impl DatabaseHandle {
 
     /// Returns the result of one statement on the primary. Without a tenant, the statement is about
     /// the directories. It may only make changes that other callers do not wait for.
-    pub(crate) async fn query_one(&self, tenant: Option<i64>, query: SqlQuery<'_>) -> Result<Vec<Row>> {
+    pub(crate) async fn query_one(
+        &self,
+        tenant: Option<i64>,
+        query: SqlQuery<'_>,
+    ) -> Result<Vec<Row>> {
         let queries = self.fenced(tenant, vec![query]);
         let given = self.run(&self.pool, &queries).await;
         Ok(given

@@ -1,6 +1,6 @@
 //! Reads of the change feed.
 
-use svc_core::{link::RecordAddress, backend::RecordChange};
+use svc_core::{backend::RecordChange, link::RecordAddress};
 use svc_store::feed::{FeedPosition, FeedQuery, FeedRows, feed_entry};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -8,8 +8,8 @@ use uuid::Uuid;
 use crate::{
     database::DatabaseHandle,
     error::{Result, StoreError},
-    record_layout::kind_of,
     pipeline::{SqlQuery, values},
+    record_layout::kind_of,
 };
 
 impl DatabaseHandle {
@@ -58,6 +58,7 @@ fn entry(row: &Row) -> Result<(FeedPosition, RecordChange)> {
     let entry = record.and_then(|record| feed_entry(what.into(), place.at, record));
     Ok((
         place,
-        entry.ok_or_else(|| StoreError::unexpected("a feed entry was written by another version"))?,
+        entry
+            .ok_or_else(|| StoreError::unexpected("a feed entry was written by another version"))?,
     ))
 }

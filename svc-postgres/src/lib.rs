@@ -32,37 +32,37 @@
 )]
 
 mod apply_changes;
+mod citus_workers;
 mod cluster;
+mod collection_query;
 mod connect;
 mod database;
 #[cfg(feature = "mapped")]
 mod dialect;
 mod error;
 mod feed;
-mod lookups;
-mod ordered_pages;
-mod page_jumps;
-mod record_layout;
 mod lease;
+mod lookups;
 #[cfg(feature = "mapped")]
 mod mapped;
 mod migrate;
 mod options;
+mod ordered_pages;
 mod page;
+mod page_jumps;
 mod pipeline;
-mod collection_query;
 mod pool;
-mod rows;
+mod record_layout;
 mod record_sets;
+mod rows;
 mod sqlstate;
+mod statements;
 mod stats;
 mod store;
-mod statements;
 #[cfg(feature = "tls")]
 mod tls;
 mod transaction;
 mod write_queue;
-mod citus_workers;
 
 #[doc = include_str!("guide.md")]
 pub mod guide {}

@@ -17,8 +17,8 @@ use uuid::Uuid;
 
 use crate::{
     error::{Result, StoreError},
-    record_layout::{SLOTS, layout},
     pipeline::{SqlQuery, SqlValue, columns, of_tenant, values},
+    record_layout::{SLOTS, layout},
     rows::{COLUMNS, code, stored},
     statements::Texts,
 };
@@ -209,7 +209,9 @@ impl GroupedLookups {
             Lookup::PartTotals(LookupKey::Id(_, id)) => {
                 self.parts.extend(id.as_uuid().map(|id| (id, place)));
             }
-            Lookup::HeldTickets(person) => self.holdings.extend(person.as_uuid().map(|id| (id, place))),
+            Lookup::HeldTickets(person) => {
+                self.holdings.extend(person.as_uuid().map(|id| (id, place)))
+            }
             Lookup::StoredResponse(key) => self.kept.push((key.to_string(), place)),
             // Looked up again by its id, when that is known.
             _ => {}
@@ -388,7 +390,9 @@ impl DecodedRows {
 
     fn answer(&mut self, at: usize, question: &Lookup) -> Option<LookupResult> {
         Some(match question {
-            Lookup::Find(_) => LookupResult::Location(self.records.get(&at).map(StoredRecord::location)),
+            Lookup::Find(_) => {
+                LookupResult::Location(self.records.get(&at).map(StoredRecord::location))
+            }
             Lookup::Record(_) => LookupResult::Record(self.records.remove(&at)),
             Lookup::Members { kind, .. } => {
                 let mut ties = self.ties.remove(&at).unwrap_or_default();

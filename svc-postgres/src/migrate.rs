@@ -7,7 +7,9 @@ use svc_core::value::Timestamp;
 use svc_store::migration::{Migration, MigrationError, pending};
 use tokio_postgres::{Client, SimpleQueryMessage, error::SqlState};
 
-use crate::{cluster::Topology, error::ConnectError, options::PostgresOptions, statements::containers};
+use crate::{
+    cluster::Topology, error::ConnectError, options::PostgresOptions, statements::containers,
+};
 
 /// Maximum time until a server is reached, before anything is created.
 const PATIENCE: Duration = Duration::from_secs(10);

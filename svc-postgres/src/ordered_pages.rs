@@ -11,7 +11,7 @@ use svc_core::{
     raw::RawPage,
     store::{Lookup, LookupKey, LookupResult},
 };
-use svc_store::{cursor::OrderedPageStart, ordered_pages::OrderedPages, lookup};
+use svc_store::{cursor::OrderedPageStart, lookup, ordered_pages::OrderedPages};
 use uuid::Uuid;
 
 use crate::{
@@ -52,7 +52,9 @@ impl DatabaseHandle {
         let (mut questions, mut emails) = (Vec::new(), Vec::new());
         for point in points {
             match point {
-                IndexKey::Email(address) => emails.push(Uuid::from_bytes(lookup::hash_email(address))),
+                IndexKey::Email(address) => {
+                    emails.push(Uuid::from_bytes(lookup::hash_email(address)))
+                }
                 point => questions.push(Lookup::Record(LookupKey::from_index_key(kind, point))),
             }
         }

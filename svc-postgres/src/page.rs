@@ -14,10 +14,10 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::{
+    collection_query::CollectionQuery,
     database::DatabaseHandle,
     error::{Result, StoreError},
     page_jumps::PageJumps,
-    collection_query::CollectionQuery,
     rows::stored,
 };
 

@@ -16,9 +16,9 @@ use svc_store::offset_index::{MembershipChange, OffsetIndex};
 use tokio_postgres::Row;
 
 use crate::{
+    collection_query::CollectionQuery,
     database::DatabaseHandle,
     error::{Result, StoreError},
-    collection_query::CollectionQuery,
 };
 
 /// Maximum number of collections whose last known member is cached.

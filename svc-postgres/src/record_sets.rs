@@ -5,8 +5,8 @@
 //! executes those that delete in one hop, but none that inserts.
 
 use svc_core::{
-    model::Kind,
     backend::ChangeKind,
+    model::Kind,
     schema::ComputedSource,
     store::{Change, ChangeTarget, RecordSet},
 };
@@ -356,11 +356,12 @@ fn codes(kinds: &[Kind]) -> String {
 }
 
 fn has_parts(layout: &RecordLayout) -> bool {
-    layout
-        .table
-        .computed
-        .iter()
-        .any(|(_, source)| matches!(source, ComputedSource::SummedCount(_) | ComputedSource::SummedAmount(_)))
+    layout.table.computed.iter().any(|(_, source)| {
+        matches!(
+            source,
+            ComputedSource::SummedCount(_) | ComputedSource::SummedAmount(_)
+        )
+    })
 }
 
 /// Returns every text with a name, for the removal of a record of each kind. For tests.

@@ -64,7 +64,9 @@ impl WriteQueue {
             return Err(StoreError::Busy);
         }
         let now = Instant::now();
-        let deadline = deadline.or_else(|| now.checked_add(MAX_RETRY_TIME)).unwrap_or(now);
+        let deadline = deadline
+            .or_else(|| now.checked_add(MAX_RETRY_TIME))
+            .unwrap_or(now);
         let (tell, told) = oneshot::channel();
         self.number.fetch_add(1, Ordering::Relaxed);
         let is_first = {
@@ -182,8 +184,8 @@ impl WriteQueue {
         loop {
             // A custom matching method may panic. The connection is then closed, and nothing is
             // stored.
-            let turn =
-                AssertUnwindSafe(self.database.run_transaction(tenant, &calls, deadline)).catch_unwind();
+            let turn = AssertUnwindSafe(self.database.run_transaction(tenant, &calls, deadline))
+                .catch_unwind();
             let error = match turn.await.unwrap_or(Err(StoreError::Panicked)) {
                 Ok(TransactionResult::Committed(outcomes, sends)) => {
                     if sends {

@@ -274,7 +274,8 @@ fn writes(report: &mut Report) {
     let open = |name: &str, batch: usize| {
         runtime.block_on(async {
             let server =
-                Server::with(SqliteOptions::new(folder.path().join(name)).max_batch_size(batch)).await;
+                Server::with(SqliteOptions::new(folder.path().join(name)).max_batch_size(batch))
+                    .await;
             server.load([data::petition(0)]).await;
             server
         })

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, Row};
 use svc_core::{
-    model::Kind,
     backend::ChangeKind,
+    model::Kind,
     raw::RawRecord,
     record::{Identifiers, Meta},
     value::{Id, Timestamp},

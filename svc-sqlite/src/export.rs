@@ -1,7 +1,7 @@
 //! Exports all data of a tenant as changes, for another store.
 
 use rusqlite::Connection;
-use svc_core::{model::Kind, backend::OutboxEntry};
+use svc_core::{backend::OutboxEntry, model::Kind};
 use svc_store::{
     TenantDeltas,
     transfer::{ExportBatch, ExportPosition},
@@ -22,7 +22,11 @@ pub(crate) fn batch(
     from: ExportPosition,
     most: usize,
 ) -> Result<ExportBatch> {
-    let mut batch = ExportBatch::new(last_write_timestamp(file, &TenantDeltas::default(), tenant)?);
+    let mut batch = ExportBatch::new(last_write_timestamp(
+        file,
+        &TenantDeltas::default(),
+        tenant,
+    )?);
     let mut answers = SqliteLookups::new(file, tenant);
     batch.next = Some(from);
     let mut room = most.max(1);

@@ -2,9 +2,9 @@
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use svc_core::{
+    backend::{ChangeKind, RecordChange},
     link::RecordAddress,
     model::Kind,
-    backend::{ChangeKind, RecordChange},
     value::Timestamp,
 };
 use svc_store::feed::{FeedChange, FeedPosition, FeedQuery, FeedRows, feed_entry};
@@ -13,8 +13,8 @@ use crate::{
     apply_changes::bottom,
     error::{Result, StoreError},
     record_id::RecordId,
-    schema::table,
     record_sets,
+    schema::table,
 };
 
 /// Adds the feed entry of a change that the transaction is about to make.
@@ -28,7 +28,11 @@ pub(crate) fn insert_entries(
     match change {
         FeedChange::Record(what, record) => {
             let id = RecordId::try_parse(&record.id)?;
-            let parent = record.parent.as_ref().map(RecordId::try_parse).transpose()?;
+            let parent = record
+                .parent
+                .as_ref()
+                .map(RecordId::try_parse)
+                .transpose()?;
             // Not `INSERT ... SELECT`, which would copy the table that it both reads and writes.
             let sql = "INSERT INTO feed (tenant, seq, kind, id, parent, what, at) VALUES
                        (?1, (SELECT coalesce(max(seq), 0) + 1 FROM feed WHERE tenant = ?1), ?2, ?3, ?4, ?5, ?6)";
@@ -106,6 +110,7 @@ fn entry(row: &Row<'_>) -> Result<(FeedPosition, RecordChange)> {
     let entry = record.and_then(|record| feed_entry(row.get(5).ok()?, place.at, record));
     Ok((
         place,
-        entry.ok_or_else(|| StoreError::unexpected("a feed entry was written by another version"))?,
+        entry
+            .ok_or_else(|| StoreError::unexpected("a feed entry was written by another version"))?,
     ))
 }

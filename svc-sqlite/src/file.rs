@@ -305,7 +305,11 @@ pub fn sync_directory(path: &Path) -> io::Result<()> {
 /// Removes all access rights except the owner's, in case the file was copied with a wider mode.
 fn close_to_others(path: &Path) -> Result<(), FileError> {
     #[cfg(unix)]
-    for file in [path.to_owned(), with_suffix(path, "-wal"), with_suffix(path, "-shm")] {
+    for file in [
+        path.to_owned(),
+        with_suffix(path, "-wal"),
+        with_suffix(path, "-shm"),
+    ] {
         use std::os::unix::fs::PermissionsExt;
         match fs::metadata(&file) {
             Ok(metadata) if metadata.permissions().mode() & 0o077 != 0 => {

@@ -66,7 +66,6 @@
 
 mod apply_changes;
 mod backup;
-mod group_commit;
 mod check;
 mod commit_counter;
 #[cfg(feature = "mapped")]
@@ -74,27 +73,28 @@ mod dialect;
 mod error;
 mod export;
 mod feed;
-mod lookups;
 mod file;
-mod ordered_pages;
-mod stored_responses;
+mod group_commit;
 mod keys;
+mod lookups;
 #[cfg(feature = "mapped")]
 mod mapped;
 mod metadata;
 mod migrate;
 mod options;
+mod ordered_pages;
 mod outbox;
 mod page;
 mod read_pool;
 mod record_id;
+mod record_sets;
 mod repair;
 mod rows;
 mod schema;
-mod record_sets;
 mod statements;
 mod stats;
 mod store;
+mod stored_responses;
 mod tenant_deltas;
 mod tenants;
 mod wal;

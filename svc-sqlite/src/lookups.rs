@@ -16,10 +16,10 @@ use svc_store::lookup;
 
 use crate::{
     error::{Result, StoreError},
-    stored_responses,
     record_id::RecordId,
     rows::{by_id, by_row, find, one, place, under},
     schema::{SqliteTable, table},
+    stored_responses,
 };
 
 /// Represents a ticket whose position is no longer known.
@@ -94,7 +94,9 @@ impl<'a> SqliteLookups<'a> {
                 None => Vec::new(),
             }),
             Lookup::HeldTickets(person) => LookupResult::HeldTickets(self.holdings(person)?),
-            Lookup::StoredResponse(key) => LookupResult::StoredResponse(stored_responses::get(file, tenant, key)?),
+            Lookup::StoredResponse(key) => {
+                LookupResult::StoredResponse(stored_responses::get(file, tenant, key)?)
+            }
         })
     }
 
@@ -288,7 +290,11 @@ fn row_of(file: &Connection, tenant: i64, key: &LookupKey) -> rusqlite::Result<O
                 "SELECT seq FROM identifier WHERE tenant = ?1 AND kind = ?2 AND hash = ?3",
             )?
             .query_row(
-                (tenant, table(*kind).code, lookup::hash_identifier(identifier)),
+                (
+                    tenant,
+                    table(*kind).code,
+                    lookup::hash_identifier(identifier),
+                ),
                 |row| row.get(0),
             )
             .optional(),

@@ -12,7 +12,7 @@ use svc_core::{
     raw::RawPage,
     store::{LookupKey, StoredRecord},
 };
-use svc_store::{cursor::OrderedPageStart, ordered_pages::OrderedPages, lookup};
+use svc_store::{cursor::OrderedPageStart, lookup, ordered_pages::OrderedPages};
 
 use crate::{
     error::{Result, StoreError},
@@ -55,9 +55,11 @@ fn led_to(
     point: &IndexKey,
 ) -> Result<Vec<StoredRecord>> {
     let IndexKey::Email(address) = point else {
-        return Ok(record(file, tenant, &LookupKey::from_index_key(kind, point))?
-            .into_iter()
-            .collect());
+        return Ok(
+            record(file, tenant, &LookupKey::from_index_key(kind, point))?
+                .into_iter()
+                .collect(),
+        );
     };
     let table = table(kind);
     if table.sql.by_email.is_empty() {

@@ -14,8 +14,8 @@ use crate::{error::Result, record_id::RecordId};
 
 /// Stores an outbox entry.
 pub(crate) fn put(file: &Connection, tenant: i64, dispatch: &OutboxEntry) -> Result<()> {
-    let [person, message] =
-        [dispatch.recipient(), dispatch.message()].map(|id| id.map(RecordId::try_parse).transpose());
+    let [person, message] = [dispatch.recipient(), dispatch.message()]
+        .map(|id| id.map(RecordId::try_parse).transpose());
     file.prepare_cached(
         "INSERT INTO outbox (tenant, person, message, due, body) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?

@@ -99,10 +99,12 @@ pub(crate) fn clear_link_sql(kind: Kind, link: &str, to: &RecordSet) -> String {
 }
 
 fn has_parts(table: &KindTable) -> bool {
-    table
-        .computed
-        .iter()
-        .any(|(_, source)| matches!(source, ComputedSource::SummedCount(_) | ComputedSource::SummedAmount(_)))
+    table.computed.iter().any(|(_, source)| {
+        matches!(
+            source,
+            ComputedSource::SummedCount(_) | ComputedSource::SummedAmount(_)
+        )
+    })
 }
 
 /// Returns the condition for the rows of a set.
@@ -170,7 +172,8 @@ mod tests {
             let third: Vec<RecordSet> = second.iter().flat_map(under).collect();
             for set in [first].iter().chain(&second).chain(&third) {
                 let table = table(set.kind());
-                let clear = leading_to(set.kind()).map(|(kind, link)| clear_link_sql(kind, link, set));
+                let clear =
+                    leading_to(set.kind()).map(|(kind, link)| clear_link_sql(kind, link, set));
                 for text in delete_sql(table, set)
                     .into_iter()
                     .chain(clear)

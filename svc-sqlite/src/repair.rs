@@ -5,7 +5,9 @@ use rusqlite::Connection;
 use svc_core::{helper::DefaultMatching, rules::RecordRepair};
 use svc_store::TenantDeltas;
 
-use crate::{apply_changes::ChangeApplier, error::Result, lookups, record_id::RecordId, rows, schema::table};
+use crate::{
+    apply_changes::ChangeApplier, error::Result, lookups, record_id::RecordId, rows, schema::table,
+};
 
 /// Repairs the records of every tenant. Rounded amounts are listed in the table `rounded` and in
 /// the log.

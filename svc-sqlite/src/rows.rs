@@ -80,11 +80,11 @@ impl ColumnReader<'_, '_> {
         Ok(match source {
             ComputedSource::AlwaysZero => Some(ComputedValue::Count(0)),
             ComputedSource::Relation(kind) => Some(ComputedValue::Relation(kind)),
-            ComputedSource::Count(_) | ComputedSource::Accepted(_) | ComputedSource::SummedCount(_) => {
-                Some(ComputedValue::Count(
-                    self.next::<Option<i64>>()?.unwrap_or_default(),
-                ))
-            }
+            ComputedSource::Count(_)
+            | ComputedSource::Accepted(_)
+            | ComputedSource::SummedCount(_) => Some(ComputedValue::Count(
+                self.next::<Option<i64>>()?.unwrap_or_default(),
+            )),
             ComputedSource::SummedAmount(_) => {
                 let text: Option<String> = self.next()?;
                 Some(ComputedValue::Amount(

@@ -7,7 +7,11 @@ use svc_store::TenantDeltas;
 use crate::{error::Result, lookups::ALL, record_id::RecordId, schema::table};
 
 /// Returns the time of a tenant's last transaction.
-pub(crate) fn last_write_timestamp(file: &Connection, tally: &TenantDeltas, tenant: i64) -> Result<Timestamp> {
+pub(crate) fn last_write_timestamp(
+    file: &Connection,
+    tally: &TenantDeltas,
+    tenant: i64,
+) -> Result<Timestamp> {
     if let Some(last) = tally.last_timestamp(tenant) {
         return Ok(last);
     }

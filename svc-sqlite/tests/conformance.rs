@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use svc_conformance::{InProcess, Keys, Suite};
 use svc_core::api::{Api, IfMatchPolicy};
-use svc_core::model::Kind;
 use svc_core::backend::{DeliveryOutcome, OutboxEntry};
+use svc_core::model::Kind;
 use svc_core::raw::RawDraft;
 use svc_core::store::ImportedRecord;
 use svc_core::value::{Id, Timestamp};
@@ -33,7 +33,10 @@ async fn suite() -> Suite {
     let holder = Id::new("0198f000-0000-7000-8000-000000000001").expect("an id");
     let draft = RawDraft::empty(Kind::Person);
     let person = ImportedRecord::new(holder.clone(), Timestamp::now(), draft);
-    store.import_records(&one, vec![person]).await.expect("a person");
+    store
+        .import_records(&one, vec![person])
+        .await
+        .expect("a person");
     let key = store
         .create_key(&one, KeyOptions::new("primary").person(holder))
         .await

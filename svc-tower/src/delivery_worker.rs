@@ -196,7 +196,11 @@ impl DeliveryWorker {
         let now = self.clock.now();
         let claimed = self
             .outgoing
-            .claim_due(now, now.saturating_add(OutboxClaim::lease_duration(self.patience)), room)
+            .claim_due(
+                now,
+                now.saturating_add(OutboxClaim::lease_duration(self.patience)),
+                room,
+            )
             .await?;
         for claim in claimed.claims {
             under_way.spawn(self.clone().attempt(claim));
@@ -228,9 +232,10 @@ impl DeliveryWorker {
             None => claim.resolve(self.deliver(&claim).await, self.clock.now()),
         };
         let (count, noted) = match settled {
-            ClaimResolution::RetryAt(at) => {
-                (&self.counted.again, self.outgoing.reschedule(&claim, at).await)
-            }
+            ClaimResolution::RetryAt(at) => (
+                &self.counted.again,
+                self.outgoing.reschedule(&claim, at).await,
+            ),
             ClaimResolution::Complete => (&self.counted.done, self.outgoing.complete(&claim).await),
             ClaimResolution::Abandon(reason) => {
                 let (tenant, id) = (claim.tenant.as_str(), claim.entry.id.as_str());

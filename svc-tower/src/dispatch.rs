@@ -24,13 +24,13 @@ use tracing::{Span, field};
 use uuid::Uuid;
 
 use crate::{
-    forwarded::{PeerAddr, base},
     body::{self, AnyBody, BodyProgress, BodyRejection},
     cors::Cors,
     documentation::DocsRequest,
-    request_head,
-    ndjson::{self, BatchStream, NdjsonReader},
+    forwarded::{PeerAddr, base},
     minimal,
+    ndjson::{self, BatchStream, NdjsonReader},
+    request_head,
     response::OutgoingResponse,
     response_body::ResponseBody,
     route::{RouteTemplate, method_name},
@@ -302,11 +302,10 @@ impl<'a> IncomingRequest<'a> {
             Some(limits) => admitted.with_body(self.body(body, limits).await?),
             None => admitted,
         };
-        let even = self
-            .settings
-            .response_time_quantum
-            .as_ref()
-            .filter(|_| admitted.context().is_anonymous() && admitted.operation().accepts_body());
+        let even =
+            self.settings.response_time_quantum.as_ref().filter(|_| {
+                admitted.context().is_anonymous() && admitted.operation().accepts_body()
+            });
         let begun = Instant::now();
         let answer = self
             .in_time(admitted.max_wait(), pin!(self.respond(admitted)))

@@ -100,23 +100,23 @@
     )
 )]
 
-mod forwarded;
 mod body;
 mod budget;
+mod catch_panic;
 mod cors;
 #[cfg(feature = "tokio")]
 mod delivery_worker;
 mod dispatch;
 mod documentation;
-mod response_time;
-mod catch_panic;
+mod forwarded;
 pub mod guide;
-mod request_head;
-mod ndjson;
 mod minimal;
+mod ndjson;
 mod observe;
+mod request_head;
 mod response;
 mod response_body;
+mod response_time;
 mod route;
 #[cfg(feature = "server")]
 pub mod server;
@@ -128,13 +128,13 @@ mod timer;
 #[cfg(feature = "webhooks")]
 pub mod webhooks;
 
-pub use forwarded::PeerAddr;
 pub use body::BodyTimeoutError;
 pub use budget::{BodyBudget, BodyBudgetUsage};
 pub use cors::Cors;
 #[cfg(feature = "tokio")]
 pub use delivery_worker::{DeliveryStats, DeliveryWorker};
 pub use documentation::{DocsAnswer, DocsFuture, DocsRequest, Documentation};
+pub use forwarded::PeerAddr;
 pub use observe::ObservedResponse;
 pub use response_body::ResponseBody;
 pub use service::SvcService;

@@ -19,14 +19,14 @@ use tracing::Instrument;
 use crate::{
     body::{self, AnyBody, BoxError, erase},
     budget::BodyBudget,
+    catch_panic::catch_panic,
     cors::Cors,
     dispatch::IncomingRequest,
     documentation::Documentation,
-    response_time::ResponseTimeQuantum,
-    catch_panic::catch_panic,
     observe::{ObservedResponse, Observer, ResponseTiming},
     response::{OutgoingResponse, ResponseContext, response},
     response_body::ResponseBody,
+    response_time::ResponseTimeQuantum,
     route::Mount,
     settings::{ClockFn, ServiceSettings},
     timer::RuntimeTimer,
@@ -222,13 +222,18 @@ impl SvcService {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        self.with(|settings| settings.response_time_quantum = Some(ResponseTimeQuantum::new(every, sleep)))
+        self.with(|settings| {
+            settings.response_time_quantum = Some(ResponseTimeQuantum::new(every, sleep))
+        })
     }
 
     /// Sets a callback that receives each response, for metrics. It must be quick and must not
     /// panic. Default: none.
     #[must_use]
-    pub fn on_response(self, watch: impl Fn(&ObservedResponse<'_>) + Send + Sync + 'static) -> Self {
+    pub fn on_response(
+        self,
+        watch: impl Fn(&ObservedResponse<'_>) + Send + Sync + 'static,
+    ) -> Self {
         self.with(|settings| settings.observer = Some(Observer(Arc::new(watch))))
     }
 

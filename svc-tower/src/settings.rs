@@ -5,8 +5,8 @@ use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 use svc_core::value::Timestamp;
 
 use crate::{
-    budget::BodyBudget, cors::Cors, documentation::Documentation, response_time::ResponseTimeQuantum,
-    minimal::CapabilityCache, observe::Observer, route::Mount, timer::RuntimeTimer,
+    budget::BodyBudget, cors::Cors, documentation::Documentation, minimal::CapabilityCache,
+    observe::Observer, response_time::ResponseTimeQuantum, route::Mount, timer::RuntimeTimer,
 };
 
 /// The settings of a service. Everything has a default.

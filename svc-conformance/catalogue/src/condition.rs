@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::ability::{ABILITIES, Ability};
-use super::vocabulary::{Behaviour, CatalogueKindEntry};
 use super::types::CatalogueType;
+use super::vocabulary::{Behaviour, CatalogueKindEntry};
 
 /// What must hold for a row to apply, or for a check to have anything to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -215,12 +215,18 @@ const PLAIN: &[(&str, ConditionTerm)] = &[
         "helper.record_donation.links",
         ConditionTerm::Helper(HelperCondition::DonationLinks),
     ),
-    ("met.second_page", ConditionTerm::Encountered(Encounter::SecondPage)),
+    (
+        "met.second_page",
+        ConditionTerm::Encountered(Encounter::SecondPage),
+    ),
     (
         "met.empty_collection",
         ConditionTerm::Encountered(Encounter::EmptyCollection),
     ),
-    ("met.error_body", ConditionTerm::Encountered(Encounter::ErrorBody)),
+    (
+        "met.error_body",
+        ConditionTerm::Encountered(Encounter::ErrorBody),
+    ),
     ("met.hint", ConditionTerm::Encountered(Encounter::Hint)),
     (
         "met.reference_code",
@@ -230,7 +236,10 @@ const PLAIN: &[(&str, ConditionTerm)] = &[
         "met.failed_entry",
         ConditionTerm::Encountered(Encounter::FailedEntry),
     ),
-    ("met.status.500", ConditionTerm::Encountered(Encounter::Status500)),
+    (
+        "met.status.500",
+        ConditionTerm::Encountered(Encounter::Status500),
+    ),
 ];
 
 /// What may be done with records.

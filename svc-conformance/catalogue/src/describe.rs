@@ -26,7 +26,9 @@ impl ConditionWord {
                 format!("{of}{} is declared", ability.describe())
             }
             ConditionTerm::Ability { .. } => format!("{text} can be done as declared"),
-            ConditionTerm::OneConstraint if !holds => format!("{} is declared", Ability::Invalid.describe()),
+            ConditionTerm::OneConstraint if !holds => {
+                format!("{} is declared", Ability::Invalid.describe())
+            }
             ConditionTerm::TwoConstraints if !holds => {
                 format!("{} is declared", Ability::TwoInvalid.describe())
             }

@@ -4,11 +4,11 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::condition::{UnknownWordError, Vocabulary, one_of};
-use super::vocabulary::{Behaviour, CatalogueKindEntry};
 use super::requirement::{
     CatalogueField, CatalogueLink, ObservationMethod, Requirement, RequirementSubject,
 };
 use super::types::CatalogueType;
+use super::vocabulary::{Behaviour, CatalogueKindEntry};
 use super::{CatalogueError, Level, split};
 
 #[derive(Deserialize)]

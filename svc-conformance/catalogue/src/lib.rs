@@ -25,12 +25,12 @@
 
 mod ability;
 mod condition;
-mod vocabulary;
+mod describe;
+mod file;
 pub mod ids;
 mod requirement;
 mod types;
-mod describe;
-mod file;
+mod vocabulary;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -43,9 +43,9 @@ pub use condition::{
     Condition, ConditionTerm, ConditionWord, Encounter, FILTERS, FUNCTIONS, HelperCondition,
     OPERATIONS, UnknownWordError,
 };
-pub use vocabulary::{Behaviour, CatalogueKindEntry};
 pub use requirement::{CatalogueField, CatalogueLink, ObservationMethod, Requirement};
 pub use types::CatalogueType;
+pub use vocabulary::{Behaviour, CatalogueKindEntry};
 
 use self::condition::Vocabulary;
 use self::file::CatalogueFile;

@@ -9,9 +9,9 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use svc_core::api::{ApiBuilder, BuildError, Vendor};
 use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right};
+use svc_core::backend::{DeliveryOutcome, OutboxEntry};
 use svc_core::link::{RecordAddress, Target};
 use svc_core::model::Kind;
-use svc_core::backend::{DeliveryOutcome, OutboxEntry};
 use svc_core::raw::RawDraft;
 use svc_core::store::ImportedRecord;
 use svc_core::value::{Id, Timestamp};
@@ -147,7 +147,9 @@ impl TestSubject {
     pub async fn sending(
         set_up: impl FnOnce(ApiBuilder) -> ApiBuilder,
     ) -> Result<Self, SubjectError> {
-        let reach = ReceiverPolicy::PUBLIC.allow_http(true).allow_private_networks(true);
+        let reach = ReceiverPolicy::PUBLIC
+            .allow_http(true)
+            .allow_private_networks(true);
         let hidden = "tags.read";
         let set_up = |api: ApiBuilder| set_up(api.webhook_receiver_policy(reach));
         let (mut subject, api) = Self::of_reference(set_up, |right| right != hidden).await?;

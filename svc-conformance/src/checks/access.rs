@@ -4,10 +4,10 @@
 
 use http::Method;
 
-use super::helper_calls::{PreparedHelper, declared_helpers, ignored, somebody};
-use super::record_comparison;
 use super::functions::any_helper;
+use super::helper_calls::{PreparedHelper, declared_helpers, ignored, somebody};
 use super::prelude::*;
+use super::record_comparison;
 use crate::counted::may_be_of;
 use crate::fixtures::helper_address;
 use crate::kinds::{ACTIONS, kind_of};
@@ -392,7 +392,10 @@ async fn missing_right(cx: &CheckContext) -> Result<(), CheckStop> {
             forbidden(
                 cx,
                 &narrow
-                    .put(&record.self_url()?, &json!({ "origin_system": cx.unique() }))
+                    .put(
+                        &record.self_url()?,
+                        &json!({ "origin_system": cx.unique() }),
+                    )
                     .await?,
             );
         }

@@ -3,8 +3,8 @@
 //! Requirements: HLP-11 to HLP-15.
 
 use super::helper_calls::{ignored, row, somebody};
-use super::record_comparison::identified;
 use super::prelude::*;
+use super::record_comparison::identified;
 use crate::fixtures::{helper_address, ticketed};
 use crate::generate::{self, with, without};
 
@@ -84,7 +84,8 @@ async fn record(cx: &CheckContext) -> Result<(), CheckStop> {
         })?;
     }
     if cx.declared().links(one, under) {
-        api.check_link(links, &made, under, container, under).await?;
+        api.check_link(links, &made, under, container, under)
+            .await?;
     }
     if cx.declared().links(one, "person") {
         let is_shown = made.href("person").is_some() || made.embeds("person").is_some();

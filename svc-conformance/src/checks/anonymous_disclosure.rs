@@ -2,10 +2,10 @@
 //!
 //! Requirements: HLP-04, HLP-07.
 
-use super::helper_calls::{PreparedHelper, declared_helpers, own_fields};
-use super::record_comparison::different;
 use super::functions::note_rest;
+use super::helper_calls::{PreparedHelper, declared_helpers, own_fields};
 use super::prelude::*;
+use super::record_comparison::different;
 use crate::clean_up::own_up;
 use crate::generate::with;
 

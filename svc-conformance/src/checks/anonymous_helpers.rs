@@ -6,8 +6,8 @@ use http::Method;
 use serde_json::Map;
 
 use super::helper_calls::{declared_helpers, somebody};
-use super::record_comparison::adopt;
 use super::prelude::*;
+use super::record_comparison::adopt;
 use crate::clean_up::own_up;
 use crate::counted::may_be_of;
 use crate::generate::{restored, without};

@@ -2,8 +2,8 @@
 //!
 //! Requirements: HAF-07 to HAF-10.
 
-use super::helper_calls::somebody;
 use super::functions::{about, any_helper, below, call, note_rest};
+use super::helper_calls::somebody;
 use super::prelude::*;
 use crate::generate::with;
 

@@ -4,14 +4,14 @@
 
 use http::{HeaderName, Method};
 
-use super::helper_calls::{PreparedHelper, declared_helpers, somebody};
-use super::record_comparison::adopt;
 use super::functions::fresh_tag;
+use super::helper_calls::{PreparedHelper, declared_helpers, somebody};
 use super::prelude::*;
+use super::record_comparison::adopt;
 use super::strict::{STRICT, Spoiled, prefer};
-use crate::response::Representation;
 use crate::counted::may_be_of;
 use crate::generate::without;
+use crate::response::Representation;
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");

@@ -2,9 +2,9 @@
 //!
 //! Requirements: HLP-16 to HLP-18, RES-canvass-06 to RES-canvass-12, RES-person-48.
 
-use super::nested_collections::only_member;
-use super::helper_calls::{PreparedHelper, own_fields, somebody};
 use super::crud::is_page;
+use super::helper_calls::{PreparedHelper, own_fields, somebody};
+use super::nested_collections::only_member;
 use super::prelude::*;
 use crate::counted::may_be_of;
 use crate::generate;

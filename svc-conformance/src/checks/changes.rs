@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::Map;
 
-use super::record_comparison::whole_seconds;
 use super::prelude::*;
+use super::record_comparison::whole_seconds;
 use super::subject::{body, is_default, subject};
 use crate::declared::FIRM;
 use crate::fields::{self, ValueShape};

@@ -5,9 +5,9 @@
 use std::collections::BTreeSet;
 
 use super::nested_collections::container;
-use super::record_comparison;
 use super::pages::same_page;
 use super::prelude::*;
+use super::record_comparison;
 use crate::address;
 use crate::catalogue::Encounter;
 
@@ -396,7 +396,10 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
             continue;
         }
         let made = if cx.declared().offers(of.one, "create") && cx.run.settings.writes {
-            Some(api.make(of.one, &record_comparison::filled(cx, of.one)).await?)
+            Some(
+                api.make(of.one, &record_comparison::filled(cx, of.one))
+                    .await?,
+            )
         } else {
             None
         };

@@ -3,11 +3,11 @@
 //!
 //! Requirements: ERR-39.
 
-use super::helper_calls::somebody;
-use super::record_comparison;
 use super::functions::{any_helper, note_rest};
-use super::prelude::*;
+use super::helper_calls::somebody;
 use super::invalid_bodies::is_named;
+use super::prelude::*;
+use super::record_comparison;
 use crate::generate::{self, InvalidBody, with};
 use crate::kinds::ACTIONS;
 

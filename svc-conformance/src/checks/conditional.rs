@@ -470,8 +470,14 @@ async fn deletes(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     let api = cx.api();
-    let url = api.make(kind.one, &json!({ text: "first" })).await?.self_url()?;
-    let answer = api.without_if_match().put(&url, &json!({ text: "second" })).await?;
+    let url = api
+        .make(kind.one, &json!({ text: "first" }))
+        .await?
+        .self_url()?;
+    let answer = api
+        .without_if_match()
+        .put(&url, &json!({ text: "second" }))
+        .await?;
     cx.observe(ids::ETG_09, answer.status == 428, || {
         format!("PUT without If-Match: {answer}")
     });
@@ -493,7 +499,10 @@ async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn race(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     let api = cx.api();
-    let url = api.make(kind.one, &json!({ text: "first" })).await?.self_url()?;
+    let url = api
+        .make(kind.one, &json!({ text: "first" }))
+        .await?
+        .self_url()?;
     for round in 0..cx.cases(2, 4, 20) {
         let known = tag(cx, ids::ETG_01, &api.get(&url).await?)?;
         let bodies = ["a", "b", "c", "d"].map(|name| json!({ text: format!("{name} {round}") }));

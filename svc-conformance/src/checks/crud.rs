@@ -2,8 +2,8 @@
 
 use chrono::{TimeDelta, Utc};
 
-use super::record_comparison::identified;
 use super::prelude::*;
+use super::record_comparison::identified;
 use crate::fields::{self, ValueShape};
 use crate::generate;
 use crate::generate::minimal_body;
@@ -276,7 +276,9 @@ async fn update(cx: &CheckContext) -> Result<(), CheckStop> {
     let mut before = api.as_read(one, made.clone()).await?;
     for (turn, name) in names.iter().chain(names.first()).enumerate() {
         let value = format!("Changed {turn}");
-        let answer = api.put(&before.self_url()?, &json!({ *name: value })).await?;
+        let answer = api
+            .put(&before.self_url()?, &json!({ *name: value }))
+            .await?;
         must(
             cx,
             rows,

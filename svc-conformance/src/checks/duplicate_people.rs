@@ -4,10 +4,10 @@
 
 use std::collections::BTreeSet;
 
-use super::helper_calls::{PreparedHelper, declared_helpers, row, somebody};
-use super::record_comparison::{identified, whole_seconds};
 use super::functions::any_helper;
+use super::helper_calls::{PreparedHelper, declared_helpers, row, somebody};
 use super::prelude::*;
+use super::record_comparison::{identified, whole_seconds};
 use crate::generate::{restored, without};
 use crate::values::{instant, is_unset};
 

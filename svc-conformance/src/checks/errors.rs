@@ -2,14 +2,14 @@
 //!
 //! Requirements: CAP-07, ERR-07, ERR-10 to ERR-17, ERR-29 to ERR-40, LIM-06.
 
-use super::helper_calls::PreparedHelper;
-use super::record_comparison;
 use super::functions::any_helper;
+use super::helper_calls::PreparedHelper;
 use super::prelude::*;
+use super::record_comparison;
 use crate::address;
-use crate::response::descriptions;
 use crate::client::PageWalkEnd;
 use crate::generate::minimal_body;
+use crate::response::descriptions;
 use crate::values::first;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -42,7 +42,10 @@ async fn unsupported(cx: &CheckContext) -> Result<(), CheckStop> {
     let mut looked = false;
     for (of, operation) in declared.unsupported() {
         let sent = match (operation, entry.href(of.many)) {
-            ("create", Some(url)) => Some(api.post(&url, &cx.marked(&minimal_body(cx, of.one))).await?),
+            ("create", Some(url)) => Some(
+                api.post(&url, &cx.marked(&minimal_body(cx, of.one)))
+                    .await?,
+            ),
             ("create", None) => None,
             _ => on_record(cx, &api, of, operation).await?,
         };
@@ -102,10 +105,9 @@ async fn gone(cx: &CheckContext) -> Result<(), CheckStop> {
         .kinds()
         .filter(|kind| declared.offers(kind.one, "create") && declared.offers(kind.one, "delete"))
     {
-        if of
-            .under
-            .is_some_and(|under| !record_comparison::can_make(cx, under) || !record_comparison::can_make(cx, "person"))
-        {
+        if of.under.is_some_and(|under| {
+            !record_comparison::can_make(cx, under) || !record_comparison::can_make(cx, "person")
+        }) {
             continue;
         }
         looked = true;
@@ -217,7 +219,9 @@ async fn response_names(cx: &CheckContext) -> Result<(), CheckStop> {
     }
     let made = api.make("question", &json!({})).await?;
     let list = json!([{"key": "a1", "name": "allowed"}, {"key": "b2", "name": "not allowed!"}]);
-    let answer = api.put(&made.self_url()?, &json!({ "responses": list })).await?;
+    let answer = api
+        .put(&made.self_url()?, &json!({ "responses": list }))
+        .await?;
     let right = answer.refuses("RESPONSE_NAME_INVALID", "responses[1].name");
     cx.observe(ids::ERR_36, right, || {
         format!("an update without responses[1].name: {answer}")
@@ -239,7 +243,10 @@ async fn response_keys(cx: &CheckContext) -> Result<(), CheckStop> {
     ];
     if cx.declared().offers("question", "update") {
         let made = api.make("question", &json!({})).await?;
-        answers.push(api.put(&made.self_url()?, &json!({ "responses": list })).await?);
+        answers.push(
+            api.put(&made.self_url()?, &json!({ "responses": list }))
+                .await?,
+        );
     }
     for answer in answers {
         let problems = answer.problems();

@@ -3,9 +3,9 @@
 //!
 //! Requirements: SYN-02, SYN-03, SYN-05.
 
-use super::helper_calls::{PreparedHelper, declared_helpers, ignored, somebody};
 use super::change_feed::{behind, end, page};
 use super::functions::{any_helper, below, call, simple};
+use super::helper_calls::{PreparedHelper, declared_helpers, ignored, somebody};
 use super::prelude::*;
 use super::subject::{changeable_text, touch};
 use crate::address::with_parameter;

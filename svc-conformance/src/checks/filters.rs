@@ -2,8 +2,8 @@
 //!
 //! Requirements: FLT-01 to FLT-12.
 
-use super::record_comparison;
 use super::prelude::*;
+use super::record_comparison;
 use crate::address::with_parameter;
 use crate::catalogue::FILTERS;
 use crate::values::instant;

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use chrono::{DateTime, FixedOffset, Offset as _, SecondsFormat, Utc};
 
-use super::nested_collections::container;
-use super::record_comparison;
 use super::filters::{
     DATES, FEW, OWN, addresses, enough, few, filtered, fits, found, made, quoted, shown, told_apart,
 };
+use super::nested_collections::container;
 use super::prelude::*;
+use super::record_comparison;
 use super::subject::touch;
 use crate::address::with_parameter;
 use crate::values::instant;

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use super::helper_calls::{declared_helpers, ignored, somebody};
-use super::record_comparison;
 use super::prelude::*;
+use super::record_comparison;
 use crate::linked_resources::{LinkedResource, meaning};
 use crate::values::is_unset;
 

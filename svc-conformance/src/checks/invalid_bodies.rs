@@ -342,7 +342,10 @@ async fn several(cx: &CheckContext) -> Result<(), CheckStop> {
         {
             let record = api.make(kind.one, &json!({})).await?;
             let answer = api
-                .put(&record.self_url()?, &generate::with(&only(one), &only(other)))
+                .put(
+                    &record.self_url()?,
+                    &generate::with(&only(one), &only(other)),
+                )
                 .await?;
             both(cx, &answer, &one.property, &other.property);
         }

@@ -2,8 +2,8 @@
 //!
 //! Requirements: LIM-04, LIM-05, CAP-01 to CAP-11, VER-02, VER-03.
 
-use super::record_comparison;
 use super::prelude::*;
+use super::record_comparison;
 use crate::fixtures::helper_address;
 use crate::generate::with;
 use crate::kinds::LIMITED;

@@ -1,7 +1,7 @@
 //! Links of records (LK and HL rows): there when declared, and leading to what their names say.
 
-use super::helper_calls::{own_fields, somebody};
 use super::crud::is_page;
+use super::helper_calls::{own_fields, somebody};
 use super::prelude::*;
 use crate::catalogue::CatalogueLink;
 use crate::fields;
@@ -156,7 +156,10 @@ async fn link(
         _ => None,
     };
     if let Some(to) = to {
-        return api.check_link(&[row], record, name, to, name).await.map(drop);
+        return api
+            .check_link(&[row], record, name, to, name)
+            .await
+            .map(drop);
     }
     let href = record.href(name);
     if !cx.observe(row, href.is_some(), || {

@@ -2,9 +2,9 @@
 //!
 //! Requirements: COL-04 to COL-18, COL-30.
 
-use super::record_comparison;
 use super::pages::two_pages;
 use super::prelude::*;
+use super::record_comparison;
 use super::subject::touch;
 use crate::catalogue::{Ability, Encounter};
 use crate::generate::without;
@@ -89,7 +89,10 @@ fn filled(cx: &CheckContext, one: &str) -> Value {
         // The fields of an answer depend on its question.
         "answer" => json!({}),
         // Tickets depend on the levels of the event, and `attended` may depend on the tickets.
-        "attendance" => without(&record_comparison::filled(cx, one), &["tickets", "attended"]),
+        "attendance" => without(
+            &record_comparison::filled(cx, one),
+            &["tickets", "attended"],
+        ),
         _ => record_comparison::filled(cx, one),
     };
     cx.marked(&crate::fixtures::full(cx, one, &fields))
@@ -142,7 +145,9 @@ async fn nested(cx: &CheckContext) -> Result<(), CheckStop> {
     let of = kind(cx.check.subject).ok_or_else(|| none("no such kind"))?;
     let (row, _) = collection_rows(of.one).unwrap_or_default();
     let (container, url) = container(&api, of).await?;
-    let is_new = of.under.is_some_and(|under| record_comparison::can_make(cx, under));
+    let is_new = of
+        .under
+        .is_some_and(|under| record_comparison::can_make(cx, under));
     if is_new {
         let answer = api.get(&url).await?;
         cx.run.met.add(Encounter::EmptyCollection);
@@ -233,7 +238,8 @@ async fn one_member(
 /// there. The collection of signatures is walked to its end elsewhere.
 pub(super) fn pages_of_container(cx: &CheckContext, of: CatalogueKind) -> bool {
     let declared = cx.declared();
-    let is_listed = |under| record_comparison::can_make(cx, under) && declared.lists_below(under, of.many);
+    let is_listed =
+        |under| record_comparison::can_make(cx, under) && declared.lists_below(under, of.many);
     of.one != "signature"
         && of.under.is_some_and(is_listed)
         && declared.lists_below("person", of.many)
@@ -389,7 +395,10 @@ async fn of_a_submission(cx: &CheckContext) -> Result<(), CheckStop> {
     });
     let asks = cx.declared().helps("record_submission")
         && cx.declared().acts("add_questions_responses_uri");
-    if !asks || !cx.declared().offers("question", "create") || !record_comparison::can_make(cx, "form") {
+    if !asks
+        || !cx.declared().offers("question", "create")
+        || !record_comparison::can_make(cx, "form")
+    {
         return Ok(());
     }
     let question = api.make("question", &json!({})).await?;

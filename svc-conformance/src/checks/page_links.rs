@@ -7,9 +7,9 @@
 //! Requirements: COL-20 to COL-27, LIM-01.
 
 use super::nested_collections::{container, pages_of_container};
-use super::record_comparison;
 use super::pages::two_pages;
 use super::prelude::*;
+use super::record_comparison;
 use crate::address;
 use crate::kinds::KINDS;
 
@@ -103,7 +103,9 @@ async fn two_members(
 async fn odd(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = cx.declared().kinds().find(|of| {
-        of.under.is_none() && cx.declared().offers(of.one, "list") && record_comparison::can_make(cx, of.one)
+        of.under.is_none()
+            && cx.declared().offers(of.one, "list")
+            && record_comparison::can_make(cx, of.one)
     });
     let of = of.or_else(|| cx.declared().first_with(&["list"]));
     let url = api

@@ -2,10 +2,10 @@
 //!
 //! Requirements: HLP-03 to HLP-05, HLP-19 to HLP-21, RES-person-49.
 
-use super::helper_calls::{declared_helpers, somebody};
-use super::record_comparison::identified;
 use super::crud::is_page;
+use super::helper_calls::{declared_helpers, somebody};
 use super::prelude::*;
+use super::record_comparison::identified;
 use crate::fields;
 use crate::generate::{self, BodyVariant};
 

@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 use svc_declaration::DeclaredField;
 
 use crate::address;
-use crate::response::{Representation, TestResponse};
 use crate::check::CheckContext;
 use crate::client::{CheckClient, PageWalkEnd};
 use crate::generate::{self, BodyVariant};
 use crate::journal::{JournalLine, SYSTEM};
 use crate::kinds::kind;
 use crate::outcome::{CheckStop, none};
+use crate::response::{Representation, TestResponse};
 use crate::values::{at, first, instant, is_unset};
 
 /// Looks at a number that follows later, where that is declared.
@@ -181,7 +181,9 @@ impl SubjectLoop {
         match result {
             Ok(()) | Err(CheckStop::Failed) => {}
             Err(CheckStop::Inconclusive(reason)) => drop(self.reason.get_or_insert(reason)),
-            Err(stop @ (CheckStop::Disabled(_) | CheckStop::UnexpectedResponse(_))) => return Err(stop),
+            Err(stop @ (CheckStop::Disabled(_) | CheckStop::UnexpectedResponse(_))) => {
+                return Err(stop);
+            }
         }
         Ok(())
     }
@@ -358,7 +360,10 @@ impl CheckClient<'_> {
     }
 
     /// Whether the answer to a `GET` of an address is that there is nothing.
-    pub(super) async fn expect_not_found(&self, url: &str) -> Result<(bool, TestResponse), CheckStop> {
+    pub(super) async fn expect_not_found(
+        &self,
+        url: &str,
+    ) -> Result<(bool, TestResponse), CheckStop> {
         let answer = self.get(url).await?;
         Ok((answer.status == 404, answer))
     }

@@ -1,8 +1,8 @@
 //! Rules of single resources that are more than a round trip: persons, donations, events,
 //! questions, totals (RES).
 
-use super::record_comparison;
 use super::prelude::*;
+use super::record_comparison;
 use crate::fixtures::ticketed;
 use crate::values::first;
 
@@ -469,7 +469,9 @@ async fn amounts(cx: &CheckContext) -> Result<(), CheckStop> {
     );
     if let Some((record, amount)) = first.filter(|_| cx.declared().offers("donation", "update")) {
         let less = amount / 2.0;
-        let answer = api.put(&record.self_url()?, &json!({ "amount": less })).await?;
+        let answer = api
+            .put(&record.self_url()?, &json!({ "amount": less }))
+            .await?;
         // A server may refuse to change the amount of a donation.
         if answer.status == 200 && answer["amount"].as_f64() == Some(less) {
             expected -= less;

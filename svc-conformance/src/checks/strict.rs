@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use http::HeaderName;
 
 use super::helper_calls::{PreparedHelper, declared_helpers, ignored, somebody};
-use super::prelude::*;
 use super::invalid_bodies::{CreateTarget, unchanged};
+use super::prelude::*;
 use super::subject::changeable_text;
 use crate::catalogue::Ability;
 use crate::counted::may_be_of;

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::response::Representation;
 use crate::check::CheckContext;
 use crate::client::CheckClient;
 use crate::generate::{self, BodyVariant};
 use crate::kinds::kind;
 use crate::outcome::{CheckStop, none};
+use crate::response::Representation;
 use crate::values::instant;
 
 /// A body of the check's kind; ends the check where the kind has nothing to send.

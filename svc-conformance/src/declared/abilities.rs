@@ -121,7 +121,9 @@ impl DeclaredApi {
             }
             Ability::Change => changes(),
             Ability::Clear => changes() && self.has(one, |name, field| empties(one, name, field)),
-            Ability::ReplaceArrays => changes() && self.has(one, |name, field| is_list(one, name, field)),
+            Ability::ReplaceArrays => {
+                changes() && self.has(one, |name, field| is_list(one, name, field))
+            }
             Ability::OmitRequired => {
                 self.offers(one, "create")
                     && self.has(one, |_, field| field.required && field.writable)

@@ -10,11 +10,11 @@ use serde_json::Value;
 pub use svc_declaration::Declaration;
 use svc_declaration::{DeclaredCollection, DeclaredField};
 
-use crate::response::Representation;
 use crate::catalogue::Ability;
 use crate::fields;
 use crate::kinds::{CatalogueKind, KINDS, kind, kind_of};
 use crate::outcome::CheckStop;
+use crate::response::Representation;
 
 /// Where a declaration came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -4,7 +4,10 @@ use crate::outcome::RequirementOutcome;
 use crate::report::Report;
 
 pub(super) fn written(report: &Report) -> String {
-    let (passed, due) = (report.count(RequirementOutcome::Pass), report.judged_count());
+    let (passed, due) = (
+        report.count(RequirementOutcome::Pass),
+        report.judged_count(),
+    );
     let color = match report.verdict() {
         "conformant" => "brightgreen",
         "conformant with deviations" => "yellowgreen",

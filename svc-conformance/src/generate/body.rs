@@ -156,7 +156,10 @@ impl BodyGenerator<'_> {
                 leaf(place, shape, &constraints::values(field, known, shape)),
                 field.clone(),
             );
-            return Some(any.prop_map(move |value| constraints::fit(&field, value)).boxed());
+            return Some(
+                any.prop_map(move |value| constraints::fit(&field, value))
+                    .boxed(),
+            );
         };
         // Inside a shared object paths begin anew.
         let (owner, path) = match fields::shared(name) {
@@ -384,7 +387,11 @@ fn follow<'v>(way: &[JsonPathStep], json: &'v Value) -> Option<&'v Value> {
 }
 
 /// Every value of a body that the catalogue has a row for, outer ones before inner ones.
-pub(crate) fn described_values<'v>(declared: &DeclaredApi, one: &str, body: &'v Value) -> Vec<FieldValue<'v>> {
+pub(crate) fn described_values<'v>(
+    declared: &DeclaredApi,
+    one: &str,
+    body: &'v Value,
+) -> Vec<FieldValue<'v>> {
     let mut out = Vec::new();
     walk(declared, one, "", body, &[], &mut out);
     out

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::body::{FieldValue, JsonPathStep, described_values};
-use crate::response::Representation;
 use crate::cause::{Cause, CauseKind};
 use crate::check::CheckContext;
 use crate::fields::{CheckedField, ObservationMethod, ValueShape};
 use crate::linked_resources::LinkedResource;
+use crate::response::Representation;
 use crate::values::{instant, is_unset};
 
 /// Whether a value that was read back is the one that was sent to a field of the catalogue.

@@ -34,17 +34,15 @@ pub(crate) fn faults(cx: &CheckContext, one: &str) -> Vec<InvalidBody> {
             continue;
         }
         let known = fields::find(one, name);
-        faults.extend(
-            constraints::beyond(field, known)
-                .into_iter()
-                .map(|(what, wrong, is_list)| InvalidBody {
-                    what: format!("{name} is {what}"),
-                    body: with(&base, &json!({ name: wrong })),
-                    property: name.clone(),
-                    row: known.map(|known| known.row),
-                    is_list,
-                }),
-        );
+        faults.extend(constraints::beyond(field, known).into_iter().map(
+            |(what, wrong, is_list)| InvalidBody {
+                what: format!("{name} is {what}"),
+                body: with(&base, &json!({ name: wrong })),
+                property: name.clone(),
+                row: known.map(|known| known.row),
+                is_list,
+            },
+        ));
         if declared.behaves("validates_types")
             && let Some(known) = known
             && let Some(wrong) = wrong(known.shape, at)

@@ -2,9 +2,9 @@
 
 mod body;
 mod compare;
-mod invalid_body;
 mod constraints;
 mod field_value;
+mod invalid_body;
 mod minimal_body;
 
 use proptest::strategy::{Strategy, ValueTree};
@@ -12,7 +12,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::seed::Seed;
 
-pub(crate) use body::{BodyVariant, FieldValue, body, part, described_values};
+pub(crate) use body::{BodyVariant, FieldValue, body, described_values, part};
 pub(crate) use compare::{lost, lost_in, restored, same};
 pub(crate) use invalid_body::{InvalidBody, faults};
 pub(crate) use minimal_body::{complete, minimal_body, with, without};

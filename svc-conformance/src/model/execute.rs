@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 use super::resolve::sent;
 use super::state::{ModelRecord, ModelState, name};
 use super::{ModelAction, ModelMismatch, ModelStep};
-use crate::response::{Representation, TestResponse};
 use crate::cause::Cause;
 use crate::check::CheckContext;
 use crate::counted::Listed;
 use crate::fields;
 use crate::fixtures::helper_address;
 use crate::generate;
+use crate::ids;
 use crate::kinds::{CatalogueKind, collection_rows};
 use crate::outcome::CheckStop;
-use crate::ids;
+use crate::response::{Representation, TestResponse};
 use crate::values::instant;
 
 /// What came of a sequence: every row that was seen to hold, or the first difference.

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::response::Representation;
 use crate::journal::SYSTEM;
 use crate::kinds::CatalogueKind;
+use crate::response::Representation;
 
 /// One record of the model.
 #[derive(Debug, Clone)]

@@ -4,11 +4,11 @@
 
 use serde_json::{Value, json};
 
-use crate::response::TestResponse;
 use crate::catalogue::Encounter;
 use crate::check::CheckContext;
-use crate::linked_resources::LinkedResource;
 use crate::ids;
+use crate::linked_resources::LinkedResource;
+use crate::response::TestResponse;
 
 /// One page of a collection.
 pub(crate) fn check_page(cx: &CheckContext, answer: &TestResponse, known: Option<LinkedResource>) {

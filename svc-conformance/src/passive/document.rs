@@ -8,11 +8,11 @@ use svc_declaration::EXTENSIONS;
 
 use super::{collection, values};
 use crate::address;
-use crate::response::TestResponse;
 use crate::check::CheckContext;
+use crate::ids;
 use crate::kinds::{CatalogueKind, kind, kind_of};
 use crate::linked_resources::{LinkedResource, is_standard, meaning};
-use crate::ids;
+use crate::response::TestResponse;
 
 /// Link relations of the IANA registry and of HAL that a document may carry without a prefix.
 #[rustfmt::skip]

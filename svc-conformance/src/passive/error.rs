@@ -5,11 +5,11 @@
 use serde_json::{Value, json};
 
 use super::document;
-use crate::response::{TestResponse, descriptions};
 use crate::catalogue::Encounter;
 use crate::check::CheckContext;
-use crate::kinds::kind;
 use crate::ids;
+use crate::kinds::kind;
+use crate::response::{TestResponse, descriptions};
 
 /// Codes that an entry may have: those of the table, then those beyond it.
 ///

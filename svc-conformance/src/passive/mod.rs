@@ -7,9 +7,9 @@ mod values;
 
 use http::Method;
 
-use crate::response::TestResponse;
 use crate::check::CheckContext;
 use crate::ids;
+use crate::response::TestResponse;
 
 pub(crate) use values::{is_shape, row as row_of};
 

@@ -6,12 +6,12 @@ use std::borrow::Cow;
 use chrono::NaiveDate;
 use serde_json::{Map, Value, json};
 
-use crate::response::TestResponse;
 use crate::cause::{Cause, CauseKind};
 use crate::check::CheckContext;
 use crate::fields::{self, CheckedField, ObservationMethod, ValueShape};
-use crate::kinds::CatalogueKind;
 use crate::ids;
+use crate::kinds::CatalogueKind;
+use crate::response::TestResponse;
 use crate::values::{at, each, instant};
 
 /// Every declared field and link of one record.

@@ -5,11 +5,11 @@ use serde_json::Value;
 use svc_declaration::{DeclaredCollection, DeclaredEntryPoint, DeclaredHelper};
 
 use super::{ProbeState, candidate_fields};
-use crate::response::Representation;
 use crate::check::CheckContext;
 use crate::client::CheckClient;
 use crate::kinds::{CatalogueKind, KINDS, kind_of};
 use crate::outcome::CheckStop;
+use crate::response::Representation;
 
 /// Records of a collection that are looked at.
 const SAMPLES: usize = 10;

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use svc_declaration::Declaration;
 
 use super::{ProbeState, candidate_fields, reading};
-use crate::response::{Representation, TestResponse};
 use crate::check::CheckContext;
 use crate::client::CheckClient;
 use crate::fields;
 use crate::generate::{self, BodyVariant, minimal_body, with};
 use crate::kinds::{CatalogueKind, KINDS, kind};
 use crate::outcome::CheckStop;
+use crate::response::{Representation, TestResponse};
 use crate::values::is_unset;
 
 /// Bodies of which a create is put together.

@@ -68,7 +68,11 @@ fn of_check(check: &Check, catalogue: &Catalogue) -> String {
     if check.side_effects {
         text.push_str("side effects may send messages to people: only with --allow-side-effects\n");
     }
-    for row in catalogue.requirements().iter().filter(|row| check.covers(row)) {
+    for row in catalogue
+        .requirements()
+        .iter()
+        .filter(|row| check.covers(row))
+    {
         let _ = writeln!(text, "\n{} {}\n  {}", row.id, row.level, row.statement);
     }
     text

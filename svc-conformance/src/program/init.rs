@@ -100,7 +100,10 @@ impl Found {
                               svc-conformance probe --allow-writes --write declaration.toml\n"
                     .to_owned()
             }
-            Self::Silent(why) => format!("The server does not answer yet: {}\n", display_text(why, 300)),
+            Self::Silent(why) => format!(
+                "The server does not answer yet: {}\n",
+                display_text(why, 300)
+            ),
         }
     }
 }

@@ -148,7 +148,9 @@ fn learn(known: &mut KnownOutcomes, report: &Report) -> String {
             .map(|before| is_red(before.outcome));
         let _ = match (before, is_red(row.outcome)) {
             (Some(true), false) => writeln!(text, "green {} ({})", row.id, row.outcome),
-            (Some(false), true) => writeln!(text, "red   {} {}", row.id, display_text(&row.reason, 300)),
+            (Some(false), true) => {
+                writeln!(text, "red   {} {}", row.id, display_text(&row.reason, 300))
+            }
             _ => Ok(()),
         };
     }

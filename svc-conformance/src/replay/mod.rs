@@ -4,8 +4,8 @@
 //! marker of the run, and `${3:/_links/self/href}` for the address at a place of the answer to step
 //! 3.
 
-mod curl;
 mod build;
+mod curl;
 mod send;
 
 use std::fmt;

@@ -47,7 +47,11 @@ impl Replay {
             };
             let body = resolved(&step.body, target.base(), &token, &answers).unwrap_or_default();
             let request = request(step, &url, &body, keys)?;
-            let line = format!("{number:>3} {} {url} {}", step.method, display_text(&body, 400));
+            let line = format!(
+                "{number:>3} {} {url} {}",
+                step.method,
+                display_text(&body, 400)
+            );
             let (status, text) = match target.send(request, LIMIT, TIMEOUT).await {
                 Ok(answer) => (
                     Some(answer.status().as_u16()),

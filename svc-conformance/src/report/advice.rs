@@ -78,7 +78,12 @@ fn remedy(declared: &DeclaredApi, row: &Requirement, reason: &str) -> Option<Str
                 "use a key that is bound to a person, or take the link `{}` out of the declaration",
                 link.name
             )
-        } else if row.applies_if.words().iter().any(|word| is_declared(&word.term)) {
+        } else if row
+            .applies_if
+            .words()
+            .iter()
+            .any(|word| is_declared(&word.term))
+        {
             "take what the server does not have out of the declaration".to_owned()
         } else {
             return None;

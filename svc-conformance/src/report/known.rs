@@ -189,7 +189,11 @@ mod tests {
     #[test]
     fn each_known_fault_explains_its_own_rows_with_one_cause() {
         let catalogue = Catalogue::built_in().expect("the catalogue");
-        let judged: BTreeSet<&str> = catalogue.requirements().iter().map(|row| row.id.as_str()).collect();
+        let judged: BTreeSet<&str> = catalogue
+            .requirements()
+            .iter()
+            .map(|row| row.id.as_str())
+            .collect();
         for known in ALL.iter() {
             let failed: BTreeSet<&str> = known.rows.iter().map(String::as_str).collect();
             let all = explained(&failed, &judged, &BTreeSet::new());

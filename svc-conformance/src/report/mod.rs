@@ -311,7 +311,10 @@ impl Report {
     }
 
     /// The rows with this outcome.
-    pub fn with_outcome(&self, outcome: RequirementOutcome) -> impl Iterator<Item = &RequirementReport> {
+    pub fn with_outcome(
+        &self,
+        outcome: RequirementOutcome,
+    ) -> impl Iterator<Item = &RequirementReport> {
         self.rows.iter().filter(move |row| row.outcome == outcome)
     }
 
@@ -393,7 +396,9 @@ impl Report {
 impl CheckReport {
     fn new(ran: &CheckResult, catalogue: &Catalogue, rows: &[RequirementReport]) -> Self {
         let cut = match &ran.end {
-            CheckEnd::TimedOut { after, .. } => Some(CheckTimeout::new(ran, *after, catalogue, rows)),
+            CheckEnd::TimedOut { after, .. } => {
+                Some(CheckTimeout::new(ran, *after, catalogue, rows))
+            }
             _ => None,
         };
         let end = match &ran.end {
@@ -436,7 +441,10 @@ impl CheckTimeout {
         catalogue: &Catalogue,
         rows: &[RequirementReport],
     ) -> Self {
-        let its = catalogue.requirements().iter().filter(|row| ran.check.covers(row));
+        let its = catalogue
+            .requirements()
+            .iter()
+            .filter(|row| ran.check.covers(row));
         let passed = its.filter(|row| {
             rows.iter()
                 .any(|said| said.id == row.id && said.outcome == RequirementOutcome::Pass)

@@ -186,16 +186,20 @@ impl Report {
         let parts: Vec<String> = RequirementOutcome::ALL
             .iter()
             .filter(|outcome| self.count(**outcome) > 0)
-            .map(
-                |outcome| match self.with_outcome(*outcome).filter(|row| row.is_in_part()).count() {
+            .map(|outcome| {
+                match self
+                    .with_outcome(*outcome)
+                    .filter(|row| row.is_in_part())
+                    .count()
+                {
                     0 => format!("{} {}", self.count(*outcome), outcome.as_str()),
                     part => format!(
                         "{} {} ({part} beside a check that was cut)",
                         self.count(*outcome),
                         outcome.as_str()
                     ),
-                },
-            )
+                }
+            })
             .collect();
         let (verdict, parts) = (self.verdict(), parts.join(", "));
         writeln!(
@@ -330,7 +334,12 @@ fn whole(f: &mut String, row: &RequirementReport) -> fmt::Result {
     {
         writeln!(f, "  smallest case ({} steps):", finding.smallest.len())?;
         for (number, step) in finding.smallest.iter().enumerate() {
-            writeln!(f, "  {:>3} {}", number.saturating_add(1), display_text(step, 400))?;
+            writeln!(
+                f,
+                "  {:>3} {}",
+                number.saturating_add(1),
+                display_text(step, 400)
+            )?;
         }
     }
     if let Some(replay) = &row.replay {

@@ -11,12 +11,12 @@ use http::Method;
 use serde_json::{Value, json};
 
 use self::canonical::Canonical;
-use crate::response::TestResponse;
 use crate::check::{Check, CheckContext};
 use crate::client::CheckClient;
 use crate::generate::{self, BodyVariant};
 use crate::kinds::{CatalogueKind, KINDS};
 use crate::outcome::CheckStop;
+use crate::response::TestResponse;
 use crate::run_context::RunContext;
 use crate::seed::Seed;
 

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::{Suite, SuiteError};
 use crate::address;
-use crate::response::Representation;
 use crate::fields;
 use crate::kinds::{self, CatalogueKind, HelperFixture};
 use crate::linked_resources::{self, LinkedResource};
+use crate::response::Representation;
 use crate::run_context::RunContext;
 
 /// Pages of a collection that are read to find a record by its identifier.

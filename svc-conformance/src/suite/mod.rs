@@ -1,8 +1,8 @@
 //! The suite as a library: a target, a declaration, keys, and a run that ends in a report.
 
 mod access;
-mod fixtures;
 mod custom;
+mod fixtures;
 mod prepare;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,11 +17,12 @@ use crate::clean_up;
 use crate::declared::{Declaration, DeclarationSource};
 use crate::error::SuiteError;
 use crate::keys::Keys;
+use crate::needed_fixtures::wanted;
+use crate::observability;
 use crate::pins::PinFile;
 use crate::plan::{Fixture, PlannedCheck, RunPlan};
 use crate::profile::Profile;
 use crate::progress::{Progress, ProgressFn};
-use crate::observability;
 use crate::receiver::Address;
 use crate::report::Report;
 use crate::run_context::RunContext;
@@ -30,7 +31,6 @@ use crate::selection::{Selection, Waiver};
 use crate::settings::{Intensity, RunSettings};
 use crate::snapshot;
 use crate::target::Target;
-use crate::needed_fixtures::wanted;
 
 /// Where the declaration comes from.
 #[derive(Debug, Clone)]

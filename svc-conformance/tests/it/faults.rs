@@ -150,8 +150,8 @@ fn odd_servers_are_many_and_start() {
                 .start()
                 .await
                 .unwrap_or_else(|error| panic!("{}: {error}", odd.name));
-            let target =
-                svc_conformance::InProcess::new(subject.wire.clone()).base_url(subject.base.clone());
+            let target = svc_conformance::InProcess::new(subject.wire.clone())
+                .base_url(subject.base.clone());
             let suite = svc_conformance::Suite::new(target)
                 .keys(svc_conformance::Keys::primary(&subject.key));
             // Its declaration is readable, and its entry point is valid.

@@ -84,7 +84,9 @@ async fn run(answer: Answer, timeout: Duration) -> Report {
     let suite = Suite::new(target)
         .declaration(declaration())
         .keys(Keys::primary("k-one"));
-    let suite = suite.timeout(timeout).stop_at_failure_of(Vec::<String>::new());
+    let suite = suite
+        .timeout(timeout)
+        .stop_at_failure_of(Vec::<String>::new());
     suite.run().await.expect("a report")
 }
 

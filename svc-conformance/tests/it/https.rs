@@ -209,7 +209,10 @@ fn a_server_that_a_given_authority_vouches_for_is_checked() {
     let report = server.runtime.block_on(suite.run()).expect("a report");
     report.assert_conformant();
     assert!(
-        server.asked() > 50 && report.requirement("CRU-13").is_some_and(|row| row.observations > 0),
+        server.asked() > 50
+            && report
+                .requirement("CRU-13")
+                .is_some_and(|row| row.observations > 0),
         "{report}"
     );
 }

@@ -16,7 +16,6 @@
 
 pub mod auth;
 pub mod context;
-pub mod types;
 pub mod draft;
 pub mod error;
 pub mod field_set;
@@ -32,6 +31,7 @@ pub mod page;
 pub mod raw;
 pub mod record;
 pub mod schema;
+pub mod types;
 pub mod value;
 
 pub use context::{BaseUrl, Context, Tenant};

@@ -119,8 +119,10 @@ pub trait Transaction: Send {
     /// # Errors
     ///
     /// Returns the error of the first failed statement.
-    async fn execute(&mut self, statements: Vec<Statement>)
-    -> Result<Vec<Vec<TextRow>>, DatabaseError>;
+    async fn execute(
+        &mut self,
+        statements: Vec<Statement>,
+    ) -> Result<Vec<Vec<TextRow>>, DatabaseError>;
 
     /// Executes statements and commits. Use one round trip if the client supports it.
     ///

@@ -37,10 +37,10 @@
 )]
 
 mod apply;
-mod lookups;
 mod database;
 mod dialect;
 mod introspect;
+mod lookups;
 mod mapping;
 mod narrowing;
 mod outgoing;
@@ -52,8 +52,8 @@ mod select;
 mod sql;
 mod statement;
 mod store;
-mod text_checks;
 mod tenant_locks;
+mod text_checks;
 
 pub use database::{Database, DatabaseError, TextRow, Transaction};
 pub use dialect::{ColumnType, Dialect};

@@ -44,7 +44,9 @@ impl ResolvedMapping {
                 self.accepted(&mut sql, table);
                 self.under(&mut sql, table, of)?;
             }
-            Lookup::PartTotals(_) | Lookup::HeldTickets(_) | Lookup::StoredResponse(_) => return None,
+            Lookup::PartTotals(_) | Lookup::HeldTickets(_) | Lookup::StoredResponse(_) => {
+                return None;
+            }
         }
         Some(sql.finish())
     }

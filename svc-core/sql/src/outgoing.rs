@@ -4,17 +4,17 @@
 
 use async_trait::async_trait;
 use svc_core::{
+    backend::{OutboxEntry, Subscription},
     context::Tenant,
     error::{Error, Result},
-    backend::{OutboxEntry, Subscription},
     store::{ClaimedEntries, Outbox, OutboxClaim},
     value::Timestamp,
 };
 
 use super::{
     MappedStore,
-    lookups::unasked,
     database::{DatabaseError, TextRow},
+    lookups::unasked,
     sql::SqlBuilder,
     statement::Statement,
 };
@@ -60,7 +60,12 @@ impl MappedStore {
 
 #[async_trait]
 impl Outbox for MappedStore {
-    async fn claim_due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
+    async fn claim_due(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        most: u32,
+    ) -> Result<ClaimedEntries> {
         let dialect = self.mapping().dialect;
         let mut sql = self.sql();
         sql.push("SELECT ")

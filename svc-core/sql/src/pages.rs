@@ -12,8 +12,8 @@ use svc_core::{
 use svc_store::cursor::{CursorCodec, PageStart};
 
 use super::{
-    lookups::unasked,
     database::TextRow,
+    lookups::unasked,
     resolved_mapping::{ResolvedMapping, ResolvedTable},
     sql::SqlBuilder,
     statement::Statement,

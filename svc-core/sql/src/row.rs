@@ -13,7 +13,9 @@ use svc_core::{
 use super::{
     database::TextRow,
     dialect::{ColumnType, Dialect},
-    resolved_mapping::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable},
+    resolved_mapping::{
+        FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable,
+    },
 };
 
 impl ResolvedMapping {

@@ -66,7 +66,12 @@ impl ResolvedMapping {
     }
 
     /// Adds the condition that a row belongs to the tenant.
-    pub(super) fn push_tenant_condition(&self, sql: &mut SqlBuilder, table: &ResolvedTable, alias: &str) {
+    pub(super) fn push_tenant_condition(
+        &self,
+        sql: &mut SqlBuilder,
+        table: &ResolvedTable,
+        alias: &str,
+    ) {
         match &table.whose {
             RowTenant::Fixed => _ = sql.push("1 = 1"),
             RowTenant::Column { column, via: None } => {
@@ -282,7 +287,12 @@ impl ResolvedMapping {
 
     /// Adds ` AND` with the condition that the target of a link is one of the records with these
     /// keys.
-    pub(super) fn push_link_condition(&self, sql: &mut SqlBuilder, link: &ResolvedLink, keys: &[LookupKey]) {
+    pub(super) fn push_link_condition(
+        &self,
+        sql: &mut SqlBuilder,
+        link: &ResolvedLink,
+        keys: &[LookupKey],
+    ) {
         let Some(target) = self.of(link.kind) else {
             sql.push(" AND 1 = 0");
             return;

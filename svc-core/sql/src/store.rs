@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use svc_core::{
     api::{ApiBuilder, KeptKind},
     auth::{Tenant, TenantResolver},
+    backend::Notifier,
     context::Context,
     error::{Error, Result},
     helper::{DefaultMatching, PersonMatching},
     link::{RecordAddress, ShareNames},
     model::Kind,
-    backend::Notifier,
     page::{ListRequest, RawPage},
     record::RawRecord,
     rules::{Decision, decide, initial_lookups_one_per_person},
@@ -29,9 +29,9 @@ use svc_store::{
 use super::{
     Dialect, MappingError,
     apply::StatementBuilder,
-    lookups::unasked,
     database::{Database, DatabaseError, TextRow, Transaction},
     introspect,
+    lookups::unasked,
     mapping::Mapping,
     pages::start,
     resolved_mapping::{ResolvedMapping, ResolvedTable},
@@ -84,8 +84,11 @@ impl MappedStore {
         let dialect = database.dialect();
         let asked = introspect::statements(dialect, mapping.table_names());
         let answers = database.read(asked).await?;
-        let mapping =
-            super::resolve::resolve(&mapping, dialect, &introspect::DatabaseTables::read(&answers))?;
+        let mapping = super::resolve::resolve(
+            &mapping,
+            dialect,
+            &introspect::DatabaseTables::read(&answers),
+        )?;
         let secret = secret(&database).await?;
         let shared = MappedInner {
             database: Box::new(database),
@@ -167,7 +170,8 @@ impl MappedStore {
         call: &WriteRequest,
     ) -> Result<WriteOutcome, TransactionError> {
         let (mapping, tenant) = (&self.shared.mapping, cx.tenant.as_str());
-        let wanted = initial_lookups_one_per_person(call, &*self.matching, &mapping.one_per_person());
+        let wanted =
+            initial_lookups_one_per_person(call, &*self.matching, &mapping.one_per_person());
         let mut begin = begin(mapping.dialect, cx.deadline);
         let turn_at = begin.len();
         begin.push(lock_tenant(mapping.dialect, tenant, Timestamp::now()));

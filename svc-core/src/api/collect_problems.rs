@@ -198,7 +198,11 @@ impl ComposedContext<'_> {
         own: Option<&RecordAddress>,
     ) -> RuleResult<Vec<Problem>> {
         let mut problems = Vec::new();
-        let looked_up = if self.supports_find(kind) { identifiers } else { &[] };
+        let looked_up = if self.supports_find(kind) {
+            identifiers
+        } else {
+            &[]
+        };
         for (place, identifier) in looked_up.iter().enumerate() {
             let owner = self.find(&LookupKey::Identifier(kind, identifier.clone()))?;
             if owner.is_some_and(|owner| own.is_none_or(|own| own.id != owner.id)) {

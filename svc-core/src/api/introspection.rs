@@ -109,7 +109,8 @@ impl Api {
             inner.settings.store.is_some() || !self.helpers().any(|helper| own_runner(&helper));
         let changes_nobody = inner.settings.anonymous.is_some()
             && inner.settings.strangers.merge() != MergePolicy::FillEmpty;
-        let in_parts = !inner.settings.atomic && self.helpers().any(HelperName::accepts_action_functions);
+        let in_parts =
+            !inner.settings.atomic && self.helpers().any(HelperName::accepts_action_functions);
         let named = [
             // Validation is the same for every backend; the layout can differ.
             (true, "validates_enums"),

@@ -2,9 +2,9 @@
 
 use crate::{
     auth::Tenant,
+    backend::LockKey,
     helper::{MatchKey, MergePolicy, PersonMatching},
     model::Kind,
-    backend::LockKey,
     store::WriteOperation,
     value::Identifier,
 };
@@ -141,7 +141,12 @@ mod tests {
         let mut plan = RawHelperRequest::empty(HelperName::PersonSignup);
         plan.person = Some(person);
         assert_eq!(
-            lock_keys(&tenant, &WriteOperation::Helper(Box::new(plan)), &ByHousehold).len(),
+            lock_keys(
+                &tenant,
+                &WriteOperation::Helper(Box::new(plan)),
+                &ByHousehold
+            )
+            .len(),
             2
         );
     }

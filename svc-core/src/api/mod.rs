@@ -5,39 +5,37 @@
 //! error response. Only an [`AuthorizedRequest`] reaches a backend.
 
 mod admitted;
-mod write_response;
 mod builder;
-mod resolve;
 mod capabilities;
 mod classify;
-mod composed;
-mod introspection;
-pub(crate) mod document_renderer;
-mod resource_config;
-mod extensions;
-mod list_request;
-mod preferences;
 mod collect_problems;
+mod composed;
+pub(crate) mod document_renderer;
+mod execute;
+mod extensions;
+mod introspection;
+mod list_request;
 mod lock_keys;
 mod offered_operation;
+mod preferences;
 mod registry;
-mod response;
 mod request;
-mod execute;
+mod resolve;
+mod resource_config;
+mod response;
 mod settings;
 mod shown;
 mod stored_bodies;
-mod write_transaction;
 mod write;
+mod write_response;
+mod write_transaction;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 pub use crate::link::VendorRelations;
 pub use admitted::AuthorizedRequest;
 pub use builder::{ApiBuilder, BuildError, KeptKind};
-pub use resolve::ResolvedRequest;
 pub use capabilities::{capabilities, json_schema_names, type_name};
-pub use resource_config::ResourceConfig;
 #[cfg(feature = "webhooks")]
 pub use extensions::webhooks::WebhookSources;
 pub use extensions::{
@@ -47,18 +45,20 @@ pub use extensions::{
     operations,
 };
 pub use offered_operation::OfferedOperation;
-pub use response::{ContentType, Response};
 pub use request::{Request, RequestTarget, Timer};
+pub use resolve::ResolvedRequest;
+pub use resource_config::ResourceConfig;
+pub use response::{ContentType, Response};
 use settings::ApiSettings;
 pub use settings::{ApiLimits, Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Vendor};
 
 pub use crate::operation::ResponseStyle;
 pub(crate) use registry::KindRegistration;
 
-use write_response::WriteRenderer;
 pub(crate) use builder::HelperRunner;
 use extensions::{Extensions, idempotency::NextSweep};
 use stored_bodies::StoredBodies;
+use write_response::WriteRenderer;
 
 use crate::{
     context::{BaseUrl, Context},

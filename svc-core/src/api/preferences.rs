@@ -149,7 +149,9 @@ impl Api {
         if handling != HandlingPreference::Strict && cx.is_anonymous() {
             return IgnoredMembers::default();
         }
-        let mut surplus = self.bodies(cx).ignored_members(of, &|kind| self.accepted_members(kind), body);
+        let mut surplus =
+            self.bodies(cx)
+                .ignored_members(of, &|kind| self.accepted_members(kind), body);
         if handling == HandlingPreference::Strict {
             return IgnoredMembers {
                 refused: surplus,

@@ -6,6 +6,10 @@ use async_trait::async_trait;
 
 use crate::{
     auth::Operation,
+    backend::{
+        Create, CreateRequest, Delete, DeleteRequest, Find, FindKey, Get, Helper, List, Update,
+        UpdateRequest,
+    },
     context::Context,
     draft::{Draft, Patch, RawDraft, RawPatch},
     error::{Error, Result},
@@ -16,10 +20,6 @@ use crate::{
     },
     link::{RecordAddress, Scope},
     model::{Kind, Resource},
-    backend::{
-        Create, CreateRequest, Delete, DeleteRequest, Find, FindKey, Get, Helper, List, Update,
-        UpdateRequest,
-    },
     page::{ListRequest, Page, RawPage},
     read::AcceptedMembers,
     record::{RawRecord, Record},
@@ -375,7 +375,10 @@ impl ErasedDelete for StoreAdapter {
 #[async_trait]
 impl ErasedHelper for StoreAdapter {
     async fn run(&self, cx: &Context, plan: RawHelperRequest) -> Result<RawHelperOutcome> {
-        match self.write(cx, WriteOperation::Helper(Box::new(plan))).await? {
+        match self
+            .write(cx, WriteOperation::Helper(Box::new(plan)))
+            .await?
+        {
             WriteOutcome::HelperDone(outcome) => Ok(outcome),
             _ => Err(outcome_mismatch()),
         }

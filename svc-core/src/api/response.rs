@@ -245,7 +245,10 @@ impl Api {
     fn unexpected(&self, kind: Option<Kind>) -> Response {
         let text =
             "An unexpected error occurred. Send the reference code to the operator of this server.";
-        self.referenced(kind, &Problem::for_request(ErrorCode::UnexpectedError, text))
+        self.referenced(
+            kind,
+            &Problem::for_request(ErrorCode::UnexpectedError, text),
+        )
     }
 
     fn referenced(&self, kind: Option<Kind>, problem: &Problem) -> Response {
@@ -331,7 +334,9 @@ pub(super) fn kind_of(target: &Target) -> Option<Kind> {
             scope: Scope::All | Scope::Under(_),
         } => Some(*kind),
         Target::Record(address) => Some(address.kind),
-        Target::Helper { helper, .. } | Target::Batch { helper, .. } => Some(helper.recorded_kind()),
+        Target::Helper { helper, .. } | Target::Batch { helper, .. } => {
+            Some(helper.recorded_kind())
+        }
         _ => None,
     }
 }

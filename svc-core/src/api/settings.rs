@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::{classify::ErrorMapper, extensions::Extensions};
 use crate::{
     auth::{Authenticator, TenantResolver},
+    backend::{Deliver, ErasedTransactions},
     helper::{AnonymousPolicy, DefaultMatching, PersonMatching},
     json::{ContentLimits, JsonLimits},
     link::{ConventionalLayout, Layout},
     model::Kind,
     operation::ResponseStyle,
-    backend::{Deliver, ErasedTransactions},
     schema::KindFeature,
     store::Store,
 };

@@ -4,11 +4,11 @@ use http::HeaderMap;
 
 use super::{
     Api, HelperRunner, Response, WriteRenderer,
-    write_response::{ResponseForm, notice},
     composed::ComposedRunner,
     extensions::idempotency::IdempotentRequest,
     preferences::HandlingPreference,
     response::kind_of,
+    write_response::{ResponseForm, notice},
     write_transaction::{PendingWrite, outcome_mismatch},
 };
 use crate::{
@@ -240,9 +240,9 @@ impl Api {
                 .create_with_person(cx, sent, (helper, container), refused)
                 .await;
         }
-        let (draft, mut problems) = self
-            .bodies(cx)
-            .draft(kind, self.accepted_members(kind), body, container);
+        let (draft, mut problems) =
+            self.bodies(cx)
+                .draft(kind, self.accepted_members(kind), body, container);
         problems.extend(refused);
         if !problems.is_empty() {
             return self
@@ -312,7 +312,11 @@ impl Api {
         if helper != HelperName::PersonSignup && linked.is_some_and(|link| !link.is_null()) {
             let properties = ["person", &format!("_links.{name}")];
             let text = "A request has either an inline person or a link to one, not both.";
-            problems.push(Problem::for_properties(ErrorCode::FieldInvalid, &properties, text));
+            problems.push(Problem::for_properties(
+                ErrorCode::FieldInvalid,
+                &properties,
+                text,
+            ));
         }
         if !problems.is_empty() {
             return self
@@ -337,7 +341,9 @@ impl Api {
         at: &RecordAddress,
         refused: Vec<Problem>,
     ) -> Result<Response> {
-        let (patch, mut problems) = self.bodies(cx).patch(at, self.accepted_members(at.kind), sent.body);
+        let (patch, mut problems) =
+            self.bodies(cx)
+                .patch(at, self.accepted_members(at.kind), sent.body);
         problems.extend(refused);
         let work = WriteOperation::Update(at.clone(), patch);
         if !problems.is_empty() {
@@ -448,7 +454,10 @@ impl Api {
         container: Option<&RecordAddress>,
         body: &Object,
     ) -> (RawHelperRequest, Vec<Problem>) {
-        let (action, person) = (self.accepted_members(helper.recorded_kind()), self.accepted_members(Kind::Person));
+        let (action, person) = (
+            self.accepted_members(helper.recorded_kind()),
+            self.accepted_members(Kind::Person),
+        );
         let call = HelperBodyOptions {
             atomic: self.inner.settings.atomic,
             anonymous_policy: cx.is_anonymous().then_some(&self.inner.settings.strangers),

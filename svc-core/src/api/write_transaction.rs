@@ -10,10 +10,10 @@ use super::{
     registry::write_to,
 };
 use crate::{
+    backend::{DeleteRequest, ErasedTransactions, LockKey, TransactionEnd},
     context::Context,
     error::{Error, Result},
     link::RecordAddress,
-    backend::{DeleteRequest, ErasedTransactions, LockKey, TransactionEnd},
     record::RecordState,
     store::{Precondition, ResponseRecorder, WriteOperation, WriteOutcome, WriteRequest},
 };
@@ -68,7 +68,9 @@ impl Api {
         );
         let mut cx = Cow::Borrowed(cx);
         for _ in 1..TRIES {
-            let done = self.attempt_in(transactions, &cx, &keys, wanted.clone()).await;
+            let done = self
+                .attempt_in(transactions, &cx, &keys, wanted.clone())
+                .await;
             match done.map_err(|error| self.classified(error)) {
                 Err(error) if error.is_rolled_back() && !is_past_deadline(&cx) => {
                     tracing::debug!(error = %format_args!("{error:#}"), "the request is executed again");

@@ -40,14 +40,20 @@ pub(super) fn filter(
 }
 
 /// Returns a filter that omits the unreadable members of an object.
-fn visible_members(schema: &ObjectSchema, narrowing: &Constraints, names: &ShareNames) -> MemberFilter {
-    narrowing.members().fold(
-        MemberFilter::copy_others(),
-        |filter, (name, narrow)| match member_action(schema, name, Some(narrow), names) {
-            MemberAction::Copy => filter,
-            fate => filter.with(names.to_wire(name), fate),
-        },
-    )
+fn visible_members(
+    schema: &ObjectSchema,
+    narrowing: &Constraints,
+    names: &ShareNames,
+) -> MemberFilter {
+    narrowing
+        .members()
+        .fold(
+            MemberFilter::copy_others(),
+            |filter, (name, narrow)| match member_action(schema, name, Some(narrow), names) {
+                MemberAction::Copy => filter,
+                fate => filter.with(names.to_wire(name), fate),
+            },
+        )
 }
 
 fn member_action(

@@ -95,9 +95,10 @@ impl OperationSpec {
                 RequiredRight::Operation(operation),
                 Target::Collection { kind, .. } | Target::Record(RecordAddress { kind, .. }),
             ) => Some(Right::Operation(*kind, operation)),
-            (RequiredRight::Helper, Target::Helper { helper, .. } | Target::Batch { helper, .. }) => {
-                Some(Right::Helper(*helper))
-            }
+            (
+                RequiredRight::Helper,
+                Target::Helper { helper, .. } | Target::Batch { helper, .. },
+            ) => Some(Right::Helper(*helper)),
             (RequiredRight::Webhooks, _) => Some(Right::Webhooks),
             _ => None,
         }

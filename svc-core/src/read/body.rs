@@ -7,11 +7,10 @@ use super::{
     AcceptedMembers, ContentLimits, Json, JsonLimits, LinkReader, Object, Validator,
     identifiers::own_in_use,
     link::{LinkPurpose, href},
-    value_path::ValuePath,
     validate::ValidationMode,
+    value_path::ValuePath,
 };
 use crate::{
-    types::FieldType,
     draft::{RawDraft, RawPatch},
     error::{ErrorCode, Problem, PropertyPath},
     helper::{
@@ -22,6 +21,7 @@ use crate::{
     link::RecordAddress,
     model::Kind,
     schema::Constraints,
+    types::FieldType,
     value::{ClosedEnum, Identifier, Timestamp},
 };
 
@@ -327,7 +327,11 @@ impl BodyReader<'_> {
                 "The request has more than {} tags, lists and answers.",
                 self.caps.functions
             );
-            problems.push(Problem::for_properties(ErrorCode::FieldInvalid, &sent, text));
+            problems.push(Problem::for_properties(
+                ErrorCode::FieldInvalid,
+                &sent,
+                text,
+            ));
         }
         if let Some(strangers) = call.anonymous_policy {
             strangers.restrict(&mut plan);

@@ -4,8 +4,8 @@
 
 use super::{
     Json, Number,
-    value_path::ValuePath,
     value::{ValueError, apply, scalar},
+    value_path::ValuePath,
 };
 use crate::{
     error::{ErrorCode, Problem},

@@ -53,9 +53,9 @@ impl BodyReader<'_> {
                     );
                 }
                 let place = places.get(&identifier).copied().unwrap_or_default();
-                validator
-                    .problems
-                    .push(own_in_use(path.property().push_member(IDENTIFIERS).push_index(place)));
+                validator.problems.push(own_in_use(
+                    path.property().push_member(IDENTIFIERS).push_index(place),
+                ));
             }
             own = own.or(named);
         }

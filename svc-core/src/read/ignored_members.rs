@@ -167,7 +167,8 @@ impl<'a> MemberTables<'a> {
             "identifiers" | LINKS => Some(MemberRole::Part),
             // It is `null` here; otherwise the body would be a helper request.
             "person"
-                if links == AcceptedLinks::OfCreate && HelperName::for_nested_create(kind).is_some() =>
+                if links == AcceptedLinks::OfCreate
+                    && HelperName::for_nested_create(kind).is_some() =>
             {
                 Some(MemberRole::Part)
             }
@@ -248,11 +249,7 @@ impl<'a> MemberTables<'a> {
 
     /// Returns the name of a link without its prefix.
     fn plain(self, name: &str) -> &str {
-        self.bodies
-            .links
-            .dialect
-            .strip_prefix(name)
-            .unwrap_or(name)
+        self.bodies.links.dialect.strip_prefix(name).unwrap_or(name)
     }
 }
 

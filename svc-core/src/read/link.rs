@@ -146,7 +146,8 @@ impl LinkReader<'_> {
         }
         if let Some((sent, _)) = self.named(part, name) {
             return Some(
-                PropertyPath::member(sent.to_owned()).prefixed_with(&path.iter().cloned().collect()),
+                PropertyPath::member(sent.to_owned())
+                    .prefixed_with(&path.iter().cloned().collect()),
             );
         }
         is_inside(body).then(|| PropertyPath::link(name.clone()))
@@ -154,8 +155,7 @@ impl LinkReader<'_> {
 
     /// Returns a link, with or without prefix, and the name that the client sent.
     fn named<'a>(&self, place: &'a Object, name: &'a str) -> Option<(&'a str, &'a Json)> {
-        let is_relation =
-            |(sent, _): &(&str, &Json)| self.dialect.strip_prefix(sent) == Some(name);
+        let is_relation = |(sent, _): &(&str, &Json)| self.dialect.strip_prefix(sent) == Some(name);
         place
             .iter()
             .find(is_relation)

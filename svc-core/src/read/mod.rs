@@ -4,21 +4,21 @@
 //! Requirements: ERR-39.
 
 mod body;
-mod identifiers;
-mod link;
 mod constraints;
-mod value_path;
+mod identifiers;
 mod ignored_members;
+mod link;
 mod validate;
 mod value;
+mod value_path;
 
 pub use crate::json::{
     ContentLimits, Json, JsonLimits, Number, Object, merge_patch, merge_value, write_string,
 };
 pub use body::{BodyReader, HelperBodyOptions};
-pub use link::LinkReader;
 pub use constraints::AcceptedMembers;
 pub(crate) use constraints::wrong_default;
 pub(crate) use ignored_members::BodyPurpose;
 pub use ignored_members::nearest;
+pub use link::LinkReader;
 pub(crate) use validate::{MAX_PROBLEMS, Validator};

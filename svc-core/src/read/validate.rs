@@ -2,7 +2,9 @@
 //!
 //! Requirements: ERR-39.
 
-use super::{AcceptedMembers, ContentLimits, Json, Object, constraints, value_path::ValuePath, value};
+use super::{
+    AcceptedMembers, ContentLimits, Json, Object, constraints, value, value_path::ValuePath,
+};
 use crate::{
     error::{ErrorCode, Problem},
     field_set::FieldBits,

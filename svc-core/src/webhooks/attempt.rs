@@ -45,7 +45,12 @@ impl Webhook {
     /// is retried, and abandoned after the last attempt.
     ///
     /// Requirements: HOOK-11.
-    pub fn record_attempt(&mut self, event: &WebhookEvent, answered: &AttemptResult, now: Timestamp) {
+    pub fn record_attempt(
+        &mut self,
+        event: &WebhookEvent,
+        answered: &AttemptResult,
+        now: Timestamp,
+    ) {
         let place = self
             .waiting
             .iter()

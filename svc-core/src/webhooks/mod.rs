@@ -8,14 +8,14 @@
 //!
 //! Requirements: HOOK-01 to HOOK-16.
 
-mod network;
 mod attempt;
+mod network;
 mod receiver;
 mod schedule;
 mod secret;
 
-pub use network::is_public;
 pub use attempt::{AttemptResult, DeliveryAttempt, parse_retry_after};
+pub use network::is_public;
 pub use receiver::{Host, MAX_URL_LENGTH, Receiver, ReceiverPolicy};
 pub use schedule::MAX_ATTEMPTS;
 pub use secret::WebhookSecret;
@@ -26,10 +26,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     auth::Tenant,
+    backend::{ChangeKind, RecordChange, StoredWebhook, WebhookStore, WebhookWrite},
     error::{Error, Result},
     link::RecordAddress,
     model::Kind,
-    backend::{ChangeKind, RecordChange, StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp, digest},
 };
 
@@ -460,7 +460,9 @@ async fn disable<S: WebhookStore + ?Sized>(
             return Ok(false);
         }
         webhook.status = WebhookStatus::Disabled;
-        webhook.modified = now.at_least_after(Timestamp::from_micros(webhook.modified)).as_micros();
+        webhook.modified = now
+            .at_least_after(Timestamp::from_micros(webhook.modified))
+            .as_micros();
         let next = webhook.to_stored(stored.version.saturating_add(1), None, now)?;
         if store.put_webhook(tenant, &next).await? == WebhookWrite::Written {
             return Ok(true);

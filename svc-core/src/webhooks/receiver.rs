@@ -361,7 +361,9 @@ mod tests {
         assert_eq!(receiver.host, Host::Name("hooks.example.org".to_owned()));
         let receiver = Receiver::parse("https://93.184.215.14", ReceiverPolicy::PUBLIC).unwrap();
         assert_eq!((receiver.port, receiver.path.as_str()), (443, "/"));
-        let reach = ReceiverPolicy::PUBLIC.allow_http(true).allow_private_networks(true);
+        let reach = ReceiverPolicy::PUBLIC
+            .allow_http(true)
+            .allow_private_networks(true);
         let receiver = Receiver::parse("http://[::1]:3000/", reach).unwrap();
         assert_eq!(receiver.host, Host::Address(Ipv6Addr::LOCALHOST.into()));
         assert!(

@@ -63,7 +63,11 @@ mod tests {
             Some(LONGEST)
         );
         for other in [200, 400, 404, 410, 500] {
-            assert_eq!(pause_after(other, Some(Duration::from_secs(7))), None, "{other}");
+            assert_eq!(
+                pause_after(other, Some(Duration::from_secs(7))),
+                None,
+                "{other}"
+            );
         }
     }
 }

@@ -140,7 +140,10 @@ fn answers_mean_what_they_say() {
         at(0),
     );
     assert!(busy.is_idle(at(599)) && !busy.is_idle(at(600)));
-    assert_eq!(busy.to_stored(1, None, at(1)).unwrap().due_at, Some(at(600)));
+    assert_eq!(
+        busy.to_stored(1, None, at(1)).unwrap().due_at,
+        Some(at(600))
+    );
 }
 
 /// The number of waiting messages is limited. With a full list, the webhook pauses until the first
@@ -154,7 +157,10 @@ fn the_list_of_what_waits_is_bounded() {
         assert!(webhook.available_slots() > 0);
         webhook.record_attempt(&event(number), &status(500), at(number));
     }
-    assert_eq!((webhook.available_slots(), webhook.waiting.len()), (0, MAX_PENDING_RETRIES));
+    assert_eq!(
+        (webhook.available_slots(), webhook.waiting.len()),
+        (0, MAX_PENDING_RETRIES)
+    );
     let first = webhook
         .waiting
         .iter()
@@ -185,7 +191,10 @@ fn two_secrets_sign_while_one_is_changed() {
         webhook.active_secrets(at(10)).collect::<Vec<_>>(),
         [&second, &first]
     );
-    assert_eq!(webhook.active_secrets(at(10 + day)).collect::<Vec<_>>(), [&second]);
+    assert_eq!(
+        webhook.active_secrets(at(10 + day)).collect::<Vec<_>>(),
+        [&second]
+    );
     let both = webhook.signatures("msg_1", at(11), b"{}");
     assert_eq!(
         both,
@@ -197,7 +206,9 @@ fn two_secrets_sign_while_one_is_changed() {
     );
     webhook.rotate_secret(at(20)).unwrap();
     assert!(
-        !webhook.active_secrets(at(20)).any(|secret| *secret == first)
+        !webhook
+            .active_secrets(at(20))
+            .any(|secret| *secret == first)
             && webhook.active_secrets(at(20)).count() == 2
     );
 }
@@ -224,7 +235,10 @@ fn a_cursor_that_was_set_stays() {
 #[test]
 fn a_receiver_asks_for_time_in_two_ways() {
     let now = Timestamp::parse("2026-11-24T12:00:00Z").unwrap();
-    assert_eq!(parse_retry_after(" 120 ", now), Some(Duration::from_secs(2 * 60)));
+    assert_eq!(
+        parse_retry_after(" 120 ", now),
+        Some(Duration::from_secs(2 * 60))
+    );
     assert_eq!(
         parse_retry_after("Tue, 24 Nov 2026 12:01:00 GMT", now),
         Some(Duration::from_secs(60))

@@ -146,9 +146,10 @@ impl CursorCodec {
     /// would return records for a wrong page number.
     #[must_use]
     pub fn decode(&self, tenant: i64, collection: &[u8], page: &PageRequest) -> PageStart {
-        let after = page.cursor.as_deref().and_then(|text| {
-            self.read(CursorKind::Row, tenant, &binding(collection, page), text)
-        });
+        let after = page
+            .cursor
+            .as_deref()
+            .and_then(|text| self.read(CursorKind::Row, tenant, &binding(collection, page), text));
         match after {
             Some([row]) => PageStart::AfterRow(row),
             None if page.number <= 1 => PageStart::AfterRow(0),
@@ -374,7 +375,8 @@ mod tests {
             let page = PageRequest::new(number, size);
             after.map_or(page.clone(), |after| page.with_cursor(after))
         };
-        let NextPage::Cursor(after) = cursors.encode_next(1, b"people", &page(2, 25, None), Some(77))
+        let NextPage::Cursor(after) =
+            cursors.encode_next(1, b"people", &page(2, 25, None), Some(77))
         else {
             panic!("no cursor")
         };

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use sha2::{Digest, Sha256};
 use svc_core::store::{Change, RecordSet};
 use svc_core::{
+    backend::{ChangeKind, FeedEntry, FeedPage, FeedRequest, FeedResponse, RecordChange},
     context::Tenant,
     link::RecordAddress,
     model::Kind,
-    backend::{ChangeKind, FeedEntry, FeedPage, FeedRequest, FeedResponse, RecordChange},
     value::{Id, Timestamp, short_digest},
 };
 

@@ -26,17 +26,17 @@ pub mod commits;
 pub mod compare;
 pub mod cursor;
 pub mod feed;
-pub mod ordered_pages;
 pub mod hex;
-pub mod keys;
-#[cfg(feature = "testkit")]
-pub mod store_testkit;
 mod import;
+pub mod keys;
 pub mod lookup;
 pub mod memory;
 pub mod migration;
 pub mod offset_index;
+pub mod ordered_pages;
 pub mod rank_bitmap;
+#[cfg(feature = "testkit")]
+pub mod store_testkit;
 mod table;
 mod tenant_deltas;
 mod tenant_name;

@@ -171,7 +171,11 @@ mod tests {
         assert_eq!(members.nth(0), Some(1));
         assert_eq!(members.nth(975_000), Some(975_001));
         assert_eq!(members.nth(1_000_000), None);
-        assert!(members.memory_bytes() < 1 << 20, "{}", members.memory_bytes());
+        assert!(
+            members.memory_bytes() < 1 << 20,
+            "{}",
+            members.memory_bytes()
+        );
     }
 
     #[test]

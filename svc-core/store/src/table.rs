@@ -115,7 +115,10 @@ mod tests {
             }
         }
         let canvasses = KindTable::for_kind(Kind::Canvass);
-        assert_eq!(canvasses.scope_column(Kind::Person), canvasses.column("target"));
+        assert_eq!(
+            canvasses.scope_column(Kind::Person),
+            canvasses.column("target")
+        );
         assert_eq!(
             KindTable::for_kind(Kind::Petition).scope_column(Kind::Person),
             None,

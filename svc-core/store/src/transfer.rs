@@ -13,12 +13,12 @@ use svc_core::store::{
     StoredRecord, Totals,
 };
 use svc_core::{
+    backend::OutboxEntry,
     error::{Error, Result},
     helper::distinct_emails,
     json::Json,
     link::ShareNames,
     model::Kind,
-    backend::OutboxEntry,
     record::{ComputedValue, RawRecord},
     schema::{ComputedSource, FieldSpec},
     value::{Id, Timestamp},
@@ -87,9 +87,13 @@ impl ExportPosition {
     #[must_use]
     pub fn next_kind(self) -> Option<Self> {
         let kind = self.kind?;
-        let place = kinds_in_dependency_order().iter().position(|known| *known == kind)?;
+        let place = kinds_in_dependency_order()
+            .iter()
+            .position(|known| *known == kind)?;
         Some(Self {
-            kind: kinds_in_dependency_order().get(place.saturating_add(1)).copied(),
+            kind: kinds_in_dependency_order()
+                .get(place.saturating_add(1))
+                .copied(),
             row: 0,
         })
     }
@@ -226,12 +230,15 @@ impl ExportBatch {
                 stop,
             });
         }
-        self.changes
-            .extend(holders.into_iter().map(|(place, person)| Change::AddTicketHolder {
-                at: at(),
-                place,
-                person,
-            }));
+        self.changes.extend(
+            holders
+                .into_iter()
+                .map(|(place, person)| Change::AddTicketHolder {
+                    at: at(),
+                    place,
+                    person,
+                }),
+        );
         self.records = self.records.saturating_add(1);
         Ok(())
     }
@@ -306,7 +313,12 @@ mod tests {
             kinds.push(here.kind());
             position = there.next_kind();
         }
-        let expected: Vec<_> = kinds_in_dependency_order().iter().copied().map(Some).chain([None]).collect();
+        let expected: Vec<_> = kinds_in_dependency_order()
+            .iter()
+            .copied()
+            .map(Some)
+            .chain([None])
+            .collect();
         assert_eq!(kinds, expected);
         for text in ["", "people", "people:", "people:x", "unicorns:1"] {
             assert!(text.parse::<ExportPosition>().is_err(), "{text}");

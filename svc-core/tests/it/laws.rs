@@ -8,11 +8,11 @@ use svc_core::model::Kind;
 use svc_core::raw::{RawPage, RawRecord};
 use svc_core::store::{LookupKey, Store, WriteOutcome, WriteRequest};
 use svc_core::{ChangeFeed, Context, FeedRequest, FeedResponse, ListRequest, Tenant};
+use svc_store::memory::MemoryStore;
 use svc_store::store_testkit::{
     ContractViolation, NumberedPages, StoreTests, check, check_feed, check_feed_among_writers,
     check_filters, check_outgoing, check_rulebook, check_webhooks,
 };
-use svc_store::memory::MemoryStore;
 
 /// Compares the store with a second one: undo, clock and batches. Equal histories must have equal
 /// results.

@@ -188,7 +188,10 @@ fn every_operation_has_a_name_of_its_own() {
     };
     let number = || Id::from(1);
     assert_eq!(
-        id(Kind::Answer, RecordAddress::without_parent(Kind::Question, number())),
+        id(
+            Kind::Answer,
+            RecordAddress::without_parent(Kind::Question, number())
+        ),
         "create_answer"
     );
     assert_eq!(

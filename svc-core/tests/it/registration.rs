@@ -468,7 +468,10 @@ fn aut_06_anonymous_calls_are_a_switch() {
     };
     assert_eq!(
         (key(&api, &sign), key(&api, &signup)),
-        (Some(KeyRequirement::Optional), Some(KeyRequirement::Required)),
+        (
+            Some(KeyRequirement::Optional),
+            Some(KeyRequirement::Required)
+        ),
         "AUT-06, AUT-07"
     );
     let off = Api::builder(Vendor::new("a", "b"))

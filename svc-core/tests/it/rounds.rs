@@ -275,7 +275,9 @@ fn a_helper_takes_one_fetch() {
                         .or_else(|| container.is_none().then(|| json!({})));
                     plan.person = person.map(|person| draft(Kind::Person, &person, &[]));
                 }
-                if let Some((parent, container)) = helper.recorded_kind().schema().parent.zip(container) {
+                if let Some((parent, container)) =
+                    helper.recorded_kind().schema().parent.zip(container)
+                {
                     let identifiers = if place > 1 {
                         vec![format!("a:{number}-{place}")]
                     } else {

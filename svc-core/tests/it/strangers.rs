@@ -209,9 +209,9 @@ fn haf_14_triggers_without_a_key_need_a_store_that_limits_them() {
     use svc_core::{
         Api, Context, ListRequest, Result, Tenant, Vendor,
         auth::FixedKeys,
+        backend::{DeliveryOutcome, OutboxEntry},
         link::RecordAddress,
         model::Kind,
-        backend::{DeliveryOutcome, OutboxEntry},
         raw::{RawPage, RawRecord},
         store::{LookupKey, Outbox, Store, WriteOutcome, WriteRequest},
     };

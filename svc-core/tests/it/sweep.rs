@@ -82,7 +82,10 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
     );
     let stored = || {
         let answers = store.lookup_all(&one, &[Lookup::StoredResponse("anybody k".into())]);
-        matches!(answers.first(), Some((_, LookupResult::StoredResponse(Some(_)))))
+        matches!(
+            answers.first(),
+            Some((_, LookupResult::StoredResponse(Some(_))))
+        )
     };
     assert!(stored());
     let read = async || {

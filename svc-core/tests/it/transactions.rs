@@ -6,8 +6,8 @@ use std::sync::Arc;
 use http::Method;
 use serde_json::json;
 use svc_core::{
-    Error, ErrorCode, LockKey, Problem, Tenant, api::Atomicity, helper::MatchKey, model::Kind,
-    backend::SavepointAction, value::Identifier,
+    Error, ErrorCode, LockKey, Problem, Tenant, api::Atomicity, backend::SavepointAction,
+    helper::MatchKey, model::Kind, value::Identifier,
 };
 
 use crate::{

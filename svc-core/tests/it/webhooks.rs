@@ -11,9 +11,9 @@ use svc_core::{
     Api, Vendor,
     api::{Request, Response},
     auth::{Caller, FixedKeys, Identity, Operation, Right, Rights, Tenant},
+    backend::WebhookStore,
     link::Target,
     model::Kind,
-    backend::WebhookStore,
     value::Timestamp,
     webhooks::{MAX_WEBHOOKS, Webhook, disable_webhooks},
 };
@@ -437,7 +437,11 @@ async fn the_webhooks_of_a_revoked_key_are_disabled() {
         ("disabled".into(), "disabled".into(), "active".into())
     );
     let due = store
-        .list_due_webhooks(now.saturating_add(std::time::Duration::from_secs(60)), None, 100)
+        .list_due_webhooks(
+            now.saturating_add(std::time::Duration::from_secs(60)),
+            None,
+            100,
+        )
         .await
         .unwrap();
     assert_eq!(due.len(), 1, "only the active one is due");

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use records::{RowInserts, RowUpdates, place};
 use svc_core::{
-    model::Kind,
     backend::OutboxEntry,
+    model::Kind,
     store::{
         Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord, StoredRecord, StoredResponse,
         Totals,
@@ -20,10 +20,10 @@ use uuid::Uuid;
 
 use crate::{
     error::{Result, StoreError},
-    record_layout::{ALL, layout},
     pipeline::{SqlQuery, SqlValue, columns, of_tenant, values},
-    rows::{code, try_parse},
+    record_layout::{ALL, layout},
     record_sets::Removal,
+    rows::{code, try_parse},
     statements::Texts,
 };
 
@@ -116,7 +116,11 @@ impl<'a> ChangeApplier<'a> {
     }
 
     /// Adds the feed entry of a change that is added next.
-    pub(crate) fn add_feed_entries(&mut self, told: &FeedChange<'_>, time: Timestamp) -> Result<()> {
+    pub(crate) fn add_feed_entries(
+        &mut self,
+        told: &FeedChange<'_>,
+        time: Timestamp,
+    ) -> Result<()> {
         match told {
             FeedChange::Record(what, record) => {
                 self.remove();
@@ -159,7 +163,10 @@ impl<'a> ChangeApplier<'a> {
                 self.set_link(at, link, from.as_ref(), to.as_ref())?;
             }
             Change::SetSchedule { at, start, stop } => {
-                let (start, stop) = (start.map(Timestamp::as_micros), stop.map(Timestamp::as_micros));
+                let (start, stop) = (
+                    start.map(Timestamp::as_micros),
+                    stop.map(Timestamp::as_micros),
+                );
                 self.edit(at, |row| row.schedule(start, stop))?;
             }
             Change::Delete(set) => self.removal(set)?.0.delete(set),
@@ -270,7 +277,10 @@ impl<'a> ChangeApplier<'a> {
         self.made.insert((kind, record.meta().id.clone()), row);
         for identifier in &insert.identifiers {
             self.identifiers.insert(
-                (code(kind), Uuid::from_bytes(lookup::hash_identifier(identifier))),
+                (
+                    code(kind),
+                    Uuid::from_bytes(lookup::hash_identifier(identifier)),
+                ),
                 Some(row),
             );
         }
@@ -305,11 +315,16 @@ impl<'a> ChangeApplier<'a> {
             (&replace.added_identifiers, Some(row)),
         ] {
             for identifier in identifiers {
-                self.identifiers
-                    .insert((kind, Uuid::from_bytes(lookup::hash_identifier(identifier))), to);
+                self.identifiers.insert(
+                    (kind, Uuid::from_bytes(lookup::hash_identifier(identifier))),
+                    to,
+                );
             }
         }
-        for (emails, is_tied) in [(&replace.removed_emails, false), (&replace.added_emails, true)] {
+        for (emails, is_tied) in [
+            (&replace.removed_emails, false),
+            (&replace.added_emails, true),
+        ] {
             for email in emails {
                 self.emails
                     .insert((Uuid::from_bytes(lookup::hash_email(email)), row), is_tied);

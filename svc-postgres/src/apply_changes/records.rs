@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use crate::{
     error::Result,
-    record_layout::{SLOTS, layout},
     pipeline::{SqlValue, columns, of_tenant},
+    record_layout::{SLOTS, layout},
     rows::try_parse,
 };
 

@@ -6,13 +6,13 @@
 //! one hop. The rules are in the tests of this file.
 
 mod dates;
-mod parts;
 mod expiring;
+mod parts;
 mod webhooks;
 
 use dates::DateRangeStatements;
+use expiring::{of_outbox, stored_response_sql};
 use parts::{POSITION_OFFSET, arrays, columns, each, oldest, ties, totals};
-use expiring::{stored_response_sql, of_outbox};
 use svc_core::model::Kind;
 use webhooks::of_webhooks;
 
@@ -170,7 +170,8 @@ impl Texts {
                 arrays(2, types)
             )
         };
-        let [keep, expire_feed, expire_kept, tenants_to_sweep] = stored_response_sql(s, &from_ledger);
+        let [keep, expire_feed, expire_kept, tenants_to_sweep] =
+            stored_response_sql(s, &from_ledger);
         let [
             outbox,
             recall_outbox,

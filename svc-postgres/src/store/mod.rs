@@ -1,10 +1,10 @@
 //! The store: an open database, and the operations of the API. Its parts do not depend on it.
 
-mod store_impl;
-mod keys;
 mod connect_checks;
+mod keys;
 mod outbox;
 mod restore;
+mod store_impl;
 mod tenants;
 mod webhooks;
 
@@ -27,10 +27,10 @@ use svc_store::{
 use crate::{
     database::DatabaseHandle,
     error::{ConnectError, StoreError},
-    page_jumps::PageJumps,
     lease::Lookout,
     migrate,
     options::PostgresOptions,
+    page_jumps::PageJumps,
     pipeline::{SqlQuery, values},
     stats::PostgresStats,
     write_queue::WriteQueue,

@@ -24,7 +24,12 @@ use crate::{
 impl Outbox for PostgresStore {
     /// Finds entries over all tenants without a lock, and claims them tenant by tenant. A row that
     /// another process has claimed in between is no longer due.
-    async fn claim_due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
+    async fn claim_due(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        most: u32,
+    ) -> Result<ClaimedEntries> {
         let (texts, lookout) = (&self.database().texts, &self.inner.outbox);
         match lookout.may_look(self.database(), now).await? {
             Look::Now => {}

@@ -77,7 +77,9 @@ impl PostgresStore {
             "outbox",
         ] {
             let text = format!("ANALYZE {}.{table}", self.database().options.schema);
-            self.database().query_one(None, SqlQuery::control(text)).await?;
+            self.database()
+                .query_one(None, SqlQuery::control(text))
+                .await?;
         }
         Ok(())
     }

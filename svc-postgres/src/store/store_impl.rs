@@ -6,11 +6,11 @@ use async_trait::async_trait;
 use svc_core::{
     Context, ListRequest, Result, Tenant,
     auth::Caller,
+    backend::{ChangeFeed, FeedRequest, FeedResponse, Subscription},
     filter::FilterField,
     helper::PersonMatching,
     link::RecordAddress,
     model::Kind,
-    backend::{ChangeFeed, FeedRequest, FeedResponse, Subscription},
     raw::{RawPage, RawRecord},
     store::{
         self, ImportedRecord, LookupKey, LookupResult, Outbox, WriteOperation, WriteOutcome,

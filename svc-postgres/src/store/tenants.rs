@@ -88,7 +88,12 @@ impl PostgresStore {
         };
         // The process that created it may have ended before it created the ledger.
         let seq = SqlQuery::new(&*self.database().texts.seq, values![number]);
-        if self.database().query_one(Some(number), seq).await?.is_empty() {
+        if self
+            .database()
+            .query_one(Some(number), seq)
+            .await?
+            .is_empty()
+        {
             return Ok(None);
         }
         self.remember(tenant, number);

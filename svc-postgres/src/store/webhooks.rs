@@ -53,7 +53,9 @@ impl WebhookStore for PostgresStore {
 
     async fn get_webhook(&self, tenant: &Tenant, id: &Id) -> Result<Option<StoredWebhook>> {
         let (tenant, text) = (self.tenant(tenant).await?, &self.database().texts.webhook);
-        let Some(id) = id.as_uuid() else { return Ok(None) };
+        let Some(id) = id.as_uuid() else {
+            return Ok(None);
+        };
         let rows = self.of_webhooks(text, tenant, values![id]).await?;
         Ok(rows.first().map(|row| webhook(row, 0)).transpose()?)
     }
@@ -139,7 +141,10 @@ impl WebhookStore for PostgresStore {
         );
         let rows = self.database().query_one(None, query).await?;
         if is_first && rows.is_empty() && self.database().topology == Topology::Cluster {
-            let next = SqlQuery::new(&*self.database().texts.next_webhook, values![now.as_micros()]);
+            let next = SqlQuery::new(
+                &*self.database().texts.next_webhook,
+                values![now.as_micros()],
+            );
             let next = self.database().query_one(None, next).await?;
             let next: Option<i64> = next
                 .first()

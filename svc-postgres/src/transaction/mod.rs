@@ -247,7 +247,10 @@ impl DatabaseHandle {
         }
         let commit = queries.len();
         queries.push(SqlQuery::control("COMMIT"));
-        match lent.run(&queries, self.statement_timeout(progress.deadline)).await {
+        match lent
+            .run(&queries, self.statement_timeout(progress.deadline))
+            .await
+        {
             Ok(_) => {
                 lent.mark_clean();
                 self.commits.record(calls.len(), began.elapsed());
@@ -347,7 +350,9 @@ impl DatabaseHandle {
                 // Several requests of one caller have a transaction of their own, which ends here:
                 // see `Store::import_records`.
                 Err(error) if !is_alone => {
-                    return Err(StoreError::Rejected(svc_store::with_import_address(call, error)));
+                    return Err(StoreError::Rejected(svc_store::with_import_address(
+                        call, error,
+                    )));
                 }
                 Err(error) => return Ok(Err(StoreError::Rejected(error))),
             }

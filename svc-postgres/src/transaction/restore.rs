@@ -69,7 +69,12 @@ impl DatabaseHandle {
         let (batch, name, (before, mark)) = part;
         let now = Instant::now();
         let mut progress = self
-            .open(lent, tenant, &[], now.checked_add(MAX_RETRY_TIME).unwrap_or(now))
+            .open(
+                lent,
+                tenant,
+                &[],
+                now.checked_add(MAX_RETRY_TIME).unwrap_or(now),
+            )
             .await?;
         let within = self.statement_timeout(progress.deadline);
         let meta = [SqlQuery::new(&*self.texts.meta, values![name.to_owned()])];

@@ -287,7 +287,11 @@ impl Server {
         let begin = Instant::now();
         let server = Self::open(&path).await;
         fill(&server).await;
-        server.store.set_metadata("bench", VERSION).await.expect("a mark");
+        server
+            .store
+            .set_metadata("bench", VERSION)
+            .await
+            .expect("a mark");
         println!("(loaded in {:.0} s)", begin.elapsed().as_secs_f64());
         server
     }

@@ -17,10 +17,11 @@ use svc_store::{
 use crate::{
     error::{Result, StoreError},
     lookups::{ANY, holders},
-    stored_responses, outbox,
+    outbox,
     record_id::RecordId,
-    schema::{SqliteTable, table},
     record_sets,
+    schema::{SqliteTable, table},
+    stored_responses,
     tenant_deltas::store_counts,
 };
 
@@ -198,7 +199,11 @@ impl<'a> ChangeApplier<'a> {
         let sql = table.sql.set_column.get(place).map_or("", String::as_str);
         self.run(
             sql,
-            &[&self.tenant, &row, &to.map(RecordId::try_parse).transpose()?],
+            &[
+                &self.tenant,
+                &row,
+                &to.map(RecordId::try_parse).transpose()?,
+            ],
         )?;
         for (owner, is_member) in [(from, false), (to, true)] {
             if let Some(owner) = owner.filter(|_| column.is_scope) {
@@ -229,9 +234,16 @@ impl<'a> ChangeApplier<'a> {
 
     /// Removes records from every collection that they are in, and releases their identifiers.
     /// Returns how many records these are.
-    fn leave_collections(&mut self, table: &SqliteTable, set: &RecordSet, id: RecordId) -> Result<i64> {
+    fn leave_collections(
+        &mut self,
+        table: &SqliteTable,
+        set: &RecordSet,
+        id: RecordId,
+    ) -> Result<i64> {
         let scopes: Vec<Kind> = table.scopes().map(|column| column.kind).collect();
-        let mut statement = self.file.prepare_cached(&record_sets::select_set_sql(table, set))?;
+        let mut statement = self
+            .file
+            .prepare_cached(&record_sets::select_set_sql(table, set))?;
         let mut rows = statement.query((self.tenant, id))?;
         let mut gone: i64 = 0;
         let mut identified = Vec::new();
@@ -332,7 +344,12 @@ impl<'a> ChangeApplier<'a> {
         })
     }
 
-    pub(crate) fn add_ticket_holder(&self, attendance: i64, place: i64, person: RecordId) -> Result<()> {
+    pub(crate) fn add_ticket_holder(
+        &self,
+        attendance: i64,
+        place: i64,
+        person: RecordId,
+    ) -> Result<()> {
         self.run(
             "INSERT INTO holder (tenant, person, attendance, place) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING",
             &[&self.tenant, &person, &attendance, &place],
@@ -343,7 +360,9 @@ impl<'a> ChangeApplier<'a> {
     fn clear_link(&mut self, table: &SqliteTable, link: &str, to: &RecordSet) -> Result<()> {
         let id = bottom(to)?;
         if let Some(column) = table.scopes().find(|column| column.name == link) {
-            let mut statement = self.file.prepare_cached(&record_sets::select_by_link_sql(table, link, to))?;
+            let mut statement = self
+                .file
+                .prepare_cached(&record_sets::select_by_link_sql(table, link, to))?;
             let mut rows = statement.query((self.tenant, id))?;
             while let Some(row) = rows.next()? {
                 let of = Some((column.kind, row.get::<_, RecordId>(1)?));
@@ -351,7 +370,10 @@ impl<'a> ChangeApplier<'a> {
                     .push(moved(self.tenant, table, of, row.get(0)?, false));
             }
         }
-        self.run(&record_sets::clear_link_sql(table.kind, link, to), &[&self.tenant, &id])
+        self.run(
+            &record_sets::clear_link_sql(table.kind, link, to),
+            &[&self.tenant, &id],
+        )
     }
 
     fn move_holders(&self, attendance: i64, places: &[(i64, i64)]) -> Result<()> {

@@ -224,12 +224,8 @@ fn a_checkpoint_waits_for_readers() {
     let folder = tempfile::tempdir().unwrap();
     let options = SqliteOptions::new(folder.path().join("data.db"));
     let store = SqliteStore::open(options.clone().busy_timeout(Duration::from_secs(60))).unwrap();
-    let impatient = SqliteStore::open(
-        options
-            .shared()
-            .busy_timeout(Duration::from_millis(10)),
-    )
-    .unwrap();
+    let impatient =
+        SqliteStore::open(options.shared().busy_timeout(Duration::from_millis(10))).unwrap();
     let log = folder.path().join("data.db-wal");
     let runtime = runtime();
     let held = store.readers().with(|file| {

@@ -42,7 +42,9 @@ impl CollectionQuery {
         let under = match scope {
             Scope::All => None,
             Scope::Under(address) => {
-                let column = members.scope_column(address.kind).ok_or_else(Error::not_found)?;
+                let column = members
+                    .scope_column(address.kind)
+                    .ok_or_else(Error::not_found)?;
                 Some((
                     column,
                     address.kind,

@@ -115,7 +115,8 @@ fn a_snapshot_lasts_until_anybody_commits() {
 /// UND-36: snapshots of idle connections do not let the log grow, and do not prevent emptying it.
 #[test]
 fn idle_snapshots_let_the_log_be_emptied() {
-    let (store, folder) = open(|options| options.max_readers(4).busy_timeout(Duration::from_secs(60)));
+    let (store, folder) =
+        open(|options| options.max_readers(4).busy_timeout(Duration::from_secs(60)));
     let log = || {
         fs::metadata(folder.path().join("data.db-wal"))
             .unwrap()
@@ -132,7 +133,8 @@ fn idle_snapshots_let_the_log_be_emptied() {
 /// UND-36, UND-26: the log is emptied while other threads read without a pause.
 #[test]
 fn the_log_is_emptied_under_readers() {
-    let (store, folder) = open(|options| options.max_readers(4).busy_timeout(Duration::from_secs(60)));
+    let (store, folder) =
+        open(|options| options.max_readers(4).busy_timeout(Duration::from_secs(60)));
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..2 {
@@ -251,8 +253,11 @@ fn one_look_serves_a_request_and_hides_no_commit() {
 /// UND-36: no free connection within the busy timeout is 503.
 #[test]
 fn an_exhausted_pool_is_unavailable_and_recovers() {
-    let (store, _folder) =
-        open(|options| options.max_readers(2).busy_timeout(Duration::from_millis(10)));
+    let (store, _folder) = open(|options| {
+        options
+            .max_readers(2)
+            .busy_timeout(Duration::from_millis(10))
+    });
     let (taken, is_taken) = mpsc::channel();
     let leaves: Vec<_> = (0..2)
         .map(|_| {

@@ -73,8 +73,14 @@ impl ScanRecords for SqliteStore {
         most: u32,
     ) -> Result<(Vec<StoredRecord>, bool)> {
         let tenant = self.tenant(tenant)?;
-        Ok(self
-            .readers()
-            .with(|file| Ok(rows::records_after(file, tenant, kind, after, most as usize)?))?)
+        Ok(self.readers().with(|file| {
+            Ok(rows::records_after(
+                file,
+                tenant,
+                kind,
+                after,
+                most as usize,
+            )?)
+        })?)
     }
 }

@@ -1,10 +1,10 @@
 //! The store: an open data file, and the operations of the API. Its parts do not depend on it.
 
-mod store_impl;
 mod export;
 mod keys;
 mod maintenance;
 mod outbox;
+mod store_impl;
 mod tenants;
 mod webhooks;
 
@@ -14,9 +14,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use svc_core::api::ApiBuilder;
+use svc_core::backend::Notifier;
 use svc_core::helper::PersonMatching;
 use svc_core::link::ShareNames;
-use svc_core::backend::Notifier;
 use svc_core::value::Timestamp;
 use svc_core::{RevisionSource, Tenant};
 use svc_store::{

@@ -14,7 +14,12 @@ use crate::outbox;
 
 #[async_trait::async_trait]
 impl Outbox for SqliteStore {
-    async fn claim_due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
+    async fn claim_due(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        most: u32,
+    ) -> Result<ClaimedEntries> {
         // If nothing is due, nothing is written and no transaction is needed.
         let next = self.readers().with(outbox::next)?;
         if next.is_none_or(|next| next > now) {

@@ -6,13 +6,13 @@ use std::{slice, sync::Arc};
 use svc_core::{
     ListRequest, Result, Tenant,
     auth::Caller,
+    backend::{ChangeFeed, FeedRequest, FeedResponse, Subscription},
     context::Context,
     error::Error,
     filter::{FilterField, QueryPlan},
     helper::PersonMatching,
     link::{RecordAddress, Scope},
     model::Kind,
-    backend::{ChangeFeed, FeedRequest, FeedResponse, Subscription},
     raw::{RawPage, RawRecord},
     rules::decide,
     store::{
@@ -22,10 +22,10 @@ use svc_core::{
     value::Timestamp,
 };
 use svc_store::{
-    with_import_address,
     cursor::PageStart,
     feed::{FeedQuery, FeedRecorder},
     ordered_pages::OrderedPages,
+    with_import_address,
 };
 
 use super::SqliteStore;
@@ -34,9 +34,10 @@ use crate::{
     error::{self, StoreError},
     feed,
     lookups::{SqliteLookups, record},
-    ordered_pages, stored_responses,
+    ordered_pages,
     page::CollectionQuery,
     rows::{is_at, raw_at},
+    stored_responses,
     tenant_deltas::last_write_timestamp,
     writer::WriteTransaction,
 };
@@ -159,7 +160,9 @@ impl store::Store for SqliteStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<bool> {
-        let tenants = self.readers().with(|file| stored_responses::expired(file, before))?;
+        let tenants = self
+            .readers()
+            .with(|file| stored_responses::expired(file, before))?;
         if tenants.is_empty() {
             return Ok(false);
         }
@@ -207,7 +210,9 @@ impl SqliteStore {
         blame: fn(&WriteRequest, Error) -> Error,
     ) -> error::Result<WriteOutcome> {
         let (file, tally) = (job.file, &mut *job.tally);
-        let time = self.now().at_least_after(last_write_timestamp(file, tally, tenant)?);
+        let time = self
+            .now()
+            .at_least_after(last_write_timestamp(file, tally, tenant)?);
         let mut apply = ChangeApplier::new(file, tenant, tally);
         let (mut changed, mut sends, mut last) = (false, false, None);
         for call in calls {
@@ -276,7 +281,9 @@ impl SqliteStore {
             .collect();
         let (store, tenant) = (self.clone(), self.tenant(tenant)?);
         let turn = move |job: &mut WriteTransaction<'_>| {
-            store.run_transaction(job, tenant, &calls, with_import_address).map(drop)
+            store
+                .run_transaction(job, tenant, &calls, with_import_address)
+                .map(drop)
         };
         Ok(self.writer().run_for(tenant, None, turn, true).await?)
     }

@@ -14,10 +14,10 @@ use rusqlite::{Connection, ErrorCode};
 use svc_core::fair_queue::FairQueue;
 use svc_store::commits::CommitCounters;
 
-pub(crate) use crate::group_commit::WriteTransaction;
-use crate::group_commit::{QueuedWrite, TypedWrite, WriteConnection};
 use crate::error::{Result, StoreError};
 use crate::file::{FileError, io, sqlite};
+pub(crate) use crate::group_commit::WriteTransaction;
+use crate::group_commit::{QueuedWrite, TypedWrite, WriteConnection};
 use crate::options::SqliteOptions;
 use crate::read_pool::Snapshots;
 

@@ -18,8 +18,8 @@ use serde_json::{Value, json};
 use svc_core::{
     Deliver, Result, Tenant,
     api::{Api, ApiBuilder, Atomicity, Vendor},
-    helper::AnonymousPolicy,
     backend::{DeliveryOutcome, OutboxEntry, OutboxPayload},
+    helper::AnonymousPolicy,
     value::Timestamp,
 };
 use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
@@ -408,7 +408,10 @@ async fn haf_11_a_vendor_may_put_off_and_give_up() {
     served
         .sign_up(json!({"triggers": {"autoresponse": {"enabled": true}}}))
         .await;
-    let hour = served.clock.now().saturating_add(Duration::from_secs(60 * 60));
+    let hour = served
+        .clock
+        .now()
+        .saturating_add(Duration::from_secs(60 * 60));
     assert_eq!(served.send().await, Some(hour));
     served.clock.set(hour);
     assert_eq!(served.send().await, None);

@@ -20,8 +20,8 @@ use svc_core::{
 use svc_sqlite::{KeyOptions, KeyWebhooks, SqliteOptions, SqliteStore};
 use svc_store::{
     compare::{ScanRecords, StoreDigest, compare_stores},
-    store_testkit::StoreTests,
     memory::MemoryStore,
+    store_testkit::StoreTests,
     transfer::{ExportBatch, ExportPosition},
 };
 
@@ -325,7 +325,9 @@ async fn differences_are_seen_and_name_no_person() {
             let (mut memory, mut left) = (Memory::default(), changes.clone());
             left.remove(place);
             memory.commit(&tenant, &left);
-            let seen = compare_stores(&file, &memory, &tenant, |_| {}).await.unwrap();
+            let seen = compare_stores(&file, &memory, &tenant, |_| {})
+                .await
+                .unwrap();
             match change {
                 Change::Insert(insert) => {
                     let difference = seen.expect_err("a record is missing").to_string();

@@ -4,8 +4,8 @@ use crate::server::Server;
 use serde_json::{Value, json};
 use svc_core::Tenant;
 use svc_store::{
-    store_testkit::{self, ContractViolation},
     memory::MemoryStore,
+    store_testkit::{self, ContractViolation},
 };
 
 /// FLT-01, FLT-02, FLT-05, FLT-08, FLT-09, FLT-11: 5 000 filters and orders return what an

@@ -199,13 +199,19 @@ async fn chosen_tokens() {
     assert!(matches!(add(other, DEMO).await, Err(KeyError::TokenInUse)));
     for unfit in ["a b", "a\n", "ä"] {
         assert!(
-            matches!(add(tenant.clone(), unfit).await, Err(KeyError::InvalidToken)),
+            matches!(
+                add(tenant.clone(), unfit).await,
+                Err(KeyError::InvalidToken)
+            ),
             "{unfit}"
         );
     }
     for short in ["", "demo", "nineteen-characters"] {
         assert!(
-            matches!(add(tenant.clone(), short).await, Err(KeyError::TokenTooShort)),
+            matches!(
+                add(tenant.clone(), short).await,
+                Err(KeyError::TokenTooShort)
+            ),
             "{short}"
         );
     }
@@ -270,7 +276,10 @@ async fn keys_expire() {
         .unwrap();
     let [info] = store.list_keys(None).unwrap().try_into().unwrap();
     assert_eq!(
-        (info.created.as_micros(), info.revoked.map(Timestamp::as_micros)),
+        (
+            info.created.as_micros(),
+            info.revoked.map(Timestamp::as_micros)
+        ),
         (1_000_000, Some(7_000_000))
     );
 }
@@ -329,7 +338,10 @@ async fn revocation_acts_at_once() {
             .await
             .unwrap();
         assert!(whose(&store, &key.token).await.is_some());
-        store.set_metadata("round", &round.to_string()).await.unwrap();
+        store
+            .set_metadata("round", &round.to_string())
+            .await
+            .unwrap();
         assert!(whose(&store, &key.token).await.is_some());
         assert!(
             store
@@ -352,12 +364,8 @@ async fn revocation_acts_at_once_under_load() {
     let path = folder.path().join("data.db");
     let store = SqliteStore::open(SqliteOptions::new(&path)).unwrap();
     let patience = std::time::Duration::from_secs(60);
-    let other = SqliteStore::open(
-        SqliteOptions::new(&path)
-            .shared()
-            .busy_timeout(patience),
-    )
-    .unwrap();
+    let other =
+        SqliteStore::open(SqliteOptions::new(&path).shared().busy_timeout(patience)).unwrap();
     let tenant = store.ensure_tenant("t").await.unwrap();
     for round in 0..15 {
         let key = store
@@ -442,12 +450,8 @@ async fn the_second_process() {
     };
     let (id, path) = order.split_once(' ').unwrap();
     let busy_timeout = std::time::Duration::from_secs(60);
-    let store = SqliteStore::open(
-        SqliteOptions::new(path)
-            .shared()
-            .busy_timeout(busy_timeout),
-    )
-    .unwrap();
+    let store =
+        SqliteStore::open(SqliteOptions::new(path).shared().busy_timeout(busy_timeout)).unwrap();
     assert!(
         store
             .revoke_key(id, KeyWebhooks::Disable)

@@ -78,9 +78,10 @@ async fn syn_08_old_changes_expire() -> Result<(), ContractViolation> {
     let told = Arc::clone(&clock);
     let options = SqliteOptions::new(folder.path().join("data.db"))
         .change_feed_retention(Duration::from_secs(60 * 60));
-    let store =
-        SqliteStore::open(options.clock(move || Timestamp::from_micros(told.load(Ordering::SeqCst))))
-            .unwrap();
+    let store = SqliteStore::open(
+        options.clock(move || Timestamp::from_micros(told.load(Ordering::SeqCst))),
+    )
+    .unwrap();
     let tenant = store.ensure_tenant("one").await.unwrap();
     check_feed_expires(&store, &tenant, |time| {
         clock.fetch_add(i64::try_from(time.as_micros()).unwrap(), Ordering::SeqCst);

@@ -92,7 +92,11 @@ async fn a_load() {
             &[("event", Kind::Event, 8), ("person", Kind::Person, 1)],
         ),
     ];
-    server.store.import_records(&server.tenant, rows).await.unwrap();
+    server
+        .store
+        .import_records(&server.tenant, rows)
+        .await
+        .unwrap();
     let person = server.get(&format!("people/{}", id(1))).await;
     assert_eq!(
         person.json["identifiers"],

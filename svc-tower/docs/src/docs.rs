@@ -10,8 +10,8 @@ use svc_core::{api::Request, auth::Identity, link::Target};
 use svc_tower::{DocsAnswer, DocsFuture, DocsRequest, Documentation};
 
 use crate::{
-    documents::{self, DocPage, DocPages},
     document_cache::DocumentCache,
+    documents::{self, DocPage, DocPages},
     media::MediaType,
     pages::{self, MAP, SEARCH_INDEX},
 };

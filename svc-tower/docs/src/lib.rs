@@ -30,9 +30,9 @@
 )]
 
 mod docs;
+mod document_cache;
 pub mod documents;
 mod gzip;
-mod document_cache;
 mod media;
 mod pages;
 mod quality;

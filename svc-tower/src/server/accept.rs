@@ -13,8 +13,8 @@ use tokio::{
 };
 
 use super::{
-    slots::{Admission, Slot, Slots},
     monitor::ConnectionMonitor,
+    slots::{Admission, Slot, Slots},
 };
 
 /// Pause after accepting a connection has failed, for example because no file descriptor is free.

@@ -21,15 +21,15 @@ use tower_service::Service;
 
 use super::{
     accept::AcceptedConnection,
-    tracked_body::TrackedBody,
     body::RequestBody,
     limits::{ServerLimits, later},
-    monitored_stream::MonitoredStream,
     monitor::ConnectionMonitor,
+    monitored_stream::MonitoredStream,
+    tracked_body::TrackedBody,
 };
 use crate::{
-    forwarded::PeerAddr,
     body::{BodyProgress, BoxError},
+    forwarded::PeerAddr,
 };
 
 /// Serves one connection until it ends, exceeds its limits, or the server stops.

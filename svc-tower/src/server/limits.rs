@@ -51,25 +51,37 @@ impl ServerLimits {
     /// the start of the connection.
     #[must_use]
     pub fn header_timeout(self, head: Duration) -> Self {
-        Self { header_timeout: head, ..self }
+        Self {
+            header_timeout: head,
+            ..self
+        }
     }
 
     /// Sets the maximum size of the head of a request in bytes, at least 8 KiB.
     #[must_use]
     pub fn max_header_bytes(self, head_bytes: usize) -> Self {
-        Self { max_header_bytes: head_bytes, ..self }
+        Self {
+            max_header_bytes: head_bytes,
+            ..self
+        }
     }
 
     /// Sets the timeout for the body of a request, from the end of its head.
     #[must_use]
     pub fn body_timeout(self, body: Duration) -> Self {
-        Self { body_timeout: body, ..self }
+        Self {
+            body_timeout: body,
+            ..self
+        }
     }
 
     /// Sets the timeout for an idle connection, and for a client that does not read its response.
     #[must_use]
     pub fn idle_timeout(self, idle: Duration) -> Self {
-        Self { idle_timeout: idle, ..self }
+        Self {
+            idle_timeout: idle,
+            ..self
+        }
     }
 
     /// Sets the time for which a connection that closes before a whole request was read still reads
@@ -101,13 +113,19 @@ impl ServerLimits {
     /// accepted.
     #[must_use]
     pub fn shutdown_grace(self, stop_grace: Duration) -> Self {
-        Self { shutdown_grace: stop_grace, ..self }
+        Self {
+            shutdown_grace: stop_grace,
+            ..self
+        }
     }
 
     /// Sets the time after the order to stop for which accepted requests can continue.
     #[must_use]
     pub fn shutdown_timeout(self, stop: Duration) -> Self {
-        Self { shutdown_timeout: stop, ..self }
+        Self {
+            shutdown_timeout: stop,
+            ..self
+        }
     }
 
     /// Returns the maximum number of connections.
@@ -172,9 +190,18 @@ mod tests {
     #[test]
     fn und_42_the_server_waits_ten_thirty_and_seventy_five_seconds() {
         let limits = ServerLimits::default();
-        let seconds = [limits.header_timeout, limits.body_timeout, limits.idle_timeout].map(|limit| limit.as_secs());
+        let seconds = [
+            limits.header_timeout,
+            limits.body_timeout,
+            limits.idle_timeout,
+        ]
+        .map(|limit| limit.as_secs());
         assert_eq!(
-            (seconds, limits.max_connections, limits.connections_per_address),
+            (
+                seconds,
+                limits.max_connections,
+                limits.connections_per_address
+            ),
             ([10, 30, 75], 900, 256)
         );
     }

@@ -80,14 +80,14 @@
 //! Requirements: UND-17, UND-42.
 
 mod accept;
-mod tracked_body;
 mod body;
 mod connection;
 mod limits;
-mod slots;
-mod shutdown;
-mod monitored_stream;
 mod monitor;
+mod monitored_stream;
+mod shutdown;
+mod slots;
+mod tracked_body;
 
 use std::{
     convert::Infallible,
@@ -229,7 +229,9 @@ impl<S> Server<S> {
         }
         let now = Instant::now();
         stopping.send_replace(Some(now));
-        while let Ok(accepted) = timeout_at(later(now, limits.shutdown_grace), acceptor.next()).await {
+        while let Ok(accepted) =
+            timeout_at(later(now, limits.shutdown_grace), acceptor.next()).await
+        {
             tokio::spawn(serve(
                 accepted,
                 service.clone(),

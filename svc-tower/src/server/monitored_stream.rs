@@ -13,8 +13,8 @@ use tokio::{
 };
 
 use super::{
-    slots::Slot,
     monitor::{CloseMode, ConnectionMonitor},
+    slots::Slot,
 };
 
 /// Maximum number of bytes that a connection that closes early still reads.

@@ -98,7 +98,9 @@ impl UnsavedResults {
 
     /// Returns whether the results must be stored now.
     fn are_due(&self, webhook: &Webhook, now: Timestamp) -> bool {
-        let is_old = self.since.is_some_and(|since| since.saturating_add(GATHER) <= now);
+        let is_old = self
+            .since
+            .is_some_and(|since| since.saturating_add(GATHER) <= now);
         let is_special =
             webhook.failing_since.is_some() || self.parts.iter().any(|(part, ..)| part.is_lost);
         is_old || is_special || self.messages >= MOST_GATHERED
@@ -189,7 +191,10 @@ impl WorkerContext {
                     slot
                 };
                 let now = (self.now)();
-                if held.leased.is_none_or(|until| until < now.saturating_add(LEAST)) {
+                if held
+                    .leased
+                    .is_none_or(|until| until < now.saturating_add(LEAST))
+                {
                     version = version.saturating_add(1);
                     if !self.write_leased(held, outcomes).await? {
                         return Ok(false);
@@ -281,12 +286,10 @@ impl WorkerContext {
     }
 
     /// Stores a webhook. Renews its lease if it has one.
-    async fn save(
-        &self,
-        held: &mut LeasedWebhook,
-        outcomes: &mut UnsavedResults,
-    ) -> Result<bool> {
-        let leased = held.leased.map(|_| (self.now)().saturating_add(LEASE_DURATION));
+    async fn save(&self, held: &mut LeasedWebhook, outcomes: &mut UnsavedResults) -> Result<bool> {
+        let leased = held
+            .leased
+            .map(|_| (self.now)().saturating_add(LEASE_DURATION));
         self.write(held, outcomes, leased).await
     }
 

@@ -13,8 +13,8 @@ use svc_core::value::{Id, Timestamp};
 use svc_sqlite::{SqliteOptions, SqliteStore};
 use svc_store::keys::{KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation};
 
-use super::data_errors::about_file;
 use super::cli::KeyAction;
+use super::data_errors::about_file;
 use super::database::{DemoStore, open_beside};
 use super::load::SeedLoad;
 use super::location::DataLocation;

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use svc_core::api::ApiBuilder;
 use svc_core::auth::{Authenticator, TenantResolver};
+use svc_core::backend::WebhookStore;
 use svc_core::error::{Error, Result};
 use svc_core::link::{RecordAddress, ShareNames};
-use svc_core::backend::WebhookStore;
 use svc_core::raw::RawRecord;
 use svc_core::store::{ImportedRecord, Store};
 use svc_core::{ChangeFeed, Context, RevisionSource, Tenant};

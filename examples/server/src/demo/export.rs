@@ -5,9 +5,9 @@ use svc_docs::documents::{capabilities, json_schema, json_schema_names, openapi}
 use super::cli::{ExportDocument, ServerArgs};
 use super::database::DemoStore;
 use super::delivery::LogOnlyDelivery;
-use super::service::service;
 use super::run::write;
 use super::scratch::Scratch;
+use super::service::service;
 use super::settings::ServerSettings;
 use super::startup_error::StartupError;
 

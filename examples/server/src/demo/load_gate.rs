@@ -121,8 +121,8 @@ where
             if gate.pass(patience).await {
                 return service.call(request).await;
             }
-            let mut response =
-                service.unavailable_response(&request, Duration::from_secs(patience.as_secs().max(1)));
+            let mut response = service
+                .unavailable_response(&request, Duration::from_secs(patience.as_secs().max(1)));
             // The body of the request was not read.
             response
                 .headers_mut()

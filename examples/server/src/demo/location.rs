@@ -9,8 +9,8 @@ use svc_postgres::StatementMode;
 use svc_sqlite::remove_data_file;
 use tokio_postgres::config::Host;
 
-use super::data_errors::{about_file, about_server};
 use super::cli::{DatabaseUrl, ServerArgs, StatementModeArg};
+use super::data_errors::{about_file, about_server};
 use super::paths::{KeysFile, cache_folder, data_file};
 use super::startup_error::StartupError;
 

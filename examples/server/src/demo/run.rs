@@ -19,23 +19,23 @@ use super::address::ListenAddress;
 use super::banner::Banner;
 use super::check as data_check;
 use super::cli::{Cli, Command, ServerArgs};
+use super::commands;
 use super::copy;
 use super::data::Data;
 use super::database::DemoStore;
 use super::delivery::LogOnlyDelivery;
 use super::export::export;
-use super::load_gate::LoadGate;
-use super::webhooks;
 use super::import;
-use super::service::{also_withheld, check, dialect, service};
-use super::commands;
 use super::load::SeedLoad;
+use super::load_gate::LoadGate;
 use super::location::{self, DataLocation};
 use super::monitor::{Monitor, MonitoredService};
+use super::service::{also_withheld, check, dialect, service};
 use super::settings::ServerSettings;
 use super::shutdown::ShutdownFlag;
-use super::top;
 use super::startup_error::StartupError;
+use super::top;
+use super::webhooks;
 
 /// Time for which a request waits for the data of a new file before it gets 503.
 const LOAD_PATIENCE: Duration = Duration::from_secs(10);
@@ -81,7 +81,9 @@ async fn run(cli: Cli) -> Result<(), StartupError> {
     let options = &cli.options;
     match cli.command {
         None => run_server(options).await,
-        Some(Command::Keys { action }) => commands::manage(&DataLocation::of(options)?, action).await,
+        Some(Command::Keys { action }) => {
+            commands::manage(&DataLocation::of(options)?, action).await
+        }
         Some(Command::Hooks { tenant, action }) => webhooks::manage(options, &tenant, action).await,
         Some(Command::Backup { to }) => commands::backup(&DataLocation::of(options)?, &to).await,
         Some(Command::Check) => data_check::run(&DataLocation::of(options)?),

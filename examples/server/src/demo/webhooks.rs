@@ -13,9 +13,9 @@ use svc_core::value::Id;
 use super::cli::{ServerArgs, WebhookAction};
 use super::database::DemoStore;
 use super::delivery::LogOnlyDelivery;
-use super::service::service;
 use super::location::DataLocation;
 use super::run::say;
+use super::service::service;
 use super::settings::ServerSettings;
 use super::startup_error::StartupError;
 

@@ -231,8 +231,8 @@ fn failing() -> Report {
         let api = api.build().expect("an API");
         let mut declaration = svc_core::api::capabilities(&api, api.base_url());
         declaration.behaviours.push("fault_injection".to_owned());
-        let target =
-            InProcess::new(SvcService::new(api).mounted_at("/api/v1")).base_url("http://localhost/api/v1/");
+        let target = InProcess::new(SvcService::new(api).mounted_at("/api/v1"))
+            .base_url("http://localhost/api/v1/");
         let suite = Suite::new(target)
             .declaration(declaration)
             .keys(Keys::primary(key))
@@ -300,7 +300,12 @@ fn matrix() -> PathBuf {
 /// Returns the third column of the matrix: the first run that observed a requirement, and the
 /// number of runs that did.
 fn seen(reports: &[(String, Report)], id: &str) -> String {
-    let saw = |report: &&(String, Report)| report.1.requirement(id).is_some_and(|row| row.observations > 0);
+    let saw = |report: &&(String, Report)| {
+        report
+            .1
+            .requirement(id)
+            .is_some_and(|row| row.observations > 0)
+    };
     reports
         .iter()
         .find(saw)

@@ -64,7 +64,9 @@ impl Layout for VerbLayout {
             }
             ["of", above, ids, kind] => {
                 let (above, kind) = (address(above, ids)?, Kind::from_plural(kind)?);
-                kind.schema().scope_kinds().find(|scope| *scope == above.kind)?;
+                kind.schema()
+                    .scope_kinds()
+                    .find(|scope| *scope == above.kind)?;
                 Target::Collection {
                     kind,
                     scope: Scope::Under(above),
@@ -103,9 +105,11 @@ fn record(address: &RecordAddress) -> String {
 fn address(kind: &str, ids: &str) -> Option<RecordAddress> {
     let kind = Kind::from_plural(kind)?;
     match (kind.schema().path_parent, ids.split_once('.')) {
-        (Some(_), Some((parent, id))) => {
-            Some(RecordAddress::with_parent(kind, Id::new(parent)?, Id::new(id)?))
-        }
+        (Some(_), Some((parent, id))) => Some(RecordAddress::with_parent(
+            kind,
+            Id::new(parent)?,
+            Id::new(id)?,
+        )),
         (None, None) => Some(RecordAddress::without_parent(kind, Id::new(ids)?)),
         _ => None,
     }

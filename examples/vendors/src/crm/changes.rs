@@ -6,8 +6,8 @@
 //! that numbers are committed in order. The number is also the version of the row.
 
 use async_trait::async_trait;
-use svc_core::model::{Kind, Person, Petition, Signature, Tag, Tagging};
 use svc_core::backend::{ChangeKind, FeedEntry, FeedPage, RecordChange};
+use svc_core::model::{Kind, Person, Petition, Signature, Tag, Tagging};
 use svc_core::{
     ChangeFeed, Context, FeedRequest, FeedResponse, Result, link::RecordAddress, value::Timestamp,
 };
@@ -93,7 +93,9 @@ impl FeedTable {
     fn address(&self, row: &Row) -> Result<RecordAddress> {
         let no = row.get::<i64>("row_no")?.into();
         Ok(match self.above {
-            Some(_) => RecordAddress::with_parent(self.kind, row.get::<i64>("above_no")?.into(), no),
+            Some(_) => {
+                RecordAddress::with_parent(self.kind, row.get::<i64>("above_no")?.into(), no)
+            }
             None => RecordAddress::without_parent(self.kind, no),
         })
     }

@@ -8,7 +8,7 @@ use svc_core::model::{
 };
 use svc_core::record::{ComputedValue, Meta};
 use svc_core::value::{ClosedEnum, FlexEnum};
-use svc_core::{Record, Result, helper::MatchKey, backend::FindKey};
+use svc_core::{Record, Result, backend::FindKey, helper::MatchKey};
 
 use super::client::{Param, Row, Transaction};
 

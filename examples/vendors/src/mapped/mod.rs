@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 use svc_core::{
     Api, Deliver, Tenant, Vendor,
     auth::{Authenticator, CachedAuthenticator, Caller, Credentials, Rights},
-    model::Kind,
     backend::{DeliveryOutcome, OutboxEntry, OutboxPayload},
+    model::Kind,
 };
 use svc_sql::{
     Database, ListMapping, MappedStore, Mapping, MappingError, Statement, TableMapping,

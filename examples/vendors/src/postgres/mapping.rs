@@ -3,7 +3,7 @@
 use svc_core::model::{
     Attendance, Event, Kind, Person, Resource, Tag, Tagging, attendance, tagging,
 };
-use svc_core::{field_set::LinkKey, helper::MatchKey, backend::FindKey};
+use svc_core::{backend::FindKey, field_set::LinkKey, helper::MatchKey};
 
 /// A link, its column, and the kind and the table of its target.
 pub(super) type Link<R> = (LinkKey<R>, &'static str, Kind, &'static str);

@@ -182,7 +182,9 @@ impl<R: Mapped> Update<R> for Crm {
             &sql,
             &[
                 &id,
-                &cx.received_at.at_least_after(known.meta().modified).to_string(),
+                &cx.received_at
+                    .at_least_after(known.meta().modified)
+                    .to_string(),
                 &sent.map(texts),
                 &fields,
             ],

@@ -2,16 +2,16 @@
 //!
 //! Requirements: AUT-01 to AUT-08.
 
-mod fixed_keys;
 mod cached;
+mod fixed_keys;
 mod tenant;
 
 use std::{collections::BTreeSet, fmt, str::FromStr, sync::Arc};
 
 use async_trait::async_trait;
 
-pub use fixed_keys::FixedKeys;
 pub use cached::CachedAuthenticator;
+pub use fixed_keys::FixedKeys;
 pub use tenant::Tenant;
 
 pub use crate::names::Operation;

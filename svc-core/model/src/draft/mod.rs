@@ -7,12 +7,12 @@ pub(crate) mod raw;
 use std::{fmt, marker::PhantomData};
 
 use crate::{
-    types::MemberWriter,
     field_set::{FieldKey, FieldSet, LinkKey},
     json::{Json, Object},
     link::{RecordAddress, ShareNames},
     model::Resource,
     record::Record,
+    types::MemberWriter,
     value::{Id, Identifier, Timestamp},
 };
 
@@ -279,11 +279,11 @@ pub(crate) fn to_object<R: Resource>(record: &R) -> Object {
 mod tests {
     use super::*;
     use crate::{
-        types::StringMap,
         model::{
             Kind, Person,
             shared::{Geocode, PostalAddress},
         },
+        types::StringMap,
     };
 
     /// CRU-15: a store may contain values from earlier versions that no client could send today. A

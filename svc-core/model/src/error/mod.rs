@@ -1,14 +1,14 @@
 //! Errors: the closed list of error codes (Annex C), the problems of a request, and the error type
 //! of backends.
 
-mod code;
 mod backend_error;
+mod code;
 mod property_path;
 
 use std::borrow::Cow;
 
-pub use code::ErrorCode;
 pub use backend_error::{Error, ErrorKind, Result};
+pub use code::ErrorCode;
 pub use property_path::{PathSegment, PropertyPath};
 
 /// One problem of a request: an `ErrorDescription` of the specification.

@@ -3,8 +3,8 @@
 //!
 //! Requirements: CAP-04, CAP-06.
 
-mod path;
 mod partial;
+mod path;
 
 use std::{fmt, marker::PhantomData};
 
@@ -13,9 +13,9 @@ use crate::{
     schema::{Constraint, Constraints, FieldSpec, LinkTarget, ObjectSchema},
 };
 
-pub use path::FieldPath;
 pub use partial::PartialField;
 pub(crate) use partial::{object_in, place_in};
+pub use path::FieldPath;
 
 /// A field of a kind, identified by its position in the table.
 pub struct FieldKey<R> {

@@ -7,8 +7,8 @@
 //!
 //! Requirements: FLT-01 to FLT-12.
 
-mod matches;
 mod lexer;
+mod matches;
 mod parse;
 mod query_plan;
 #[cfg(test)]

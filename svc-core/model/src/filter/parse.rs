@@ -8,8 +8,8 @@
 //! ```
 
 use super::{
-    Comparison, MAX_DEPTH, FilterError, FilterExpr, FilterField, FilterValue, MAX_FILTER_BYTES, MAX_VALUES,
-    Operator,
+    Comparison, FilterError, FilterExpr, FilterField, FilterValue, MAX_DEPTH, MAX_FILTER_BYTES,
+    MAX_VALUES, Operator,
     lexer::{Token, tokens},
     one_of,
 };

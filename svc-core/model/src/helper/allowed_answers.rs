@@ -76,7 +76,11 @@ impl AllowedAnswers {
         for (at, key) in keys.iter().enumerate() {
             if !self.keys.contains(key) {
                 let code = ErrorCode::ResponseKeyDoesNotExist;
-                problems.push(Problem::new(code, responses().push_index(at), code.meaning()));
+                problems.push(Problem::new(
+                    code,
+                    responses().push_index(at),
+                    code.meaning(),
+                ));
             }
         }
         match self.question_type {
@@ -101,7 +105,12 @@ impl AllowedAnswers {
     pub fn wrong_value(&self, value: Option<&str>, place: &PropertyPath) -> Option<Problem> {
         let is_missing = value.is_none_or(|value| value.trim().is_empty());
         let text = "{property} is required: it contains the answer to a Paragraph question.";
-        (is_missing && self.question_type == Some(QuestionType::Paragraph))
-            .then(|| Problem::new(ErrorCode::FieldRequired, place.clone().push_member("value"), text))
+        (is_missing && self.question_type == Some(QuestionType::Paragraph)).then(|| {
+            Problem::new(
+                ErrorCode::FieldRequired,
+                place.clone().push_member("value"),
+                text,
+            )
+        })
     }
 }

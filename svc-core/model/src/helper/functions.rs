@@ -3,10 +3,10 @@
 //! Requirements: HAF-01 to HAF-13.
 
 use crate::{
-    types::{closed_enum, object},
     error::{ErrorCode, Problem, PropertyPath},
     model::Kind,
     schema::FieldRule,
+    types::{closed_enum, object},
     value::{ClosedEnum, Id, Identifier},
 };
 

@@ -6,16 +6,17 @@
 //! Requirements: HLP-01 to HLP-23.
 
 mod allowed_answers;
+mod anonymous_policy;
 mod functions;
 mod matching;
 mod name;
 mod outcome;
-mod request;
 pub(crate) mod raw;
-mod anonymous_policy;
+mod request;
 
 #[doc(hidden)]
 pub use allowed_answers::{AllowedAnswers, answer_draft};
+pub use anonymous_policy::AnonymousPolicy;
 #[doc(hidden)]
 pub use functions::GroupKind;
 pub use functions::{
@@ -35,8 +36,7 @@ pub use name::{
     RecordSignature, RecordSubmission, Schedule,
 };
 pub use outcome::{EntryStatus, HelperOutcome, ReportEntry};
-pub use request::{HelperRequest, ScheduleChange};
 pub use raw::{RawHelperOutcome, RawHelperRequest};
-pub use anonymous_policy::AnonymousPolicy;
+pub use request::{HelperRequest, ScheduleChange};
 
 pub use crate::names::HelperName;

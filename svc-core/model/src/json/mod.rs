@@ -4,8 +4,8 @@
 //! Requirements: UND-27.
 
 mod access;
-mod content_limits;
 mod check;
+mod content_limits;
 mod member_filter;
 mod merge;
 mod number;
@@ -19,11 +19,11 @@ pub(crate) mod tests;
 
 use std::fmt;
 
+#[doc(hidden)]
+pub use check::{is_items, is_members};
 pub use content_limits::ContentLimits;
 #[doc(hidden)]
 pub use content_limits::weight;
-#[doc(hidden)]
-pub use check::{is_items, is_members};
 #[doc(hidden)]
 pub use member_filter::{MemberAction, MemberFilter};
 pub use merge::{merge_patch, merge_value};

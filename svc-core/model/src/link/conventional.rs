@@ -223,10 +223,13 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
         [collection, id] => {
             let kind = Kind::from_plural(collection)?;
             // Of the nested kinds, only a few have a short path. Requirements: COL-05.
-            let addressed =
-                kind.schema().has_collection() || kind.schema().has_feature(KindFeature::HasShortAddress);
+            let addressed = kind.schema().has_collection()
+                || kind.schema().has_feature(KindFeature::HasShortAddress);
             addressed.then_some(())?;
-            Some(Target::Record(RecordAddress::without_parent(kind, Id::new(id)?)))
+            Some(Target::Record(RecordAddress::without_parent(
+                kind,
+                Id::new(id)?,
+            )))
         }
         [collection, id, below] => {
             let Target::Record(parent) = route_segments(&[collection, id])? else {

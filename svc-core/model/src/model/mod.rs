@@ -4,10 +4,10 @@ pub mod shared;
 
 pub use crate::names::{Kind, PerKind};
 use crate::{
-    types::{FieldType, MemberWriter},
     json::Object,
     names::kinds,
     schema::KindSchema,
+    types::{FieldType, MemberWriter},
 };
 
 /// A kind as a Rust type: a struct whose optional fields are those of the table.
@@ -138,7 +138,12 @@ mod tests {
         for kind in Kind::ALL {
             let schema = kind.schema();
             for field in schema.fields.fields {
-                assert!(!field.requirement.is_empty(), "{}.{}", schema.singular, field.name);
+                assert!(
+                    !field.requirement.is_empty(),
+                    "{}.{}",
+                    schema.singular,
+                    field.name
+                );
             }
             for link in schema.links {
                 assert!(

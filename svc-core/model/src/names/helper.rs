@@ -97,7 +97,8 @@ impl HelperName {
     /// Returns the helper that records a kind of action under its container.
     #[must_use]
     pub fn for_recorded_kind(kind: Kind) -> Option<Self> {
-        let records = |helper: &&Self| helper.recorded_kind() == kind && helper.container_kind().is_some();
+        let records =
+            |helper: &&Self| helper.recorded_kind() == kind && helper.container_kind().is_some();
         Self::ALL
             .iter()
             .copied()

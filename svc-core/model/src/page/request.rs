@@ -194,8 +194,9 @@ impl PageRequest {
             None => default,
             Some(text) => counting(text).unwrap_or_else(|| {
                 let text = "{property} must be a whole number greater than 0.";
-                problems
-                    .push(Problem::new(ErrorCode::PageInvalid, name, text).with_hint("^[1-9][0-9]*$"));
+                problems.push(
+                    Problem::new(ErrorCode::PageInvalid, name, text).with_hint("^[1-9][0-9]*$"),
+                );
                 default
             }),
         };

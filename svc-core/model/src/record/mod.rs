@@ -8,12 +8,12 @@ use std::marker::PhantomData;
 use bytes::Bytes;
 
 use crate::{
-    types::MemberWriter,
     field_set::{FieldKey, LinkKey},
     json::{Json, write_string},
     link::{LinkValue, RecordAddress, ShareNames, is_relation_name},
     model::{Kind, Resource},
     schema::ComputedSource,
+    types::MemberWriter,
     value::{Amount, Id, Identifier, Timestamp},
 };
 

@@ -241,7 +241,11 @@ impl RawRecord {
     /// Requirements: COL-19.
     #[must_use]
     pub fn address(&self) -> RecordAddress {
-        let parent = self.kind.schema().path_parent.and_then(|_| self.parent().cloned());
+        let parent = self
+            .kind
+            .schema()
+            .path_parent
+            .and_then(|_| self.parent().cloned());
         RecordAddress {
             kind: self.kind,
             id: self.meta.id.clone(),

@@ -160,7 +160,10 @@ impl Constraint {
         self.default = self.default.take().or(other.default);
         self.min = self.min.max(other.min);
         self.max = [self.max, other.max].into_iter().flatten().min();
-        self.max_length = [self.max_length, other.max_length].into_iter().flatten().min();
+        self.max_length = [self.max_length, other.max_length]
+            .into_iter()
+            .flatten()
+            .min();
         self.members.merge(other.members);
     }
 }

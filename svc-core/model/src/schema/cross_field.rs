@@ -96,7 +96,10 @@ impl<'a> RecordValidator<'a> {
 
     /// Reports a problem between fields.
     pub fn report(&mut self, code: ErrorCode, properties: &[&str], description: &str) {
-        self.problems
-            .push(Problem::for_properties(code, properties, description.to_owned()));
+        self.problems.push(Problem::for_properties(
+            code,
+            properties,
+            description.to_owned(),
+        ));
     }
 }

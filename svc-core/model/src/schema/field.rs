@@ -107,9 +107,10 @@ impl ComputedSource {
     #[must_use]
     pub const fn summed_kind(self) -> Option<Kind> {
         match self {
-            Self::Count(kind) | Self::Accepted(kind) | Self::SummedCount(kind) | Self::SummedAmount(kind) => {
-                Some(kind)
-            }
+            Self::Count(kind)
+            | Self::Accepted(kind)
+            | Self::SummedCount(kind)
+            | Self::SummedAmount(kind) => Some(kind),
             Self::Clock
             | Self::AlwaysZero
             | Self::Relation(_)

@@ -105,7 +105,10 @@ impl ReferenceSpec {
     #[must_use]
     pub fn container_link(&self) -> Option<&'static str> {
         let schema = self.kind.schema();
-        schema.path_parent.and(schema.parent).filter(|_| self.is_link)
+        schema
+            .path_parent
+            .and(schema.parent)
+            .filter(|_| self.is_link)
     }
 
     pub(super) fn all_of(schema: &'static KindSchema) -> Vec<Self> {

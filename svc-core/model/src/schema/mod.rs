@@ -3,21 +3,21 @@
 //! [`resource!`](crate::describe) and `object!` generate this data. Validation, rendering, routing,
 //! the capability document, the documentation and test generators read it.
 
+mod constraints;
 mod cross_field;
 mod field;
-mod link;
-mod constraints;
 mod field_index;
+mod link;
 mod share_names;
 
 use std::sync::LazyLock;
 
 use field_index::FieldIndex;
 
+pub use constraints::{Constraint, Constraints};
 pub use cross_field::RecordValidator;
 pub use field::{ComputedSource, FieldMode, FieldRule, FieldSpec, ValueType};
 pub use link::{LinkSpec, LinkTarget, LinkWrite, OnDelete, ReferenceSpec};
-pub use constraints::{Constraint, Constraints};
 pub use share_names::ShareNames;
 
 use crate::{
@@ -509,7 +509,8 @@ mod tests {
                         "only common fields: {}",
                         field.name
                     );
-                    let is_total = source == ComputedSource::AlwaysZero || source.summed_kind().is_some();
+                    let is_total =
+                        source == ComputedSource::AlwaysZero || source.summed_kind().is_some();
                     assert!(
                         top || is_total,
                         "`fill_nested_computed` writes 0 for {}",

@@ -34,8 +34,8 @@
 //! default never). It also declares what happens to the record when the linked record is deleted:
 //! `cascade`, `restrict` or `clear`, the default.
 
-mod field_type;
 mod field_mode;
+mod field_type;
 
 pub use field_type::{FieldType, MemberWriter, OneOrMany, RecordReference, StringMap, TextFlag};
 

@@ -211,7 +211,12 @@ impl<T> ActionMatch<T> {
     }
 
     /// An action in another container, or a second one in this container, is a problem.
-    fn add_match(&mut self, found: Option<T>, place: Option<usize>, raw: fn(&T) -> (&Id, Option<&Id>)) {
+    fn add_match(
+        &mut self,
+        found: Option<T>,
+        place: Option<usize>,
+        raw: fn(&T) -> (&Id, Option<&Id>),
+    ) {
         let Some(found) = found else { return };
         let (id, parent) = raw(&found);
         match &self.recorded {

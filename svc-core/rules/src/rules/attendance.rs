@@ -252,7 +252,9 @@ fn check_tickets(
             continue;
         };
         let Some(level) = by_title.get(title(ticket)).copied() else {
-            let property = PropertyPath::member("tickets").push_index(place).push_member("title");
+            let property = PropertyPath::member("tickets")
+                .push_index(place)
+                .push_member("title");
             let text = "The event has no ticket level with the title in {property}.";
             problems.push(Problem::new(
                 ErrorCode::TicketLevelDoesNotExist,

@@ -33,8 +33,11 @@ pub trait RuleContext {
     /// Returns the whole record.
     fn record(&mut self, key: &LookupKey) -> RuleResult<Option<StoredRecord>>;
     /// Returns the answers of a person to these questions, or none if they cannot be determined.
-    fn find_answers(&mut self, person: &Id, questions: Vec<LookupKey>)
-    -> RuleResult<Vec<StoredRecord>>;
+    fn find_answers(
+        &mut self,
+        person: &Id,
+        questions: Vec<LookupKey>,
+    ) -> RuleResult<Vec<StoredRecord>>;
     /// Creates a record, or returns the existing one with `false`.
     ///
     /// Requirements: UND-38.

@@ -22,7 +22,10 @@ use crate::{
 impl StoreRuleContext<'_> {
     /// Creates a record outside of a helper request. In a helper request the lookups were executed
     /// before, once each.
-    pub(super) fn create_standalone(&mut self, draft: &RawDraft) -> RuleResult<(StoredRecord, bool)> {
+    pub(super) fn create_standalone(
+        &mut self,
+        draft: &RawDraft,
+    ) -> RuleResult<(StoredRecord, bool)> {
         let draft = &self.below(draft)?;
         if draft.kind == Kind::Answer
             && let Some(question) = draft.container().cloned()

@@ -34,9 +34,11 @@ impl StoreRuleContext<'_> {
                     && self.ledger.count(*member, kind, id)? > 0
                 {
                     let text = format!("The {} still has {}.", kind.singular(), member.plural());
-                    return Err(
-                        Error::invalid(Problem::for_request(ErrorCode::HasDependents, text)).into(),
-                    );
+                    return Err(Error::invalid(Problem::for_request(
+                        ErrorCode::HasDependents,
+                        text,
+                    ))
+                    .into());
                 }
             }
         }

@@ -24,7 +24,8 @@ impl StoreRuleContext<'_> {
                 fields,
             });
         }
-        self.ledger.change(Change::ErasePersonTraces(person.clone()));
+        self.ledger
+            .change(Change::ErasePersonTraces(person.clone()));
         Ok(())
     }
 }

@@ -142,7 +142,10 @@ fn respond<G: RuleContext>(
             let question = ground.record(unknown.key())?;
             let names = ground.share_names();
             let question = question.map(|it| {
-                Ok::<_, Error>((it.location(), AllowedAnswers::of(&it.record.to_fields(names)?)))
+                Ok::<_, Error>((
+                    it.location(),
+                    AllowedAnswers::of(&it.record.to_fields(names)?),
+                ))
             });
             unknown.insert(question.transpose()?)
         }
@@ -284,5 +287,9 @@ fn needs_person(property: impl Into<PropertyPath>) -> EntryStatus {
 /// Requirements: HAF-08.
 fn unknown_question(response: &AnswerInput) -> Problem {
     let code = ErrorCode::QuestionDoesNotExist;
-    Problem::new(code, response.path.clone().push_member("question"), code.meaning())
+    Problem::new(
+        code,
+        response.path.clone().push_member("question"),
+        code.meaning(),
+    )
 }

@@ -81,7 +81,10 @@ pub fn help<G: RuleContext>(
         };
         match action::record(ground, draft, by, plan).map_err(|pause| pause.within(&part)) {
             Ok((action, is_new)) => {
-                outcome.entry(plan.helper.recorded_kind(), EntryStatus::from_is_new(is_new));
+                outcome.entry(
+                    plan.helper.recorded_kind(),
+                    EntryStatus::from_is_new(is_new),
+                );
                 is_repeat = !is_new;
                 recorded = Some(action);
             }

@@ -82,7 +82,11 @@ impl StoreRuleContext<'_> {
     }
 
     /// Records who holds which ticket of an attendance.
-    pub(super) fn add_ticket_holder(&mut self, attendance: &StoredRecord, holders: Vec<(usize, Id)>) {
+    pub(super) fn add_ticket_holder(
+        &mut self,
+        attendance: &StoredRecord,
+        holders: Vec<(usize, Id)>,
+    ) {
         for (place, person) in holders {
             let place = i64::try_from(place).unwrap_or(i64::MAX);
             self.ledger.change(Change::AddTicketHolder {

@@ -8,17 +8,17 @@
 mod action;
 mod answer;
 mod attendance;
-mod limits;
+mod context;
 mod create;
 mod delete;
 mod donation;
 mod erase;
-mod initial_lookups;
 mod functions;
-mod context;
 mod helper;
 mod holders;
 mod idempotency;
+mod initial_lookups;
+mod limits;
 mod lists;
 mod person;
 mod repair;
@@ -28,15 +28,15 @@ mod update;
 
 pub use action::{recorded, without_claimed_identifiers};
 #[doc(hidden)]
-pub use limits::exceeded_limits;
+pub use context::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy};
 pub use delete::removal;
+#[doc(hidden)]
+pub use helper::help;
 #[doc(hidden)]
 pub use initial_lookups::first_keys;
 pub use initial_lookups::{initial_lookups, initial_lookups_one_per_person};
 #[doc(hidden)]
-pub use context::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy};
-#[doc(hidden)]
-pub use helper::help;
+pub use limits::exceeded_limits;
 pub use person::{MatchedPerson, PersonCandidate, PersonLookup};
 pub use repair::{RecordRepair, RoundedAmount};
 
@@ -133,7 +133,9 @@ pub fn decide(
         WriteOutcome::Updated(None) | WriteOutcome::Deleted(false) => {
             return Err(Error::not_found().into());
         }
-        WriteOutcome::HelperDone(outcome) => return Err(Error::invalid_all(outcome.problems()).into()),
+        WriteOutcome::HelperDone(outcome) => {
+            return Err(Error::invalid_all(outcome.problems()).into());
+        }
         _ => return Err(Error::invalid_all(Vec::new()).into()),
     }
     case.store_response(&outcome)?;

@@ -419,7 +419,11 @@ mod tests {
             "the older of the two"
         );
         assert_eq!(
-            known(&expected_type(&emails, &["a:3"], None), MergePolicy::Replace).unwrap(),
+            known(
+                &expected_type(&emails, &["a:3"], None),
+                MergePolicy::Replace
+            )
+            .unwrap(),
             Some(3)
         );
         assert_eq!(
@@ -437,7 +441,11 @@ mod tests {
         );
         let nobody = expected_type(&emails, &[], Some(9));
         assert_eq!(
-            known(&expected_type(&emails, &[], None), MergePolicy::AlwaysCreate).unwrap(),
+            known(
+                &expected_type(&emails, &[], None),
+                MergePolicy::AlwaysCreate
+            )
+            .unwrap(),
             None,
             "an anonymous caller whose person is never matched"
         );
@@ -451,7 +459,8 @@ mod tests {
 
     #[test]
     fn und_24_identifiers_are_joined_unless_they_are_somebody_elses() {
-        let join = |posted: &[&str], merge| expected_type(&[], posted, Some(1)).resolve(&people(), merge);
+        let join =
+            |posted: &[&str], merge| expected_type(&[], posted, Some(1)).resolve(&people(), merge);
         let new = |known: Option<MatchedPerson<i64>>| {
             known.map(|known| (known.key, known.new_identifiers))
         };

@@ -243,7 +243,12 @@ impl AmountRounder<'_> {
     fn object(&mut self, schema: &ObjectSchema, object: &mut Object, at: &PropertyPath) {
         for field in schema.fields.iter().filter(|field| !field.is_computed()) {
             if let Some(value) = object.get_mut(field.name) {
-                self.value(&field.ty, field.rules, value, &at.clone().push_member(field.name));
+                self.value(
+                    &field.ty,
+                    field.rules,
+                    value,
+                    &at.clone().push_member(field.name),
+                );
             }
         }
     }

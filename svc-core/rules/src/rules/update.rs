@@ -5,7 +5,8 @@
 use std::collections::HashSet;
 
 use super::{
-    RuleResult, StoreRuleContext, TicketHolderPolicy, limits::exceeded_limits, check, lists::in_order,
+    RuleResult, StoreRuleContext, TicketHolderPolicy, check, limits::exceeded_limits,
+    lists::in_order,
 };
 use crate::{
     draft::RawPatch,
@@ -65,7 +66,13 @@ impl StoreRuleContext<'_> {
                 .err()
                 .unwrap_or_default(),
         );
-        problems.extend(exceeded_limits(&self.call.limits, &stored, before, &after, patch));
+        problems.extend(exceeded_limits(
+            &self.call.limits,
+            &stored,
+            before,
+            &after,
+            patch,
+        ));
         self.name_holders(&mut after, &named);
         // Tickets that are sent back unchanged are not checked again. Their level may no longer
         // exist.
@@ -180,7 +187,10 @@ impl StoreRuleContext<'_> {
             .ledger
             .has_dated(stored.record.kind(), &stored.record.meta().id)
         {
-            stored.record.meta_mut().modified = self.turn.timestamp.at_least_after(stored.record.meta().modified);
+            stored.record.meta_mut().modified = self
+                .turn
+                .timestamp
+                .at_least_after(stored.record.meta().modified);
         }
         if let Some(link) = stored.record.kind().schema().link("modified_by") {
             stored.record.set_link(link.name, self.link_to_caller());

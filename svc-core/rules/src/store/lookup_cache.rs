@@ -43,7 +43,9 @@ impl LookupCache {
                     self.records.insert((kind, id), stored.clone());
                 }
             }
-            (Lookup::Find(key), LookupResult::Location(found)) => self.set_target(key, found.as_ref()),
+            (Lookup::Find(key), LookupResult::Location(found)) => {
+                self.set_target(key, found.as_ref())
+            }
             _ => {
                 self.answers.insert(question, answer);
             }
@@ -119,9 +121,8 @@ impl LookupCache {
                     of: under,
                 },
             ) => kind == asked && self.same(of, under),
-            (Lookup::Totals(key), Lookup::Totals(asked)) | (Lookup::PartTotals(key), Lookup::PartTotals(asked)) => {
-                self.same(key, asked)
-            }
+            (Lookup::Totals(key), Lookup::Totals(asked))
+            | (Lookup::PartTotals(key), Lookup::PartTotals(asked)) => self.same(key, asked),
             _ => false,
         }
     }

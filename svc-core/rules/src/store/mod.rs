@@ -16,37 +16,37 @@
 //! once. A store that must fetch data collects it in [`LookupCache`], starting with
 //! [`initial_lookups`](crate::rules::first_questions).
 
-mod write;
 mod change;
-mod precondition;
 mod count_deltas;
 mod lookup_cache;
-mod response_recorder;
-mod transaction_view;
+mod lookup_hash;
 mod outbox;
 mod pending_changes;
-mod lookup_hash;
+mod precondition;
+mod response_recorder;
 mod stored_response;
+mod transaction_view;
+mod write;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub use write::{
-    IdSequence, ImportedRecord, TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
-};
 pub use change::{Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord};
-pub use precondition::Precondition;
 pub use count_deltas::{CollectionId, CountDeltas};
 pub use lookup_cache::LookupCache;
-pub use response_recorder::ResponseRecorder;
-pub(crate) use transaction_view::TransactionView;
-pub use outbox::{ClaimResolution, ClaimedEntries, Outbox, OutboxClaim};
-pub use pending_changes::PendingChanges;
 pub use lookup_hash::{
     HeldTickets, Lookup, LookupKey, LookupResult, LookupSource, RecordLocation, RuleError,
 };
+pub use outbox::{ClaimResolution, ClaimedEntries, Outbox, OutboxClaim};
+pub use pending_changes::PendingChanges;
+pub use precondition::Precondition;
+pub use response_recorder::ResponseRecorder;
 pub use stored_response::StoredResponse;
+pub(crate) use transaction_view::TransactionView;
+pub use write::{
+    IdSequence, ImportedRecord, TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
+};
 
 use crate::{
     context::Context,

@@ -33,7 +33,12 @@ pub trait Outbox: Send + Sync + 'static {
     ///
     /// Returns an error if the store fails. The entries are then unclaimed, or remain claimed until
     /// `until`.
-    async fn claim_due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries>;
+    async fn claim_due(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        most: u32,
+    ) -> Result<ClaimedEntries>;
 
     /// Removes a claimed entry after it is settled.
     ///
@@ -70,7 +75,10 @@ impl ClaimedEntries {
     /// Creates the result of a claim.
     #[must_use]
     pub fn new(claims: Vec<OutboxClaim>, next: Option<Timestamp>) -> Self {
-        Self { claims, next_due: next }
+        Self {
+            claims,
+            next_due: next,
+        }
     }
 }
 
@@ -242,7 +250,10 @@ mod tests {
             claim(11).skip_reason(at(1_000)),
             Some("no attempt has finished")
         );
-        assert_eq!(claim(1).skip_reason(at(1_001)), Some("its sending has ended"));
+        assert_eq!(
+            claim(1).skip_reason(at(1_001)),
+            Some("its sending has ended")
+        );
     }
 
     /// A sender that finishes at the last moment of its timeout can store the result before another

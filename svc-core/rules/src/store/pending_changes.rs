@@ -80,7 +80,9 @@ impl PendingChanges {
                     .or_default()
                     .insert(name.clone(), *sum);
             }
-            Change::StoreResponse(kept) => _ = self.kept.insert(Arc::clone(&kept.key), (**kept).clone()),
+            Change::StoreResponse(kept) => {
+                _ = self.kept.insert(Arc::clone(&kept.key), (**kept).clone())
+            }
             Change::Enqueue(_) | Change::CancelMessage(_) => {}
             // Only the store knows sets, collections and ticket holders.
             Change::Delete(_)

@@ -45,7 +45,9 @@ impl<'a> TransactionView<'a> {
             Change::Insert(insert) => self
                 .dated
                 .insert((insert.record.kind(), insert.record.meta().id.clone())),
-            Change::Replace(replace) => self.dated.insert((replace.target.kind, replace.target.id.clone())),
+            Change::Replace(replace) => self
+                .dated
+                .insert((replace.target.kind, replace.target.id.clone())),
             _ => false,
         };
         self.own.apply(&change);
@@ -141,7 +143,10 @@ impl<'a> TransactionView<'a> {
     }
 
     /// Returns the stored response for a key.
-    pub(crate) fn stored_response(&mut self, key: &Arc<str>) -> Result<Option<StoredResponse>, RuleError> {
+    pub(crate) fn stored_response(
+        &mut self,
+        key: &Arc<str>,
+    ) -> Result<Option<StoredResponse>, RuleError> {
         if let Some(kept) = self
             .layers()
             .into_iter()
@@ -170,8 +175,12 @@ impl<'a> TransactionView<'a> {
         let LookupResult::Location(found) = self.lookup(&Lookup::Find(key.clone()))? else {
             return Err(lookup_mismatch());
         };
-        let found =
-            found.filter(|found| !matches!(self.pending_state(found.kind, &found.id), PendingState::Deleted));
+        let found = found.filter(|found| {
+            !matches!(
+                self.pending_state(found.kind, &found.id),
+                PendingState::Deleted
+            )
+        });
         let KeyResolution::To(LookupKey::Id(kind, id)) = self.resolve_key(&key) else {
             return Ok(found);
         };
@@ -359,7 +368,10 @@ impl<'a> TransactionView<'a> {
             if let ComputedSource::Count(members) = source
                 && let Some(ComputedValue::Count(count)) = record.computed_value(source)
             {
-                let count = change(*count, self.count_delta(members, record.kind(), &record.meta().id));
+                let count = change(
+                    *count,
+                    self.count_delta(members, record.kind(), &record.meta().id),
+                );
                 record.set_computed(source, Some(ComputedValue::Count(count)));
             }
         }

@@ -16,7 +16,9 @@ use svc_core::{
 use super::{
     dialect::Dialect,
     outgoing,
-    resolved_mapping::{FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable},
+    resolved_mapping::{
+        FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable,
+    },
     row::{at, to_column},
     select::{IDENTIFIERS, id_value},
     sql::{SqlBuilder, read},
@@ -203,8 +205,11 @@ impl<'a> StatementBuilder<'a> {
             return Ok(());
         };
         let meta = svc_core::record::Meta::new(replace.target.id.clone(), replace.modified);
-        let fields =
-            svc_core::record::RawRecord::from_wire(replace.target.kind, meta, replace.fields.clone());
+        let fields = svc_core::record::RawRecord::from_wire(
+            replace.target.kind,
+            meta,
+            replace.fields.clone(),
+        );
         let fields = fields.to_fields(&ShareNames::default())?;
         check_texts(self.mapping.dialect, table, &fields)?;
         self.update(&replace.target, &fields, before, Some(replace.modified));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{ApiBuilder, HelperRunner};
 use crate::{
     api::Api,
-    helper::{FunctionName, HelperName},
     backend::Deliver,
+    helper::{FunctionName, HelperName},
     store::Outbox,
 };
 
@@ -87,9 +87,6 @@ impl Api {
     #[must_use]
     pub fn outbox(&self) -> Option<(Arc<dyn Outbox>, Arc<dyn Deliver>)> {
         let settings = &self.inner.settings;
-        Some((
-            settings.store.clone()?.outbox()?,
-            settings.deliver.clone()?,
-        ))
+        Some((settings.store.clone()?.outbox()?, settings.deliver.clone()?))
     }
 }

@@ -1,12 +1,12 @@
 //! The builder of an API: it registers what a server supports and checks that it is consistent.
 
-mod error_mapper;
-mod validate;
-mod deliver;
-mod functions;
 mod constraints;
+mod deliver;
+mod error_mapper;
+mod functions;
 mod partial_store;
 mod stores;
+mod validate;
 mod withdrawn;
 
 pub use partial_store::KeptKind;
@@ -19,9 +19,9 @@ use std::{
 use super::{
     Api, ApiInner,
     composed::ComposedRunner,
-    resource_config::ResourceConfig,
     extensions::idempotency::NextSweep,
     registry::{ErasedHelper, KindRegistration, TypedAdapter},
+    resource_config::ResourceConfig,
     settings::{
         ApiLimits, ApiSettings, Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Vendor,
     },
@@ -29,13 +29,13 @@ use super::{
 };
 use crate::{
     auth::{Authenticator, Operation, TenantResolver},
+    backend::Helper,
     context::BaseUrl,
     hal::{DocumentSettings, ExternalDocs, RelationNames},
     helper::{AnonymousPolicy, FunctionName, HelperName, HelperSpec, PersonMatching},
     link::{Dialect, Layout, VendorRelations},
     model::{Kind, Resource},
     operation::ResponseStyle,
-    backend::Helper,
     schema::{Constraints, LinkSpec, LinkTarget},
 };
 
@@ -437,7 +437,8 @@ impl ApiBuilder {
             }),
             LinkTarget::One { kind: target, .. } => {
                 at(target).is_some_and(|registered| registered.offers(Operation::Read))
-                    && at(kind).is_some_and(|registered| !registered.omitted_links.contains(&link.name))
+                    && at(kind)
+                        .is_some_and(|registered| !registered.omitted_links.contains(&link.name))
             }
             LinkTarget::Helper(helper) => self.helpers.contains_key(&helper),
         };

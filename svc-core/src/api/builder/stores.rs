@@ -9,9 +9,9 @@ use crate::{
         extensions::idempotency::ResponseStorage,
         registry::{KindRegistration, helper_of},
     },
+    backend::Transactions,
     helper::{FunctionName, HelperName},
     model::Kind,
-    backend::Transactions,
     store::Store,
 };
 

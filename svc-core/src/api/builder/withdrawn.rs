@@ -50,7 +50,8 @@ impl ApiBuilder {
     fn take_operation(&mut self, kind: Kind, operation: &str) -> bool {
         if let Some(below) = operation.strip_prefix("sub.") {
             let registered = Kind::from_plural(below).and_then(|below| self.kinds.get_mut(&below));
-            let Some(registered) = registered.filter(|registered| registered.scopes.contains(&kind))
+            let Some(registered) =
+                registered.filter(|registered| registered.scopes.contains(&kind))
             else {
                 return false;
             };

@@ -3,8 +3,8 @@
 //!
 //! Requirements: HLP-10, ERR-29 to ERR-33.
 
-mod operation_cache;
 mod join_all;
+mod operation_cache;
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -14,9 +14,10 @@ use std::{
 
 use bytes::Bytes;
 
-use self::{operation_cache::OperationCache, join_all::join_all};
+use self::{join_all::join_all, operation_cache::OperationCache};
 use super::{KindRegistration, classify::ErrorMapper};
 use crate::{
+    backend::{ErasedTransactions, FindKey, OutboxPayload, SavepointAction},
     context::Context,
     draft::{RawDraft, RawPatch},
     error::{Error, Problem, Result},
@@ -27,9 +28,8 @@ use crate::{
     json::{Object, merge_patch},
     link::{RecordAddress, ShareNames},
     model::Kind,
-    backend::{ErasedTransactions, FindKey, OutboxPayload, SavepointAction},
     record::{Meta, RawRecord},
-    rules::{CreateOptions, RuleContext, RuleResult, check, first_keys, exceeded_limits, help},
+    rules::{CreateOptions, RuleContext, RuleResult, check, exceeded_limits, first_keys, help},
     store::{LookupKey, RecordLocation, RuleError, StoredRecord},
     value::{Id, Timestamp},
 };
@@ -201,7 +201,9 @@ impl ComposedRunner<'_> {
                 let Some(get) = &registered.get else {
                     return Ok(None);
                 };
-                return get.get(cx, &RecordAddress::without_parent(kind, id.clone())).await;
+                return get
+                    .get(cx, &RecordAddress::without_parent(kind, id.clone()))
+                    .await;
             }
             LookupKey::Name(_, name) => FindKey::Name(name.clone()),
             LookupKey::Identifier(_, identifier) => {

@@ -18,9 +18,9 @@ use bytes::Bytes;
 use super::conditional::Validators;
 use crate::{
     api::{ApiBuilder, Response},
+    backend::RevisionSource,
     context::{BaseUrl, Context, Tenant},
     link::Target,
-    backend::RevisionSource,
 };
 
 /// The maximum number of cached bodies. A new body replaces the one in its slot.

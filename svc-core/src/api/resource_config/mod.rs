@@ -8,11 +8,11 @@ use std::{marker::PhantomData, sync::Arc};
 
 use super::registry::{KindRegistration, TypedAdapter};
 use crate::{
+    backend::{Create, Delete, Find, Get, List, Update},
     field_set::{FieldSet, LinkKey, WritableSet},
     filter::FilterField,
     model::{Resource, Under},
     names::Operation,
-    backend::{Create, Delete, Find, Get, List, Update},
 };
 
 /// Configures the operations of a store that are offered for the kind `R`.

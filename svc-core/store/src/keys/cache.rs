@@ -164,7 +164,11 @@ mod tests {
         cache.insert(&hash, 1, Some(&key));
         assert!(cache.get(&hash, 1, at(9)).unwrap().is_some());
         assert!(cache.get(&hash, 1, at(10)).unwrap().is_none(), "expired");
-        assert!(cache.get(&TokenHash::from_token("other"), 1, at(1)).is_none());
+        assert!(
+            cache
+                .get(&TokenHash::from_token("other"), 1, at(1))
+                .is_none()
+        );
         assert!(
             cache.get(&hash, 2, at(1)).is_none(),
             "a key has changed in the meantime"

@@ -435,7 +435,8 @@ mod tests {
             "UND-42"
         );
         assert!(
-            key.hash.matches(TokenHash::from_token(&told.token).as_bytes())
+            key.hash
+                .matches(TokenHash::from_token(&told.token).as_bytes())
                 && !key.hash.matches(TokenHash::from_token("x").as_bytes())
         );
         assert!(!key.hash.matches(&[]));

@@ -17,15 +17,15 @@ use async_trait::async_trait;
 use svc_core::{
     api::ApiBuilder,
     auth::TenantResolver,
+    backend::{
+        ChangeFeed, FeedRequest, FeedResponse, Notifier, OutboxEntry, RevisionSource, Subscription,
+    },
     context::{Context, Tenant},
     error::{Error, Result},
     filter::FilterField,
     helper::{DefaultMatching, HelperName, PersonMatching},
     link::{RecordAddress, ShareNames},
     model::Kind,
-    backend::{
-        ChangeFeed, FeedRequest, FeedResponse, Notifier, OutboxEntry, RevisionSource, Subscription,
-    },
     page::{ListRequest, RawPage},
     record::RawRecord,
     rules::{Decision, decide},
@@ -155,7 +155,8 @@ impl MemoryStore {
     /// another transaction is executed before it.
     #[must_use]
     pub fn next_timestamp(&self, tenant: &Tenant) -> Timestamp {
-        (self.now)().at_least_after(self.read(tenant, |tables| Timestamp::from_micros(tables.clock)))
+        (self.now)()
+            .at_least_after(self.read(tenant, |tables| Timestamp::from_micros(tables.clock)))
     }
 
     /// Applies changes of a decision that was made outside of the store, in a transaction with this
@@ -286,7 +287,12 @@ impl Store for MemoryStore {
             IdSequence::default(),
             ShareNames::default(),
         );
-        let turn = TransactionContext::new((self.now)().at_least_after(last), &ids, &names, &*self.matching);
+        let turn = TransactionContext::new(
+            (self.now)().at_least_after(last),
+            &ids,
+            &names,
+            &*self.matching,
+        );
         let decided = decide(
             &call,
             &turn,

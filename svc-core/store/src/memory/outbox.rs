@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use svc_core::{
-    error::Result,
     backend::{OutboxEntry, Subscription},
+    error::Result,
     store::{ClaimedEntries, Outbox, OutboxClaim},
     value::Timestamp,
 };
@@ -30,7 +30,12 @@ impl QueuedEntry {
 
 #[async_trait]
 impl Outbox for MemoryStore {
-    async fn claim_due(&self, now: Timestamp, until: Timestamp, most: u32) -> Result<ClaimedEntries> {
+    async fn claim_due(
+        &self,
+        now: Timestamp,
+        until: Timestamp,
+        most: u32,
+    ) -> Result<ClaimedEntries> {
         let mut tenants = self.tenants();
         let mut all: Vec<_> = tenants
             .iter_mut()

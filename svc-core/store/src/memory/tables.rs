@@ -6,10 +6,10 @@ use std::{
 };
 
 use svc_core::{
+    backend::{ChangeKind, RecordChange},
     helper::normalize_email,
     link::{LinkValue, RecordAddress, Scope},
     model::Kind,
-    backend::{ChangeKind, RecordChange},
     record::{ComputedValue, RawRecord},
     schema::{ComputedSource, ReferenceSpec},
     store::{
@@ -216,7 +216,9 @@ impl TenantTables {
                     .filter_map(|(row, places)| Some((self.in_row(row)?, places)));
                 LookupResult::HeldTickets(found.collect())
             }
-            Lookup::StoredResponse(key) => LookupResult::StoredResponse(self.kept.get(key).cloned()),
+            Lookup::StoredResponse(key) => {
+                LookupResult::StoredResponse(self.kept.get(key).cloned())
+            }
         }
     }
 }

@@ -7,9 +7,9 @@ use std::{
 
 use async_trait::async_trait;
 use svc_core::{
+    backend::{StoredWebhook, WebhookStore, WebhookWrite},
     context::Tenant,
     error::Result,
-    backend::{StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
     webhooks::MAX_WEBHOOKS,
 };
@@ -20,7 +20,10 @@ use super::MemoryStore;
 pub(super) type WebhookMap = Mutex<BTreeMap<Id, (Tenant, StoredWebhook)>>;
 
 impl MemoryStore {
-    fn lock_webhooks<T>(&self, read: impl FnOnce(&mut BTreeMap<Id, (Tenant, StoredWebhook)>) -> T) -> T {
+    fn lock_webhooks<T>(
+        &self,
+        read: impl FnOnce(&mut BTreeMap<Id, (Tenant, StoredWebhook)>) -> T,
+    ) -> T {
         // No code panics while it holds the lock.
         read(
             &mut self

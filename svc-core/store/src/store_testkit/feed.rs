@@ -12,11 +12,11 @@ use std::{
 
 use svc_core::{
     auth::Caller,
+    backend::{ChangeFeed, ChangeKind, FeedEntry, FeedPage, FeedRequest, FeedResponse},
     context::{Context, Tenant},
     draft::{RawDraft, RawPatch},
     link::RecordAddress,
     model::Kind,
-    backend::{ChangeFeed, ChangeKind, FeedEntry, FeedPage, FeedRequest, FeedResponse},
     page::{ListRequest, NextPage, PageRequest},
     read::Object,
     store::{Store, WriteOperation, WriteOutcome, WriteRequest},
@@ -181,7 +181,11 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
     }
 
     /// Checks that there is this number of entries after a cursor.
-    async fn check_entry_count(&self, after: Option<&str>, count: usize) -> Result<(), ContractViolation> {
+    async fn check_entry_count(
+        &self,
+        after: Option<&str>,
+        count: usize,
+    ) -> Result<(), ContractViolation> {
         let page = self.page(after.map(str::to_owned), 100).await?;
         if page.entries.len() == count {
             return Ok(());

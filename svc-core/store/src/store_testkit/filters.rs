@@ -250,11 +250,7 @@ impl<S: Store> FilterTest<'_, S> {
         } else {
             self.dice.below(3).saturating_add(1)
         };
-        let joint = if self.dice.one_in(2) {
-            " and "
-        } else {
-            " or "
-        };
+        let joint = if self.dice.one_in(2) { " and " } else { " or " };
         let mut text = String::new();
         for part in 0..parts {
             if part > 0 {

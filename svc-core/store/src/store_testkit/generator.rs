@@ -436,10 +436,7 @@ impl RequestGenerator<'_> {
             plan.merge = MergePolicy::KeepExisting;
         }
         if helper == HelperName::Schedule {
-            let (start, stop) = (
-                self.moment(),
-                self.dice.one_in(2).then_some(Timestamp::MAX),
-            );
+            let (start, stop) = (self.moment(), self.dice.one_in(2).then_some(Timestamp::MAX));
             plan.schedule = Some(if self.dice.one_in(3) {
                 ScheduleChange::Cancel
             } else {

@@ -32,6 +32,7 @@
 //! tickets, two currencies, schedules, and deletions of every kind. Ids and dates are compared by
 //! the order of their first appearance.
 
+mod concurrency;
 mod feed;
 mod filters;
 mod generator;
@@ -39,7 +40,6 @@ mod outgoing;
 mod pages;
 mod rulebook;
 mod shown;
-mod concurrency;
 mod undo;
 mod webhooks;
 
@@ -159,7 +159,8 @@ impl StoreTests {
                         model.choose();
                         let (told, meant) = (tested.step().await?, model.step().await?);
                         tested.agree("equal stores", &told.text, &meant.text, &told.what)?;
-                        let ((told, what), (meant, _)) = (tested.read_sample().await, model.read_sample().await);
+                        let ((told, what), (meant, _)) =
+                            (tested.read_sample().await, model.read_sample().await);
                         tested.agree("equal stores", &told, &meant, &what)?;
                     }
                 }

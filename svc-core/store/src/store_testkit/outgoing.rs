@@ -145,7 +145,10 @@ impl OutboxTest {
     }
 
     fn any(&mut self, kind: Kind) -> Option<RecordAddress> {
-        Some(RecordAddress::without_parent(kind, id(kind, self.dice.below(SOME))?))
+        Some(RecordAddress::without_parent(
+            kind,
+            id(kind, self.dice.below(SOME))?,
+        ))
     }
 
     fn call(&mut self) -> WriteOperation {
@@ -244,7 +247,10 @@ impl OutboxTest {
             let [told_claim, meant_claim] = &pair;
             let again = now.saturating_add(Duration::from_secs(3));
             let done = match self.dice.below(4) {
-                0 | 1 => (told.complete(told_claim).await, meant.complete(meant_claim).await),
+                0 | 1 => (
+                    told.complete(told_claim).await,
+                    meant.complete(meant_claim).await,
+                ),
                 2 => (
                     told.reschedule(told_claim, again).await,
                     meant.reschedule(meant_claim, again).await,
@@ -264,7 +270,10 @@ impl OutboxTest {
         let late: Vec<[OutboxClaim; 2]> = self.known.values_mut().filter_map(Vec::pop).collect();
         for [told_claim, meant_claim] in late {
             let done = if self.dice.one_in(2) {
-                (told.complete(&told_claim).await, meant.complete(&meant_claim).await)
+                (
+                    told.complete(&told_claim).await,
+                    meant.complete(&meant_claim).await,
+                )
             } else {
                 (
                     told.reschedule(&told_claim, now).await,

@@ -42,7 +42,10 @@ pub async fn check_rulebook(histories: u64) -> Result<(), ContractViolation> {
             for (place, (call, outcome)) in meant_calls.into_iter().zip(outcomes).enumerate() {
                 let work = format!("{:?}", call.operation);
                 let meant = super::Store::write(&apart.store, &apart.cx(), call).await;
-                let (told, meant) = (together.describe_outcome(&outcome), apart.describe_outcome(&meant));
+                let (told, meant) = (
+                    together.describe_outcome(&outcome),
+                    apart.describe_outcome(&meant),
+                );
                 let what = format!("{} of {number}: {work}", place.saturating_add(1));
                 together.agree("order", &told, &meant, &what)?;
             }
@@ -153,12 +156,19 @@ impl<'a> DecisionBatch<'a> {
         }
         Err(self.history.broken(
             "rounds",
-            format!("no decision after 100 rounds: {wanted:?}, {:?}", call.operation),
+            format!(
+                "no decision after 100 rounds: {wanted:?}, {:?}",
+                call.operation
+            ),
         ))
     }
 
     fn fetch(&self, fetched: &mut LookupCache, wanted: &[Lookup]) {
-        for (question, answer) in self.history.store.lookup_all(&self.history.here.tenant, wanted) {
+        for (question, answer) in self
+            .history
+            .store
+            .lookup_all(&self.history.here.tenant, wanted)
+        {
             fetched.insert(question, answer);
         }
     }

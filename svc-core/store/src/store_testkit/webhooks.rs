@@ -2,11 +2,11 @@
 
 use svc_core::{
     auth::Tenant,
-    error::Result,
     backend::{
         StoredWebhook, WebhookStore,
         WebhookWrite::{Conflict, LimitReached, Written},
     },
+    error::Result,
     value::{Id, Timestamp},
     webhooks::MAX_WEBHOOKS,
 };
@@ -249,8 +249,7 @@ async fn limited<S: WebhookStore>(
             )));
         }
         let other = stored(&uuid::Uuid::now_v7().into(), 1, None, "{}");
-        if store.put_webhook(two, &other).await? != Written
-            || !store.delete(two, &other.id).await?
+        if store.put_webhook(two, &other).await? != Written || !store.delete(two, &other.id).await?
         {
             return Ok(Err(broken(
                 "the limit of one tenant affects another tenant",
@@ -258,9 +257,7 @@ async fn limited<S: WebhookStore>(
         }
         let next = stored(&uuid::Uuid::now_v7().into(), 1, None, "{}");
         store.delete(one, &removed).await?;
-        if store.put_webhook(one, &next).await? != Written
-            || !store.delete(one, &next.id).await?
-        {
+        if store.put_webhook(one, &next).await? != Written || !store.delete(one, &next.id).await? {
             return Ok(Err(broken(
                 "no webhook can be created after the number has fallen below the limit",
             )));

@@ -9,8 +9,8 @@ use svc_conformance::{InProcess, Keys, Suite};
 use svc_core::{
     Tenant, Vendor,
     api::{Api, IfMatchPolicy},
-    model::Kind,
     backend::{DeliveryOutcome, OutboxEntry},
+    model::Kind,
     raw::RawDraft,
     store::ImportedRecord,
     value::{Id, Timestamp},
@@ -33,7 +33,10 @@ async fn suite(options: PostgresOptions) -> Suite {
         Timestamp::now(),
         RawDraft::empty(Kind::Person),
     );
-    store.import_records(&one, vec![person]).await.expect("a person");
+    store
+        .import_records(&one, vec![person])
+        .await
+        .expect("a person");
     let key = store
         .create_key(&one, KeyOptions::new("primary").person(holder))
         .await

@@ -338,7 +338,8 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
         let clock = Arc::new(AtomicI64::new(1_800_000_000_000_000));
         let of_store = Arc::clone(&clock);
         let options = options(&database.url().replace("svc@", &format!("{role}@"))).schema(&schema);
-        let options = options.clock(move || Timestamp::from_micros(of_store.load(Ordering::Relaxed)));
+        let options =
+            options.clock(move || Timestamp::from_micros(of_store.load(Ordering::Relaxed)));
         let options = if is_fenced {
             options.row_level_security()
         } else {
@@ -537,7 +538,9 @@ async fn the_revision_of_a_tenant() {
     // A transaction returns its connection after its caller has the response.
     until("the connections are idle", async || {
         let stats = one.store.stats();
-        stats.idle_connections >= 1 && stats.busy_connections == 0 && stats.waiting_for_connection == 0
+        stats.idle_connections >= 1
+            && stats.busy_connections == 0
+            && stats.waiting_for_connection == 0
     })
     .await;
     let stats = one.store.stats();

@@ -50,7 +50,12 @@ async fn the_way_is_encrypted() {
     let named = database.url().replace("127.0.0.1", "localhost");
 
     for url in [format!("{named}?sslmode=require"), named.clone()] {
-        let server = Server::open(options(&url).root_certificates(authority.as_bytes()).unwrap()).await;
+        let server = Server::open(
+            options(&url)
+                .root_certificates(authority.as_bytes())
+                .unwrap(),
+        )
+        .await;
         let tag = server.make("tags", json!({"name": url})).await;
         assert_eq!(server.get(&tag).await.status, 200);
         let ways = "SELECT string_agg(DISTINCT s.ssl || ' ' || s.version, ',') FROM pg_stat_ssl s JOIN pg_stat_activity a \
@@ -75,7 +80,11 @@ async fn the_way_is_encrypted() {
     // default, it is used without TLS.
     database.psql("ALTER SYSTEM SET ssl = off");
     database.restart();
-    let trusting = |url: &str| options(url).root_certificates(authority.as_bytes()).unwrap();
+    let trusting = |url: &str| {
+        options(url)
+            .root_certificates(authority.as_bytes())
+            .unwrap()
+    };
     let refused = PostgresStore::connect(trusting(&format!("{named}?sslmode=require")))
         .await
         .unwrap_err();

@@ -420,7 +420,10 @@ async fn errors_of_each_class() {
             Timestamp::now(),
             RawDraft::empty(Kind::Person),
         );
-        let loaded = server.store.import_records(&server.tenant, vec![person]).await;
+        let loaded = server
+            .store
+            .import_records(&server.tenant, vec![person])
+            .await;
         let drawn = database.psql(&format!("SELECT last_value FROM {schema}.attempts"));
         assert_eq!(
             drawn,

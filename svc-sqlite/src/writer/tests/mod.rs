@@ -600,7 +600,12 @@ fn the_last_attempt_is_the_one_that_counts() {
 #[test]
 fn what_cannot_be_done_in_time_is_not_begun() {
     let (gate, hold) = gate();
-    let bench = bench(|options| options.inline_commit(false).max_queued_writes(4).before_commit(hold));
+    let bench = bench(|options| {
+        options
+            .inline_commit(false)
+            .max_queued_writes(4)
+            .before_commit(hold)
+    });
     let gate = gate.close();
     let run = |deadline, text| Box::pin(run(&bench.store, deadline, note(text)));
     let mut first = run(None, "first");

@@ -12,7 +12,8 @@ use crate::tenant_deltas::last_write_timestamp;
 fn turns_of_a_transaction_follow_each_other() {
     fn turn(tenant: i64, text: &'static str, fails: bool) -> Boxed<Timestamp> {
         Box::new(move |job| {
-            let time = Timestamp::from_micros(1_000).at_least_after(last_write_timestamp(job.file, job.tally, tenant)?);
+            let time = Timestamp::from_micros(1_000)
+                .at_least_after(last_write_timestamp(job.file, job.tally, tenant)?);
             note(text)(job)?;
             if fails {
                 return Err(StoreError::unexpected(

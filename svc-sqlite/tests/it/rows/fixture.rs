@@ -19,7 +19,7 @@ use svc_core::link::Dialect;
 use svc_core::raw::RawDraft;
 use svc_core::store::ImportedRecord;
 use svc_core::value::{Id, Timestamp};
-use svc_core::{Api, Tenant, Vendor, model::Kind, backend};
+use svc_core::{Api, Tenant, Vendor, backend, model::Kind};
 use svc_sqlite::{CreatedKey, KeyOptions, KeyWebhooks, SqliteOptions, SqliteStore};
 use svc_tower::{Cors, SvcService};
 use tempfile::TempDir;

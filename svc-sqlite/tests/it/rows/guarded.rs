@@ -141,8 +141,8 @@ fn every_right_is_one() {
     };
     for attempt in &all {
         let right: Right = attempt.0.parse().expect("a right");
-        let others =
-            KeyOptions::new("others").rights(rights.iter().copied().filter(|other| *other != right));
+        let others = KeyOptions::new("others")
+            .rights(rights.iter().copied().filter(|other| *other != right));
         let refused = send(&f.issue("one", others).token, attempt);
         assert!(
             refused.status == 403 && refused.body.is_empty(),

@@ -131,7 +131,9 @@ fn target_kind(link: &LinkSpec) -> Option<(Kind, bool)> {
 fn writes(helper: HelperName) -> Vec<Kind> {
     let person =
         (helper.accepts_person() && helper.recorded_kind() != Kind::Person).then_some(Kind::Person);
-    std::iter::once(helper.recorded_kind()).chain(person).collect()
+    std::iter::once(helper.recorded_kind())
+        .chain(person)
+        .collect()
 }
 
 /// Returns a name of the specification in words: `Fundraising page` for `fundraising_page`.

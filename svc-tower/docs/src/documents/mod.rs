@@ -4,15 +4,15 @@
 //! A service with [`Docs`](crate::Docs) serves them under `docs/`. A program that publishes them
 //! elsewhere creates them here.
 
+mod effective_field;
+mod error_codes;
 mod example;
 pub(crate) mod forms;
 pub(crate) mod graph;
 mod json_schema;
 mod openapi;
-mod effective_field;
 mod page;
 mod parameters;
-mod error_codes;
 pub(crate) mod search;
 
 pub use example::{ExampleRequest, SnippetLanguage, to_pretty_json};

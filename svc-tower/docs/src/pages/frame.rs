@@ -5,8 +5,8 @@ use svc_core::link::Target;
 
 use super::{
     SEARCH_INDEX,
-    static_files::{Files, StaticFile},
     site::HtmlRenderer,
+    static_files::{Files, StaticFile},
 };
 use crate::{
     documents::{DocLinkGroup, DocPage, DocSubject},

@@ -66,7 +66,10 @@ impl HtmlRenderer<'_> {
             .tables
             .iter()
             .map(|facts| Section::new(facts.title, self.facts(facts)));
-        let lists = page.link_groups.iter().filter(|list| !list.entries.is_empty());
+        let lists = page
+            .link_groups
+            .iter()
+            .filter(|list| !list.entries.is_empty());
         let lists = lists.map(|list| Section::new(list.title, self.list(list)));
         let mut own = Vec::new();
         if !page.operations.is_empty() {

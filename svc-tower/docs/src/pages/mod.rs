@@ -2,16 +2,16 @@
 //!
 //! Requirements: ENT-22.
 
-mod negotiate;
 mod compare;
 mod explorer;
-mod static_files;
 mod frame;
 mod html;
 mod map;
+mod negotiate;
 mod not_found;
 mod requests;
 mod site;
+mod static_files;
 mod text;
 
 use svc_core::{BaseUrl, api::Api, link::Target};
@@ -20,7 +20,7 @@ pub(crate) use self::{
     negotiate::{wants_html, wants_machine_form},
     static_files::RequestedFile,
 };
-use self::{static_files::Files, site::HtmlRenderer};
+use self::{site::HtmlRenderer, static_files::Files};
 use crate::documents::{DocPage, DocPages};
 
 /// The name of the search index, among the files of the pages.

@@ -60,7 +60,10 @@ async fn und_17_a_body_that_is_too_large_is_answered_though_it_is_still_being_se
 
 #[tokio::test]
 async fn und_42_a_slow_head_ends_the_connection() -> TestResult {
-    let limits = ServerLimits::default().header_timeout(SHORT).body_timeout(NEVER).idle_timeout(NEVER);
+    let limits = ServerLimits::default()
+        .header_timeout(SHORT)
+        .body_timeout(NEVER)
+        .idle_timeout(NEVER);
     let server = Running::start(limits).await?;
     let mut silent = Raw::connect(server.address).await?;
     let mut slow = Raw::connect(server.address).await?;
@@ -87,7 +90,10 @@ async fn und_42_a_slow_head_ends_a_connection_that_was_used_before() -> TestResu
 
 #[tokio::test]
 async fn und_17_a_slow_body_is_answered_408_and_the_connection_closes() -> TestResult {
-    let limits = ServerLimits::default().header_timeout(NEVER).body_timeout(SHORT).idle_timeout(NEVER);
+    let limits = ServerLimits::default()
+        .header_timeout(NEVER)
+        .body_timeout(SHORT)
+        .idle_timeout(NEVER);
     let server = Running::start(limits).await?;
     let mut raw = Raw::connect(server.address).await?;
     raw.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhel")
@@ -103,7 +109,10 @@ async fn und_17_a_slow_body_is_answered_408_and_the_connection_closes() -> TestR
 
 #[tokio::test]
 async fn und_42_an_idle_connection_ends() -> TestResult {
-    let limits = ServerLimits::default().header_timeout(NEVER).body_timeout(NEVER).idle_timeout(SHORT);
+    let limits = ServerLimits::default()
+        .header_timeout(NEVER)
+        .body_timeout(NEVER)
+        .idle_timeout(SHORT);
     let server = Running::start(limits).await?;
     let mut raw = Raw::connect(server.address).await?;
     raw.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").await?;
@@ -114,7 +123,9 @@ async fn und_42_an_idle_connection_ends() -> TestResult {
 
 #[tokio::test]
 async fn und_42_a_client_that_does_not_read_its_answer_is_cut_off() -> TestResult {
-    let limits = ServerLimits::default().idle_timeout(SHORT).max_connections(1);
+    let limits = ServerLimits::default()
+        .idle_timeout(SHORT)
+        .max_connections(1);
     let server = Running::start(limits).await?;
     let mut deaf = Raw::connect(server.address).await?;
     deaf.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n").await?;
@@ -150,8 +161,12 @@ async fn und_42_more_connections_than_slots_wait() -> TestResult {
 #[tokio::test]
 async fn und_17_a_head_that_is_too_large_is_answered_431_though_it_is_still_being_sent()
 -> TestResult {
-    let server =
-        Running::start(ServerLimits::default().max_header_bytes(16 * 1024).linger(NEVER)).await?;
+    let server = Running::start(
+        ServerLimits::default()
+            .max_header_bytes(16 * 1024)
+            .linger(NEVER),
+    )
+    .await?;
     let large = format!(
         "GET / HTTP/1.1\r\nHost: x\r\nX-Large: {}",
         "x".repeat(64 * 1024)

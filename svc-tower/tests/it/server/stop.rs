@@ -93,7 +93,8 @@ async fn und_42_a_stop_does_not_wait_for_ever() -> TestResult {
             }
         }
     });
-    let server = Running::start_service(ServerLimits::default().shutdown_timeout(SHORT), service).await?;
+    let server =
+        Running::start_service(ServerLimits::default().shutdown_timeout(SHORT), service).await?;
     let mut raw = Raw::connect(server.address).await?;
     raw.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n").await?;
     begins.notified().await;

@@ -90,7 +90,8 @@ async fn und_42_an_answer_may_pause_for_longer_than_a_connection_may_lie_idle() 
         let coming = taken.lock().unwrap().take().unwrap();
         async { Ok::<_, Infallible>(Response::new(Coming(coming))) }
     });
-    let server = Running::start_service(ServerLimits::default().idle_timeout(SHORT), service).await?;
+    let server =
+        Running::start_service(ServerLimits::default().idle_timeout(SHORT), service).await?;
     let mut stream = TcpStream::connect(server.address).await?;
     stream
         .write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")

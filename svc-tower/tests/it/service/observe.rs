@@ -16,16 +16,17 @@ use crate::service::{
 async fn und_42_an_observer_is_told_templates_and_statuses() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&told);
-    let service = SvcService::new(api(&Memory::new()).build().unwrap()).on_response(move |answered| {
-        let line = format!(
-            "{} {} {}",
-            answered.method(),
-            answered.route(),
-            answered.status().as_u16()
-        );
-        seen.lock().unwrap().push(line);
-        assert!(answered.duration() > std::time::Duration::ZERO);
-    });
+    let service =
+        SvcService::new(api(&Memory::new()).build().unwrap()).on_response(move |answered| {
+            let line = format!(
+                "{} {} {}",
+                answered.method(),
+                answered.route(),
+                answered.status().as_u16()
+            );
+            seen.lock().unwrap().push(line);
+            assert!(answered.duration() > std::time::Duration::ZERO);
+        });
     exchange(&service, with_key("GET", "/tags/t1"), "").await;
     exchange(&service, with_key("GET", "/tags/panics"), "").await;
     exchange(&service, without_key("DELETE", "/tags/t1"), "").await;
@@ -43,12 +44,15 @@ async fn und_42_an_observer_is_told_templates_and_statuses() {
 async fn err_07_what_is_not_supported_is_told_apart_from_what_went_wrong() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&told);
-    let service = SvcService::new(api(&Memory::new()).build().unwrap()).on_response(move |answered| {
-        let code = answered.error_code().map(ErrorCode::as_str);
-        seen.lock()
-            .unwrap()
-            .push((answered.status().as_u16(), code, answered.is_unsupported()));
-    });
+    let service =
+        SvcService::new(api(&Memory::new()).build().unwrap()).on_response(move |answered| {
+            let code = answered.error_code().map(ErrorCode::as_str);
+            seen.lock().unwrap().push((
+                answered.status().as_u16(),
+                code,
+                answered.is_unsupported(),
+            ));
+        });
     exchange(&service, with_key("POST", "/tags/t1"), "").await;
     exchange(&service, with_key("GET", "/tags/panics"), "").await;
     exchange(&service, with_key("POST", "/tags"), "{\"name\":5}").await;

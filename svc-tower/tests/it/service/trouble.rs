@@ -232,7 +232,8 @@ async fn und_36_what_is_not_let_through_is_answered_as_the_interface_does() {
             .header("content-length", "2")
             .body(())
             .unwrap();
-        let answer_to_body = read(service.unavailable_response(&announced, Duration::from_secs(10))).await;
+        let answer_to_body =
+            read(service.unavailable_response(&announced, Duration::from_secs(10))).await;
         assert_eq!(
             answer_to_body.header("connection"),
             Some("close"),

@@ -20,8 +20,8 @@ use svc_core::{
     Api, Tenant, Vendor,
     api::Request,
     auth::{Caller, FixedKeys, Identity, Rights},
-    link::Target,
     backend::WebhookStore,
+    link::Target,
     value::{Id, Timestamp},
     webhooks::{MAX_ATTEMPTS, ReceiverPolicy, Webhook, WebhookStatus},
 };
@@ -83,7 +83,11 @@ impl House {
     }
 
     fn open() -> Self {
-        Self::new(ReceiverPolicy::PUBLIC.allow_http(true).allow_private_networks(true))
+        Self::new(
+            ReceiverPolicy::PUBLIC
+                .allow_http(true)
+                .allow_private_networks(true),
+        )
     }
 
     fn now(&self) -> Timestamp {
@@ -338,7 +342,12 @@ async fn a_name_that_turns_inward_is_not_called() {
     let id = house
         .hook(&format!("http://hooks.example.org:{port}/"))
         .await;
-    let running = House::run(house.sender().resolver(resolve).max_messages_per_receiver(1));
+    let running = House::run(
+        house
+            .sender()
+            .resolver(resolve)
+            .max_messages_per_receiver(1),
+    );
     house.tags(4).await;
     let state = house.until(&id, |state| state.waiting.len() == 4).await;
     let why = state.last.unwrap().error.unwrap();
@@ -389,7 +398,12 @@ async fn what_a_sender_leaves_the_next_one_sends() {
         Receiver::start(|number| status(200, "").filter(|_| number > 0)).await,
     );
     let id = house.hook(&receiver.url()).await;
-    let first = House::run(house.sender().max_messages_per_receiver(1).timeout(Duration::from_secs(15)));
+    let first = House::run(
+        house
+            .sender()
+            .max_messages_per_receiver(1)
+            .timeout(Duration::from_secs(15)),
+    );
     house.tags(3).await;
     receiver.messages(1).await;
     // Its first message has no response.

@@ -8,7 +8,9 @@ use svc_core::read::{Json, Object};
 use svc_core::value::Identifier;
 
 use super::row::{SeedRow, degrees, nested, object, texts};
-use super::word_lists::{EMPLOYERS, FAMILY_NAMES, GIVEN_NAMES, PARTIES, PLACES, SOURCES, STREETS, Town};
+use super::word_lists::{
+    EMPLOYERS, FAMILY_NAMES, GIVEN_NAMES, PARTIES, PLACES, SOURCES, STREETS, Town,
+};
 use super::{ORIGIN, SeedBuilder};
 
 impl SeedBuilder {

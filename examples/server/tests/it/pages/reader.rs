@@ -202,8 +202,11 @@ impl<'a> Reader<'a> {
             ),
             None => kind.plural().to_owned(),
         };
-        self.settled(&format!("{BASE}{path}/{}", ExampleRequest::placeholder_id(kind)))
-            .await
+        self.settled(&format!(
+            "{BASE}{path}/{}",
+            ExampleRequest::placeholder_id(kind)
+        ))
+        .await
     }
 
     /// Returns the text with ids instead of placeholders. The requests of other pages create the

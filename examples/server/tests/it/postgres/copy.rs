@@ -37,8 +37,7 @@ fn seeded(path: &Path, people: u32) -> TestResult {
 }
 
 fn open(path: &Path) -> svc_sqlite::SqliteStore {
-    svc_sqlite::SqliteStore::open(svc_sqlite::SqliteOptions::new(path).shared())
-        .expect("the file")
+    svc_sqlite::SqliteStore::open(svc_sqlite::SqliteOptions::new(path).shared()).expect("the file")
 }
 
 fn cx(tenant: &Tenant) -> Context {

@@ -81,7 +81,10 @@ async fn a_check_of_ones_own_says_which_step_was_answered_otherwise() -> TestRes
     use svc_conformance::custom_check::{Check, CheckContext, CheckStop};
 
     async fn look(cx: &CheckContext) -> Result<(), CheckStop> {
-        let entry = cx.request(0, "GET", cx.base()).send_expecting(200, &[]).await?;
+        let entry = cx
+            .request(0, "GET", cx.base())
+            .send_expecting(200, &[])
+            .await?;
         let people = entry.url_at(&["_links", "svc:people", "href"])?;
         cx.request(1, "GET", &people)
             .without_key()

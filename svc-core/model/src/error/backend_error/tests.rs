@@ -41,7 +41,10 @@ fn display_is_plain_english_without_values() {
             "the request is invalid: FIELD_INVALID (`canvass.tickets[0].title`)",
         ),
         (Error::not_found(), "not found"),
-        (Error::not_found().with_address("people/7"), "people/7: not found"),
+        (
+            Error::not_found().with_address("people/7"),
+            "people/7: not found",
+        ),
         (
             Error::unavailable(Duration::from_secs(7)),
             "unavailable, try again in 7s",
@@ -53,7 +56,9 @@ fn display_is_plain_english_without_values() {
         (Error::unexpected("a bug"), "a bug"),
         (ledger().into(), "the ledger cannot be read"),
         (
-            Error::from(ledger()).with_operation("people.update").with_address("people/7"),
+            Error::from(ledger())
+                .with_operation("people.update")
+                .with_address("people/7"),
             "people.update at people/7: the ledger cannot be read",
         ),
     ] {

@@ -1,8 +1,8 @@
 //! E-mail addresses.
 
 use crate::{
-    types::{closed_enum, object},
     schema::FieldRule,
+    types::{closed_enum, object},
     value::FlexEnum,
 };
 

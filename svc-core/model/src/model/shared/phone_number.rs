@@ -1,8 +1,8 @@
 //! Phone numbers.
 
 use crate::{
-    types::{TextFlag, closed_enum, object},
     schema::FieldRule,
+    types::{TextFlag, closed_enum, object},
     value::FlexEnum,
 };
 

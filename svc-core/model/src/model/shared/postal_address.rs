@@ -1,8 +1,8 @@
 //! Postal addresses and their geographic positions.
 
 use crate::{
-    types::{closed_enum, object},
     schema::FieldRule,
+    types::{closed_enum, object},
     value::Timestamp,
 };
 

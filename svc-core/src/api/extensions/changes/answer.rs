@@ -22,11 +22,11 @@ use super::{
 use crate::{
     api::{Api, ContentType, Request, Response, preferences},
     auth::Identity,
+    backend::{ChangeFeed, FeedPage, FeedRequest, FeedResponse},
     context::Context,
     error::{Error, ErrorCode, Problem, Result},
     link::Target,
     model::Kind,
-    backend::{ChangeFeed, FeedPage, FeedRequest, FeedResponse},
     page::{PageRequest, is_token},
 };
 

@@ -18,10 +18,10 @@ use super::{
 use crate::{
     api::{Api, ContentType, Timer},
     auth::Identity,
+    backend::{FeedPage, FeedRequest, FeedResponse},
     context::Context,
     error::{Error, Result},
     link::Target,
-    backend::{FeedPage, FeedRequest, FeedResponse},
 };
 
 /// The header that a client sends when it reconnects: the cursor of its last event.

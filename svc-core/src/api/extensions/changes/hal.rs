@@ -4,10 +4,10 @@
 
 use super::NAME;
 use crate::{
+    backend::{FeedEntry, FeedPage},
     hal::{Hal, close},
     json::write_string,
     link::Target,
-    backend::{FeedEntry, FeedPage},
 };
 
 /// A page with the request for it.

@@ -18,6 +18,7 @@ use self::{shared_reads::SharedReads, wait_slots::WaitSlots};
 use super::Extension;
 use crate::{
     api::{Api, ApiBuilder, Response, admitted::AuthorizedParts},
+    backend::ChangeFeed,
     error::Result,
     hal::EntryLink,
     link::Target,
@@ -25,7 +26,6 @@ use crate::{
         ExtensionName, Handler, OperationSpec, RequestBodyKind, RequiredRight, ResponseBodyKind,
         TargetShape, always,
     },
-    backend::ChangeFeed,
     page::QueryParameter,
 };
 

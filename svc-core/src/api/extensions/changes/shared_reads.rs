@@ -18,8 +18,8 @@ use std::{
 };
 
 use crate::{
-    context::Tenant,
     backend::{FeedRequest, FeedResponse},
+    context::Tenant,
 };
 
 /// The maximum number of requests of a group that are woken but have not taken the result yet.

@@ -142,8 +142,12 @@ impl RequestConditions {
     /// request.
     fn evaluate(&self, tag: &[u8], is_unmodified: impl FnOnce(i64) -> bool) -> ConditionOutcome {
         match (&self.if_match, self.if_unmodified_since) {
-            (Some(named), _) if !named.matches_strong(tag) => return ConditionOutcome::PreconditionFailed,
-            (None, Some(date)) if !is_unmodified(date) => return ConditionOutcome::PreconditionFailed,
+            (Some(named), _) if !named.matches_strong(tag) => {
+                return ConditionOutcome::PreconditionFailed;
+            }
+            (None, Some(date)) if !is_unmodified(date) => {
+                return ConditionOutcome::PreconditionFailed;
+            }
             _ => {}
         }
         let is_known = self

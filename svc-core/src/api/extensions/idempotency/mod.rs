@@ -15,12 +15,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use super::Extension;
 use crate::{
     api::{Api, ApiBuilder, Response, WriteRenderer},
+    backend,
     context::Context,
     error::{Error, ErrorCode, Problem, Result},
     json::Object,
     link::Target,
     model::Kind,
-    backend,
     store::ResponseRecorder,
     value::digest,
 };

@@ -11,12 +11,12 @@ use super::{
 };
 use crate::{
     api::{Api, Response, admitted::AuthorizedParts},
+    backend::{FeedPage, FeedRequest, FeedResponse, StoredWebhook, WebhookStore, WebhookWrite},
     context::Context,
     error::{Error, ErrorCode, Problem, Result},
     json::Object,
     link::Target,
     model::Kind,
-    backend::{FeedPage, FeedRequest, FeedResponse, StoredWebhook, WebhookStore, WebhookWrite},
     value::{Id, Timestamp},
     webhooks::{LEASE_DURATION, MAX_WEBHOOKS, TRIES, Webhook, WebhookStatus},
 };
@@ -87,7 +87,10 @@ impl WebhookHandler<'_> {
 
     async fn list(&self) -> Result<Response, WebhookRequestError> {
         let all = self.store().list_webhooks(&self.cx.tenant).await?;
-        let mut all = all.iter().map(Webhook::from_stored).collect::<Result<Vec<_>>>()?;
+        let mut all = all
+            .iter()
+            .map(Webhook::from_stored)
+            .collect::<Result<Vec<_>>>()?;
         all.retain(|webhook| self.may_read(webhook));
         let mut body = Vec::with_capacity(all.len().saturating_mul(1_024).saturating_add(1_024));
         hal::webhooks(&self.api.hal(&self.cx.base), &all, &mut body);

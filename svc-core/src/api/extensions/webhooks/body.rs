@@ -3,10 +3,10 @@
 //! Requirements: HOOK-04.
 
 use crate::{
+    backend::ChangeKind,
     error::{ErrorCode, Problem, PropertyPath},
     json::{Json, Object},
     model::Kind,
-    backend::ChangeKind,
     webhooks::{Receiver, ReceiverPolicy, WebhookStatus},
 };
 

@@ -4,10 +4,10 @@
 
 use super::NAME;
 use crate::{
+    backend::RecordChange,
     hal::{Hal, close},
     json::write_string,
     link::Target,
-    backend::RecordChange,
     value::Timestamp,
     webhooks::{Webhook, WebhookStatus},
 };

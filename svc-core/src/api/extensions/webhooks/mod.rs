@@ -16,11 +16,11 @@ pub(super) use operations::OPERATIONS;
 use super::{Extension, Extensions};
 use crate::{
     api::{Api, ApiBuilder, Response, admitted::AuthorizedParts},
+    backend::{ChangeFeed, RecordChange, WebhookStore},
     error::Result,
     hal::EntryLink,
     link::Target,
     operation::ExtensionName,
-    backend::{ChangeFeed, RecordChange, WebhookStore},
     webhooks::ReceiverPolicy,
 };
 
@@ -36,7 +36,10 @@ pub(crate) struct WebhookSettings {
 #[async_trait]
 impl Extension for WebhookSettings {
     fn behaviours(&self) -> Vec<&'static str> {
-        let private = self.reach.allow_private_networks.then_some("private_webhooks");
+        let private = self
+            .reach
+            .allow_private_networks
+            .then_some("private_webhooks");
         std::iter::once("webhooks").chain(private).collect()
     }
 

@@ -71,7 +71,11 @@ impl Examples<'_> {
         outcome.entry(Kind::Signature, EntryStatus::Created);
         outcome.entry(
             kind,
-            EntryStatus::Failed(vec![Problem::for_properties(code, properties, code.meaning())]),
+            EntryStatus::Failed(vec![Problem::for_properties(
+                code,
+                properties,
+                code.meaning(),
+            )]),
         );
         read(&DocumentRenderer::new(self.api, self.base).report(&outcome))
     }

@@ -16,9 +16,9 @@ mod answers;
 mod moments;
 mod pretty_json;
 mod requests;
+mod sample_text;
 mod snippet;
 mod values;
-mod sample_text;
 
 pub use snippet::SnippetLanguage;
 pub(super) use values::{of_field, of_object, of_plain};
@@ -111,7 +111,9 @@ impl Examples<'_> {
 pub(super) fn record(kind: Kind) -> Option<RecordAddress> {
     let own = Id::new(&ExampleRequest::placeholder_id(kind))?;
     Some(match kind.schema().path_parent {
-        Some(home) => RecordAddress::with_parent(kind, Id::new(&ExampleRequest::placeholder_id(home))?, own),
+        Some(home) => {
+            RecordAddress::with_parent(kind, Id::new(&ExampleRequest::placeholder_id(home))?, own)
+        }
         None => RecordAddress::without_parent(kind, own),
     })
 }

@@ -18,7 +18,7 @@ use super::{
     ExampleRequest, Examples, created, record,
     values::{ExampleDetail, chosen, value},
 };
-use crate::documents::{effective_field::EffectiveField, parameters::parameters, error_codes};
+use crate::documents::{effective_field::EffectiveField, error_codes, parameters::parameters};
 
 impl Examples<'_> {
     /// Returns a request, if this server offers its method and target; otherwise `None`.
@@ -55,7 +55,10 @@ impl Examples<'_> {
 
     /// Returns the query parameters of a target.
     fn parameters(&self, offered: &OfferedOperation, target: &Target) -> Vec<(String, String)> {
-        let output = offered.spec().default_success(self.api.response_style()).body;
+        let output = offered
+            .spec()
+            .default_success(self.api.response_style())
+            .body;
         parameters(self.api, output, target)
             .into_iter()
             .map(|it| (it.name.to_owned(), it.text))
@@ -270,7 +273,9 @@ impl Examples<'_> {
         })?;
         let mut body = Object::new();
         let is_text = |own: &EffectiveField<'_>| matches!(own.field.ty, ValueType::String);
-        let field = EffectiveField::writable_fields(self.api, kind).find(is_text)?.field;
+        let field = EffectiveField::writable_fields(self.api, kind)
+            .find(is_text)?
+            .field;
         body.insert(field.name, true);
         let target = created(kind)?;
         let title = format!("Create {} with an invalid value", kind.with_article());
@@ -374,7 +379,10 @@ impl Examples<'_> {
         let mut body = Object::new();
         self.add(
             &mut body,
-            chosen(EffectiveField::writable_fields(self.api, kind), ExampleDetail::Short),
+            chosen(
+                EffectiveField::writable_fields(self.api, kind),
+                ExampleDetail::Short,
+            ),
             kind.singular(),
         );
         body

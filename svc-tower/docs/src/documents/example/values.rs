@@ -144,7 +144,8 @@ pub(super) fn chosen<'a>(
     if extent != ExampleDetail::Short {
         return fields;
     }
-    let shown = |own: &EffectiveField<'_>| own.is_required() || sample_text::is_telling(own.field.name);
+    let shown =
+        |own: &EffectiveField<'_>| own.is_required() || sample_text::is_telling(own.field.name);
     let telling: Vec<_> = fields.iter().copied().filter(shown).collect();
     if telling.is_empty() {
         fields.into_iter().take(1).collect()

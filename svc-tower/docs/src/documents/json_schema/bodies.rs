@@ -337,6 +337,7 @@ pub(in crate::documents) fn helper_needs_body(api: &Api, helper: HelperName) -> 
     match helper {
         HelperName::PersonSignup | HelperName::Schedule => true,
         HelperName::RecordCanvass => false,
-        _ => EffectiveField::writable_fields(api, helper.recorded_kind()).any(EffectiveField::is_required),
+        _ => EffectiveField::writable_fields(api, helper.recorded_kind())
+            .any(EffectiveField::is_required),
     }
 }

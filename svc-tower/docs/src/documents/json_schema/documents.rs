@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 use svc_core::{
-    api::Api, auth::Operation, context::BaseUrl, error::ErrorCode, helper::HelperName,
-    link::Target, model::Kind, backend::ChangeKind,
+    api::Api, auth::Operation, backend::ChangeKind, context::BaseUrl, error::ErrorCode,
+    helper::HelperName, link::Target, model::Kind,
 };
 
 use super::{Definitions, Members, SchemaVariant, set};

@@ -1,10 +1,10 @@
 //! JSON Schemas (draft 2020-12) of what this server returns and accepts, generated from the tables
 //! that validate it.
 
+mod addresses;
 mod bodies;
 mod declaration;
 mod documents;
-mod addresses;
 mod values;
 mod webhooks;
 
@@ -18,10 +18,10 @@ use svc_core::{
     schema::{Constraints, ObjectSchema},
 };
 
-use super::{is_same, effective_field::EffectiveField};
+use super::{effective_field::EffectiveField, is_same};
+pub(super) use addresses::{record, template};
 pub(super) use bodies::helper_needs_body;
 pub use documents::json_schema;
-pub(super) use addresses::{record, template};
 
 /// The variants of a record or an object that are described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

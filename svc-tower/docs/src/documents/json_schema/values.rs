@@ -9,7 +9,7 @@ use svc_core::{
 };
 
 use super::{Definitions, SchemaVariant, set};
-use crate::documents::{example, effective_field::EffectiveField};
+use crate::documents::{effective_field::EffectiveField, example};
 
 impl<'a> Definitions<'a> {
     /// Returns the schema of a field, with its rules and the constraints of this server.

@@ -3,7 +3,7 @@
 //! Requirements: HOOK-01 to HOOK-10.
 
 use serde_json::{Value, json};
-use svc_core::{model::Kind, backend::ChangeKind};
+use svc_core::{backend::ChangeKind, model::Kind};
 
 use super::{Definitions, Members, set};
 

@@ -3,9 +3,9 @@
 
 mod batches;
 mod conditional;
+mod idempotency;
 mod operations;
 mod parts;
-mod idempotency;
 mod routes;
 
 pub(super) use routes::{OpenApiPath, routes};

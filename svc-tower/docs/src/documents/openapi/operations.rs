@@ -11,9 +11,8 @@ use svc_core::{
 };
 
 use super::{
-    KEY, batches, conditional,
+    KEY, batches, conditional, idempotency,
     parts::{HAL, JSON, answer},
-    idempotency,
     routes::OpenApiPath,
 };
 use crate::documents::{
@@ -131,7 +130,9 @@ fn operation(
 fn kind_of(target: &Target) -> Option<Kind> {
     match target {
         Target::Collection { kind, .. } | Target::Record(RecordAddress { kind, .. }) => Some(*kind),
-        Target::Helper { helper, .. } | Target::Batch { helper, .. } => Some(helper.recorded_kind()),
+        Target::Helper { helper, .. } | Target::Batch { helper, .. } => {
+            Some(helper.recorded_kind())
+        }
         _ => None,
     }
 }

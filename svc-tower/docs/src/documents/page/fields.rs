@@ -7,7 +7,7 @@ use svc_core::{
 };
 
 use super::{DocField, DocPages, DocRequirement, access::FieldAccess, types};
-use crate::documents::{example::of_plain, effective_field::EffectiveField};
+use crate::documents::{effective_field::EffectiveField, example::of_plain};
 
 impl DocPages<'_> {
     /// Returns the description of a field.

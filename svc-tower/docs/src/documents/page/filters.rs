@@ -4,7 +4,7 @@
 
 use svc_core::{
     error::ErrorCode,
-    filter::{MAX_DEPTH, FilterField, MAX_FILTER_BYTES, MAX_KEY_MATCHES, MAX_VALUES, Operator},
+    filter::{FilterField, MAX_DEPTH, MAX_FILTER_BYTES, MAX_KEY_MATCHES, MAX_VALUES, Operator},
     model::Kind,
 };
 

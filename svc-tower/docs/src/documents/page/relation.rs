@@ -18,7 +18,7 @@ use super::{
     DocField, DocLink, DocLinkGroup, DocOperation, DocPage, DocPages, DocSubject, DocTable,
     access::FieldAccess, changes, fields::set_by, open, webhooks,
 };
-use crate::documents::{example::record, json_schema_names, parameters::parameters, error_codes};
+use crate::documents::{error_codes, example::record, json_schema_names, parameters::parameters};
 
 /// Returns the page of a relation or an action function, whose name has no prefix. Returns `None`
 /// for an unknown name.
@@ -228,7 +228,11 @@ fn schema_entry(docs: &DocPages<'_>, name: &str) -> Option<super::DocReference> 
 
 /// Returns all operations of this server on a kind, at any address.
 fn operations(docs: &DocPages<'_>, kind: Kind) -> Vec<DocOperation> {
-    let parents = kind.schema().scope_kinds().filter_map(record).map(Scope::Under);
+    let parents = kind
+        .schema()
+        .scope_kinds()
+        .filter_map(record)
+        .map(Scope::Under);
     let collections = std::iter::once(Scope::All)
         .filter(|_| kind.schema().has_collection())
         .chain(parents);
@@ -477,7 +481,10 @@ fn function(docs: &DocPages<'_>, function: FunctionName) -> DocPage {
         ));
     }
     page.requests = docs.examples().of_function(function).into_iter().collect();
-    let helpers = docs.api.helpers().filter(|helper| helper.accepts_action_functions());
+    let helpers = docs
+        .api
+        .helpers()
+        .filter(|helper| helper.accepts_action_functions());
     let entries = helpers
         .map(|helper| docs.relation(helper.relation()))
         .collect();

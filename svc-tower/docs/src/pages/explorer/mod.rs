@@ -5,9 +5,9 @@ use maud::{DOCTYPE, html};
 use svc_core::{BaseUrl, api::Api, link::Target};
 
 use super::{
-    static_files::{Files, StaticFile},
     frame::head,
     map,
+    static_files::{Files, StaticFile},
 };
 use crate::{documents::forms::ROUTES, media::MediaType};
 

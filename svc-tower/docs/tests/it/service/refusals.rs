@@ -9,8 +9,8 @@ use svc_core::{
     Api, Deliver, Result, Tenant, Vendor,
     api::IfMatchPolicy,
     auth::FixedKeys,
-    error::ErrorCode,
     backend::{DeliveryOutcome, OutboxEntry},
+    error::ErrorCode,
 };
 use svc_docs::documents::DocPages;
 use svc_store::memory::MemoryStore;
