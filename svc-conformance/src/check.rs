@@ -32,7 +32,7 @@ const KEPT: usize = 5;
 pub type CheckFuture<'c> = Pin<Box<dyn Future<Output = Result<(), CheckStop>> + Send + 'c>>;
 
 /// One check: its name, the rows that it can observe, and an async function. Those of the suite
-/// stand in the tables of `checks`, one of your own is run by [`Suite::run_custom`](crate::Suite::own).
+/// stand in the tables of `checks`, one of your own is run by [`Suite::run_custom`](crate::Suite::run_custom).
 #[derive(Debug, Clone, Copy)]
 pub struct Check {
     /// Its name: the area, a slash, and what it looks at.

@@ -1,5 +1,5 @@
 //! Checks that are not the suite's: what somebody writes for one server, or records in its explorer
-//! and takes home. [`Suite::run_custom`](crate::Suite::own) runs one.
+//! and takes home. [`Suite::run_custom`](crate::Suite::run_custom) runs one.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -14,7 +14,7 @@ use crate::{
     route::{RouteTemplate, method_name},
 };
 
-/// A response, as [`SvcService::on_response`](crate::SvcService::observe) reports it. It contains no
+/// A response, as [`SvcService::on_response`](crate::SvcService::on_response) reports it. It contains no
 /// personal data, and the number of different routes, methods and statuses is small.
 ///
 /// Requirements: UND-42.

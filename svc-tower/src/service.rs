@@ -48,7 +48,7 @@ pub struct SvcService {
 
 impl SvcService {
     /// Creates a service for `api`. It expects paths below its entry point; see
-    /// [`under`](Self::under).
+    /// [`mounted_at`](Self::mounted_at).
     #[must_use]
     pub fn new(api: Api) -> Self {
         Self {

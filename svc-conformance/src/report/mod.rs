@@ -368,7 +368,7 @@ impl Report {
     }
 
     /// Fails a test if a check did not come to its end, such as one of
-    /// [`Suite::run_custom`](crate::Suite::own), or saw a row that does not hold.
+    /// [`Suite::run_custom`](crate::Suite::run_custom), or saw a row that does not hold.
     ///
     /// # Panics
     /// With what was found.

@@ -64,7 +64,7 @@ impl Error for BodyError {
 }
 
 /// The body of a request. It ends with a [`BodyError`] if it is not complete in time, see
-/// [`ServerLimits::body_timeout`](super::ServerLimits::body).
+/// [`ServerLimits::body_timeout`](super::ServerLimits::body_timeout).
 pub struct RequestBody {
     inner: Incoming,
     deadline: Instant,

@@ -165,7 +165,7 @@ impl<S> Server<S> {
     }
 
     /// Serves on `listener` until SIGINT or SIGTERM (on Windows Ctrl-C), then stops like
-    /// [`run_until`](Self::run_until). A second signal stops it immediately.
+    /// [`serve_until`](Self::serve_until). A second signal stops it immediately.
     ///
     /// # Errors
     ///

@@ -130,7 +130,7 @@ pub enum OutboxPayload {
         helper: HelperName,
         /// The recipient.
         person: Option<Id>,
-        /// The action of the request, of the kind that the helper [records](HelperName::records).
+        /// The action of the request, of the kind that the helper [records](HelperName::recorded_kind).
         action: Option<Id>,
     },
     /// A message whose scheduled start has come.

@@ -31,7 +31,7 @@ pub fn initial_lookups(call: &WriteRequest, matching: &dyn PersonMatching) -> Ve
 
 /// Returns the initial lookups in a store that allows one record of these kinds for each person in
 /// a container. See
-/// [`TransactionContext::one_per_person`](crate::store::TransactionContext::once_per_person).
+/// [`TransactionContext::one_per_person`](crate::store::TransactionContext::one_per_person).
 #[must_use]
 pub fn initial_lookups_one_per_person(
     call: &WriteRequest,

@@ -167,7 +167,7 @@ fn joined<E>(
 /// The lookup of an existing person that matches a posted one, for implementations of vendors.
 ///
 /// It takes two steps, and neither performs I/O. Fetch the candidates with one query, then call
-/// [`decide`](Self::decide).
+/// [`resolve`](Self::resolve).
 ///
 /// # Examples
 ///

@@ -14,7 +14,7 @@
 //!
 //! A store with direct access to its data implements [`LookupSource`] by reading, and the rules run
 //! once. A store that must fetch data collects it in [`LookupCache`], starting with
-//! [`initial_lookups`](crate::rules::first_questions).
+//! [`initial_lookups`](crate::rules::initial_lookups).
 
 mod change;
 mod count_deltas;

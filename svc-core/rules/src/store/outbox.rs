@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The outbox of a store for all tenants. It contains the entries of
-/// [`Change::Enqueue`](super::Change::Outbox).
+/// [`Change::Enqueue`](super::Change::Enqueue).
 ///
 /// # Behaviour
 ///

@@ -113,7 +113,7 @@ impl StoredKey {
     /// # Errors
     ///
     /// Returns an error if the token is not a valid header value, if it is shorter than
-    /// [`MIN_TOKEN_LENGTH`](Self::SHORTEST), or if the system provides no random bytes.
+    /// [`MIN_TOKEN_LENGTH`](Self::MIN_TOKEN_LENGTH), or if the system provides no random bytes.
     ///
     /// Requirements: UND-15.
     pub fn with_token(
