@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(
             missing,
             Vec::<&str>::new(),
-            "measure them as src/plan.rs says"
+            "measure them as described in src/plan.rs"
         );
         let named = COSTS.lines().filter_map(|line| line.split(',').next());
         let gone: Vec<&str> = named

@@ -12,24 +12,24 @@ use crate::profile::Profile;
 use crate::settings::Intensity;
 
 const AFTER: &str = "Exit codes:
-  0  the server conforms (or, for other commands, all is well)
-  1  a row does not hold, a waiver is broken, or the profile needs more than is declared
-  2  the arguments or a file make no sense, or the server refuses a key
-  3  a MUST row could not be decided, or nothing was selected
-  4  the target cannot be reached, was stopped during the run, or is no entry point
-  5  the suite itself broke, or was interrupted
+  0  the server conforms (for other commands: success)
+  1  a requirement failed, a waiver is broken, or the declaration lacks something that the profile requires
+  2  the arguments or a file are invalid, or the server rejects a key
+  3  a MUST requirement could not be decided, or nothing was selected
+  4  the server cannot be reached, was stopped during the run, or the URL is not an entry point
+  5  the suite itself failed, or was interrupted
   6  the server conforms, but clean-up left records that could have been deleted
-  7  the server conforms, but chose otherwise than --pins says
+  7  the server conforms, but its choices differ from --pins
 
-A first run against a server on this machine, then one against another machine, which is only read until writes are allowed:
+Run the suite against a server on this machine, or on another machine, which is only read without --allow-writes:
   svc-conformance run http://127.0.0.1:8080/api/v1/ --key K
   svc-conformance run https://crm.example.org/api/v1/ --key K --allow-writes --report html=report.html
 
-The options of every run of a project are in svc-conformance.toml, which init writes:
+Store the options of a project in svc-conformance.toml:
   svc-conformance init http://127.0.0.1:8080/api/v1/
   svc-conformance run
 
-A server that publishes no declaration is judged against a file, TOML or JSON in the same form; probe writes a first one:
+If the server publishes no declaration, the suite needs a file (TOML or JSON). Create a draft with probe:
   svc-conformance probe http://127.0.0.1:8080/api/v1/ --key K --allow-writes --write declaration.toml
   svc-conformance run http://127.0.0.1:8080/api/v1/ --key K --declaration declaration.toml";
 

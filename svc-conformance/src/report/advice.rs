@@ -163,7 +163,7 @@ mod tests {
         for (words, what) in REMEDIES {
             assert!(
                 texts.iter().any(|text| text.contains(words)),
-                "no reason says `{words}`"
+                "no reason contains `{words}`"
             );
             for option in what.split("--").skip(1) {
                 let name: String = option

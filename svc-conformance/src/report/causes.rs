@@ -756,7 +756,7 @@ mod tests {
                 "ENT-10",
                 &[(
                     "ent/c",
-                    "the link to people leads to no collection: GET",
+                    "the target of the link to people is not a collection: GET",
                     None,
                     0,
                 )],
@@ -765,7 +765,7 @@ mod tests {
                 "HAL-05",
                 &[(
                     "hal/d",
-                    "the link to signatures leads to no collection: GET",
+                    "the target of the link to signatures is not a collection: GET",
                     None,
                     0,
                 )],

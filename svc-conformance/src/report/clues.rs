@@ -215,7 +215,7 @@ mod tests {
                 &[],
             ),
             (
-                "`next` of the first page leads to GET http://h/per_page",
+                "the target of `next` of the first page is GET http://h/per_page",
                 &["next"],
                 &[],
             ),
@@ -246,8 +246,8 @@ mod tests {
     fn a_sentence_is_the_same_for_each_kind_and_number() {
         let of = |message: &str| sentence(&Head::of(message).text);
         assert_eq!(
-            of("the link to people leads to no collection: GET"),
-            of("the link to forms leads to no collection: GET")
+            of("the target of the link to people is not a collection: GET"),
+            of("the target of the link to forms is not a collection: GET")
         );
         assert_eq!(
             of("page 2 of 3 pages has 4 members"),

@@ -445,7 +445,7 @@ impl CheckTimeout {
         }
     }
 
-    /// Returns what a report says about it apart from the requirements.
+    /// Returns what a report contains about it apart from the requirements.
     pub(crate) fn said(&self, most: usize) -> String {
         let mut text = format!(
             "it was cut off after {:.1} s, before it finished",

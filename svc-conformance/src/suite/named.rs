@@ -174,7 +174,7 @@ fn is_of(
 ) -> Result<(), SuiteError> {
     let usage = |what: String| {
         Err(SuiteError::Usage(format!(
-            "{named} is not a {}: {what}",
+            "{named} is not of the kind {}: {what}",
             kind.one
         )))
     };
