@@ -42,7 +42,7 @@ const REMEDIES: &[(&str, &str)] = &[
         "run it again while no other client writes there",
     ),
     (
-        "too many records to walk over",
+        "too many records to read all pages",
         "use a key with fewer records",
     ),
 ];

@@ -225,11 +225,11 @@ mod tests {
                 &[],
             ),
             (
-                "\"FIELD_INVALID\" comes without a reason: total_records",
+                "\"FIELD_INVALID\" has no reason: total_records",
                 &["total_records"],
                 &["FIELD_INVALID"],
             ),
-            ("two calls made one fundraising_page", &[], &[]),
+            ("two calls created one fundraising_page", &[], &[]),
             ("email_addresses[1].status has an unlisted value", &[], &[]),
         ] {
             let head = Head::of(message);

@@ -1,8 +1,7 @@
 //! Known faults: the faults that the self-test plants, each with the requirements that fail for it.
 //!
 //! If the failures of a run contain those of a known fault, they most likely have one cause. The
-//! name of the fault tells the developer what to look for. `svc-self-test --known FILE` writes the
-//! file.
+//! name of the fault shows what to look for. `svc-self-test --known FILE` writes the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;

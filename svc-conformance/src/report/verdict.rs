@@ -292,7 +292,7 @@ fn unobserved(
     let spent = if run.journal.created() < most {
         String::new()
     } else {
-        format!("; the limit of {most} records is reached")
+        format!("; the budget of {most} records is used up")
     };
     let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut tell =

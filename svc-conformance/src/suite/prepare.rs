@@ -111,8 +111,8 @@ impl Suite {
         }
     }
 
-    /// Whether the links of the entry point refer to this machine. Behind a tunnel or a forwarded
-    /// port they often do not.
+    /// Whether the links of the entry point refer to this machine. With a tunnel or a
+    /// forwarded port they often do not.
     fn keeps_local(&self, entry: &Value) -> bool {
         let links = entry
             .get("_links")
