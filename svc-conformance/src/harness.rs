@@ -235,7 +235,7 @@ mod tests {
     use crate::target::InProcess;
 
     /// A server that responds to everything with the same object fails the test of a check of its
-    /// entry point, also for requirements that every response is judged by.
+    /// entry point. The test also includes requirements that every response is judged by.
     #[test]
     fn a_check_that_finds_something_fails_its_test() {
         let text = "declaration_version = 1\n[collections.people]\nsingular = \"person\"\noperations = [\"list\"]\n";

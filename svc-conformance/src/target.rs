@@ -327,8 +327,8 @@ impl Remote {
     }
 }
 
-/// How long an idle connection is kept open. Servers close idle connections after some seconds, and
-/// a request sent at that time gets no response.
+/// How long an idle connection stays open. Servers close idle connections after some seconds, and a
+/// request sent at that time gets no response.
 const IDLE: Duration = Duration::from_secs(1);
 
 /// The message about a TLS server that closes a connection before a request is sent.

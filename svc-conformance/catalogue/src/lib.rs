@@ -144,8 +144,8 @@ impl Catalogue {
     /// Parses a catalogue from the text of a `catalogue.toml`.
     ///
     /// # Errors
-    /// Returns an error if the text is not a catalogue, an id has the wrong form, two requirements
-    /// have the same id, or a requirement contains an unknown name.
+    /// Returns an error if the text is not a catalogue or an id has the wrong form. The same is
+    /// true if two requirements have the same id, or a requirement contains an unknown name.
     pub fn read(text: &str) -> Result<Self, CatalogueError> {
         let written = toml::from_str::<CatalogueFile>(text)
             .map_err(|error| CatalogueError::Unreadable(error.to_string()))?;

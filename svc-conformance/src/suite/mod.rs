@@ -274,8 +274,8 @@ impl Suite {
         self
     }
 
-    /// Sets the URL at which the server reaches the [receiver](Self::webhook_receiver), if it
-    /// differs from the address on which it listens, such as that of a tunnel or a proxy. The last
+    /// Sets the URL at which the server reaches the [receiver](Self::webhook_receiver), such as
+    /// that of a tunnel or a proxy. Default: the address on which the receiver listens. The last
     /// path segment must arrive unchanged.
     #[must_use]
     pub fn webhook_receiver_url(mut self, url: impl Into<String>) -> Self {
