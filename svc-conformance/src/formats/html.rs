@@ -54,7 +54,7 @@ pub(super) fn written(report: &Report) -> String {
         );
         columns(
             &mut text,
-            &["Row", "Level", "Outcome", "Requirement", "Observed"],
+            &["Id", "Level", "Outcome", "Requirement", "Observed"],
         );
         rows.for_each(|row| line(&mut text, row, report.page(&row.id)));
         text.push_str("</tbody>\n</table>\n");
@@ -110,9 +110,9 @@ fn head(text: &mut String, report: &Report) {
     );
     for (name, value) in [
         ("Server", report.target.as_str()),
-        ("Interface", &report.interface),
+        ("API version", &report.interface),
         ("Declaration", source(report.declaration)),
-        ("Began", &report.began),
+        ("Started", &report.began),
         ("Run", &run),
         ("Clean-up", &cleaned),
         ("Suite", &suite),
@@ -123,7 +123,7 @@ fn head(text: &mut String, report: &Report) {
     for (check, cut) in report.cut() {
         let _ = writeln!(
             text,
-            "<p class=\"inconclusive\">Cut: {}: {}</p>",
+            "<p class=\"inconclusive\">Cut off: {}: {}</p>",
             escaped(&check.id),
             escaped(&cut.said(MOST))
         );

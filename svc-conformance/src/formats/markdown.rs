@@ -68,7 +68,7 @@ pub(super) fn written(report: &Report) -> String {
     for (check, cut) in report.cut() {
         let _ = writeln!(
             text,
-            "\n- Cut: {}: {}",
+            "\n- Cut off: {}: {}",
             cell(&check.id),
             cell(&cut.said(MOST))
         );

@@ -214,7 +214,7 @@ impl<'c> PageInputs<'c> {
         }
         text.push_str("</ul>\n<fieldset><legend>Level</legend>\n");
         for (id, name) in [
-            ("every", "every"),
+            ("every", "all"),
             ("must", "MUST"),
             ("should", "SHOULD"),
             ("may", "MAY"),
@@ -245,7 +245,7 @@ impl<'c> PageInputs<'c> {
             }
             text.push_str("</tbody></table>\n");
         }
-        text.push_str("<h2 id=\"words\">Words</h2>\n<dl>\n");
+        text.push_str("<h2 id=\"words\">Abbreviations</h2>\n<dl>\n");
         for (word, means) in WORDS {
             let _ = writeln!(text, "<dt>{word}</dt><dd>{means}</dd>");
         }

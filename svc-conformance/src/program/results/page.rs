@@ -16,7 +16,7 @@ const COLUMNS: [&str; 9] = [
     "Passed",
     "Failed",
     "Waived",
-    "Undecided or left out",
+    "Undecided or excluded",
     "Declares",
     "Run",
 ];
