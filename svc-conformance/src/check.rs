@@ -488,6 +488,7 @@ impl CheckContext {
             }
             // A server may create people for the holders of tickets. These must be found again as
             // well.
+            // Requirements: RES-attendance-14.
             let tickets = members.get_mut("tickets").and_then(Value::as_array_mut);
             for holder in tickets
                 .into_iter()

@@ -568,7 +568,9 @@ impl CheckClient<'_> {
         Ok(PageWalkEnd::Done)
     }
 
-    /// Returns every page of a collection. A page that appears twice violates COL-24.
+    /// Returns every page of a collection. A page that appears twice is a failure.
+    ///
+    /// Requirements: COL-24.
     pub(crate) async fn pages(&self, url: &str) -> Result<Vec<Representation>, CheckStop> {
         let mut pages = Vec::new();
         let walked = self.walk(url, |page| {

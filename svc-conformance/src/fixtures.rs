@@ -299,6 +299,7 @@ impl CheckClient<'_> {
         )?;
         // A membership that already existed is not a create, and neither is a person that the
         // sign-up helper matched.
+        // Requirements: UND-38.
         let repeats = match kind.one {
             "tagging" | "item" => true,
             "person" => cx.declared().helps("person_signup"),

@@ -168,6 +168,7 @@ impl Journal {
             return;
         }
         // A partly failed helper returns what it created together with the error.
+        // Requirements: ERR-32.
         let records = std::iter::once(&answer.json)
             .chain(answer.json.as_object().into_iter().flat_map(|o| o.values()));
         for json in records {

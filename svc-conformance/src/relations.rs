@@ -92,6 +92,7 @@ pub(crate) fn is_standard(name: &str) -> bool {
 /// else.
 pub(crate) fn meaning(name: &str, from: Option<CatalogueKind>) -> Option<LinkedResource> {
     // On a person, `attendance` is a second name of a collection.
+    // Requirements: HLP-21.
     if name == "attendance" && from.is_some_and(|from| from.one == "person") {
         return kind_of("attendances").map(LinkedResource::Collection);
     }

@@ -1,5 +1,7 @@
 //! Bodies with exactly one error are rejected. The response names the error, and nothing is
 //! changed.
+//!
+//! Requirements: ERR-12, ERR-14, ERR-26, ERR-39, CRU-20, CRU-21, CAP-05.
 
 use super::prelude::*;
 use crate::counted::may_be_of;

@@ -1,4 +1,6 @@
 //! What is sent is read back: every declared field of every kind, whole bodies and parts of them.
+//!
+//! Requirements: CAP-06, CAP-08, CRU-15 to CRU-19.
 
 use super::changes;
 use super::prelude::*;

@@ -90,6 +90,7 @@ async fn without_key(cx: &CheckContext, name: &'static str) -> Result<(), CheckS
     if found.href("person").is_some() && name != "record_canvass" {
         let who = api.person_of(&found, "person").await?;
         // The server may ignore identifiers of an anonymous caller.
+        // Requirements: HLP-04.
         let shown = |name| {
             person
                 .get(name)

@@ -112,6 +112,7 @@ async fn known(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
             .post(&ready.url, &ready.body(cx, Some(&person)))
             .await?;
         // An identifier that is in use may be rejected.
+        // Requirements: UND-24.
         if statuses.len() < 2 || !answer.is_refused() {
             let empty = answer
                 .json

@@ -432,6 +432,7 @@ impl DeclaredApi {
                     .is_some_and(|entry| entry.fields.iter().any(|name| name == self.wire(field)))
             }
             // A field of the helper that a record returns as a link.
+            // Requirements: RES-canvass-07.
             ("canvass", "canvasser") if self.links("canvass", "canvasser") => true,
             (owner, path) => !self.places(owner, path).is_empty(),
         }

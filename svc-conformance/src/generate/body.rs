@@ -193,6 +193,7 @@ impl BodyGenerator<'_> {
                 Just(json!({"Shoe size": "42", "\u{fc}": "a & b", self.unique: " x "})).boxed()
             }
             // An embedded person with at least a name.
+            // Requirements: RES-attendance-14.
             "person" => Just(json!({"given_name": "Holder", "family_name": self.unique})).boxed(),
             _ => Just(json!({})).boxed(),
         }
@@ -264,6 +265,7 @@ fn consistent(one: &str, turn: BodyVariant, mut body: Value) -> Value {
     match one {
         "person"
             // Either may be derived from the other. Only one of them is judged here.
+            // Requirements: RES-person-08, RES-person-09.
             if members.contains_key("gender") && members.contains_key("gender_identity") => {
                 let at = if let BodyVariant::All(turn) = turn { turn } else { members.len() };
                 let drop = if at.is_multiple_of(2) { "gender" } else { "gender_identity" };
@@ -299,6 +301,7 @@ fn consistent(one: &str, turn: BodyVariant, mut body: Value) -> Value {
             let tickets = members.get("tickets").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
             if tickets {
                 // On a ticketed event, the tickets contain it.
+                // Requirements: RES-attendance-05.
                 members.remove("attended");
                 within_levels(members);
             } else {

@@ -23,6 +23,7 @@ pub(crate) fn same(field: &CheckedField, sent: &Value, got: Option<&Value>, pref
     let Some(got) = got else { return false };
     match (field.owner, field.path) {
         // A system may append the link or insert it with a template.
+        // Requirements: RES-share_options-10, RES-share_options-13.
         ("share_options", "network_b_share.message" | "email_share.body") => got
             .as_str()
             .zip(sent.as_str())

@@ -305,6 +305,7 @@ impl SequenceRun<'_> {
         )?;
         let record = answer.record();
         // A URL may change at any time: the latest one counts.
+        // Requirements: HAL-06.
         let own = record.own()?;
         if let Some(known) = self.state.get_mut(id) {
             known.record = record.clone();

@@ -291,6 +291,8 @@ fn leads(document: &str, link: &Value) -> bool {
 
 /// Checks the curies of every document that has some. The entry point and collections must have
 /// them.
+///
+/// Requirements: HAL-18.
 fn curies(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>, is_page: bool) {
     let curies = object.get("_links").and_then(|links| links.get("curies"));
     let is_entry = answer.url == cx.run.target.base();

@@ -29,7 +29,8 @@ pub(crate) fn look(cx: &CheckContext, answer: &TestResponse) {
     if answer.status == 500 {
         unexpected(cx, answer);
     }
-    // A 404 needs no body. ERR-11 judges the body if there is one.
+    // A 404 needs no body. If there is one, it is judged elsewhere.
+    // Requirements: ERR-11.
     let Some(error) = answer.error() else {
         let bare = !answer.problems().is_empty();
         cx.holds(row::ERR_01, bare, || {
@@ -102,6 +103,7 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
         .error()
         .and_then(|error| error["response_code"].as_u64());
     // The entry of an unsupported feature has its own code.
+    // Requirements: ERR-38.
     let unsupported = descriptions(entry)
         .iter()
         .any(|one| one["error_code"] == "NOT_SUPPORTED");

@@ -72,6 +72,8 @@ pub(crate) fn look(cx: &CheckContext, answer: &TestResponse) {
 }
 
 /// Compares the three directives of `Cache-Control` as a set. Order and case do not matter.
+///
+/// Requirements: HAL-04.
 fn directives(value: &str) -> bool {
     let mut found: Vec<String> = value
         .split(',')

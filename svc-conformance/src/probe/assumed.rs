@@ -228,6 +228,8 @@ mod tests {
     use super::{fields, shown};
 
     /// The catalogue describes these members with the requirements of a postal address.
+    ///
+    /// Requirements: RES-person-26.
     #[test]
     fn members_that_another_object_has_rows_for_are_found() {
         let person = fields("person", &DeclaredDialect::default());

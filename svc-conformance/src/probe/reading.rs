@@ -93,6 +93,7 @@ pub(super) fn helpers_of(record: &Representation, found: &mut ProbeState) {
             continue;
         };
         // The helper of a person has two spellings.
+        // Requirements: RES-person-48.
         let name = if name == "record_canvas" {
             "record_canvass"
         } else {
