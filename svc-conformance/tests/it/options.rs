@@ -239,7 +239,7 @@ fn exit_code_1_where_the_profile_needs_more_than_is_declared() {
     );
     assert_eq!(code, 1, "{said}");
     assert!(
-        said.contains("PROFILE actions needs a way to create a person"),
+        said.contains("PROFILE actions requires a way to create a person"),
         "{said}"
     );
 }
