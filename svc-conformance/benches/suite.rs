@@ -1,9 +1,9 @@
-//! How long the suite takes against the reference server: in process, over loopback, and at the
-//! least intensity.
+//! Measures how long the suite takes against the reference server: in process, over loopback, and
+//! at the lowest intensity.
 //!
-//! `cargo bench -p svc-conformance --bench suite` runs all parts; `-- quick`, `-- process`,
-//! `-- loopback` one of them. Each line tells a bound, what was measured, and `ok` or `MISSED`;
-//! after a miss the exit code is 1.
+//! `cargo bench -p svc-conformance --bench suite` runs all parts; `-- quick`, `-- process`, `--
+//! loopback` runs one of them. Each line shows a bound, the measured time, and `ok` or `MISSED`.
+//! After a miss, the exit code is 1.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether the command line asks for this part: it names parts, or none for all of them.
+/// Whether the command line selects this part: it names parts, or none for all of them.
 fn is_asked_for(part: &str) -> bool {
     let mut named = std::env::args()
         .skip(1)
@@ -54,7 +54,7 @@ fn is_asked_for(part: &str) -> bool {
     named.peek().is_none() || named.any(|name| name == part)
 }
 
-/// Prints what a run took against its bound.
+/// Prints the time of a run and its bound.
 fn told(what: &str, bound: u64, (report, took): (Report, Duration)) -> bool {
     assert!(report.is_conformant(), "{report}");
     let kept = took < Duration::from_secs(bound);

@@ -1,4 +1,4 @@
-//! Makes a constant of each row of the catalogue, so that the compiler knows every id.
+//! Generates a constant for each requirement of the catalogue, so that the compiler knows every id.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn main() -> io::Result<()> {
         let name = id.replace('-', "_").to_uppercase();
         let _ = writeln!(
             constants,
-            "/// The row {id}.\npub const {name}: &str = \"{id}\";"
+            "/// The requirement {id}.\npub const {name}: &str = \"{id}\";"
         );
     }
     let folder = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("no OUT_DIR"))?;

@@ -1,4 +1,4 @@
-"""A server with TLS in front of one without, for tests: `tls_proxy.py PORT TARGET_PORT CERTIFICATE KEY`."""
+"""A TLS proxy for a server without TLS, for tests: `tls_proxy.py PORT TARGET_PORT CERTIFICATE KEY`."""
 
 import socket
 import ssl

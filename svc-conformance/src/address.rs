@@ -1,9 +1,9 @@
-//! Addresses: how a link of a document resolves, and where a request goes.
+//! URLs: how a link of a document is resolved, and where a request is sent.
 
 use std::borrow::Cow;
 
-/// The absolute address that a reference in a document means (RFC 3986, section 5); `None` unless
-/// it is http or https.
+/// Returns the absolute URL of a reference in a document (RFC 3986, section 5). `None` unless it is
+/// http or https.
 pub(crate) fn resolve<'r>(document: &str, reference: &'r str) -> Option<Cow<'r, str>> {
     let reference = reference.split('#').next().unwrap_or_default();
     let absolute = match scheme(reference) {
@@ -20,7 +20,7 @@ pub(crate) fn resolve<'r>(document: &str, reference: &'r str) -> Option<Cow<'r, 
     is_clean.then_some(absolute)
 }
 
-/// Scheme and authority (`http://host:port`), and the rest from the path on.
+/// Splits a URL into scheme and authority (`http://host:port`), and the rest from the path on.
 pub(crate) fn split(absolute: &str) -> Option<(&str, &str)> {
     let start = absolute.find("://")?.checked_add(3)?;
     let rest = absolute.get(start..)?;
@@ -30,7 +30,7 @@ pub(crate) fn split(absolute: &str) -> Option<(&str, &str)> {
     Some((absolute.get(..end)?, absolute.get(end..)?))
 }
 
-/// The authority of an absolute address.
+/// Returns the authority of an absolute URL.
 pub(crate) fn authority(absolute: &str) -> Option<&str> {
     split(absolute)?
         .0
@@ -38,7 +38,7 @@ pub(crate) fn authority(absolute: &str) -> Option<&str> {
         .map(|(_, authority)| authority)
 }
 
-/// The value of a query parameter, as it stands.
+/// Returns the value of a query parameter, verbatim.
 pub(crate) fn parameter<'u>(url: &'u str, name: &str) -> Option<&'u str> {
     let (_, query) = url.split_once('?')?;
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -48,7 +48,7 @@ pub(crate) fn parameter<'u>(url: &'u str, name: &str) -> Option<&'u str> {
         .map(|(_, value)| value)
 }
 
-/// An address with one more query parameter.
+/// Returns a URL with one more query parameter.
 pub(crate) fn with_parameter(url: &str, name: &str, value: &str) -> String {
     let mark = if url.contains('?') { '&' } else { '?' };
     format!("{url}{mark}{name}={value}")
@@ -90,7 +90,7 @@ fn relative(document: &str, reference: &str) -> Option<String> {
     Some(format!("{head}{}{query}", without_dots(&merged)))
 }
 
-/// A path without its `.` and `..` segments.
+/// Returns a path without its `.` and `..` segments.
 fn without_dots(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut ends_open = false;

@@ -1,39 +1,39 @@
-//! What a finding is about: the one thing to mend that several rows can fail for.
+//! The cause of a finding: the one thing to fix, which can make several requirements fail.
 
 use serde::{Deserialize, Serialize};
 
 use crate::fields::{self, CheckedField, ValueShape};
 
-/// The sorts of causes.
+/// The kind of a cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CauseKind {
     /// A key lacks a right that the declaration promises.
     KeyRight,
-    /// An operation or a helper that is declared is refused.
+    /// A declared operation or helper is rejected.
     Refused,
-    /// A member is needed that is not declared as required.
+    /// A member is required but not declared as required.
     Needed,
-    /// A field that is declared as writable is not stored.
+    /// A field is declared as writable but not stored.
     NotStored,
-    /// A field reads otherwise than it was sent.
+    /// A field is not read back as it was sent.
     Altered,
-    /// A field that is declared is missing from answers.
+    /// A declared field is missing from responses.
     Missing,
     /// A field has another type, or a value that is not listed.
     Type,
-    /// A link that is declared is missing, or leads elsewhere.
+    /// A declared link is missing or has another target.
     Link,
-    /// A helper takes an action function and does not do it.
+    /// A helper accepts an action function but does not execute it.
     Function,
-    /// A header of every answer.
+    /// A header of every response.
     Header,
-    /// The form of error bodies.
+    /// The structure of error bodies.
     ErrorBody,
     /// The pages of collections.
     Paging,
-    /// The dates that the server keeps, or the form of dates.
+    /// The dates that the server sets, or the format of dates.
     Dates,
 }
 
@@ -41,9 +41,9 @@ pub enum CauseKind {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Cause {
-    /// Its sort.
+    /// Its kind.
     pub flaw: CauseKind,
-    /// The field, link, operation or header; empty where the sort says all.
+    /// The field, link, operation or header. Empty if the kind needs no subject.
     pub subject: String,
 }
 
@@ -61,7 +61,8 @@ impl CauseKind {
         self.is_of_a_field() || matches!(self, Self::Link | Self::Header | Self::Needed)
     }
 
-    /// Its place among flaws of one subject: the one that explains the others comes first.
+    /// Returns its rank among the causes of one subject. The cause that explains the others is
+    /// first.
     pub(crate) const fn rank(self) -> u8 {
         match self {
             Self::Type => 0,
@@ -72,60 +73,60 @@ impl CauseKind {
         }
     }
 
-    /// What is wrong and what to do, each with `{}` for the subject.
+    /// Returns what is wrong and what to do, each with `{}` for the subject.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::KeyRight => (
-                "the key may not use {}, which is declared",
+                "the key has no right to {}, which is declared",
                 "Give the run a key with this right, or declare less.",
             ),
             Self::Refused => (
-                "{} is declared and refused",
-                "Serve it, or take it out of the declaration.",
+                "{} is declared but rejected",
+                "Implement it, or remove it from the declaration.",
             ),
             Self::Needed => (
-                "`{}` is needed and not declared as required",
-                "Declare it with `required = true`, or do without it.",
+                "`{}` is required but not declared as required",
+                "Declare it with `required = true`, or make it optional.",
             ),
             Self::NotStored => (
-                "`{}` is declared as writable and not stored",
-                "Declare less or store it.",
+                "`{}` is declared as writable but not stored",
+                "Store it, or declare less.",
             ),
             Self::Altered => (
-                "`{}` reads otherwise than it was sent",
-                "Store what a client sends as it is; declare a field that the server computes with `writable = false`.",
+                "`{}` is not read back as it was sent",
+                "Store the value unchanged. Declare a field that the server computes with `writable = false`.",
             ),
             Self::Missing => (
-                "`{}` is declared and missing from answers",
-                "Declare less or send it.",
+                "`{}` is declared but missing from responses",
+                "Return it, or declare less.",
             ),
             Self::Type => (
-                "`{}` has another type or value than the interface gives it",
-                "Send the JSON type and, where values are listed, one of them.",
+                "`{}` has a type or value that the specification does not allow",
+                "Return the JSON type of the specification. Where values are listed, return one of them.",
             ),
             Self::Link => (
-                "the link `{}` is declared, and missing or leads elsewhere",
-                "Declare less or send it.",
+                "the link `{}` is declared, but is missing or has another target",
+                "Return it, or declare less.",
             ),
             Self::Function => (
-                "helpers do not do as `{}` says, which is declared",
-                "Run the function for every helper, or take it out of `action_functions`.",
+                "helpers do not execute `{}`, which is declared",
+                "Execute the function in every helper, or remove it from `action_functions`.",
             ),
             Self::Header => (
-                "the header `{}` is not what the interface asks for",
-                "Set it for all successful answers at one place.",
+                "the header `{}` is not as the specification requires",
+                "Set it for all successful responses in one place.",
             ),
             Self::ErrorBody => (
-                "error bodies have another form than the interface's",
-                "Build all of them at one place: an object `error` with `request_type`, `response_code` and `resource_status`.",
+                "error bodies do not have the structure of the specification",
+                "Build all of them in one place: an object `error` with `request_type`, `response_code` and `resource_status`.",
             ),
             Self::Paging => (
-                "the pages of collections do not add up",
+                "the pages of collections are inconsistent",
                 "Compute `page`, `per_page`, `total_pages`, `total_records`, the links and the members of a page from one query.",
             ),
             Self::Dates => (
-                "dates are not kept or written as the interface asks",
-                "Set `created_date` once and `modified_date` at each change, both by the server, in ISO 8601 with `Z`.",
+                "dates are not set or formatted as the specification requires",
+                "Let the server set `created_date` once and `modified_date` at each change, in ISO 8601 with `Z`.",
             ),
         }
     }
@@ -139,8 +140,8 @@ impl Cause {
         }
     }
 
-    /// That a field of the catalogue has a flaw; what stands in a shared object is named by the
-    /// field that carries it.
+    /// Returns the cause of a flaw of a catalogue field. A field of a shared object is named after
+    /// the field that contains the object.
     pub(crate) fn of_field(flaw: CauseKind, field: &CheckedField) -> Self {
         let carrier = fields::carrier(field.owner);
         let owner = match carrier {
@@ -157,13 +158,13 @@ impl Cause {
         Self::new(flaw, format!("{owner}.{}", field.path))
     }
 
-    /// What is wrong, in words.
+    /// Returns what is wrong, in words.
     #[must_use]
     pub fn description(&self) -> String {
         self.flaw.words().0.replace("{}", &self.subject)
     }
 
-    /// What to do about it.
+    /// Returns what to do about it.
     #[must_use]
     pub const fn remedy(&self) -> &'static str {
         self.flaw.words().1

@@ -1,4 +1,4 @@
-//! One check: what it proves, when it runs, and what it works with.
+//! A check: which requirements it proves, when it runs, and its context.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,40 +21,41 @@ use crate::run_context::RunContext;
 use crate::seed::{Rng, Seed};
 use crate::settings::Intensity;
 
-/// Attempts at a check that fails, with the numbers from 0; a row must break in two of them. If a
-/// connection was closed in the first one, it is replaced by another one with this number.
+/// The maximum number of attempts at a failing check, numbered from 0. A requirement must fail in
+/// two of them. If a connection was closed in the first attempt, another attempt with this number
+/// replaces it.
 pub(crate) const ATTEMPTS: usize = 3;
 
-/// Findings of one kind that are kept for one row of one check.
+/// The maximum number of findings of one kind that are stored for one requirement of one check.
 const KEPT: usize = 5;
 
-/// What the future of a check gives.
+/// The future that a check returns.
 pub type CheckFuture<'c> = Pin<Box<dyn Future<Output = Result<(), CheckStop>> + Send + 'c>>;
 
-/// One check: its name, the rows that it can observe, and an async function. Those of the suite
-/// stand in the tables of `checks`, one of your own is run by [`Suite::run_custom`](crate::Suite::run_custom).
+/// A check: its name, the requirements that it can observe, and an async function. The checks of
+/// the suite are in the tables of `checks`; [`Suite::run_custom`](crate::Suite::run_custom) runs a custom check.
 #[derive(Debug, Clone, Copy)]
 pub struct Check {
-    /// Its name: the area, a slash, and what it looks at.
+    /// Its name: the area, a slash, and what it checks.
     pub(crate) id: &'static str,
-    /// The rows it can observe: ids, or `field:<owner>.` and `link:<owner>.` for every row with
-    /// such a condition.
+    /// The requirements that it can observe: ids, or `field:<owner>.` and `link:<owner>.` for every
+    /// requirement with such a condition.
     pub(crate) rows: &'static [&'static str],
-    /// When it has anything to do: a condition as in the catalogue, where `<kind>` stands for the
-    /// collection of what it is about.
+    /// The condition under which it runs, as in the catalogue. `<kind>` is the collection of its
+    /// subject.
     needs: &'static str,
-    /// What it is about where one function serves many checks, such as a kind.
+    /// Its subject, if one function is used for many checks, such as a kind.
     pub(crate) subject: &'static str,
-    /// The least intensity at which it runs.
+    /// The minimum intensity at which it runs.
     pub(crate) intensity: Intensity,
     pub(crate) writes: bool,
     pub(crate) side_effects: bool,
-    /// Whether what it sends is the same whatever is there, so that its answers can be pinned.
+    /// Whether it always sends the same requests, so that its responses can be pinned.
     pub(crate) pinned: bool,
     pub(crate) run: for<'c> fn(&'c CheckContext) -> CheckFuture<'c>,
 }
 
-/// A check of a table: its name, its rows, and the async function that looks at them.
+/// Creates an entry of a table of checks: the name, the requirements, and the async function.
 macro_rules! check {
     ($id:expr, [$($row:ident),* $(,)?], $look:path) => {
         check!($id, &[$($crate::ids::$row),*], $look)
@@ -65,8 +66,8 @@ macro_rules! check {
 }
 
 impl Check {
-    /// A check of your own, with a name such as `own/tags`: it writes, and runs at every intensity.
-    /// Of the rows, it observes those that every answer shows.
+    /// Creates a custom check with a name such as `own/tags`. It writes, and runs at every
+    /// intensity. It observes the requirements that every response shows.
     #[must_use]
     pub const fn custom(
         id: &'static str,
@@ -75,8 +76,8 @@ impl Check {
         Self::new(id, &[], run)
     }
 
-    /// A check of this name that observes these rows, by their ids: it writes, always has something
-    /// to do, and runs at every intensity.
+    /// Creates a check with this name that observes these requirements, by id. It writes, and runs
+    /// always and at every intensity.
     pub(crate) const fn new(
         id: &'static str,
         rows: &'static [&'static str],
@@ -129,8 +130,8 @@ impl Check {
         }
     }
 
-    /// When it has anything to do: a condition of words that the declaration and the keys answer
-    /// before the run.
+    /// Returns the condition under which it runs. All its terms are decided by the declaration and
+    /// the keys, before the run.
     pub(crate) fn condition(&self) -> Cow<'static, str> {
         match kind(self.subject).filter(|_| self.needs.contains("<kind>")) {
             Some(kind) => Cow::Owned(self.needs.replace("<kind>", kind.many)),
@@ -138,7 +139,7 @@ impl Check {
         }
     }
 
-    /// Whether the check can observe a row.
+    /// Whether the check can observe a requirement.
     pub(crate) fn covers(&self, row: &Requirement) -> bool {
         self.rows.iter().any(|pattern| {
             *pattern == row.id || (pattern.contains(':') && row.applies_if.starts_with(pattern))
@@ -146,12 +147,12 @@ impl Check {
     }
 }
 
-/// What one attempt at one check works with.
+/// The context of one attempt at one check.
 #[derive(Debug)]
 pub struct CheckContext {
     pub(crate) run: Arc<RunContext>,
     pub(crate) check: Check,
-    /// 0 for the first attempt; each further one has another number.
+    /// The number of the attempt, 0 for the first.
     pub(crate) attempt: usize,
     seed: Seed,
     markers: AtomicUsize,
@@ -159,13 +160,14 @@ pub struct CheckContext {
     first: AtomicUsize,
     last: AtomicUsize,
     seen: Mutex<BTreeMap<String, Observations>>,
-    /// The entry point as each caller of this attempt read it, by the key.
+    /// The entry point as each caller of this attempt received it, by key.
     pub(crate) entry_points: Mutex<BTreeMap<Option<String>, Representation>>,
-    /// What the server chose where it has a choice, for [`crate::pins`].
+    /// The choices of the server where it has one, for [`crate::pins`].
     pins: Mutex<BTreeSet<String>>,
-    /// What rows had no look, with what was missing for it.
+    /// The requirements that could not be observed, each with what was missing.
     lacks: Mutex<BTreeMap<String, String>>,
-    /// A row broke at whose failure the run ends: there is nothing more to see.
+    /// Set after the failure of a requirement at which the run ends. Further observations are then
+    /// unnecessary.
     enough: AtomicBool,
 }
 
@@ -193,7 +195,7 @@ impl CheckContext {
         self.check.id.to_owned()
     }
 
-    /// Whether this attempt only shows if a failure of the first one occurs again.
+    /// Whether this attempt only verifies that a failure of the first attempt occurs again.
     pub(crate) fn is_repetition(&self) -> bool {
         (1..ATTEMPTS).contains(&self.attempt)
     }
@@ -202,24 +204,24 @@ impl CheckContext {
         &self.run.declared
     }
 
-    /// Random numbers of this check, under a name.
+    /// Returns a random number generator of this check for a name.
     pub(crate) fn rng(&self, name: &str) -> Rng {
         self.seed.of(name).rng()
     }
 
-    /// The seed of something named within this check; the same in both attempts.
+    /// Returns the seed for a name within this check. It is the same in all attempts.
     pub(crate) fn seed(&self, name: &str) -> Seed {
         self.seed.of(name)
     }
 
-    /// An identifier that nothing else in the run has. Every created record carries one.
+    /// Returns an identifier that is unique in the run. Every created record has one.
     ///
     /// Requirements: TYP-13.
     pub(crate) fn marker(&self) -> String {
         format!("{}:{}", crate::journal::SYSTEM, self.unique())
     }
 
-    /// Letters, digits and dashes that nothing else in the run has.
+    /// Returns letters, digits and dashes that are unique in the run.
     pub(crate) fn unique(&self) -> String {
         let number = self.markers.fetch_add(1, Ordering::Relaxed);
         format!(
@@ -229,14 +231,14 @@ impl CheckContext {
         )
     }
 
-    /// A short word that no other body has, of this run or of another one: the nonce, and what
-    /// follows from the seed.
+    /// Returns a short word that no other body contains, in this run or another. It is derived from
+    /// the nonce and the seed.
     pub(crate) fn token(&self, name: &str) -> String {
         self.run
             .word(self.seed.of(&format!("{name} {}", self.attempt)))
     }
 
-    /// How many cases a generated check runs at this run's intensity.
+    /// Returns how many cases a generated check runs at the intensity of this run.
     pub(crate) fn cases(&self, quick: usize, default: usize, deep: usize) -> usize {
         match self.run.settings.intensity {
             Intensity::Quick => quick,
@@ -245,12 +247,12 @@ impl CheckContext {
         }
     }
 
-    /// Records a look at a row; whether it holds.
+    /// Records an observation of a requirement, and returns whether it holds.
     pub(crate) fn observe(&self, row: &str, holds: bool, found: impl Fn() -> String) -> bool {
         self.observe_with_cause(row, holds, found, || None)
     }
 
-    /// As [`CheckContext::observe`], with the cause of a row that does not hold.
+    /// Same as [`CheckContext::observe`], with the cause if the requirement does not hold.
     pub(crate) fn observe_with_cause(
         &self,
         row: &str,
@@ -266,7 +268,7 @@ impl CheckContext {
         holds
     }
 
-    /// Records a look at a row; a row that does not hold ends the check.
+    /// Records an observation of a requirement. If it does not hold, the check ends.
     pub(crate) fn must(
         &self,
         row: &str,
@@ -280,7 +282,8 @@ impl CheckContext {
         }
     }
 
-    /// Records a look at a row that a server may deviate from: a warning at most.
+    /// Records an observation of a requirement that a server may violate. A violation is at most a
+    /// warning.
     pub(crate) fn prefers(&self, row: &str, holds: bool, found: impl Fn() -> String) -> bool {
         if holds {
             self.count_pass(row);
@@ -290,7 +293,7 @@ impl CheckContext {
         holds
     }
 
-    /// Records a row that does not hold with the fewest steps that show it.
+    /// Records a violated requirement with the shortest sequence of steps that shows it.
     pub(crate) fn breaks(
         &self,
         row: &str,
@@ -301,7 +304,7 @@ impl CheckContext {
         self.saw_otherwise(row, ObservationVerdict::Breaks, &found, smallest, cause);
     }
 
-    /// Notes what was missing for a look at a row.
+    /// Records what was missing to observe a requirement.
     pub(crate) fn note_missing(&self, row: &str, what: impl Into<String>) {
         let what = self.run.recorder.redacted(&what.into());
         self.lacks
@@ -311,7 +314,7 @@ impl CheckContext {
             .or_insert(what);
     }
 
-    /// What was missing for a look, by row.
+    /// Returns what was missing for observations, by requirement.
     pub(crate) fn lacking(&self) -> BTreeMap<String, String> {
         self.lacks
             .lock()
@@ -326,7 +329,7 @@ impl CheckContext {
         self.run.choose(what, form);
     }
 
-    /// Notes what the server chose, one line each, where the run is held against pins.
+    /// Records the choices of the server, one line each, if the run uses pins.
     pub(crate) fn pin<L: IntoIterator<Item = String>>(&self, lines: impl FnOnce() -> L) {
         if self.check.pinned && self.run.settings.pins {
             self.pins
@@ -341,7 +344,7 @@ impl CheckContext {
         }
     }
 
-    /// Everything that the server was seen to choose so far.
+    /// Returns all choices of the server that were observed so far.
     pub(crate) fn pins(&self) -> BTreeSet<String> {
         self.pins
             .lock()
@@ -349,19 +352,20 @@ impl CheckContext {
             .clone()
     }
 
-    /// Counts a look at a row that holds. Not inlined: the checks have a thousand looks.
+    /// Counts an observation of a requirement that holds. Not inlined, because the checks contain
+    /// about a thousand calls.
     #[inline(never)]
     fn count_pass(&self, row: &str) {
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = match all.get_mut(row) {
-            // Nearly all looks are at a row that was looked at before.
+            // Nearly all observations are of a requirement that was observed before.
             Some(seen) => seen,
             None => all.entry(row.to_owned()).or_default(),
         };
         seen.passed = seen.passed.saturating_add(1);
     }
 
-    /// Keeps what was seen of a row that does not hold.
+    /// Stores the finding of a requirement that does not hold.
     #[inline(never)]
     fn saw_otherwise(
         &self,
@@ -383,7 +387,8 @@ impl CheckContext {
         };
         if list.len() < KEPT {
             let exchange = self.last.load(Ordering::Relaxed);
-            // What a check says of a value in an answer may be a key that the server sent back.
+            // A value of a response in the message of a check can be a key that the server
+            // returned.
             let told = |text: &str| self.run.recorder.redacted(text);
             let smallest = smallest.iter().map(|step| told(step)).collect();
             let seen = || {
@@ -404,7 +409,7 @@ impl CheckContext {
         }
     }
 
-    /// Everything seen so far, by row.
+    /// Returns all observations so far, by requirement.
     pub(crate) fn seen(&self) -> BTreeMap<String, Observations> {
         self.seen
             .lock()
@@ -412,7 +417,7 @@ impl CheckContext {
             .clone()
     }
 
-    /// What the first row that does not hold was seen to do instead.
+    /// Returns the finding of the first requirement that does not hold.
     pub(crate) fn first_finding(&self) -> Option<String> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.values()
@@ -420,7 +425,7 @@ impl CheckContext {
             .map(|finding| finding.message.clone())
     }
 
-    /// Whether any row was seen not to hold.
+    /// Whether any requirement failed.
     pub(crate) fn has_failed(&self) -> bool {
         self.seen
             .lock()
@@ -429,7 +434,7 @@ impl CheckContext {
             .any(|seen| !seen.violations.is_empty())
     }
 
-    /// Numbers of the first and the last exchange of this attempt.
+    /// Returns the numbers of the first and the last exchange of this attempt.
     pub(crate) fn span(&self) -> (usize, usize) {
         (
             self.first.load(Ordering::Relaxed),
@@ -444,8 +449,8 @@ impl CheckContext {
         self.last.store(number, Ordering::Relaxed);
     }
 
-    /// Whether one more request may be sent: neither forbidden, nor over the budget, nor after all
-    /// that a run was for.
+    /// Whether another request may be sent: it is allowed, within the limits, and the run is not
+    /// about to end.
     pub(crate) fn may_send(&self, method: &Method) -> Result<(), CheckStop> {
         if self.enough.load(Ordering::Relaxed) {
             return Err(CheckStop::Failed);
@@ -453,25 +458,25 @@ impl CheckContext {
         let settings = &self.run.settings;
         if !settings.writes && !matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS) {
             return Err(CheckStop::Disabled(
-                "writes are not allowed on this target".to_owned(),
+                "writes to this server are not allowed".to_owned(),
             ));
         }
         let sent = self.requests.fetch_add(1, Ordering::Relaxed);
         if sent >= settings.requests_per_check || self.run.recorder.count() >= settings.requests {
             return Err(CheckStop::Inconclusive(format!(
-                "the budget of requests is spent ({sent} in this check)"
+                "the budget of requests is used up ({sent} in this check)"
             )));
         }
         if *method == Method::POST && self.run.journal.created() >= settings.records {
             return Err(CheckStop::Inconclusive(format!(
-                "the budget of {} records is spent",
+                "the budget of {} records is used up",
                 settings.records
             )));
         }
         Ok(())
     }
 
-    /// A body with a marker identifier before those it has.
+    /// Returns a body with a marker identifier before its other identifiers.
     pub(crate) fn marked(&self, body: &Value) -> Value {
         let mut body = body.clone();
         if self.declared().has_identifiers()
@@ -481,8 +486,9 @@ impl CheckContext {
             if let Some(list) = list.as_array_mut() {
                 list.insert(0, self.marker().into());
             }
-            // A server may make persons of the holders of tickets (RES-attendance-14): they are to
-            // be found again, too.
+            // A server may create people for the holders of tickets. These must be found again as
+            // well.
+            // Requirements: RES-attendance-14.
             let tickets = members.get_mut("tickets").and_then(Value::as_array_mut);
             for holder in tickets
                 .into_iter()

@@ -1,4 +1,5 @@
-//! Clean-up: removes what the run created and nothing else; its outcome is apart from the verdict.
+//! Clean-up: deletes what the run created, and nothing else. Its outcome is not part of the
+//! verdict.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,24 +25,25 @@ use crate::run_context::RunContext;
 use crate::settings::RunSettings;
 use crate::target::Target;
 
-/// Rounds over what is left: a container goes after what it contains.
+/// The maximum number of rounds over the remaining records. A container is deleted after its
+/// contents.
 const ROUNDS: usize = 4;
 
-/// What came of clean-up.
+/// The result of the clean-up.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CleanUpReport {
-    /// Records that the run created and did not remove itself.
+    /// The number of records that the run created and did not delete itself.
     pub created: usize,
-    /// Of those, how many are gone.
+    /// The number of those that are deleted.
     pub removed: usize,
-    /// Addresses that are left, each with the reason.
+    /// The URLs of the remaining records, each with the reason.
     pub left: Vec<(String, String)>,
-    /// Whether a record is left that could have been deleted (exit code 6).
+    /// Whether a record remains that could have been deleted (exit code 6).
     pub failed: bool,
 }
 
-/// Clean-up was not asked for.
+/// Returns the result if clean-up was not requested.
 pub(crate) fn skipped(run: &RunContext) -> CleanUpReport {
     let left = run.journal.left();
     CleanUpReport {
@@ -55,11 +57,10 @@ pub(crate) fn skipped(run: &RunContext) -> CleanUpReport {
     }
 }
 
-/// Removes what an earlier run left, from the journal that it kept. Needs a tokio runtime with time
-/// enabled.
+/// Deletes what an earlier run left, from its journal. Requires a tokio runtime with time enabled.
 ///
 /// # Errors
-/// The file is no journal, or the target does not answer.
+/// Returns an error if the file is not a journal, or if the target does not respond.
 pub async fn clean_up_from_journal(
     journal: &Path,
     keys: Keys,
@@ -82,7 +83,10 @@ pub async fn clean_up_from_journal(
     ));
     let request = Request::get(run.target.base()).body(Bytes::new());
     let request = request.map_err(|error| {
-        SuiteError::Usage(format!("`{}` is no address: {error}", run.target.base()))
+        SuiteError::Usage(format!(
+            "`{}` is not a valid URL: {error}",
+            run.target.base()
+        ))
     })?;
     run.target
         .send(request, run.settings.body_limit, run.settings.timeout)
@@ -98,11 +102,11 @@ fn cleaner(run: &Arc<RunContext>) -> CheckContext {
     )
 }
 
-/// Removes every record of the journal, newest first.
+/// Deletes every record of the journal, newest first.
 pub(crate) async fn clean(run: &Arc<RunContext>) -> CleanUpReport {
     let cx = cleaner(run);
     if !run.journal.open_markers().is_empty() && search(&cx).await.is_err() {
-        // What cannot be searched is left; the markers stay in the journal.
+        // What cannot be searched is left. The markers remain in the journal.
     }
     let mut left = run.journal.left();
     let created = left.len();
@@ -136,8 +140,8 @@ pub(crate) async fn clean(run: &Arc<RunContext>) -> CleanUpReport {
     }
 }
 
-/// Looks for records whose creation was asked for and never seen: anonymous helpers show no
-/// address, and a crash can come before an answer.
+/// Searches for records whose creation was requested but not confirmed. Helpers show no URL to
+/// anonymous callers, and a crash can occur before a response.
 ///
 /// Requirements: AUT-06.
 async fn search(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -146,8 +150,8 @@ async fn search(cx: &CheckContext) -> Result<(), CheckStop> {
     search_below(cx, &api, &api.entry().await?, &mut searched).await?;
     let asked = journal.open_markers();
     let mut containers = journal.left();
-    // On most servers the address of a container begins those of what is in it: these are read
-    // first, and often suffice.
+    // On most servers, the URL of a container is a prefix of the URLs of its contents. These are
+    // read first, and are often sufficient.
     containers.sort_by_key(|container| !asked.values().any(|url| url.starts_with(&container.own)));
     for container in containers {
         if journal
@@ -165,8 +169,8 @@ async fn search(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Looks through the collections of the entry point or of a container, and notes which addresses to
-/// post to are settled by it.
+/// Searches the collections of the entry point or of a container, and records which create URLs are
+/// resolved by it.
 async fn search_below(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -188,7 +192,7 @@ async fn search_below(
     Ok(())
 }
 
-/// Looks through one collection, by `next` from its first page.
+/// Searches one collection, from its first page along the `next` links.
 async fn search_in(cx: &CheckContext, api: &CheckClient<'_>, place: &str) -> Result<(), CheckStop> {
     let mut people = Vec::new();
     let walked = api.walk(place, |page| {
@@ -214,8 +218,8 @@ async fn search_in(cx: &CheckContext, api: &CheckClient<'_>, place: &str) -> Res
     Ok(())
 }
 
-/// Notes the person whom an action of the run brought along, also where a server gave it no marker:
-/// identifiers of a caller without a key may count for nothing.
+/// Records the person that an action of the run created, even if the server stored no marker. A
+/// server may ignore identifiers of an anonymous caller.
 ///
 /// Requirements: HLP-04.
 pub(crate) fn own_up(cx: &CheckContext, person: &Representation) {
@@ -228,11 +232,11 @@ pub(crate) fn own_up(cx: &CheckContext, person: &Representation) {
 
 enum RemovalResult {
     Gone,
-    /// Why it is left, and whether it could have been deleted.
+    /// The reason why the record is left, and whether it could have been deleted.
     Left(String, bool),
 }
 
-/// The caller that made a record.
+/// Returns the caller that created a record.
 fn client(cx: &CheckContext, key: usize) -> CheckClient<'_> {
     let keys = &cx.run.keys;
     let key = match key {
@@ -243,12 +247,13 @@ fn client(cx: &CheckContext, key: usize) -> CheckClient<'_> {
     key.map_or_else(|| cx.api(), |key| cx.with_key(key))
 }
 
-/// Removes one record, after a look at whether it still is the one that the run created.
+/// Deletes one record, after it has verified that this is the record that the run created.
 async fn remove(cx: &CheckContext, left: &LeftoverRecord) -> RemovalResult {
     let api = client(cx, left.key);
     let failed = |stop: CheckStop| match stop {
         CheckStop::Failed => RemovalResult::Left(
-            cx.first_finding().unwrap_or_else(|| "no answer".to_owned()),
+            cx.first_finding()
+                .unwrap_or_else(|| "no response".to_owned()),
             true,
         ),
         CheckStop::Inconclusive(reason)
@@ -272,14 +277,14 @@ async fn remove(cx: &CheckContext, left: &LeftoverRecord) -> RemovalResult {
         }
         if !record.carries(marker) {
             return RemovalResult::Left(
-                "it does not carry the marker of this run any more".to_owned(),
+                "it no longer has the marker of this run".to_owned(),
                 false,
             );
         }
     }
     if was_there_before(cx, &record) {
         return RemovalResult::Left(
-            "its `created_date` says that it was there before this run".to_owned(),
+            "its `created_date` is earlier than this run".to_owned(),
             false,
         );
     }
@@ -290,16 +295,17 @@ async fn remove(cx: &CheckContext, left: &LeftoverRecord) -> RemovalResult {
     };
     match deleted {
         Ok(answer) if matches!(answer.status, 200 | 204 | 404 | 410) => RemovalResult::Gone,
-        Ok(answer) if matches!(answer.status, 403 | 405 | 500 | 501) => {
-            RemovalResult::Left(format!("deletion is not offered: {}", answer.status), false)
-        }
+        Ok(answer) if matches!(answer.status, 403 | 405 | 500 | 501) => RemovalResult::Left(
+            format!("the server does not support deletion: {}", answer.status),
+            false,
+        ),
         Ok(answer) => RemovalResult::Left(answer.to_string(), true),
         Err(stop) => failed(stop),
     }
 }
 
-/// Whether a record that carries a marker is older than the run: a helper may have matched a person
-/// of somebody else's and put the marker on it. Clocks may differ by the tolerance.
+/// Whether a record with a marker is older than the run. A helper may have matched an existing
+/// person and added the marker to it. The tolerance allows for clock differences.
 fn was_there_before(cx: &CheckContext, record: &Representation) -> bool {
     let time = |text: &str| {
         DateTime::parse_from_rfc3339(text)

@@ -1,5 +1,5 @@
-//! A caller of the target: sends requests with one key or none, follows links, never builds an
-//! address.
+//! A caller of the target: sends requests with one key or without a key, and follows links. It
+//! never constructs a URL.
 
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
@@ -27,27 +27,27 @@ use crate::presence::{GONE, is_of_gateway};
 use crate::response::{Representation, ResponseParts, TestResponse};
 use crate::target::TargetError;
 
-/// Pages that a walk reads at most.
+/// The maximum number of pages of a collection that are read.
 const MOST_PAGES: usize = 400;
-/// Characters of an answer's body that messages show.
+/// The maximum number of characters of a response body in messages.
 const SHOWN: usize = 600;
-/// How often a request is sent again after 429 or 503 with `Retry-After`.
+/// The maximum number of retries after 429, or after 503 with `Retry-After`.
 pub(crate) const MOST_RETRIES: usize = 4;
 
-/// How a walk over the pages of a collection ended.
+/// How reading the pages of a collection ended.
 #[derive(Debug)]
 pub(crate) enum PageWalkEnd {
-    /// At the last page, or where no more was wanted.
+    /// At the last page, or when no more pages were needed.
     Done,
-    /// At `next`, which leads to a page that was read before.
+    /// At a `next` link to a page that was read before.
     Repeated(String),
-    /// At the most pages that are read.
+    /// At the maximum number of pages.
     TooManyPages,
-    /// At a page that was not given.
+    /// At a page that the server did not return.
     Failed(Box<TestResponse>),
 }
 
-/// One request, and whether its answer is a document of the interface, to be judged as one.
+/// A request, and whether its response is a document of the API, which must be judged.
 #[derive(Debug, Clone, Copy)]
 struct ClientRequest<'m> {
     method: &'m Method,
@@ -61,16 +61,16 @@ struct ClientRequest<'m> {
 #[derive(Debug, Clone)]
 pub(crate) struct CheckClient<'c> {
     pub(crate) cx: &'c CheckContext,
-    /// The key; without one the header is not sent.
+    /// The key. Without a key, the header is not sent.
     key: Option<String>,
-    /// Whether changes go without `If-Match` also where the server asks for one.
+    /// Whether changes are sent without `If-Match` even if the server requires it.
     ///
     /// Requirements: ETG-09.
     bare: bool,
 }
 
 impl CheckContext {
-    /// The caller with the primary key; without a key where none is needed.
+    /// Returns the caller with the primary key, or without a key if none is needed.
     pub(crate) fn api(&self) -> CheckClient<'_> {
         match &self.run.keys.primary {
             Some(key) => self.with_key(key),
@@ -78,7 +78,7 @@ impl CheckContext {
         }
     }
 
-    /// The caller with a key of another tenant.
+    /// Returns the caller with a key of another tenant.
     pub(crate) fn other(&self) -> Option<CheckClient<'_>> {
         self.run
             .keys
@@ -105,7 +105,7 @@ impl CheckContext {
 }
 
 impl CheckClient<'_> {
-    /// The same caller, who sends no `If-Match` of itself.
+    /// Returns the same caller without automatic `If-Match` headers.
     pub(crate) fn without_if_match(&self) -> Self {
         Self {
             bare: true,
@@ -117,15 +117,15 @@ impl CheckClient<'_> {
         self.send(Method::GET, url, None).await
     }
 
-    /// Posts a body, with what the objects in it need; that of a helper has what its action and its
-    /// person need.
+    /// Posts a body, completed by what its objects require. The body of a helper gets what its
+    /// action and its person require.
     ///
     /// Requirements: CAP-05.
     pub(crate) async fn post(&self, url: &str, body: &Value) -> Result<TestResponse, CheckStop> {
         self.post_with(url, body, &[]).await
     }
 
-    /// As [`CheckClient::post`], with further headers.
+    /// Same as [`CheckClient::post`], with additional headers.
     pub(crate) async fn post_with(
         &self,
         url: &str,
@@ -156,14 +156,14 @@ impl CheckClient<'_> {
             .await
     }
 
-    /// Puts a body, with what the objects in it need.
+    /// Puts a body, completed by what its objects require.
     ///
     /// Requirements: CAP-05.
     pub(crate) async fn put(&self, url: &str, body: &Value) -> Result<TestResponse, CheckStop> {
         self.put_with(url, body, &[]).await
     }
 
-    /// As [`CheckClient::put`], with further headers.
+    /// Same as [`CheckClient::put`], with additional headers.
     pub(crate) async fn put_with(
         &self,
         url: &str,
@@ -182,7 +182,7 @@ impl CheckClient<'_> {
         self.send(Method::DELETE, url, None).await
     }
 
-    /// Sends one request; the answer passes the recorder and the passive checks.
+    /// Sends one request. The response is recorded and checked by the passive checks.
     pub(crate) async fn send(
         &self,
         method: Method,
@@ -192,7 +192,7 @@ impl CheckClient<'_> {
         self.send_with(method, url, body, &[]).await
     }
 
-    /// Sends one request with further headers.
+    /// Sends one request with additional headers.
     pub(crate) async fn send_with(
         &self,
         method: Method,
@@ -210,7 +210,7 @@ impl CheckClient<'_> {
         .await
     }
 
-    /// Sends one request whose answer is no document of the interface (documentation, the
+    /// Sends one request whose response is not a document of the API (documentation, the
     /// declaration).
     pub(crate) async fn fetch(&self, url: &str) -> Result<TestResponse, CheckStop> {
         self.patiently(ClientRequest {
@@ -223,8 +223,8 @@ impl CheckClient<'_> {
         .await
     }
 
-    /// Asks for a stream of events that ends with what is there, from behind the event that a
-    /// client had last.
+    /// Requests an event stream that ends with the current entries, after the last event that a
+    /// client received.
     ///
     /// Requirements: SYN-12.
     pub(crate) async fn events(
@@ -247,7 +247,7 @@ impl CheckClient<'_> {
         .await
     }
 
-    /// Posts a body of another type, whose answer is no document of the interface either.
+    /// Posts a body of another media type, whose response is not a document of the API either.
     pub(crate) async fn post_as(
         &self,
         media: &str,
@@ -270,7 +270,7 @@ impl CheckClient<'_> {
         .await
     }
 
-    /// Sends one request, and sends it again where the target asks to wait.
+    /// Sends one request, and repeats it if the target asks the client to wait.
     async fn patiently(&self, message: ClientRequest<'_>) -> Result<TestResponse, CheckStop> {
         let mut tries = 0_usize;
         loop {
@@ -288,7 +288,7 @@ impl CheckClient<'_> {
                     "is unavailable"
                 };
                 return Err(CheckStop::Inconclusive(format!(
-                    "the server {what}, also after waits: {answer}"
+                    "the server {what}, even after waiting: {answer}"
                 )));
             }
             tries = tries.saturating_add(1);
@@ -308,7 +308,7 @@ impl CheckClient<'_> {
         cx.may_send(method)?;
         if matches!(*method, Method::PUT | Method::DELETE) && cx.run.is_protected(url) {
             return Err(CheckStop::Inconclusive(format!(
-                "{url} was there before the run, which neither changes nor deletes it"
+                "{url} existed before the run, which neither changes nor deletes it"
             )));
         }
         let request = self.request(message)?;
@@ -331,7 +331,7 @@ impl CheckClient<'_> {
             Ok(response) => response,
             Err(TargetError::Elsewhere(_)) => {
                 return Err(CheckStop::Inconclusive(format!(
-                    "{url} is on another origin: not followed"
+                    "{url} is on another origin and is not requested"
                 )));
             }
             Err(error @ TargetError::TooLarge(_)) => {
@@ -377,7 +377,7 @@ impl CheckClient<'_> {
             && parts.status == StatusCode::NOT_FOUND
         {
             return Err(CheckStop::Inconclusive(format!(
-                "the fixture {name} is not there: {} -> 404",
+                "the fixture {name} does not exist: {} -> 404",
                 exchange.line()
             )));
         }
@@ -401,7 +401,7 @@ impl CheckClient<'_> {
             ),
         });
         cx.run.journal.note(&answer, sent_body, self.which_key());
-        // What only asks to come later is no answer to the request.
+        // A response that only asks the client to wait is not judged.
         if judged && waiting(answer.status, &answer.headers, 0).is_none() {
             passive::check_response(cx, &answer);
         }
@@ -409,7 +409,7 @@ impl CheckClient<'_> {
         Ok(answer)
     }
 
-    /// Which of the run's keys the caller uses, as the journal notes it.
+    /// Returns which key of the run the caller uses, as stored in the journal.
     fn which_key(&self) -> usize {
         let keys = &self.cx.run.keys;
         let Some(key) = &self.key else { return 0 };
@@ -436,7 +436,7 @@ impl CheckClient<'_> {
         let broken = |what: &str| CheckStop::Inconclusive(format!("{what} cannot be sent: {url}"));
         let mut request = Request::new(Bytes::new());
         *request.method_mut() = method.clone();
-        *request.uri_mut() = url.parse().map_err(|_| broken("the address"))?;
+        *request.uri_mut() = url.parse().map_err(|_| broken("the URL"))?;
         let out = request.headers_mut();
         if let Some(key) = &self.key {
             let name =
@@ -465,7 +465,7 @@ impl CheckClient<'_> {
         Ok(request)
     }
 
-    /// The entry point, read once in an attempt at a check.
+    /// Returns the entry point, which is read once per attempt at a check.
     ///
     /// Requirements: ENT-01.
     pub(crate) async fn entry(&self) -> Result<Representation, CheckStop> {
@@ -495,7 +495,7 @@ impl CheckClient<'_> {
             .clone())
     }
 
-    /// The address of a collection, from the entry point.
+    /// Returns the URL of a collection, from the entry point.
     pub(crate) async fn collection(&self, many: &str) -> Result<String, CheckStop> {
         let entry = self.entry().await?;
         let declared = self.cx.declared();
@@ -510,7 +510,7 @@ impl CheckClient<'_> {
         })
     }
 
-    /// Reads a record again by its `self`.
+    /// Reads a record again by its `self` link.
     pub(crate) async fn reread(
         &self,
         record: &Representation,
@@ -525,8 +525,8 @@ impl CheckClient<'_> {
         Ok(answer.record())
     }
 
-    /// Reads what a relation of a record leads to; what is embedded and not linked is there
-    /// already.
+    /// Reads the target of a relation of a record. A record that is embedded but not linked is not
+    /// requested.
     pub(crate) async fn follow(
         &self,
         record: &Representation,
@@ -540,14 +540,14 @@ impl CheckClient<'_> {
         let answer = self.get(&href).await?;
         if answer.status != 200 || !answer.json.is_object() {
             return Err(CheckStop::Inconclusive(format!(
-                "the link {name} does not lead to a document: {answer}"
+                "the target of the link {name} is not a document: {answer}"
             )));
         }
         Ok(answer.record())
     }
 
-    /// Shows the pages of a collection to somebody, by `next` from the first, until there are no
-    /// more or no more are wanted.
+    /// Passes the pages of a collection to a function, from the first along `next`, until there are
+    /// no more or the function stops.
     pub(crate) async fn walk(
         &self,
         url: &str,
@@ -577,7 +577,9 @@ impl CheckClient<'_> {
         Ok(PageWalkEnd::Done)
     }
 
-    /// Every page of a collection; a page met twice breaks COL-24.
+    /// Returns every page of a collection. A page that appears twice is a failure.
+    ///
+    /// Requirements: COL-24.
     pub(crate) async fn pages(&self, url: &str) -> Result<Vec<Representation>, CheckStop> {
         let mut pages = Vec::new();
         let walked = self.walk(url, |page| {
@@ -593,7 +595,7 @@ impl CheckClient<'_> {
             }
             PageWalkEnd::Repeated(url) => {
                 self.cx.observe(ids::COL_24, false, || {
-                    format!("`next` leads back to {url}, which was read before")
+                    format!("`next` links back to {url}, which was read before")
                 });
             }
             PageWalkEnd::Failed(answer) => {
@@ -603,7 +605,7 @@ impl CheckClient<'_> {
         Err(CheckStop::Failed)
     }
 
-    /// Every member of a collection.
+    /// Returns every member of a collection.
     pub(crate) async fn members(&self, url: &str) -> Result<Vec<Representation>, CheckStop> {
         Ok(self
             .pages(url)
@@ -613,12 +615,13 @@ impl CheckClient<'_> {
             .collect())
     }
 
-    /// The members of a collection that carry one of these markers, and how many members there are.
+    /// Returns the members of a collection with one of these markers, and the number of all
+    /// members.
     pub(crate) async fn total(&self, url: &str) -> Result<Option<u64>, CheckStop> {
         Ok(self.get(url).await?["total_records"].as_u64())
     }
 
-    /// A body with one more link.
+    /// Returns a body with one more link.
     pub(crate) fn linked(&self, body: &Value, name: &str, href: &str) -> Value {
         let mut body = body.clone();
         let rel = self.cx.declared().rel(name);
@@ -632,8 +635,9 @@ impl CheckClient<'_> {
     }
 }
 
-/// How long the target asks to wait, in seconds or until a date, 30 s at most: with 429, or with
-/// 503 that says how long. After 429 without a time, each wait is twice as long as the one before.
+/// Returns how long the target asks the client to wait, in seconds or until a date, at most 30 s.
+/// This is the case with 429, or with 503 and a time. After 429 without a time, each wait is twice
+/// as long as the previous one.
 pub(crate) fn waiting(status: u16, headers: &HeaderMap, tries: usize) -> Option<Duration> {
     if !matches!(status, 429 | 503) {
         return None;
@@ -649,12 +653,12 @@ pub(crate) fn waiting(status: u16, headers: &HeaderMap, tries: usize) -> Option<
     Some(Duration::from_secs(asked.or_else(doubled)?.clamp(1, 30)))
 }
 
-/// The seconds that `Retry-After` asks for, in an answer of this `Date`.
+/// Returns the seconds of `Retry-After` in a response with this `Date`.
 fn asked(retry_after: Option<&str>, sent: Option<&str>) -> Option<u64> {
     let asked = retry_after?;
     asked.parse::<u64>().ok().or_else(|| {
-        // The target's own clock tells how long it is until its date; a date that is past is none
-        // to wait for.
+        // The time until a date is measured with the clock of the target. A date in the past needs
+        // no wait.
         let now = sent
             .and_then(date)
             .unwrap_or_else(|| Utc::now().naive_utc());
@@ -662,7 +666,7 @@ fn asked(retry_after: Option<&str>, sent: Option<&str>) -> Option<u64> {
     })
 }
 
-/// A date of HTTP in each of its three forms (RFC 9110, section 5.6.7).
+/// Parses an HTTP date in each of its three formats (RFC 9110, section 5.6.7).
 pub(crate) fn date(text: &str) -> Option<NaiveDateTime> {
     let forms = [
         "%a, %d %b %Y %H:%M:%S GMT",
@@ -682,7 +686,7 @@ mod tests {
 
     use super::waiting;
 
-    /// What a 503 with these headers asks for, in seconds.
+    /// Returns the wait of a 503 with these headers, in seconds.
     fn asked(headers: &[(&'static str, &str)]) -> Option<u64> {
         let headers: HeaderMap = headers
             .iter()
@@ -696,8 +700,8 @@ mod tests {
         waiting(503, &headers, 0).map(|wait: Duration| wait.as_secs())
     }
 
-    /// A delay or a date in any form of RFC 9110 (section 5.6.7), which counts from the answer's
-    /// own `Date`.
+    /// A delay, or a date in any format of RFC 9110 (section 5.6.7), relative to the `Date` of the
+    /// response.
     #[test]
     fn retry_after_is_a_delay_or_a_date() {
         let date = ("date", "Sun, 06 Nov 1994 08:49:30 GMT");
@@ -710,7 +714,7 @@ mod tests {
         ] {
             assert_eq!(asked(&[date, ("retry-after", value)]), Some(7), "{value}");
         }
-        // No longer than 30 s; a second at least, also where the date is past.
+        // At most 30 s, and at least one second, even if the date is in the past.
         assert_eq!(
             asked(&[date, ("retry-after", "Sun, 06 Nov 1994 09:49:37 GMT")]),
             Some(30)
@@ -719,7 +723,7 @@ mod tests {
             asked(&[date, ("retry-after", "Sun, 06 Nov 1994 08:49:07 GMT")]),
             Some(1)
         );
-        // Without a `Date`, or with one that is none, the clock of this machine counts.
+        // Without a valid `Date`, the clock of this machine is used.
         assert_eq!(
             asked(&[("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")]),
             Some(1)
@@ -735,8 +739,7 @@ mod tests {
         assert_eq!(asked(&[date]), None);
     }
 
-    /// Without a time that is asked for, 503 is an answer like others, and after 429 each wait is
-    /// longer.
+    /// Without a time, a 503 is an ordinary response, and after 429 each wait is longer.
     #[test]
     fn without_a_time_the_waits_grow() {
         let waits = |status| {

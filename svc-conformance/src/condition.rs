@@ -1,5 +1,5 @@
-//! Whether a row applies: the conditions of the catalogue, answered from the declaration, the keys
-//! and what the run met.
+//! Whether a requirement applies: evaluates the conditions of the catalogue with the declaration,
+//! the keys and what the run met.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +13,7 @@ use crate::fields::{self, ValueShape};
 use crate::keys::Keys;
 use crate::kinds::TICKETED;
 
-/// What a run came across, for words that begin with `met.`.
+/// What a run met, for terms that start with `met.`.
 #[derive(Debug, Default)]
 pub(crate) struct Encounters(Mutex<BTreeSet<Encounter>>);
 
@@ -33,22 +33,22 @@ impl Encounters {
     }
 }
 
-/// Everything that conditions ask about.
+/// The data with which conditions are evaluated.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConditionInputs<'f> {
     pub(crate) declared: &'f DeclaredApi,
     pub(crate) keys: &'f Keys,
     pub(crate) met: &'f Encounters,
-    /// Whether the run has a receiver of webhooks.
+    /// Whether the run has a webhook receiver.
     pub(crate) has_receiver: bool,
 }
 
-/// Why a row does not apply: the words of its condition that do not hold.
+/// Why a requirement does not apply: the terms of its condition that do not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UnmetCondition(pub(crate) String);
 
 impl ConditionInputs<'_> {
-    /// `Ok` if the condition holds.
+    /// Returns `Ok` if the condition holds.
     pub(crate) fn applies(&self, condition: &Condition) -> Result<(), UnmetCondition> {
         match condition {
             Condition::Is(word) if !self.term(&word.term) => Err(UnmetCondition(self.reason(word))),
@@ -62,7 +62,7 @@ impl ConditionInputs<'_> {
                 for one in list {
                     match self.applies(one) {
                         Ok(()) => return Ok(()),
-                        // An alternative may lack what another lacks, too.
+                        // Two alternatives can lack the same term.
                         Err(because) if missing.contains(&because.0) => {}
                         Err(because) => missing.push(because.0),
                     }
@@ -72,19 +72,19 @@ impl ConditionInputs<'_> {
         }
     }
 
-    /// Why a word does not hold, in words.
+    /// Returns why a term does not hold.
     fn reason(&self, word: &ConditionWord) -> String {
         match (&word.term, &self.keys.restricted) {
             (ConditionTerm::RestrictedKey, Some((_, lacks))) => {
                 format!(
-                    "{lacks}, which the restricted key lacks, is not declared: give a key that lacks what is"
+                    "{lacks}, which the restricted key lacks, is not declared: use a key that lacks a declared operation"
                 )
             }
             (ConditionTerm::Field { owner, path }, _)
                 if self.declared.mentions(owner, path) && !self.declared.has_field(owner, path) =>
             {
                 format!(
-                    "field {owner}.{path} is declared, but nothing that is declared shows or takes it"
+                    "field {owner}.{path} is declared, but no declared operation returns or accepts it"
                 )
             }
             (ConditionTerm::Field { owner, path }, _) if self.declared.has_field(owner, path) => {
@@ -97,8 +97,8 @@ impl ConditionInputs<'_> {
         }
     }
 
-    /// What a run lacks to see a field that depends on a record of another kind: tickets need an
-    /// event that sells them.
+    /// Returns what a run lacks to observe a field that depends on a record of another kind.
+    /// Tickets, for example, need an event that sells them.
     fn lacks_for(&self, owner: &str, path: &str) -> Option<&'static str> {
         let declared = self.declared;
         let (there, lacks) = match (owner, path.split(['.', '[']).next()) {
@@ -209,7 +209,7 @@ impl ConditionInputs<'_> {
             HelperCondition::ShowsPerson => declared.shows_helped_person(),
             HelperCondition::OfRemovable => declared.helps_removable(),
             HelperCondition::ExceptSchedule => but_schedule(),
-            // A helper fails in part where one of its functions does.
+            // A helper can fail partly if one of its functions fails.
             HelperCondition::NonAtomic => {
                 but_schedule()
                     && declared.behaves("helper.non_atomic")
@@ -223,7 +223,7 @@ impl ConditionInputs<'_> {
     }
 }
 
-/// Whether a field is declared that checks judge as this type.
+/// Whether a field is declared that checks treat as this type.
 fn has_type(declared: &DeclaredApi, kind: &CatalogueType) -> bool {
     let shape = ValueShape::from(kind);
     fields::all()

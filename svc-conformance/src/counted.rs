@@ -1,4 +1,4 @@
-//! Counts of collections to which other callers may write at the same time.
+//! Counts of collections to which other clients may write at the same time.
 
 use serde_json::Value;
 
@@ -7,23 +7,23 @@ use crate::client::CheckClient;
 use crate::outcome::CheckStop;
 use crate::response::Representation;
 
-/// How often a collection is read again that changed while it was read.
+/// The maximum number of times that a collection is read again if it changes while it is read.
 const TRIES: usize = 5;
-/// The most members of a collection that is read to check its total.
+/// The maximum number of members of a collection that is read to verify its total.
 const MOST_MEMBERS: u64 = 2_000;
 
 /// What the pages of a collection show about its total and about one record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Listed {
-    /// Whether the total is the number of members.
+    /// Whether the total equals the number of members.
     pub(crate) is_counted: bool,
     /// Whether the record is among the members.
     pub(crate) has_record: bool,
 }
 
 impl CheckClient<'_> {
-    /// Whether the total of a collection is the number of its members, and whether the record at
-    /// this address is one of them. `None` where the collection changes each time that it is read,
+    /// Returns whether the total of a collection equals the number of its members, and whether the
+    /// record with this URL is one of them. `None` if the collection changes each time it is read,
     /// or is too large.
     pub(crate) async fn listed(&self, url: &str, own: &str) -> Result<Option<Listed>, CheckStop> {
         for _ in 0..TRIES {
@@ -60,8 +60,8 @@ impl CheckClient<'_> {
     }
 }
 
-/// Whether a record may have been made of one of these bodies: it has one of their markers, or the
-/// server keeps none.
+/// Whether a record may have been created from one of these bodies: it has one of their markers, or
+/// the server stores no markers.
 pub(crate) fn may_be_of<'b>(
     cx: &'b CheckContext,
     bodies: &'b [Value],

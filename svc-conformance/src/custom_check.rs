@@ -1,5 +1,5 @@
-//! Checks that are not the suite's: what somebody writes for one server, or records in its explorer
-//! and takes home. [`Suite::run_custom`](crate::Suite::run_custom) runs one.
+//! Custom checks: written for one server, or recorded in its explorer and exported.
+//! [`Suite::run_custom`](crate::Suite::run_custom) runs one.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -24,33 +24,33 @@ pub struct StepRequest<'c> {
     has_key: bool,
 }
 
-/// An answer, or an item of one.
+/// A response, or an item in one.
 #[derive(Debug)]
 pub struct StepResponse {
     number: u32,
     record: Representation,
-    /// Its `ETag`; empty where it has none.
+    /// The `ETag`. Empty if there is none.
     pub tag: String,
 }
 
 impl CheckContext {
-    /// The address of the entry point.
+    /// Returns the URL of the entry point.
     #[must_use]
     pub fn base(&self) -> &str {
         self.run.target.base()
     }
 
-    /// A value for `Idempotency-Key` that no other request has.
+    /// Returns a value for `Idempotency-Key` that no other request has.
     #[must_use]
     pub fn new_idempotency_key(&self) -> String {
-        // A run with the same seed is another one.
+        // A second run with the same seed must use another value.
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
         format!("{}-{}", self.unique(), now.as_nanos())
     }
 
-    /// A request with the primary key. Its number is told where it is answered otherwise than
+    /// Creates a request with the primary key. Its number is reported if the response is not as
     /// expected.
     #[must_use]
     pub fn request<'c>(&'c self, number: u32, method: &'c str, address: &str) -> StepRequest<'c> {
@@ -67,7 +67,7 @@ impl CheckContext {
 }
 
 impl<'c> StepRequest<'c> {
-    /// Without the key.
+    /// Removes the key.
     #[must_use]
     pub fn without_key(self) -> Self {
         Self {
@@ -76,14 +76,14 @@ impl<'c> StepRequest<'c> {
         }
     }
 
-    /// With a header.
+    /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: &'c str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
         self
     }
 
-    /// With a body of JSON, of which the server shall pass over nothing.
+    /// Sets a JSON body, of which the server must not ignore anything.
     #[must_use]
     pub fn body(self, body: &str) -> Self {
         Self {
@@ -93,11 +93,11 @@ impl<'c> StepRequest<'c> {
         .header("Prefer", "handling=strict")
     }
 
-    /// Sends it. The answer has to have this status and name these errors; what every answer has to
-    /// be is looked at, too.
+    /// Sends the request. The response must have this status and name these errors. It is also
+    /// checked as every response is.
     ///
     /// # Errors
-    /// It is answered otherwise, or not at all.
+    /// Returns an error if there is another response, or none.
     pub async fn send_expecting(
         self,
         status: u16,
@@ -124,14 +124,14 @@ impl<'c> StepRequest<'c> {
         let caller = if has_key { cx.api() } else { cx.anonymous() }.without_if_match();
         let created = method == Method::POST;
         let answer = caller.send_with(method, &address, body, &headers).await;
-        // Without an answer the walk has not come to its end, whatever becomes of the row.
+        // Without a response, the sequence is not finished, regardless of the requirement.
         let answer = answer.map_err(|stop| match (stop, cx.first_finding()) {
             (CheckStop::Failed, Some(found)) => {
                 CheckStop::UnexpectedResponse(format!("step {number}: {found}"))
             }
             (stop, _) => stop,
         })?;
-        // What a check makes goes with it, also where it carries no marker of the run.
+        // The clean-up also deletes what a custom check creates, even without a marker of the run.
         if created
             && answer.status == StatusCode::CREATED
             && let Some(own) = answer.document.link("self")
@@ -157,10 +157,10 @@ impl<'c> StepRequest<'c> {
 }
 
 impl StepResponse {
-    /// The address that stands there, such as at `["_links", "self", "href"]`.
+    /// Returns the URL at this path, such as `["_links", "self", "href"]`.
     ///
     /// # Errors
-    /// There is none.
+    /// Returns an error if there is none.
     pub fn url_at(&self, names: &[&str]) -> Result<String, CheckStop> {
         let found = names
             .iter()
@@ -171,10 +171,10 @@ impl StepResponse {
         found.ok_or_else(|| self.missing_member(&names.join(" ")))
     }
 
-    /// The embedded item that has this identifier.
+    /// Returns the embedded item with this identifier.
     ///
     /// # Errors
-    /// There is none.
+    /// Returns an error if there is none.
     pub fn item(&self, relation: &str, identifier: &str) -> Result<Self, CheckStop> {
         let found = self.items(relation).find(|item| item.carries(identifier));
         found
@@ -182,10 +182,10 @@ impl StepResponse {
             .ok_or_else(|| self.missing_member(&format!("item {identifier} of {relation}")))
     }
 
-    /// The embedded item at this place.
+    /// Returns the embedded item at this position.
     ///
     /// # Errors
-    /// There is none.
+    /// Returns an error if there is none.
     pub fn nth(&self, relation: &str, place: usize) -> Result<Self, CheckStop> {
         let found = self.items(relation).nth(place);
         found
@@ -211,11 +211,11 @@ impl StepResponse {
     }
 
     fn missing_member(&self, what: &str) -> CheckStop {
-        CheckStop::UnexpectedResponse(format!("step {}: the answer has no {what}", self.number))
+        CheckStop::UnexpectedResponse(format!("step {}: the response has no {what}", self.number))
     }
 }
 
-/// The id in the address of a record: its last part.
+/// Returns the id in the URL of a record: its last segment.
 #[must_use]
 pub fn id_from_url(address: &str) -> &str {
     let path = address

@@ -1,14 +1,14 @@
-//! What makes a run slow: waits that the target asks for, and answers that take long. The run
-//! reports it once, with the time that it needs.
+//! What makes a run slow: waits that the target asks for, and slow responses. The run reports it
+//! once, with the estimated time.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Answers from which their mean time counts.
+/// The minimum number of responses for a mean response time.
 const ENOUGH: u32 = 5;
-/// The mean time of an answer from which a target is slow.
+/// The mean response time from which a target is slow.
 const SLOW: Duration = Duration::from_millis(250);
-/// The time that a run needs from which a slow target is worth a line.
+/// The duration of a run from which a slow target is reported.
 const LONG: Duration = Duration::from_secs(2 * 60);
 
 /// What has made a run slow so far.
@@ -18,17 +18,17 @@ pub(crate) struct Delays(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     answers: u32,
-    /// How long all answers took, waits included.
+    /// The time of all responses, including waits.
     took: Duration,
-    /// The status with which the target asked to wait first.
+    /// The status with which the target first asked the client to wait.
     limit: Option<u16>,
-    /// Whether the target asked to wait for as long as a request is sent again.
+    /// Whether the target asked to wait in response to every attempt at a request.
     has_given_up: bool,
     is_reported: bool,
 }
 
 impl Delays {
-    /// Counts an answer.
+    /// Counts a response.
     pub(crate) fn answered(&self, took: Duration) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.answers = state.answers.saturating_add(1);
@@ -42,8 +42,8 @@ impl Delays {
         state.limit.get_or_insert(status);
     }
 
-    /// Notes whether a request was given up because the target asked to wait again and again. The
-    /// next one is not waited for then.
+    /// Records whether a request was abandoned because the target asked to wait again and again.
+    /// The next request then does not wait.
     pub(crate) fn gave_up(&self, gave_up: bool) {
         self.0
             .lock()
@@ -51,7 +51,7 @@ impl Delays {
             .has_given_up = gave_up;
     }
 
-    /// Whether the last request was given up.
+    /// Whether the last request was abandoned.
     pub(crate) fn has_given_up(&self) -> bool {
         self.0
             .lock()
@@ -59,8 +59,8 @@ impl Delays {
             .has_given_up
     }
 
-    /// Returns the line about a slow run that has `left` requests to send. Only the first line is
-    /// returned: later calls return `None`.
+    /// Returns the message about a slow run that has `left` requests to send. The message is
+    /// returned once; later calls return `None`.
     pub(crate) fn line(&self, left: usize) -> Option<String> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if state.is_reported || state.answers == 0 {
@@ -70,14 +70,14 @@ impl Delays {
         let needed = mean.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX));
         let line = match state.limit {
             Some(status) => format!(
-                "the server limits the rate (status {status}): the run waits at most 30 s at a time, and needs about {} more; \
-                 --rate {} sends no more than it takes",
+                "the server limits the rate (status {status}): each wait is at most 30 s, and the \
+                 run needs about {} more; --rate {} avoids the waits",
                 rounded(needed),
                 sustained(mean)
             ),
             None if state.answers >= ENOUGH && mean >= SLOW && needed >= LONG => format!(
-                "the server takes {:.1} s for a request: the run needs about {} more; --only and --intensity quick send fewer \
-                 requests, and --rate N at most N in a second",
+                "the server needs {:.1} s per request: the run needs about {} more; --only and \
+                 --intensity quick send fewer requests, and --rate N sends at most N per second",
                 mean.as_secs_f64(),
                 rounded(needed)
             ),
@@ -88,8 +88,8 @@ impl Delays {
     }
 }
 
-/// The requests of a second at which a target asked for no wait, with a digit after the point below
-/// ten.
+/// Returns the requests per second at which the target asked for no wait, with one decimal place
+/// below ten.
 fn sustained(mean: Duration) -> String {
     let rate = mean.as_secs_f64().max(0.001).recip();
     if rate < 10.0 {
@@ -99,7 +99,7 @@ fn sustained(mean: Duration) -> String {
     }
 }
 
-/// A time in the largest unit that suits it.
+/// Returns a time in the largest suitable unit.
 fn rounded(time: Duration) -> String {
     let minutes = time.as_secs().div_ceil(60);
     match (time.as_secs(), minutes) {
@@ -143,7 +143,7 @@ mod tests {
         };
         let line = slow(5, Duration::from_secs(2), 7_000).expect("a line");
         assert!(
-            line.contains("takes 2.0 s")
+            line.contains("needs 2.0 s")
                 && line.contains("about 3 h 54 min more")
                 && line.contains("--rate N"),
             "{line}"
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(
             slow(4, Duration::from_secs(2), 7_000),
             None,
-            "too few answers"
+            "too few responses"
         );
         assert_eq!(
             slow(50, Duration::from_millis(100), 7_000),
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(
             slow(50, Duration::from_secs(2), 10),
             None,
-            "soon at its end"
+            "nearly finished"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What the exchange before a failure tells of its cause.
+//! Derives the cause of a failure from the exchange before it.
 
 use http::Method;
 use serde_json::Value;
@@ -10,7 +10,8 @@ use crate::linked_resources::LinkedResource;
 use crate::recorder::Exchange;
 use crate::run_context::RunContext;
 
-/// The cause that a row and the exchange before it tell, where the check did not name one.
+/// Returns the cause that a requirement and the exchange before it suggest, if the check did not
+/// name one.
 pub(crate) fn seen(run: &RunContext, row: &str, number: usize) -> Option<Cause> {
     let exchange = run.recorder.between(number, number);
     let exchange = exchange.first().map(AsRef::as_ref);
@@ -72,7 +73,7 @@ pub(crate) fn seen(run: &RunContext, row: &str, number: usize) -> Option<Cause> 
         ));
     }
     let (flaw, subject) = match row {
-        // Where nothing was refused, there is no error body that could have another form.
+        // If nothing was rejected, there is no error body.
         ids::ERR_33 if status < 400 => return None,
         ids::HAL_03 => (CauseKind::Header, "Content-Type"),
         ids::HAL_04 => (CauseKind::Header, "Cache-Control"),
@@ -92,7 +93,7 @@ pub(crate) fn seen(run: &RunContext, row: &str, number: usize) -> Option<Cause> 
     Some(Cause::new(flaw, subject))
 }
 
-/// Method and status of an exchange that was refused.
+/// Returns the method and status of an exchange that was rejected.
 pub(crate) fn refused(run: &RunContext, number: usize) -> Option<(String, u16)> {
     let exchange = run.recorder.between(number, number);
     let exchange = exchange.first()?;
@@ -100,10 +101,10 @@ pub(crate) fn refused(run: &RunContext, number: usize) -> Option<(String, u16)> 
     (status >= 400).then(|| (exchange.method.clone(), status))
 }
 
-/// The member that a refusal names, where it was not sent and is not declared as required: what the
-/// declaration lacks.
+/// Returns the member that an error names, if it was not sent and is not declared as required: this
+/// is missing in the declaration.
 pub(crate) fn needed(run: &RunContext, exchange: &Exchange) -> Option<Cause> {
-    // An update needs no more than what it changes.
+    // An update requires no more than what it changes.
     let (LinkedResource::Collection(kind) | LinkedResource::Helper(kind)) =
         run.relations.of(&exchange.url)?
     else {
@@ -133,7 +134,7 @@ pub(crate) fn needed(run: &RunContext, exchange: &Exchange) -> Option<Cause> {
     })
 }
 
-/// Every name in every `properties` of an error body.
+/// Collects every name in every `properties` of an error body.
 fn named<'v>(value: &'v Value, names: &mut Vec<&'v str>) {
     match value {
         Value::Object(members) => {
@@ -146,7 +147,8 @@ fn named<'v>(value: &'v Value, names: &mut Vec<&'v str>) {
     }
 }
 
-/// The declared operation that a request is, such as `people.create` or `helper.record_signature`.
+/// Returns the declared operation of a request, such as `people.create` or
+/// `helper.record_signature`.
 fn operation(run: &RunContext, exchange: &Exchange) -> Option<String> {
     let post = Method::POST.as_str();
     let (kind, operation) = match (run.relations.of(&exchange.url)?, exchange.method.as_str()) {

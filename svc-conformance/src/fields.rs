@@ -1,4 +1,4 @@
-//! The fields and links of the catalogue as the checks look at them.
+//! The fields and links of the catalogue, as the checks use them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 pub(crate) use crate::catalogue::ObservationMethod;
 use crate::catalogue::{Catalogue, CatalogueLink, CatalogueType, Requirement};
 
-/// What checks tell types apart by.
+/// The types that checks distinguish.
 ///
 /// Requirements: TYP-01 to TYP-12.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,11 +21,11 @@ pub(crate) enum ValueShape {
     Enum,
     Flexible,
     Object,
-    /// Texts.
+    /// Strings.
     Texts,
     /// Objects.
     Objects,
-    /// An address, an identifier, or an object with `href`.
+    /// A URL, an identifier, or an object with `href`.
     Reference,
     /// One object or several.
     OneOrMany,
@@ -58,9 +58,9 @@ impl From<&CatalogueType> for ValueShape {
 /// One field of the catalogue.
 #[derive(Debug, Clone)]
 pub(crate) struct CheckedField {
-    /// Its row.
+    /// Its requirement.
     pub(crate) row: &'static str,
-    /// The resource or shared object that has it.
+    /// The resource or shared object that contains it.
     pub(crate) owner: &'static str,
     /// Its path in the owner, such as `share_options[].network_a_share.title`; `[]` after an array.
     pub(crate) path: &'static str,
@@ -72,7 +72,7 @@ pub(crate) struct CheckedField {
 static FIELDS: LazyLock<Vec<CheckedField>> =
     LazyLock::new(|| rows().iter().filter_map(field).collect());
 
-/// The fields and links by their owner: every record of every answer is held against them.
+/// The fields and links by their owner. Every record of every response is checked against them.
 static OWNED: LazyLock<HashMap<&str, Vec<&CheckedField>>> =
     LazyLock::new(|| by_owner(all().iter().map(|one| (one.owner, one))));
 static LINKS: LazyLock<HashMap<&str, Vec<(&Requirement, &CatalogueLink)>>> = LazyLock::new(|| {
@@ -93,8 +93,7 @@ fn by_owner<T>(all: impl Iterator<Item = (&'static str, T)>) -> HashMap<&'static
     )
 }
 
-/// The shared objects by the names of the fields that carry them, in whatever resource or object
-/// these stand.
+/// The shared objects by the names of the fields that contain them, in any resource or object.
 static SHARED: LazyLock<BTreeMap<&str, &str>> = LazyLock::new(|| {
     let fields = rows().iter().filter_map(Requirement::field);
     fields
@@ -120,12 +119,12 @@ fn field(row: &'static Requirement) -> Option<CheckedField> {
     })
 }
 
-/// The shared object that a field of this name carries.
+/// Returns the shared object that a field of this name contains.
 pub(crate) fn shared(name: &str) -> Option<&'static str> {
     SHARED.get(name).copied()
 }
 
-/// The first field that carries a shared object.
+/// Returns the first field that contains a shared object.
 pub(crate) fn carrier(object: &str) -> Option<&'static str> {
     let mut fields = rows().iter().filter_map(Requirement::field);
     fields
@@ -137,22 +136,22 @@ fn last(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)
 }
 
-/// Every field of the catalogue, in its order.
+/// Returns every field of the catalogue, in its order.
 pub(crate) fn all() -> &'static [CheckedField] {
     &FIELDS
 }
 
-/// The fields of a resource or shared object.
+/// Returns the fields of a resource or shared object.
 pub(crate) fn of(owner: &str) -> impl Iterator<Item = &'static CheckedField> + use<> {
     OWNED.get(owner).into_iter().flatten().copied()
 }
 
-/// The field at a path of an owner.
+/// Returns the field at a path of an owner.
 pub(crate) fn find(owner: &str, path: &str) -> Option<&'static CheckedField> {
     of(owner).find(|field| field.path == path)
 }
 
-/// The links of a resource or of the entry point, each with its row.
+/// Returns the links of a resource or of the entry point, each with its requirement.
 pub(crate) fn links(
     owner: &str,
 ) -> impl Iterator<Item = (&'static Requirement, &'static CatalogueLink)> + use<> {

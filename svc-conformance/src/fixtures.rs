@@ -1,4 +1,4 @@
-//! Records that checks work with, made in whatever way the declaration allows.
+//! Records for checks, created in any way that the declaration allows.
 
 use serde_json::{Value, json};
 
@@ -11,9 +11,9 @@ use crate::kinds::{self, CatalogueKind, TICKETED, helper_fixture, kind};
 use crate::outcome::CheckStop;
 use crate::response::{Representation, TestResponse};
 
-/// The body of a create: the least that a record needs, with these fields over it.
+/// Returns the body of a create: the minimum that a record requires, overwritten by these fields.
 pub(crate) fn full(cx: &CheckContext, one: &str, fields: &Value) -> Value {
-    // A question of another type may not take the responses of the least one.
+    // A question of another type may not accept the responses of the minimal question.
     let lacks: &[&str] = if fields.get("question_type").is_some() {
         &["responses"]
     } else {
@@ -26,7 +26,7 @@ pub(crate) fn full(cx: &CheckContext, one: &str, fields: &Value) -> Value {
     )
 }
 
-/// An event that sells tickets of two levels.
+/// Returns an event that sells tickets of two levels.
 pub(crate) fn ticketed() -> Value {
     json!({"type": "ticketed", "ticket_levels": [
         {"title": "Standard", "amount": 10, "currency": "USD", "limit": 1_000_000},
@@ -34,10 +34,10 @@ pub(crate) fn ticketed() -> Value {
 }
 
 impl CheckClient<'_> {
-    /// Creates a record of a kind with these fields besides what it needs, by REST where that is
-    /// declared, else by a helper.
+    /// Creates a record of a kind with these fields and what it requires, by REST if that is
+    /// declared, otherwise by a helper.
     ///
-    /// The answer is judged as a create; the record carries a marker.
+    /// The response is judged as a create. The record has a marker.
     ///
     /// Requirements: ERR-13, CRU-13.
     pub(crate) async fn make(
@@ -77,8 +77,7 @@ impl CheckClient<'_> {
         }
     }
 
-    /// A person whom an action of a kind may be about: one of its own, or else one that the body of
-    /// the helper carries.
+    /// Returns a person for an action of a kind: a new one, or the one in the body of the helper.
     pub(crate) async fn actor(&self, one: &str) -> Result<Representation, CheckStop> {
         let cx = self.cx;
         if cx.declared().offers(one, "create") || cx.declared().makes_alone("person") {
@@ -92,8 +91,8 @@ impl CheckClient<'_> {
         ))
     }
 
-    /// A record that has a helper: the fixture where nothing else leads to the helper, or one of
-    /// its own with these fields.
+    /// Returns a record that has a helper: a new one with these fields, or the fixture if the
+    /// helper cannot be reached otherwise.
     pub(crate) async fn container(
         &self,
         one: &'static str,
@@ -111,7 +110,7 @@ impl CheckClient<'_> {
         let unknown = || {
             let name = &fixture.name;
             CheckStop::Inconclusive(format!(
-                "no link leads to the helper {helper}, and none is named as a fixture ({name})"
+                "no link to the helper {helper} is known, and none is named as a fixture ({name})"
             ))
         };
         let promises =
@@ -124,7 +123,8 @@ impl CheckClient<'_> {
         }
     }
 
-    /// Posts a person to a helper: the sign-up, or one that records an action and shows the person.
+    /// Posts a person to a helper: the sign-up helper, or one that records an action and returns
+    /// the person.
     pub(crate) async fn post_person(&self, person: &Value) -> Result<TestResponse, CheckStop> {
         let declared = self.cx.declared();
         if declared.helps("person_signup") {
@@ -142,7 +142,7 @@ impl CheckClient<'_> {
             .await
     }
 
-    /// The person in the answer to [`CheckClient::post_person`]; success is judged.
+    /// Returns the person in the response to [`CheckClient::post_person`]. The success is judged.
     ///
     /// Requirements: HLP-06.
     pub(crate) async fn posted_person(
@@ -160,7 +160,7 @@ impl CheckClient<'_> {
         self.follow(&answer.record(), "person").await
     }
 
-    /// A person of its own.
+    /// Creates a person.
     pub(crate) async fn person(&self) -> Result<Representation, CheckStop> {
         Box::pin(self.make("person", &json!({}))).await
     }
@@ -176,8 +176,8 @@ impl CheckClient<'_> {
         self.created(kind, &answer)
     }
 
-    /// Records an action of a person under a container: `POST` to the nested collection with the
-    /// person's link, or the record helper where only that is declared.
+    /// Records an action of a person in a container: `POST` to the nested collection with the link
+    /// to the person, or the record helper if only that is declared.
     pub(crate) async fn act(
         &self,
         container: &Representation,
@@ -205,7 +205,7 @@ impl CheckClient<'_> {
         self.help(container, helper, &body).await
     }
 
-    /// Calls a helper of a record; success is judged.
+    /// Calls a helper of a record. The success is judged.
     ///
     /// Requirements: HLP-06.
     pub(crate) async fn help(
@@ -224,7 +224,7 @@ impl CheckClient<'_> {
         Ok(answer.record())
     }
 
-    /// An event that sells tickets: created with these fields, or one that was there before.
+    /// Returns an event that sells tickets: a new one with these fields, or an existing one.
     pub(crate) async fn ticketed_event(&self, fields: &Value) -> Result<Representation, CheckStop> {
         match kind("event").filter(|_| !self.cx.declared().offers("event", "create")) {
             Some(kind) => self.existing(kind, true).await,
@@ -232,7 +232,7 @@ impl CheckClient<'_> {
         }
     }
 
-    /// The fixture of a kind, as it is now; none where none is named.
+    /// Reads the fixture of a kind. `None` if no fixture is named.
     pub(crate) async fn fixture(&self, name: &str) -> Result<Option<Representation>, CheckStop> {
         let Some(named) = self.cx.run.fixtures.get(name) else {
             return Ok(None);
@@ -247,8 +247,8 @@ impl CheckClient<'_> {
         Ok(Some(named.clone()))
     }
 
-    /// A record of a kind of which none can be created: the fixture, or else the first that is
-    /// listed. It is left as it is.
+    /// Returns a record of a kind that cannot be created: the fixture, or else the first listed
+    /// record. The record is not changed.
     async fn existing(
         &self,
         kind: CatalogueKind,
@@ -289,7 +289,7 @@ impl CheckClient<'_> {
         Ok(record)
     }
 
-    /// Judges the answer to a create.
+    /// Judges the response to a create.
     pub(crate) fn created(
         &self,
         kind: CatalogueKind,
@@ -301,8 +301,9 @@ impl CheckClient<'_> {
             answer.is_created() && answer.json.is_object(),
             || answer.to_string(),
         )?;
-        // A membership that was there before is no create (UND-38), nor is a person that a sign-up
-        // at the same address matched.
+        // A membership that already existed is not a create, and neither is a person that the
+        // sign-up helper matched.
+        // Requirements: UND-38.
         let repeats = match kind.one {
             "tagging" | "item" => true,
             "person" => cx.declared().helps("person_signup"),
@@ -318,7 +319,7 @@ impl CheckClient<'_> {
                 before.is_none_or(|before| before == answer.status),
                 || {
                     format!(
-                        "an earlier create in {} answered {}, this one {}",
+                        "an earlier create in {} returned {}, this one {}",
                         kind.many,
                         json!(before),
                         answer.status
@@ -329,7 +330,7 @@ impl CheckClient<'_> {
         Ok(answer.record())
     }
 
-    /// Deletes a record; the answer is judged.
+    /// Deletes a record. The response is judged.
     ///
     /// Requirements: CRU-14, ERR-17.
     pub(crate) async fn remove(&self, record: &Representation) -> Result<TestResponse, CheckStop> {
@@ -342,7 +343,7 @@ impl CheckClient<'_> {
         Ok(answer)
     }
 
-    /// Changes a record; a success is judged.
+    /// Changes a record. A success is judged.
     ///
     /// Requirements: ERR-15.
     pub(crate) async fn change(
@@ -359,7 +360,7 @@ impl CheckClient<'_> {
         Ok(answer.record())
     }
 
-    /// A number that a container keeps, after it is read again.
+    /// Reads a record again and returns a number that the server maintains in it.
     pub(crate) async fn counted(
         &self,
         record: &Representation,
@@ -369,7 +370,7 @@ impl CheckClient<'_> {
     }
 }
 
-/// The address of a helper of a record; a person's may be spelled in two ways.
+/// Returns the URL of a helper of a record. The helper of a person has two spellings.
 ///
 /// Requirements: RES-person-48.
 pub(crate) fn helper_address(

@@ -1,4 +1,4 @@
-//! The checks as tests of `cargo test`, each by its own name (feature `harness`).
+//! Runs the checks as tests of `cargo test`, each with its own name (feature `harness`).
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -16,7 +16,8 @@ use crate::plan::RunPlan;
 use crate::report::Report;
 use crate::suite::Suite;
 
-/// The `main` of a test whose entry has `harness = false`: every check of a suite becomes a test.
+/// Defines the `main` of a test whose entry has `harness = false`. Every check of a suite becomes a
+/// test.
 ///
 /// ```no_run
 /// use svc_conformance::{Keys, Remote, Suite};
@@ -37,23 +38,23 @@ macro_rules! harness {
     };
 }
 
-/// What the tests share. They run one after the other: totals of one check would move under
-/// another.
+/// The state that the tests share. They run one after another, because concurrent checks would
+/// change each other's totals.
 struct HarnessState {
     runtime: Runtime,
     suite: Suite,
-    /// MUST rows that some test saw to hold, and those that none did.
+    /// The MUST requirements that some test observed to hold, and those that none did.
     decided: BTreeSet<String>,
     open: BTreeSet<String>,
     ran: usize,
 }
 
-/// Lists and runs the checks of a suite as tests, with the arguments of the process; what
-/// [`harness!`](crate::harness!) calls.
+/// Lists and runs the checks of a suite as tests, with the arguments of the process.
+/// [`harness!`](crate::harness!) calls it.
 ///
-/// A check that has nothing to do with this server is listed as ignored. The last test,
-/// `rows/decided`, says which MUST rows apply and were seen by no check; it has nothing to say
-/// where only some of the checks ran.
+/// A check that does not apply to this server is listed as ignored. The last test, `rows/decided`,
+/// reports which applicable MUST requirements no check observed. It reports nothing if only some of
+/// the checks ran.
 pub fn main<M, F>(make: M) -> ExitCode
 where
     M: FnOnce() -> F,
@@ -67,7 +68,7 @@ where
         Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
         Err(error) => {
             eprintln!(
-                "the conformance suite cannot begin: {}",
+                "the conformance suite cannot start: {}",
                 visible(&error.to_string())
             );
             ExitCode::from(2)
@@ -75,12 +76,12 @@ where
     }
 }
 
-/// Runs the checks of a suite inside one test, each alone as [`main`] runs it, and prints what they
-/// find.
+/// Runs the checks of a suite inside one test, each alone as [`main`] does, and prints their
+/// findings.
 ///
 /// # Errors
 ///
-/// Returns an error if the suite cannot begin, or if a check failed.
+/// Returns an error if the suite cannot start, or if a check failed.
 pub fn run<M, F>(make: M) -> Result<(), Box<dyn std::error::Error>>
 where
     M: FnOnce() -> F,
@@ -97,7 +98,7 @@ where
     }
 }
 
-/// The tests of a suite, and what they share.
+/// Returns the tests of a suite and their shared state.
 fn planned<M, F>(make: M) -> Result<Vec<Trial>, SuiteError>
 where
     M: FnOnce() -> F,
@@ -123,9 +124,9 @@ where
     Ok(trials(&plan, &Arc::new(Mutex::new(shared))))
 }
 
-/// A test for each check, and one over all rows.
+/// Returns a test for each check, and one for all requirements.
 fn trials(plan: &RunPlan, shared: &Arc<Mutex<HarnessState>>) -> Vec<Trial> {
-    // A row whose checks are all left out is not expected to be seen.
+    // A requirement whose checks are all excluded is not expected to be observed.
     let left_out = |row: &str| {
         let mut checks = plan
             .checks
@@ -167,14 +168,14 @@ fn trials(plan: &RunPlan, shared: &Arc<Mutex<HarnessState>>) -> Vec<Trial> {
             return Ok(());
         }
         Err(Failed::from(format!(
-            "MUST rows that apply and that no check saw: {open:?}"
+            "MUST requirements that apply and that no check observed: {open:?}"
         )))
     }));
     trials
 }
 
 impl HarnessState {
-    /// Runs one check alone, with the seed and the requests that it has in a run of all.
+    /// Runs one check alone, with the same seed and requests as in a full run.
     fn check(&mut self, id: &str) -> Result<(), Failed> {
         let suite = self.suite.clone().exactly(id);
         let report = self
@@ -199,7 +200,7 @@ impl HarnessState {
     }
 }
 
-/// Rows that do not hold, and records that are left though they could be removed, fail the test of
+/// Failed requirements, and records that are left although they could be deleted, fail the test of
 /// a check.
 fn verdict(report: &Report) -> Result<(), Failed> {
     let wrong = report
@@ -233,8 +234,8 @@ mod tests {
     use crate::suite::Suite;
     use crate::target::InProcess;
 
-    /// A server that answers everything with the same object fails the test of a check that looks
-    /// at its entry point, also for rows that every answer is judged by.
+    /// A server that responds to everything with the same object fails the test of a check of its
+    /// entry point. The test also includes requirements that every response is judged by.
     #[test]
     fn a_check_that_finds_something_fails_its_test() {
         let text = "declaration_version = 1\n[collections.people]\nsingular = \"person\"\noperations = [\"list\"]\n";

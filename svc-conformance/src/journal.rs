@@ -1,4 +1,4 @@
-//! The journal: every record that a run creates, so that clean-up removes exactly those, also after
+//! The journal: every record that a run creates, so that clean-up deletes exactly those, even after
 //! a crash.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,47 +26,47 @@ pub(crate) const SYSTEM: &str = "svc-conformance";
 pub(crate) enum JournalLine {
     /// The run.
     Run(JournalHeader),
-    /// A request that may create records with these markers is about to be sent.
+    /// A request is about to be sent that may create records with these markers.
     Sending { markers: Vec<String>, url: String },
-    /// Those markers are on no record: the request was refused.
+    /// No record has these markers, because the request was rejected.
     Refused { markers: Vec<String> },
-    /// A record was created: its address and its marker, and which key can remove it.
+    /// A record was created: its URL, its marker, and which key can delete it.
     Created {
         own: String,
         marker: Option<String>,
         key: usize,
     },
-    /// A record is gone.
+    /// A record was deleted.
     Removed { own: String },
 }
 
-/// What a run is known by.
+/// The identity of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct JournalHeader {
-    /// It is in every marker.
+    /// Part of every marker.
     pub(crate) token: String,
-    /// Address of the entry point.
+    /// The URL of the entry point.
     pub(crate) base: String,
-    /// Prefix of relations.
+    /// The prefix of relations.
     pub(crate) prefix: String,
-    /// Name of the key header.
+    /// The name of the key header.
     pub(crate) key_header: String,
-    /// Whether the server keeps identifiers of the client.
+    /// Whether the server stores identifiers of the client.
     pub(crate) identifiers: bool,
-    /// When it began, by the clock of the suite.
+    /// The start time, by the clock of the suite.
     pub(crate) began: String,
 }
 
-/// A record that is not known to be gone.
+/// A record that is not known to be deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LeftoverRecord {
     pub(crate) own: String,
     pub(crate) marker: Option<String>,
-    /// 0 for the primary key, 1 for that of the other tenant, 2 for the restricted one.
+    /// 0 for the primary key, 1 for the key of the other tenant, 2 for the restricted key.
     pub(crate) key: usize,
 }
 
-/// Every record that the run created.
+/// All records that the run created.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     state: Mutex<JournalState>,
@@ -77,18 +77,18 @@ struct JournalState {
     file: Option<File>,
     started: JournalHeader,
     lines: Vec<JournalLine>,
-    /// Markers that were sent and are on no record that was seen, each with the address that it was
-    /// sent to.
+    /// Markers that were sent and are on no record seen so far, each with the URL to which it was
+    /// sent.
     open: BTreeMap<String, String>,
-    /// Addresses and markers of records that were seen.
+    /// The URLs and markers of records that were seen.
     known: BTreeSet<String>,
     created: usize,
-    /// The file could not be written.
+    /// The error, if the file could not be written.
     write_error: Option<String>,
 }
 
 impl Journal {
-    /// A journal on disk, in a new or an empty file, or in memory without a path.
+    /// Opens a journal in a new or empty file, or in memory if there is no path.
     pub(crate) fn open(path: Option<&Path>, started: JournalHeader) -> std::io::Result<Self> {
         let file = path
             .map(|path| private_file::open(path, File::options().append(true).create(true)))
@@ -112,14 +112,14 @@ impl Journal {
         }
     }
 
-    /// The journal of an earlier run, which goes on in its file.
+    /// Opens the journal of an earlier run, and continues it in its file.
     pub(crate) fn resume(path: &Path) -> std::io::Result<Self> {
         let text = std::fs::read_to_string(path)?;
         let mut lines = read(&text).into_iter();
         let Some(JournalLine::Run(started)) = lines.next() else {
             return Err(std::io::Error::new(
                 std::io::ErrorKind::InvalidData,
-                "the file is no journal of a run",
+                "the file is not a journal of a run",
             ));
         };
         let mut file = File::options().append(true).open(path)?;
@@ -142,8 +142,8 @@ impl Journal {
         self.lock().started.clone()
     }
 
-    /// Notes that a request is about to be sent, so that what it creates is found again even if its
-    /// answer is never seen.
+    /// Records that a request is about to be sent, so that what it creates can be found even if its
+    /// response is lost.
     pub(crate) fn expect(&self, method: &Method, url: &str, body: &str) {
         if *method != Method::POST {
             return;
@@ -157,7 +157,7 @@ impl Journal {
         }
     }
 
-    /// Notes what an answer created or removed.
+    /// Records what a request created or deleted, from its response.
     pub(crate) fn note(&self, answer: &TestResponse, body: &str, key: usize) {
         if answer.method == Method::DELETE && matches!(answer.status, 200 | 204) {
             self.write(JournalLine::Removed {
@@ -167,7 +167,8 @@ impl Journal {
         if answer.method != Method::POST {
             return;
         }
-        // A partly failed helper shows what it created beside the error (ERR-32).
+        // A partly failed helper returns what it created together with the error.
+        // Requirements: ERR-32.
         let records = std::iter::once(&answer.json)
             .chain(answer.json.as_object().into_iter().flat_map(|o| o.values()));
         for json in records {
@@ -175,13 +176,13 @@ impl Journal {
                 continue;
             };
             let marker = self.marker(json);
-            // A record without our marker may have been there before, unless this server keeps no
+            // A record without our marker may be older than the run, unless this server stores no
             // identifiers.
             if marker.is_some() || (answer.status == 201 && !self.started().identifiers) {
                 self.created_at(own, marker, key);
             }
         }
-        // A helper shows the person that it made by a link alone.
+        // A helper shows the person that it created only by a link.
         if let Some(own) = linked(answer, &answer.json, &format!("{}:person", answer.prefix))
             && let Ok(sent) = serde_json::from_str::<Value>(body)
             && let Some(marker) = sent.get("person").and_then(|person| self.marker(person))
@@ -193,7 +194,7 @@ impl Journal {
         }
     }
 
-    /// Notes that a body, or one entry of a batch, was refused: its markers are on no record.
+    /// Records that a body, or one entry of a batch, was rejected: no record has its markers.
     pub(crate) fn refused(&self, body: &str) {
         let markers = self.fresh(body);
         if !markers.is_empty() {
@@ -201,7 +202,7 @@ impl Journal {
         }
     }
 
-    /// Notes a record unless it is known.
+    /// Records a record unless it is known.
     pub(crate) fn created_at(&self, own: String, marker: Option<String>, key: usize) {
         let known = self.lock().known.contains(&own);
         if known {
@@ -213,7 +214,7 @@ impl Journal {
         }
     }
 
-    /// The run's own markers in a text that are on no record which was seen.
+    /// Returns the markers of this run in a text that are on no record seen so far.
     fn fresh(&self, text: &str) -> Vec<String> {
         let state = self.lock();
         let begin = format!("{SYSTEM}:{}-", state.started.token);
@@ -231,7 +232,7 @@ impl Journal {
             .collect()
     }
 
-    /// The first marker of this run that a representation carries.
+    /// Returns the first marker of this run in a representation.
     pub(crate) fn marker(&self, json: &Value) -> Option<String> {
         let ours = format!("{SYSTEM}:{}-", self.lock().started.token);
         let identifiers = json["identifiers"]
@@ -244,23 +245,23 @@ impl Journal {
             .map(ToOwned::to_owned)
     }
 
-    /// What was created and is not known to be gone, newest first.
+    /// Returns the records that were created and are not known to be deleted, newest first.
     pub(crate) fn left(&self) -> Vec<LeftoverRecord> {
         left(&self.lock().lines)
     }
 
-    /// Markers that may be on records which were never seen, each with the address that it was sent
-    /// to.
+    /// Returns the markers that may be on records never seen, each with the URL to which it was
+    /// sent.
     pub(crate) fn open_markers(&self) -> BTreeMap<String, String> {
         self.lock().open.clone()
     }
 
-    /// How many records were created.
+    /// Returns the number of created records.
     pub(crate) fn created(&self) -> usize {
         self.lock().created
     }
 
-    /// Whether the file could not be written.
+    /// Returns the error, if the file could not be written.
     pub(crate) fn trouble(&self) -> Option<String> {
         self.lock().write_error.clone()
     }
@@ -270,7 +271,7 @@ impl Journal {
         if let Some(file) = &mut state.file {
             let mut text = serde_json::to_string(&line).unwrap_or_default();
             text.push('\n');
-            // One write for one line: a crash cuts off the last line at most.
+            // Each line is one write, so a crash truncates at most the last line.
             if let Err(error) = file.write_all(text.as_bytes()) {
                 state.write_error = Some(error.to_string());
             }
@@ -302,7 +303,7 @@ impl Journal {
     }
 }
 
-/// The address under a relation of a representation in an answer.
+/// Returns the URL of a relation of a representation in a response.
 fn linked(answer: &TestResponse, json: &Value, rel: &str) -> Option<String> {
     address::resolve(
         &answer.url,
@@ -311,7 +312,7 @@ fn linked(answer: &TestResponse, json: &Value, rel: &str) -> Option<String> {
     .map(String::from)
 }
 
-/// What the lines of a journal say is still there, newest first.
+/// Returns the records that still exist according to the lines of a journal, newest first.
 fn left(lines: &[JournalLine]) -> Vec<LeftoverRecord> {
     let mut left: Vec<LeftoverRecord> = Vec::new();
     for line in lines {
@@ -332,7 +333,7 @@ fn left(lines: &[JournalLine]) -> Vec<LeftoverRecord> {
     left
 }
 
-/// Reads a journal; a last line that a crash cut off is left out.
+/// Reads a journal. A truncated last line is ignored.
 fn read(text: &str) -> Vec<JournalLine> {
     text.lines()
         .filter_map(|line| serde_json::from_str(line).ok())
@@ -378,7 +379,7 @@ mod tests {
             own: "b".to_owned(),
         });
         drop(journal);
-        // Another run must not take the file over.
+        // Another run must not overwrite the file.
         assert!(Journal::open(Some(&path), started()).is_err());
         let cut = std::fs::read_to_string(&path).expect("a text") + "{\"created\":{\"own";
         std::fs::write(&path, cut).expect("written");

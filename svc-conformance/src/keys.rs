@@ -9,13 +9,13 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// No key: only what needs none can be judged.
+    /// Creates a set without keys. Only what needs no key can be judged.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// The key that may do everything the server declares.
+    /// Creates a set with the key that has all rights that the server declares.
     #[must_use]
     pub fn primary(key: impl Into<String>) -> Self {
         Self {
@@ -24,7 +24,7 @@ impl Keys {
         }
     }
 
-    /// A key whose data is apart from that of the primary key.
+    /// Adds a key of another tenant.
     ///
     /// Requirements: COL-02, AUT-02.
     #[must_use]
@@ -33,7 +33,7 @@ impl Keys {
         self
     }
 
-    /// A key that lacks one operation, such as `people.create`.
+    /// Adds a key without the right to one operation, such as `people.create`.
     ///
     /// Requirements: AUT-04.
     #[must_use]
@@ -42,7 +42,7 @@ impl Keys {
         self
     }
 
-    /// Every key with the name that stands for it in recordings.
+    /// Returns every key with the name that replaces it in recordings.
     pub(crate) fn secrets(&self) -> Vec<(String, String)> {
         let restricted = self.restricted.as_ref().map(|(key, _)| key);
         let keys = [

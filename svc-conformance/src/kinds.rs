@@ -1,28 +1,28 @@
-//! The kinds of the interface as a client knows them, from the catalogue.
+//! The kinds of the API as a client knows them, from the catalogue.
 
 use std::sync::LazyLock;
 
 use crate::catalogue::{Catalogue, CatalogueKindEntry};
 use crate::ids;
 
-/// One kind: its relation, that of its collection, and how a record of it comes to be.
+/// A kind: its relation, the relation of its collection, and how its records are created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CatalogueKind {
-    /// Relation of one record.
+    /// The relation of one record.
     ///
     /// Requirements: HAL-14.
     pub(crate) one: &'static str,
-    /// Relation of its collection.
+    /// The relation of its collection.
     pub(crate) many: &'static str,
-    /// The kind in whose collection it is created; none for the collections of the entry point.
+    /// The kind in whose collection it is created. `None` for the collections of the entry point.
     pub(crate) under: Option<&'static str>,
-    /// The field of the container that counts it.
+    /// The field of the container that counts its records.
     pub(crate) counted: Option<&'static str>,
-    /// The helper of the container that records it.
+    /// The helper of the container that creates its records.
     pub(crate) helper: Option<&'static str>,
 }
 
-/// Every kind, containers before what they contain.
+/// All kinds, containers before their contents.
 pub(crate) static KINDS: LazyLock<Vec<CatalogueKind>> = LazyLock::new(|| {
     let rows = Catalogue::built_in().map_or(&[][..], Catalogue::kinds);
     let kind = |row: &'static CatalogueKindEntry| CatalogueKind {
@@ -35,8 +35,8 @@ pub(crate) static KINDS: LazyLock<Vec<CatalogueKind>> = LazyLock::new(|| {
     rows.iter().map(kind).collect()
 });
 
-/// The kinds that an action helper with a person records: those that a helper of their container
-/// makes.
+/// The kinds that a helper records together with a person: those that a helper of their container
+/// creates.
 pub(crate) static ACTIONS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let is_action = |kind: &&CatalogueKind| {
         kind.helper.is_some() && kind.under.is_some_and(|under| under != "person")
@@ -48,39 +48,39 @@ pub(crate) static ACTIONS: LazyLock<Vec<&str>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The kind with this relation.
+/// Returns the kind with this relation.
 pub(crate) fn kind(one: &str) -> Option<CatalogueKind> {
     KINDS.iter().copied().find(|kind| kind.one == one)
 }
 
-/// The kind whose collection has this name.
+/// Returns the kind whose collection has this name.
 pub(crate) fn kind_of(many: &str) -> Option<CatalogueKind> {
     KINDS.iter().copied().find(|kind| kind.many == many)
 }
 
-/// The fixture that stands for an event which sells tickets.
+/// The fixture for an event that sells tickets.
 pub(crate) const TICKETED: &str = "ticketed_event";
 
-/// The fixture that stands for an event with few places, which a run may fill.
+/// The fixture for an event with few places, which a run may fill.
 ///
 /// Requirements: LIM-04.
 pub(crate) const LIMITED: &str = "limited_event";
 
-/// What begins the name of a fixture that is a helper.
+/// The prefix of the names of helper fixtures.
 pub(crate) const HELPER: &str = "helper.";
 
-/// A fixture that stands for a container of which a client knows the address of the helper alone.
+/// A fixture for a container of which a client knows only the URL of the helper.
 #[derive(Debug)]
 pub(crate) struct HelperFixture {
     /// The name of the fixture, such as `helper.record_signature`.
     pub(crate) name: String,
     /// The helper.
     pub(crate) helper: &'static str,
-    /// The kind that has it.
+    /// The kind that has the helper.
     pub(crate) of: &'static str,
 }
 
-/// The fixture of every helper that a record has.
+/// The fixtures of all helpers that records have.
 pub(crate) static HELPERS: LazyLock<Vec<HelperFixture>> = LazyLock::new(|| {
     let recording = KINDS
         .iter()
@@ -94,8 +94,8 @@ pub(crate) static HELPERS: LazyLock<Vec<HelperFixture>> = LazyLock::new(|| {
     .collect()
 });
 
-/// The names of fixtures: of every kind, of an event that sells tickets or has few places, and of
-/// every helper of a record.
+/// Returns the names of all fixtures: of every kind, of an event that sells tickets or has few
+/// places, and of every helper of a record.
 pub(crate) fn fixtures() -> Vec<&'static str> {
     let helpers = HELPERS.iter().map(|fixture| fixture.name.as_str());
     KINDS
@@ -106,12 +106,12 @@ pub(crate) fn fixtures() -> Vec<&'static str> {
         .collect()
 }
 
-/// The fixture of the helper that records of a kind have.
+/// Returns the fixture of the helper that records of a kind have.
 pub(crate) fn helper_fixture(one: &str) -> Option<&'static HelperFixture> {
     HELPERS.iter().find(|fixture| fixture.of == one)
 }
 
-/// The kind that a fixture is of; none for those of helpers.
+/// Returns the kind of a fixture. `None` for fixtures of helpers.
 pub(crate) fn of_fixture(name: &str) -> Option<CatalogueKind> {
     kind(if matches!(name, TICKETED | LIMITED) {
         "event"
@@ -120,7 +120,7 @@ pub(crate) fn of_fixture(name: &str) -> Option<CatalogueKind> {
     })
 }
 
-/// The row of the collection below a container, and of the one below a person.
+/// Returns the requirements of the collection in a container, and of the collection of a person.
 pub(crate) fn collection_rows(one: &str) -> Option<(&'static str, &'static str)> {
     Some(match one {
         "signature" => (ids::COL_04, ids::COL_14),

@@ -10,7 +10,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A run against a service in this process; [`Remote`] is a server at an address:
+//! A run against a service in this process. Use [`Remote`] for a server at a URL:
 //!
 //! ```
 //! use svc_conformance::{InProcess, Intensity, Keys, Suite};
@@ -29,13 +29,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`catalogue`]: the rows, a crate of their own.
-//! - [`row`]: the id of each row as a constant.
-//! - [`Suite`]: a run against a [`Target`], [`InProcess`] or [`Remote`], which ends in a
+//! - [`catalogue`]: the requirements, a crate of its own.
+//! - [`row`]: the id of each requirement as a constant.
+//! - [`Suite`]: a run against a [`Target`], [`InProcess`] or [`Remote`], which returns a
 //!   [`Report`].
 //!
-//! Of the workspace the crate uses only `svc-catalogue` and `svc-declaration`, the form of the
-//! capability document: what judges a server must not share a mistake with it.
+//! Of the workspace, the crate uses only `svc-catalogue` and `svc-declaration` (the format of the
+//! capability document). The suite must not share a bug with the server that it judges.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

@@ -1,38 +1,38 @@
-//! What the addresses of a run lead to, learned from the relations of the links that name them.
+//! The resources that the URLs of a run identify, learned from the relations of links.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::kinds::{CatalogueKind, KINDS, kind, kind_of};
 
-/// Addresses that are kept at most.
+/// The maximum number of stored URLs.
 const MOST: usize = 200_000;
 
-/// What an address leads to.
+/// The resource that a URL identifies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinkedResource {
     /// One record of a kind.
     Record(CatalogueKind),
     /// A collection of a kind.
     Collection(CatalogueKind),
-    /// A helper that makes records of a kind.
+    /// A helper that creates records of a kind.
     Helper(CatalogueKind),
 }
 
-/// Parameters that a client adds to the address of a collection.
+/// Parameters that a client adds to the URL of a collection.
 const ADDED: &[&str] = &["page", "per_page", "filter", "order"];
 
-/// Every address with what it leads to.
+/// All known URLs with their resources.
 ///
-/// A server may tell its records apart by the query: `r/1` can be a petition, and
+/// A server may distinguish its records by the query: `r/1` can be a petition, and
 /// `r/1?part=signatures` its signatures. The parameters that a client adds, such as `page`, do not
-/// change what an address leads to.
+/// change the resource.
 #[derive(Debug, Default)]
 pub(crate) struct LinkedResources(Mutex<HashMap<String, LinkedResource>>);
 
 impl LinkedResources {
-    /// What an address leads to: it is known as it is, in another order of its parameters, or
-    /// without those that a client adds.
+    /// Returns the resource of a URL. The order of its parameters and the parameters that a client
+    /// adds do not matter.
     pub(crate) fn of(&self, url: &str) -> Option<LinkedResource> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get(url) {
@@ -49,7 +49,7 @@ impl LinkedResources {
     }
 
     pub(crate) fn learn(&self, url: &str, known: LinkedResource) {
-        // Most links were met before.
+        // Most links are known already.
         if self.of(url) == Some(known) {
             return;
         }
@@ -62,7 +62,7 @@ impl LinkedResources {
     }
 }
 
-/// The parameters of a query in one order.
+/// Returns the parameters of a query in a fixed order.
 fn parameters(query: &str) -> Vec<&str> {
     let mut all: Vec<&str> = query
         .split('&')
@@ -72,7 +72,7 @@ fn parameters(query: &str) -> Vec<&str> {
     all
 }
 
-/// An address by which it is known.
+/// Returns the normalized URL.
 fn address<'p>(path: &str, parameters: impl Iterator<Item = &'p str>) -> String {
     let mut address = path.to_owned();
     for (at, parameter) in parameters.enumerate() {
@@ -88,16 +88,18 @@ pub(crate) fn is_standard(name: &str) -> bool {
         || meaning(name, None).is_some()
 }
 
-/// What a relation without prefix leads to, from a record of a kind or from anything else.
+/// Returns the resource of a relation without prefix, from a record of a kind or from anything
+/// else.
 pub(crate) fn meaning(name: &str, from: Option<CatalogueKind>) -> Option<LinkedResource> {
-    // On a person `attendance` is a second name of a collection (HLP-21).
+    // On a person, `attendance` is a second name of a collection.
+    // Requirements: HLP-21.
     if name == "attendance" && from.is_some_and(|from| from.one == "person") {
         return kind_of("attendances").map(LinkedResource::Collection);
     }
     if matches!(name, "creator" | "modified_by" | "organizer" | "canvasser") {
         return kind("person").map(LinkedResource::Record);
     }
-    // The container of an advocacy outreach and the person that a canvass is about.
+    // The container of an advocacy outreach, or the person that a canvass is about.
     if name == "target" && from.is_some_and(|from| from.one == "canvass") {
         return kind("person").map(LinkedResource::Record);
     }

@@ -1,4 +1,4 @@
-//! The conformance suite as a program; `svc-conformance --help` says how.
+//! The conformance suite as a program. `svc-conformance --help` lists its commands.
 
 fn main() -> std::process::ExitCode {
     svc_conformance::program::main()

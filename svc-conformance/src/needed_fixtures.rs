@@ -1,5 +1,5 @@
-//! Which fixture a row waits for: a record of a kind that the row is about, or of the kind around
-//! it, where a run can create none.
+//! Returns which fixture a requirement needs: a record of its kind, or of the kind that contains
+//! it, if the run cannot create one.
 
 use crate::catalogue::{Ability, ConditionTerm, HelperCondition, Requirement};
 use crate::declared::DeclaredApi;
@@ -7,10 +7,10 @@ use crate::kinds::{
     CatalogueKind, HELPERS, HelperFixture, LIMITED, TICKETED, helper_fixture, kind,
 };
 
-/// The name of the fixture that a row needs unless such a record is listed; none where what it
-/// needs can be created.
+/// Returns the name of the fixture that a requirement needs unless such a record is listed. `None`
+/// if the run can create what it needs.
 pub(crate) fn wanted(declared: &DeclaredApi, row: &Requirement) -> Option<&'static str> {
-    // What is said last says most: a field of an event, and that its places are enforced.
+    // The last terms are the most specific: a field of an event, and that its capacity is enforced.
     row.applies_if
         .words()
         .iter()
@@ -33,7 +33,7 @@ pub(crate) fn wanted(declared: &DeclaredApi, row: &Requirement) -> Option<&'stat
         })
 }
 
-/// The kind that a word is about.
+/// Returns the kind that a term is about.
 fn about(term: &ConditionTerm) -> Option<&str> {
     match term {
         ConditionTerm::Field { owner, .. }
@@ -47,7 +47,7 @@ fn about(term: &ConditionTerm) -> Option<&str> {
     }
 }
 
-/// A record of the kind itself, or what it is made in.
+/// Returns a record of the kind itself, or of the kind in which it is created.
 fn of(declared: &DeclaredApi, kind: CatalogueKind) -> Option<&'static str> {
     if !declared.shows(kind.one) && !declared.accepts_any_field(kind.one) {
         return None;
@@ -67,13 +67,13 @@ fn of(declared: &DeclaredApi, kind: CatalogueKind) -> Option<&'static str> {
     }
 }
 
-/// The container of a helper, where a run cannot come to one.
+/// Returns the container of a helper, if the run cannot reach one.
 fn around(declared: &DeclaredApi, fixture: &HelperFixture) -> Option<&'static str> {
     let is_reached = declared.leads_to_helper(fixture.of, fixture.helper);
     (!is_reached).then(|| fixture_of(declared, fixture.of))
 }
 
-/// The container of the first helper, where a run can come to no helper.
+/// Returns the container of the first helper, if the run can reach no helper.
 fn any_helper(declared: &DeclaredApi) -> Option<&'static str> {
     let is_reached = |fixture: &&HelperFixture| around(declared, fixture).is_none();
     let mut offered = HELPERS
@@ -85,8 +85,8 @@ fn any_helper(declared: &DeclaredApi) -> Option<&'static str> {
     around(declared, offered.next()?)
 }
 
-/// The name of the fixture that stands for a record of a kind: that of its helper, where a record
-/// cannot be read.
+/// Returns the name of the fixture for a record of a kind: that of its helper if the record cannot
+/// be read.
 fn fixture_of(declared: &DeclaredApi, one: &'static str) -> &'static str {
     let is_known =
         |fixture: &&HelperFixture| declared.helps(fixture.helper) && !declared.offers(one, "read");

@@ -1,14 +1,14 @@
-//! Whether anything that is declared could show a row. A row whose condition holds may still be one
-//! that no look can be had at: each check that could see it needs what the server does not declare,
-//! and no answer shows it by itself. What follows from the declaration and the keys alone is known
-//! before a request is sent; that nothing was seen is never a reason.
+//! Whether any declared feature could show a requirement. A requirement whose condition holds may
+//! still be unobservable: each check that could observe it needs something undeclared, and no
+//! response shows it by itself. This follows from the declaration and the keys, before a request is
+//! sent. The lack of observations is never a reason.
 
 use crate::catalogue::{Catalogue, Requirement};
 use crate::check::Check;
 use crate::condition::{ConditionInputs, UnmetCondition};
 use crate::passive;
 
-/// Why nothing that is declared could show a row; `Ok` if something could.
+/// Returns why no declared feature could show a requirement; `Ok` if something could.
 pub(crate) fn can_show(
     facts: &ConditionInputs<'_>,
     catalogue: &Catalogue,
@@ -20,7 +20,8 @@ pub(crate) fn can_show(
     }
     let mut missing: Vec<String> = Vec::new();
     for check in all.iter().filter(|check| check.covers(row)) {
-        // What a check needs and means nothing is an error of the suite, which the check reports.
+        // If the condition of a check is invalid, that is an error of the suite, which the check
+        // reports.
         let Ok(needs) = catalogue.condition(&check.condition()) else {
             return Ok(());
         };
@@ -38,8 +39,8 @@ pub(crate) fn can_show(
     }
 }
 
-/// Whether the row is looked at in whatever the server answers: the rows of every answer, links,
-/// and fields that are shown.
+/// Whether any response can show the requirement: requirements for every response, links, and
+/// returned fields.
 fn any_answer_shows(facts: &ConditionInputs<'_>, row: &Requirement) -> bool {
     let declared = facts.declared;
     let is_shown = |owner: &str, path: &str| {
@@ -58,7 +59,7 @@ fn any_answer_shows(facts: &ConditionInputs<'_>, row: &Requirement) -> bool {
         || field.is_some_and(|field| is_shown(&field.owner, &field.path))
 }
 
-/// The first few of what is missing.
+/// Returns the first few missing features.
 fn describe(missing: &[String]) -> String {
     let first = missing
         .iter()
@@ -67,9 +68,9 @@ fn describe(missing: &[String]) -> String {
         .collect::<Vec<_>>()
         .join("; ");
     match missing.len().saturating_sub(3) {
-        0 => format!("nothing that is declared could show it: {first}"),
+        0 => format!("no declared feature could show it: {first}"),
         more => {
-            format!("nothing that is declared could show it: {first}; and {more} more like these")
+            format!("no declared feature could show it: {first}; and {more} similar reasons")
         }
     }
 }

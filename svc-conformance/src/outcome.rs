@@ -1,35 +1,35 @@
-//! What a run says about a row, and what a check saw.
+//! The outcome of a requirement, and the observations of a check.
 
 use serde::{Deserialize, Serialize};
 
 use crate::cause::Cause;
 
-/// What a run says about one row.
+/// The outcome of a requirement in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RequirementOutcome {
-    /// Observed at least once, and every observation was as the row says.
+    /// Observed at least once, and every observation was as required.
     Pass,
-    /// Observed otherwise, and again when tried once more.
+    /// Violated, and violated again in another attempt.
     Fail,
-    /// As the row says, with something that a reader should know; or a SHOULD row that does not
-    /// hold.
+    /// Fulfilled with something that a reader should know, or a SHOULD requirement that is
+    /// violated.
     Warn,
-    /// The row's condition does not hold: it binds this server to nothing.
+    /// The condition of the requirement does not hold, so it does not bind this server.
     NotApplicable,
-    /// The run was told not to look (filters, no writes, no side effects, a lower intensity).
+    /// Excluded from the run (filters, no writes, no side effects, a lower intensity).
     Disabled,
-    /// The row applies, and nothing was observed, or what was observed did not come again.
+    /// The requirement applies, but nothing was observed, or the observation did not occur again.
     Inconclusive,
-    /// A check of the suite broke.
+    /// A check of the suite failed with an internal error.
     Error,
-    /// Failed as a waiver foretold.
+    /// Failed as a waiver expected.
     Waived,
 }
 
 impl RequirementOutcome {
-    /// Every outcome.
+    /// All outcomes.
     pub const ALL: [Self; 8] = [
         Self::Pass,
         Self::Fail,
@@ -41,7 +41,7 @@ impl RequirementOutcome {
         Self::Waived,
     ];
 
-    /// The outcome in words, such as `not applicable`.
+    /// Returns the outcome in words, such as `not applicable`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl std::fmt::Display for RequirementOutcome {
     }
 }
 
-/// How one look at one row ended that does not hold.
+/// The verdict of an observation that does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ObservationVerdict {
@@ -71,33 +71,34 @@ pub(crate) enum ObservationVerdict {
     Breaks,
 }
 
-/// Everything one check saw of one row.
+/// All observations of one requirement by one check.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Observations {
-    /// Looks that found what the row says.
+    /// The number of observations that hold.
     pub(crate) passed: usize,
-    /// What else was found, each with the number of the last exchange before; the first few only.
+    /// The violations, each with the number of the last exchange before it. Only the first few are
+    /// stored.
     pub(crate) violations: Vec<Finding>,
     pub(crate) deviations: Vec<Finding>,
 }
 
-/// Something that a row does not allow, or that a reader should know.
+/// A violation of a requirement, or something that a reader should know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// The check that saw it.
+    /// The check that found it.
     pub check: String,
     /// What was expected and what was found.
     pub message: String,
-    /// Number of the exchange after which it was seen.
+    /// The number of the exchange after which it was found.
     pub exchange: usize,
-    /// The fewest steps that show it, each one line; empty where the check has no smaller case than
-    /// itself.
+    /// The shortest sequence of steps that shows it, one per line. Empty if there is no smaller
+    /// case than the check.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub smallest: Vec<String>,
-    /// What is to be mended, where that is known.
+    /// What to fix, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
-    /// Method and status of the exchange before, where it was refused.
+    /// The method and status of the previous exchange, if it was rejected.
     #[serde(skip)]
     pub(crate) refused: Option<(String, u16)>,
 }
@@ -106,18 +107,18 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CheckStop {
-    /// A row does not hold, and without it there is nothing more to see. The finding is recorded
-    /// already.
+    /// A requirement does not hold, and the check cannot continue without it. The finding is
+    /// recorded already.
     Failed,
-    /// Something that the check builds on is not there.
+    /// Something that the check requires is missing.
     Inconclusive(String),
-    /// The run was told not to do this.
+    /// The settings of the run do not allow it.
     Disabled(String),
-    /// A step of a check of one's own was answered otherwise than expected.
+    /// The response to a step of a custom check was not as expected.
     UnexpectedResponse(String),
 }
 
-/// Ends a check: something that it builds on is not there.
+/// Ends a check because something that it requires is missing.
 pub(crate) fn none(what: impl Into<String>) -> CheckStop {
     CheckStop::Inconclusive(what.into())
 }

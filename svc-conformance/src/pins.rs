@@ -1,5 +1,5 @@
-//! Pins: what the interface leaves open and a server chose, held against what it chose on another
-//! day. A difference is none of conformance.
+//! Pins: the choices of a server where the specification leaves a choice, compared with those of an
+//! earlier run. Differences do not affect conformance.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,18 +16,17 @@ use crate::response::TestResponse;
 use crate::runner::{CheckEnd, CheckResult};
 use crate::settings::{Intensity, RunSettings};
 
-/// What each check saw this server choose: by the id of the check, one line for each kind of answer
-/// and each choice.
+/// The choices of the server by check: one line for each kind of response and each choice.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PinnedChoices {
-    /// Another seed or intensity sends other requests, whose answers say nothing about these.
+    /// Runs with another seed or intensity send other requests and cannot be compared.
     seed: u64,
     intensity: Intensity,
     checks: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// The file of the pins of a server, and whether a run writes it.
+/// The file with the pins of a server, and whether a run writes it.
 #[derive(Debug, Clone)]
 pub(crate) struct PinFile {
     pub(crate) path: PathBuf,
@@ -35,8 +34,8 @@ pub(crate) struct PinFile {
 }
 
 impl PinFile {
-    /// What is pinned, before anything is sent: a file that is not there or is of another run is
-    /// told at once.
+    /// Reads the pins before anything is sent. A file that does not exist or belongs to another
+    /// kind of run is an immediate error.
     pub(crate) fn read(&self, settings: &RunSettings) -> Result<PinnedChoices, SuiteError> {
         let pinned: PinnedChoices = match fs::read_to_string(&self.path) {
             Ok(text) => toml::from_str(&text).map_err(|error| self.broken(&error))?,
@@ -49,8 +48,8 @@ impl PinFile {
             return Ok(pinned);
         }
         Err(SuiteError::Usage(format!(
-            "{}: the pins are of a run with seed {} and intensity {}, this one has seed {} and intensity {}; run with \
-             theirs, or pin anew",
+            "{}: the pins belong to a run with seed {} and intensity {}, but this run has seed {} \
+             and intensity {}. Run with the same values, or write new pins",
             self.path.display(),
             pinned.seed,
             pinned.intensity.as_str(),
@@ -59,8 +58,8 @@ impl PinFile {
         )))
     }
 
-    /// Where a run differs from what is pinned, a sentence each; with `update`, what was seen is
-    /// pinned instead.
+    /// Returns the differences between a run and its pins, one sentence each. With `update`, writes
+    /// the choices of the run as pins instead.
     pub(crate) fn drift(
         &self,
         mut pinned: PinnedChoices,
@@ -100,7 +99,7 @@ impl PinFile {
     }
 }
 
-/// Replaces a file so that its name always leads to the former text or the new one, also after a
+/// Replaces a file so that its name always refers to the former text or the new one, even after a
 /// power loss.
 fn replace(path: &Path, text: &str, sync: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
@@ -113,8 +112,8 @@ fn replace(path: &Path, text: &str, sync: impl FnOnce(&Path) -> io::Result<()>) 
     sync(path)
 }
 
-/// Syncs the directory of `path`, which makes a renaming durable. A copy of
-/// `svc_sqlite::sync_directory`: the suite depends on no store.
+/// Syncs the directory of `path`, which makes a rename durable. A copy of
+/// `svc_sqlite::sync_directory`, because the suite depends on no store.
 fn sync_directory(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -129,19 +128,22 @@ fn sync_directory(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// What the differences mean and what to do about them; nothing where there are none.
+/// Returns what the differences mean and what to do. Empty if there are none.
 pub(crate) fn explain(drift: &[String]) -> String {
     if drift.is_empty() {
         return String::new();
     }
-    let mut text = format!("pins: {} differences, none of conformance\n", drift.len());
+    let mut text = format!(
+        "pins: {} differences; they do not affect conformance\n",
+        drift.len()
+    );
     for line in drift {
         let _ = writeln!(text, "  {line}");
     }
-    text + "  if the server is to be so: pin what it does now with --update-pins, in tests with UPDATE_PINS=1\n"
+    text + "  if the change is intended, accept it with --update-pins, or in tests with UPDATE_PINS=1\n"
 }
 
-/// Whether a check was left out or did not come to its end: what it did not see says nothing.
+/// Whether a check was left out or did not finish. What it did not observe is then unknown.
 fn is_open(ran: &CheckResult) -> bool {
     matches!(
         ran.end,
@@ -164,12 +166,12 @@ impl PinnedChoices {
             found.extend(
                 pinned
                     .difference(&one.pins)
-                    .map(|line| format!("{id}: pinned, and not seen: {line}{why}")),
+                    .map(|line| format!("{id}: pinned, but not observed: {line}{why}")),
             );
             found.extend(
                 one.pins
                     .difference(pinned)
-                    .map(|line| format!("{id}: seen, and not pinned: {line}")),
+                    .map(|line| format!("{id}: observed, but not pinned: {line}")),
             );
         }
         let gone = self
@@ -180,12 +182,12 @@ impl PinnedChoices {
         found
     }
 
-    /// The file, in the order of the ids and lines.
+    /// Returns the text of the file, sorted by ids and lines.
     fn written(&self) -> String {
         let mut text = format!(
-            "# What this server chose where the interface leaves a choice, as the conformance suite saw it: by check.\n\
-             # Written by a run with UPDATE_PINS=1 or --update-pins; not by hand.\n\
-             seed = {}\nintensity = \"{}\"\n\n[checks]\n",
+            "# The choices of this server where the specification leaves a choice, by check of the \
+             conformance suite.\n# Generated by a run with UPDATE_PINS=1 or --update-pins; do not \
+             edit.\nseed = {}\nintensity = \"{}\"\n\n[checks]\n",
             self.seed,
             self.intensity.as_str()
         );
@@ -200,9 +202,9 @@ impl PinnedChoices {
     }
 }
 
-/// What an answer shows of the server's choices: status and type, and of a refusal the outcome of
-/// each resource and each description. Nothing in it depends on a clock, an address, or other
-/// records.
+/// Returns what a response shows of the choices of the server: status and type. For an error, it
+/// also returns the outcome of each resource and each description. Nothing in it depends on a
+/// clock, a URL, or other records.
 pub(crate) fn lines(answer: &TestResponse) -> Vec<String> {
     let (method, status) = (&answer.method, answer.status);
     let media = answer.header("content-type").unwrap_or("no content");

@@ -1,4 +1,4 @@
-//! What a run would look at and send.
+//! What a run would check and send.
 
 use std::fmt;
 
@@ -8,46 +8,45 @@ use crate::catalogue::Requirement;
 use crate::settings::Intensity;
 use crate::values::display_text;
 
-/// Requests and records of each check, measured against the reference server, for an estimate.
-/// Written by `svc-conformance run URL --intensity quick --report costs=quick.csv`, the same at
-/// `default`, and for the checks of `deep` alone with `--only`; one file after the other.
+/// The measured requests and records of each check against the reference server, for an estimate.
+/// Written by `svc-conformance run URL --intensity quick --report costs=quick.csv`, then with
+/// `default`, and for the checks of `deep` with `--only`; the files are concatenated.
 const COSTS: &str = include_str!("../costs.csv");
 
-/// Requests of clean-up for each record, measured as those of the checks: it is read once more, and
-/// deleted.
+/// The clean-up requests per record, measured in the same way: it is read once more, and deleted.
 const REMOVAL: usize = 2;
 
-/// What a run would look at and send.
+/// What a run would check and send.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RunPlan {
-    /// Address of the entry point.
+    /// The URL of the entry point.
     pub target: String,
-    /// Rows that apply, as far as the declaration tells.
+    /// The number of requirements that apply, as far as the declaration decides.
     pub rows: usize,
-    /// Every check, in the order of the run.
+    /// All checks, in the order of the run.
     pub checks: Vec<PlannedCheck>,
-    /// Records that a run cannot create, by the names of fixtures: those that are named, and those
-    /// that would open rows.
+    /// Records that a run cannot create, by the names of fixtures: the given ones, and those with
+    /// which more requirements could be observed.
     pub fixtures: Vec<Fixture>,
-    /// Requests of the checks, about.
+    /// The approximate number of requests of the checks.
     pub requests: usize,
-    /// Requests that find and remove what was created, about.
+    /// The approximate number of requests to find and delete the created records.
     pub clean_up: usize,
-    /// Records that it creates, about.
+    /// The approximate number of records that it creates.
     pub records: usize,
 }
 
-/// A record that a run may use where it cannot create one.
+/// A record that a run may use if it cannot create one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Fixture {
     /// Its name, such as `event`.
     pub name: String,
-    /// The record that was named.
+    /// The record that was given.
     pub named: Option<String>,
-    /// The rows that need it; where none is named, the first record that is listed stands in, if
-    /// there is any.
+    /// The requirements that need it. If none is given, the run uses the first listed record, if
+    /// there is one.
     pub rows: Vec<String>,
 }
 
@@ -61,11 +60,11 @@ pub struct PlannedCheck {
     pub left_out: Option<String>,
     /// Whether it writes.
     pub writes: bool,
-    /// Requests, about; `None` where it was never measured.
+    /// The approximate number of requests. `None` if it was never measured.
     pub requests: Option<usize>,
-    /// Records that it creates, about.
+    /// The approximate number of records that it creates.
     pub records: Option<usize>,
-    /// The rows that it looks at.
+    /// The requirements that it checks.
     pub rows: Vec<String>,
 }
 
@@ -115,8 +114,8 @@ impl RunPlan {
     }
 }
 
-/// Requests and records of a check: `check,intensity,requests,records` in each line. Where this
-/// intensity was not measured, those of the one below.
+/// Returns the requests and records of a check. Each line is `check,intensity,requests,records`. If
+/// this intensity was not measured, the next lower one is used.
 pub(crate) fn costs(id: &str, intensity: Intensity) -> Option<(usize, usize)> {
     let measured = COSTS.lines().find_map(|line| {
         let mut cells = line.split(',');
@@ -135,7 +134,11 @@ pub(crate) fn costs(id: &str, intensity: Intensity) -> Option<(usize, usize)> {
 
 impl fmt::Display for RunPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "target {}   {} rows apply\n", self.target, self.rows)?;
+        writeln!(
+            f,
+            "target {}   {} requirements apply\n",
+            self.target, self.rows
+        )?;
         let number = |number: Option<usize>| {
             number.map_or_else(|| "?".to_owned(), |number| number.to_string())
         };
@@ -155,7 +158,7 @@ impl fmt::Display for RunPlan {
             .filter(|check| check.left_out.is_some())
             .collect();
         if !left_out.is_empty() {
-            writeln!(f, "\nleft out:")?;
+            writeln!(f, "\nnot run:")?;
         }
         for check in left_out {
             writeln!(
@@ -172,7 +175,7 @@ impl fmt::Display for RunPlan {
             )?;
         }
         for Fixture { name, named, rows } in &self.fixtures {
-            let named = named.as_deref().unwrap_or("not named");
+            let named = named.as_deref().unwrap_or("not given");
             writeln!(
                 f,
                 " {name:<20} {}   for {}",
@@ -188,12 +191,12 @@ impl fmt::Display for RunPlan {
         } = self;
         write!(
             f,
-            "\nabout {requests} requests, {records} records, and {clean_up} requests to find and remove them"
+            "\nabout {requests} requests, {records} records, and {clean_up} requests to find and delete them"
         )
     }
 }
 
-/// The first few ids.
+/// Returns the first few ids.
 fn list(rows: &[String]) -> String {
     let first: Vec<&str> = rows.iter().take(4).map(String::as_str).collect();
     match rows.len().saturating_sub(4) {
@@ -208,7 +211,7 @@ mod tests {
     use crate::checks;
     use crate::settings::Intensity;
 
-    /// A check that was added is measured, and one that is gone is taken out.
+    /// A new check must be measured, and a removed one must be deleted from the file.
     #[test]
     fn every_check_has_its_costs() {
         let all = checks::all();
@@ -220,14 +223,14 @@ mod tests {
         assert_eq!(
             missing,
             Vec::<&str>::new(),
-            "measure them as src/plan.rs says"
+            "measure them as described in src/plan.rs"
         );
         let named = COSTS.lines().filter_map(|line| line.split(',').next());
         let gone: Vec<&str> = named
             .filter(|id| !all.iter().any(|check| check.id == *id))
             .collect();
         assert_eq!(gone, Vec::<&str>::new(), "there are no such checks");
-        // What is measured is something: a run at the default intensity sends thousands of
+        // The measured values are plausible: a run at the default intensity sends thousands of
         // requests.
         let sent = all
             .iter()

@@ -1,4 +1,4 @@
-//! Whether a target was stopped during the run. No failure is reported for it then.
+//! Detects whether a target was stopped during the run. No failure is then reported.
 
 use std::time::Duration;
 
@@ -12,12 +12,12 @@ use crate::target::TargetError;
 use crate::values::display_text;
 
 /// The reason of a check that ends because the target was stopped.
-pub(crate) const GONE: &str = "the server does not answer any more";
+pub(crate) const GONE: &str = "the server no longer responds";
 
-/// Seconds to wait before each request to the entry point. A server that restarts needs this time.
+/// The seconds to wait before each request to the entry point. A restarting server needs this time.
 const PAUSES: [u64; 5] = [0, 1, 2, 4, 8];
 
-/// Whether a gateway answers with this status if the server that it leads to was stopped.
+/// Whether a gateway responds with this status if its upstream server was stopped.
 pub(crate) const fn is_of_gateway(status: StatusCode) -> bool {
     matches!(
         status,
@@ -35,14 +35,14 @@ enum Presence {
 
 impl RunContext {
     /// Whether the target was stopped: after a request that failed for `why`, the entry point does
-    /// not answer either, with and without the key. The run ends then.
+    /// not respond either, with and without the key. The run then ends.
     pub(crate) async fn is_gone(&self, check: &str, exchange: &Exchange, why: &str) -> bool {
         if self.gone.get().is_some() {
             return true;
         }
         for pause in PAUSES.map(Duration::from_secs) {
             if !pause.is_zero() {
-                // As long as the requests below may take, and the pause.
+                // The maximum time of the requests below, plus the pauses.
                 let most = self
                     .settings
                     .timeout
@@ -58,7 +58,7 @@ impl RunContext {
             match found {
                 Presence::Answers => return false,
                 Presence::Fails => {}
-                // What hangs for so long will not answer soon.
+                // A target that hangs for so long will not respond soon.
                 Presence::TimesOut => break,
             }
         }
@@ -68,9 +68,9 @@ impl RunContext {
             display_text(&exchange.url, 300),
         );
         let _ = self.gone.set(format!(
-            "the server stopped answering at request {number} ({method} {url}, check {check}: {why}), and its entry point does not \
-             answer any more. Nothing is judged. Start the server and run again; if it was not stopped on purpose, look for that \
-             request in its log"
+            "the server stopped responding at request {number} ({method} {url}, check {check}: \
+             {why}), and its entry point no longer responds. Nothing is judged. Start the server \
+             and run again. If it was not stopped on purpose, look for that request in its log"
         ));
         true
     }

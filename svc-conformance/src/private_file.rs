@@ -1,4 +1,4 @@
-//! Files that only their owner can read: they may contain records of real people.
+//! Files that only their owner can read, because they may contain records of real people.
 
 use std::fs::{File, OpenOptions};
 use std::io;

@@ -1,4 +1,4 @@
-//! Profiles: what a named claim needs, from `profiles.toml`.
+//! Profiles: what a named claim requires, from `profiles.toml`.
 
 use std::sync::LazyLock;
 
@@ -9,25 +9,25 @@ use crate::condition::{ConditionInputs, Encounters};
 use crate::declared::DeclaredApi;
 use crate::keys::Keys;
 
-/// A claim about a server: what it has to declare at least, and which requirements have to hold.
+/// A claim about a server: what it must declare at least, and which requirements must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Profile {
-    /// Collections can be read; nothing is written.
+    /// Collections can be read. Nothing is written.
     #[serde(alias = "read-only")]
     Read,
     /// Helpers record people or actions.
     HelpersOnly,
     /// People and at least one action can be created, by REST or by a helper.
     Actions,
-    /// People can be kept up to date and grouped.
+    /// People can be updated and grouped.
     Crm,
     /// Donations can be recorded and read.
     Fundraising,
     /// Events can be read and attendances recorded.
     Events,
-    /// People can be kept in step with another system.
+    /// People can be synchronized with another system.
     Exchange,
     /// Everything that is declared.
     #[default]
@@ -35,7 +35,7 @@ pub enum Profile {
     All,
 }
 
-/// A profile as `profiles.toml` has it.
+/// A profile, as written in `profiles.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Definition {
@@ -49,7 +49,7 @@ struct Definition {
     needs: Vec<Need>,
 }
 
-/// Something that has to be declared.
+/// Something that must be declared.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Need {
@@ -74,12 +74,12 @@ static PROFILES: LazyLock<Vec<Definition>> = LazyLock::new(|| {
 });
 
 impl Profile {
-    /// Every profile, in the order of `profiles.toml`.
+    /// Returns all profiles, in the order of `profiles.toml`.
     pub fn every() -> impl Iterator<Item = Self> {
         PROFILES.iter().map(|definition| definition.name)
     }
 
-    /// The profile as the program takes it, such as `helpers-only`.
+    /// Returns the name of the profile on the command line, such as `helpers-only`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -98,20 +98,20 @@ impl Profile {
         PROFILES.iter().find(|definition| definition.name == self)
     }
 
-    /// Names that earlier versions used and that the program still takes.
+    /// Returns names of earlier versions that the program still accepts.
     #[must_use]
     pub fn former(self) -> &'static [String] {
         self.definition()
             .map_or(&[], |definition| &definition.former)
     }
 
-    /// What clients can do with a server that conforms to the profile, as a sentence.
+    /// Returns what clients can do with a server that conforms to the profile, as a sentence.
     #[must_use]
     pub fn claim(self) -> &'static str {
         self.definition().map_or("", |definition| &definition.claim)
     }
 
-    /// What has to be declared at least.
+    /// Returns what must be declared at least.
     pub fn needs(self) -> impl Iterator<Item = &'static str> {
         self.definition()
             .into_iter()
@@ -119,7 +119,7 @@ impl Profile {
             .map(|need| need.what.as_str())
     }
 
-    /// The kinds whose fields and links have to hold; none where it is every declared kind.
+    /// Returns the kinds whose fields and links must hold. `None` for every declared kind.
     #[must_use]
     pub fn kinds(self) -> Option<&'static [String]> {
         self.definition()
@@ -131,8 +131,8 @@ impl Profile {
         self.definition().is_none_or(|definition| definition.writes)
     }
 
-    /// Whether a row has to hold for the claim, as far as it applies: a row about the fields and
-    /// links of a kind has to where the kind belongs to the profile.
+    /// Whether a requirement must hold for the claim, if it applies. A requirement about the fields
+    /// and links of a kind must hold if the kind belongs to the profile.
     #[must_use]
     pub fn has_row(self, row: &Requirement) -> bool {
         let kind = row
@@ -145,7 +145,7 @@ impl Profile {
         }
     }
 
-    /// What a declaration lacks of the profile's least, in sentences.
+    /// Returns what a declaration lacks for the profile, one sentence each.
     pub(crate) fn missing(self, declared: &DeclaredApi) -> Vec<String> {
         let (keys, met) = (Keys::none(), Encounters::default());
         let facts = ConditionInputs {
@@ -168,7 +168,7 @@ impl Profile {
         lacking
             .map(|need| {
                 format!(
-                    "{} needs {}; the declaration has none",
+                    "{} requires {}; the declaration has none",
                     self.as_str(),
                     need.what
                 )
@@ -184,7 +184,7 @@ mod tests {
     use crate::declared::{DeclarationSource, DeclaredApi, read};
     use crate::kinds::kind;
 
-    /// The file is read, each variant is in it once, and its words and kinds mean something.
+    /// The file can be read, each variant is in it once, and its terms and kinds are valid.
     #[test]
     fn the_built_in_profiles_are_sound() {
         let written: Written = toml::from_str(include_str!("../profiles.toml")).expect("profiles");
@@ -264,8 +264,8 @@ mod tests {
         assert_eq!(lacks(pages), [1, 1, 1, 4, 0, 2, 4, 0]);
     }
 
-    /// Rows about the fields of another kind are not part of a claim; all others are part of every
-    /// claim.
+    /// Requirements about the fields of another kind are not part of a claim. All others are part
+    /// of every claim.
     #[test]
     fn a_profile_has_the_rows_of_its_kinds_and_every_general_row() {
         let catalogue = Catalogue::built_in().expect("a catalogue");

@@ -1,26 +1,26 @@
-//! How far a run is, for whoever watches it.
+//! The progress of a run.
 
 use std::sync::Arc;
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// The check that comes next; empty at the end, before clean-up.
+    /// The next check. Empty at the end, before clean-up.
     pub check: String,
-    /// Checks that are done or left out.
+    /// The number of checks that are finished or left out.
     pub done: usize,
-    /// Checks of the run.
+    /// The number of checks of the run.
     pub all: usize,
-    /// Requests sent so far.
+    /// The number of requests sent so far.
     pub requests: usize,
-    /// Rows that were found not to hold so far.
+    /// The number of requirements that failed so far.
     pub broken: usize,
-    /// What makes the run slow, with the time that it needs: a line that is given once.
+    /// What makes the run slow, with the estimated time. Reported once.
     pub notice: Option<String>,
 }
 
-/// What receives progress.
+/// The function that receives progress.
 #[derive(Clone)]
 pub(crate) struct ProgressFn(pub(crate) Arc<dyn Fn(&Progress) + Send + Sync>);
 

@@ -1,5 +1,4 @@
-//! The recorder: every exchange of a run passes here, and keys are taken out before anything is
-//! kept.
+//! The recorder: stores every exchange of a run. Keys are removed before anything is stored.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -12,46 +11,46 @@ use serde::{Deserialize, Serialize};
 
 use crate::target::TargetError;
 
-/// Bytes of a body that a recording keeps.
+/// The maximum size of a recorded body, in bytes.
 const KEPT: usize = 64 * 1024;
 
-/// One request with its answer, without keys.
+/// A request with its response, without keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Exchange {
-    /// Its place in the run, counted from 1.
+    /// Its position in the run, counted from 1.
     pub number: usize,
     /// The check that sent it.
     pub check: String,
-    /// Method of the request.
+    /// The method of the request.
     pub method: String,
-    /// Absolute address of the request.
+    /// The absolute URL of the request.
     pub url: String,
-    /// Headers of the request; keys are replaced.
+    /// The headers of the request. Keys are replaced.
     pub headers: Vec<(String, String)>,
-    /// Body of the request.
+    /// The body of the request.
     pub body: String,
-    /// The answer, or why there is none; in JSON an object or a text.
+    /// The response, or why there is none. In JSON, an object or a string.
     #[serde(with = "either")]
     pub answer: Result<RecordedResponse, String>,
-    /// How long the answer took, in microseconds.
+    /// The response time in microseconds.
     pub micros: u64,
 }
 
-/// The answer of a recorded exchange.
+/// The response of a recorded exchange.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RecordedResponse {
-    /// Status code.
+    /// The status code.
     pub status: u16,
-    /// Headers; keys are replaced.
+    /// The headers. Keys are replaced.
     pub headers: Vec<(String, String)>,
-    /// Body, cut at 64 KiB.
+    /// The body, truncated at 64 KiB.
     pub body: String,
 }
 
 impl Exchange {
-    /// Method, address and body of the request in one line.
+    /// Returns the method, URL and body of the request on one line.
     #[must_use]
     pub fn line(&self) -> String {
         let mut line = format!("{} {}", self.method, self.url);
@@ -62,7 +61,7 @@ impl Exchange {
     }
 }
 
-/// An answer as JSON: the object of it, or the text that says why there is none.
+/// A response as JSON: an object, or a string with the reason why there is none.
 mod either {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -95,7 +94,7 @@ mod either {
     }
 }
 
-/// Keeps what was sent and answered.
+/// Stores requests and responses.
 #[derive(Debug, Default)]
 pub(crate) struct Recorder {
     secrets: Vec<(String, String)>,
@@ -105,20 +104,20 @@ pub(crate) struct Recorder {
 #[derive(Debug, Default)]
 struct RecordedExchanges {
     count: usize,
-    /// Exchanges that are still needed, by number.
+    /// The exchanges that are still needed, by number.
     exchanges: HashMap<usize, Arc<Exchange>>,
-    /// A running digest of every request, to compare two runs.
+    /// A running digest of all requests, to compare two runs.
     digest: u64,
 }
 
 impl Recorder {
-    /// A recorder that replaces each secret by its name.
+    /// Creates a recorder that replaces each secret by its name.
     pub(crate) fn new(secrets: Vec<(String, String)>) -> Self {
         let mut secrets: Vec<_> = secrets
             .into_iter()
             .filter(|(secret, _)| !secret.is_empty())
             .collect();
-        // A key that begins with another must go first.
+        // A key that starts with another key must be replaced first.
         secrets.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
         Self {
             secrets,
@@ -126,12 +125,12 @@ impl Recorder {
         }
     }
 
-    /// How many requests were sent.
+    /// Returns the number of requests sent.
     pub(crate) fn count(&self) -> usize {
         self.lock().count
     }
 
-    /// A digest of every request in its order.
+    /// Returns a digest of all requests in their order.
     pub(crate) fn digest(&self) -> u64 {
         self.lock().digest
     }
@@ -185,7 +184,7 @@ impl Recorder {
         exchange
     }
 
-    /// The kept exchanges from one number to another, both included.
+    /// Returns the stored exchanges in a range of numbers, both included.
     pub(crate) fn between(&self, from: usize, to: usize) -> Vec<Arc<Exchange>> {
         let kept = self.lock();
         (from..=to)
@@ -193,7 +192,7 @@ impl Recorder {
             .collect()
     }
 
-    /// Lets go of exchanges that no report will show.
+    /// Removes exchanges that no report will show.
     pub(crate) fn forget(&self, from: usize, to: usize) {
         let mut kept = self.lock();
         for number in from..=to {
@@ -201,8 +200,8 @@ impl Recorder {
         }
     }
 
-    /// A body as it is kept. Keys are taken out of the whole of it, and then it is cut: no part of
-    /// a key is left at its end.
+    /// Returns a body as it is stored. Keys are replaced in the whole body before it is truncated,
+    /// so no part of a key is left at the end.
     fn body(&self, body: &[u8]) -> String {
         let mut text = self.redacted(&String::from_utf8_lossy(body));
         let end = text
@@ -217,7 +216,7 @@ impl Recorder {
         text
     }
 
-    /// Text with every key replaced by its name.
+    /// Returns the text with every key replaced by its name.
     pub(crate) fn redacted(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (secret, name) in &self.secrets {
@@ -250,17 +249,17 @@ mod tests {
         let exchange = recorder.record("a/check", &request, &answer, Duration::ZERO);
         (
             exchange.body.clone(),
-            exchange.answer.as_ref().expect("an answer").body.clone(),
+            exchange.answer.as_ref().expect("a response").body.clone(),
         )
     }
 
-    /// Wherever a recorded body ends: no beginning of a key is left, and no more than 64 KiB.
+    /// Wherever a recorded body ends, no start of a key is left, and it has at most 64 KiB.
     #[test]
     fn a_key_across_the_end_of_what_is_kept_leaves_nothing_of_it() {
         let recorder = Recorder::new(vec![(KEY.to_owned(), "<key>".to_owned())]);
         for before in KEPT - KEY.len() - 2..KEPT + KEY.len() {
-            // A key before it makes what follows move forward: the end of what is read must not be
-            // a part of a key either.
+            // The replacement of an earlier key moves the rest forward. The end of the body must
+            // not be a part of a key then either.
             for first in ["", KEY] {
                 let body = format!("{first}{}{KEY}{}", "x".repeat(before), "y".repeat(99));
                 let (sent, answered) = kept(&recorder, &body, &body);
@@ -271,7 +270,8 @@ mod tests {
         }
     }
 
-    /// A body that is cut within a character, or that is no text, is kept as far as it goes.
+    /// A body that is truncated within a character, or that is not text, is stored as far as it is
+    /// valid.
     #[test]
     fn a_body_is_cut_between_characters() {
         let recorder = Recorder::new(Vec::new());

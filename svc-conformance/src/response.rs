@@ -1,4 +1,4 @@
-//! What a caller got: an answer, the errors in it, and the representations that a document has.
+//! The response to a test request, the errors in it, and the representations in its document.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,31 +10,31 @@ use serde_json::Value;
 use crate::address;
 use crate::outcome::CheckStop;
 
-/// One answer, with what was asked; its clones share it.
+/// A response together with its request. Clones share the data.
 #[derive(Debug, Clone)]
 pub(crate) struct TestResponse(Arc<ResponseParts>);
 
-/// What an answer holds.
+/// The data of a response.
 #[derive(Debug)]
 pub(crate) struct ResponseParts {
     pub(crate) method: Method,
-    /// The request in one line, for messages; without keys.
+    /// The request on one line, for messages, without keys.
     pub(crate) request: String,
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// The beginning of the body for messages; without keys.
+    /// The start of the body, for messages, without keys.
     pub(crate) shown: String,
-    /// The body as a document, with the address that was asked.
+    /// The body as a document, with the requested URL.
     pub(crate) document: Representation,
 }
 
-/// A representation and the address of the document that it came in, against which its links
-/// resolve; its clones share it.
+/// A representation with the URL of its document, against which its links are resolved. Clones
+/// share the data.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Representation(Arc<RepresentationInner>);
 
-/// What a representation holds.
+/// The data of a representation.
 #[derive(Debug, PartialEq)]
 pub(crate) struct RepresentationInner {
     pub(crate) url: String,
@@ -74,19 +74,19 @@ impl From<ResponseParts> for TestResponse {
 }
 
 impl TestResponse {
-    /// Whether the status is one of success.
+    /// Whether the status is a success.
     pub(crate) fn is_success(&self) -> bool {
         matches!(self.status, 200..=299)
     }
 
-    /// Whether the status is one of a create: 200 and 201 are both conformant.
+    /// Whether the status is valid for a create: 200 and 201 both conform.
     ///
     /// Requirements: CRU-13.
     pub(crate) fn is_created(&self) -> bool {
         matches!(self.status, 200 | 201)
     }
 
-    /// Whether the answer is that of a delete: 204 without a body, or 200 with a notice.
+    /// Whether the response is valid for a delete: 204 without a body, or 200 with a notice.
     ///
     /// Requirements: CRU-14.
     pub(crate) fn is_removal(&self) -> bool {
@@ -99,7 +99,7 @@ impl TestResponse {
         }
     }
 
-    /// Whether the request was refused.
+    /// Whether the request was rejected.
     pub(crate) fn is_refused(&self) -> bool {
         matches!(self.status, 400..=499)
     }
@@ -116,7 +116,7 @@ impl TestResponse {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// The error object, if there is one.
+    /// Returns the error object, if there is one.
     ///
     /// Requirements: ERR-01.
     pub(crate) fn error(&self) -> Option<&Value> {
@@ -125,7 +125,7 @@ impl TestResponse {
             .filter(|error| error.is_object())
     }
 
-    /// The outcome of each resource.
+    /// Returns the outcome of each resource.
     ///
     /// Requirements: ERR-20.
     pub(crate) fn entries(&self) -> &[Value] {
@@ -134,7 +134,8 @@ impl TestResponse {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Every description, under either spelling of its entry, or bare at the top.
+    /// Returns every description, with either spelling of its member, or directly in the error
+    /// object.
     ///
     /// Requirements: ERR-33, ERR-02.
     pub(crate) fn problems(&self) -> Vec<ReportedProblem> {
@@ -144,7 +145,7 @@ impl TestResponse {
             .collect()
     }
 
-    /// As [`TestResponse::problems`], as they stand.
+    /// Returns the same as [`TestResponse::problems`], verbatim.
     pub(crate) fn descriptions(&self) -> Vec<&Value> {
         if self.error().is_some() {
             return self.entries().iter().flat_map(descriptions).collect();
@@ -160,7 +161,7 @@ impl TestResponse {
         }
     }
 
-    /// Whether the answer is a 400 with this code that names this property.
+    /// Whether the response is a 400 with this code and names this property.
     pub(crate) fn refuses(&self, code: &str, property: &str) -> bool {
         let same = |p: &ReportedProblem| {
             p.code == code && p.properties.iter().any(|name| name == property)
@@ -182,7 +183,7 @@ impl std::fmt::Display for TestResponse {
 pub(crate) struct ReportedProblem {
     pub(crate) code: String,
     pub(crate) properties: Vec<String>,
-    /// Whether it names properties at all; it need not.
+    /// Whether it names properties at all, which is optional.
     ///
     /// Requirements: ERR-26.
     pub(crate) has_properties: bool,
@@ -211,7 +212,7 @@ impl ReportedProblem {
     }
 }
 
-/// The descriptions of one entry, under either spelling.
+/// Returns the descriptions of one entry, with either spelling of the member.
 ///
 /// Requirements: ERR-33.
 pub(crate) fn descriptions(entry: &Value) -> &[Value] {
@@ -226,40 +227,40 @@ impl Representation {
         Self(Arc::new(RepresentationInner { url, json, prefix }))
     }
 
-    /// Another representation of the same document.
+    /// Returns another representation of the same document.
     pub(crate) fn beside(&self, json: Value) -> Self {
         Self::new(self.url.clone(), json, self.prefix.clone())
     }
 
-    /// The absolute address under a relation as it stands, such as `self` or `next`.
+    /// Returns the absolute URL of a relation without a prefix, such as `self` or `next`.
     pub(crate) fn link(&self, rel: &str) -> Option<String> {
         self.resolved(self["_links"].get(rel)?.get("href")?.as_str()?)
     }
 
-    /// An address that stands in the document.
+    /// Resolves a URL of the document.
     pub(crate) fn resolved(&self, href: &str) -> Option<String> {
         address::resolve(&self.url, href).map(String::from)
     }
 
-    /// The absolute address under a relation of the interface, without prefix.
+    /// Returns the absolute URL of a relation of the specification, given without its prefix.
     pub(crate) fn href(&self, name: &str) -> Option<String> {
         self.link(&format!("{}:{name}", self.prefix))
     }
 
-    /// As [`Representation::href`]; what lacks it ends the check.
+    /// Returns the same as [`Representation::href`]. A missing link ends the check.
     pub(crate) fn require_link(&self, name: &str) -> Result<String, CheckStop> {
         self.href(name).ok_or_else(|| {
             CheckStop::Inconclusive(format!("there is no link {name} in {}", self.short()))
         })
     }
 
-    /// The record that is embedded under a relation of the interface, alone.
+    /// Returns the single record that is embedded under a relation of the specification.
     pub(crate) fn embeds(&self, name: &str) -> Option<Self> {
         let embedded = self["_embedded"].get(format!("{}:{name}", self.prefix))?;
         Some(self.beside(embedded.clone())).filter(|record| record.json.is_object())
     }
 
-    /// The record's own address.
+    /// Returns the URL of the record itself.
     ///
     /// Requirements: HAL-16.
     pub(crate) fn self_url(&self) -> Result<String, CheckStop> {
@@ -268,7 +269,7 @@ impl Representation {
         })
     }
 
-    /// The members of a page.
+    /// Returns the members of a page.
     ///
     /// Requirements: COL-28.
     pub(crate) fn embedded(&self) -> Vec<Self> {
@@ -282,7 +283,7 @@ impl Representation {
         list.iter().map(|json| self.beside(json.clone())).collect()
     }
 
-    /// The identifiers.
+    /// Returns the identifiers.
     ///
     /// Requirements: TYP-13.
     pub(crate) fn identifiers(&self) -> Vec<&str> {
@@ -292,12 +293,12 @@ impl Representation {
         list.iter().filter_map(Value::as_str).collect()
     }
 
-    /// Whether the record carries an identifier.
+    /// Whether the record has an identifier.
     pub(crate) fn carries(&self, identifier: &str) -> bool {
         self.identifiers().contains(&identifier)
     }
 
-    /// The record in a few words.
+    /// Returns a short description of the record.
     pub(crate) fn short(&self) -> String {
         self.json.to_string().chars().take(500).collect()
     }
@@ -306,7 +307,7 @@ impl Representation {
 impl std::ops::Index<&str> for TestResponse {
     type Output = Value;
 
-    /// A member of the body; null where there is none.
+    /// Returns a member of the body, or null if there is none.
     fn index(&self, name: &str) -> &Value {
         self.json.get(name).unwrap_or(&Value::Null)
     }

@@ -1,5 +1,5 @@
-//! The result file of a run: what it found in a few lines that can be published, without traffic,
-//! keys, addresses and records.
+//! The result file of a run: a short summary for publication, without traffic, keys, URLs and
+//! records.
 
 use std::collections::BTreeMap;
 
@@ -12,60 +12,60 @@ use crate::profile::Profile;
 use crate::report::Report;
 use crate::settings::Intensity;
 
-/// Version of the form of the file.
+/// The version of the file format.
 const VERSION: u32 = 1;
 
-/// The result of a run as its file has it.
+/// The content of a result file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ResultFile {
     result_version: u32,
-    /// Name of the server, as the caller gives it.
+    /// The name of the server, as given by the caller.
     pub(crate) name: Option<String>,
-    /// The day on which the run began.
+    /// The date on which the run started.
     pub(crate) date: String,
-    /// Version of the suite.
+    /// The version of the suite.
     pub(crate) suite: String,
-    /// Digest of the catalogue.
+    /// The digest of the catalogue.
     pub(crate) catalogue: String,
-    /// Version of the interface, as declared.
+    /// The declared version of the API.
     pub(crate) interface: String,
     pub(crate) profile: Profile,
     pub(crate) intensity: Intensity,
     pub(crate) verdict: String,
-    /// Collections that the server declares.
+    /// The collections that the server declares.
     pub(crate) collections: Vec<String>,
-    /// Helpers that the server declares.
+    /// The helpers that the server declares.
     pub(crate) helpers: Vec<String>,
-    /// How many rows of the profile have each outcome.
+    /// The number of requirements of the profile with each outcome.
     pub(crate) counts: BTreeMap<String, usize>,
     pub(crate) failed: Vec<String>,
     pub(crate) waived: Vec<String>,
-    /// What the declaration lacks of the least that the profile needs.
+    /// What the profile requires and the declaration lacks.
     pub(crate) lacks: Vec<String>,
-    /// SHA-256 of the file with this member empty.
+    /// The SHA-256 of the file with this member empty.
     digest: String,
 }
 
-/// Why a result file is refused.
+/// Error returned when a result file is rejected.
 #[cfg(feature = "program")]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ResultError {
     #[error("it is not a result file of this version: {0}")]
     Unreadable(String),
     #[error(
-        "its digest does not fit: the file was changed after the run that wrote it. Run the suite again"
+        "its digest is wrong: the file was changed after the run that wrote it. Run the suite again"
     )]
     Changed,
     #[error(
-        "its catalogue {0} is not the catalogue {1} of this program, so that the results cannot be compared. Run the suite \
-         again with this version"
+        "its catalogue {0} is not the catalogue {1} of this program, so the results cannot be \
+         compared. Run the suite again with this version"
     )]
     OtherCatalogue(String, String),
 }
 
 impl ResultFile {
-    /// The result of a report, with the name of the server if the caller gives one.
+    /// Creates the result of a report, with the name of the server if it is given.
     pub(crate) fn of(report: &Report, name: Option<&str>) -> Self {
         let ids = |outcome| {
             report
@@ -108,12 +108,12 @@ impl ResultFile {
         }
     }
 
-    /// The file.
+    /// Returns the text of the file.
     pub(crate) fn written(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// Reads a file that a run with this catalogue wrote and that is unchanged since.
+    /// Reads a file that a run with this catalogue wrote and that was not changed.
     #[cfg(feature = "program")]
     pub(crate) fn read(text: &str) -> Result<Self, ResultError> {
         let result: Self = serde_json::from_str(text)
@@ -134,7 +134,7 @@ impl ResultFile {
         Ok(result)
     }
 
-    /// How many rows have an outcome.
+    /// Returns the number of requirements with an outcome.
     #[cfg(feature = "program")]
     pub(crate) fn count(&self, outcome: RequirementOutcome) -> usize {
         self.counts
@@ -143,7 +143,7 @@ impl ResultFile {
             .unwrap_or_default()
     }
 
-    /// The digest of everything else.
+    /// Returns the digest of everything else.
     fn sum(&self) -> String {
         let bare = Self {
             digest: String::new(),
@@ -159,9 +159,9 @@ impl ResultFile {
 }
 
 impl Report {
-    /// The result file of the report: what can be published of it, with the name of the server
-    /// where one is given. It has no traffic, keys, addresses or records; a digest over the whole
-    /// makes a change by mistake noticeable, and does not protect against forgery.
+    /// Returns the result file of the report, for publication, with the name of the server if it is
+    /// given. It contains no traffic, keys, URLs or records. Its digest detects accidental changes,
+    /// but does not protect against forgery.
     #[must_use]
     pub fn result_file(&self, name: Option<&str>) -> String {
         ResultFile::of(self, name).written()

@@ -1,4 +1,4 @@
-//! What every check of a run shares.
+//! The data that all checks of a run share.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -23,63 +23,63 @@ use crate::seed::Seed;
 use crate::settings::RunSettings;
 use crate::target::Target;
 
-/// Digits of a seed in a word.
+/// The number of digits of a seed in a word.
 const SEED_DIGITS: usize = 6;
 
-/// What every check of a run shares.
+/// The data that all checks of a run share.
 #[derive(Debug)]
 pub(crate) struct RunContext {
     pub(crate) target: Arc<dyn Target>,
     pub(crate) declared: DeclaredApi,
     pub(crate) keys: Keys,
     pub(crate) settings: RunSettings,
-    /// Part of every marker identifier of this run.
+    /// A part of every marker identifier of this run.
     pub(crate) token: String,
     pub(crate) recorder: Arc<Recorder>,
     pub(crate) journal: Journal,
     pub(crate) met: Encounters,
-    /// What the addresses met so far lead to.
+    /// The resources of the URLs met so far.
     pub(crate) relations: LinkedResources,
-    /// The fixtures, by their names.
+    /// The fixtures by name.
     pub(crate) fixtures: BTreeMap<String, Representation>,
-    /// Fixtures of helpers, by address, to which a request has succeeded.
+    /// The URLs of helper fixtures to which a request has succeeded.
     worked: Mutex<BTreeSet<String>>,
-    /// The receiver of webhooks, where one is asked for.
+    /// The webhook receiver, if the run has one.
     pub(crate) receiver: Option<Receiver>,
-    /// Addresses of records that were there before, which the run leaves as they are.
+    /// The URLs of records that existed before. The run does not change them.
     kept: Mutex<BTreeSet<String>>,
     /// The first status of each operation, which must stay the same.
     ///
     /// Requirements: CRU-13.
     pub(crate) firsts: Mutex<BTreeMap<String, u16>>,
-    /// The most records of a page as the entry point says, 0 before it was read.
+    /// The maximum page size according to the entry point; 0 before it was read.
     published_limit: AtomicU64,
     pub(crate) choices: Mutex<BTreeMap<&'static str, BTreeSet<String>>>,
-    /// When the next request may be sent, where there is a rate.
+    /// When the next request may be sent, if there is a rate limit.
     pub(crate) pace: Mutex<RateLimiter>,
     pub(crate) delays: Delays,
-    /// Requests whose connection was closed before the answer: it is unknown whether they were
-    /// processed.
+    /// The number of requests whose connection was closed before the response. It is unknown
+    /// whether they were processed.
     pub(crate) closed: AtomicUsize,
     /// The message about a target that was stopped during the run.
     pub(crate) gone: OnceLock<String>,
-    /// How far the run is, and what receives it.
+    /// The progress of the run, and the function that receives it.
     pub(crate) progress: Mutex<(Progress, Option<ProgressFn>)>,
-    /// About as many requests as the run sends.
+    /// The approximate number of requests of the run.
     pub(crate) expected: AtomicUsize,
 }
 
-/// The turns of requests, where there is a rate.
+/// The schedule of requests, if there is a rate limit.
 #[derive(Debug, Default)]
 pub(crate) struct RateLimiter {
     /// When the next request may be sent.
     turn: Option<Instant>,
-    /// How long requests have waited for their turn so far.
+    /// How long requests have waited for the rate limit so far.
     waited: Duration,
 }
 
 impl RunContext {
-    /// A run in which nothing was seen yet.
+    /// Creates a run without observations.
     pub(crate) fn new(
         target: Arc<dyn Target>,
         declared: DeclaredApi,
@@ -122,7 +122,7 @@ impl RunContext {
         }
     }
 
-    /// Notes a record that was there before: the run leaves it as it is.
+    /// Records an existing record, which the run does not change.
     pub(crate) fn protect(&self, record: &Representation) {
         self.kept
             .lock()
@@ -130,7 +130,7 @@ impl RunContext {
             .extend(record.link("self"));
     }
 
-    /// Whether an address is that of a record that was there before.
+    /// Whether a URL identifies a record that existed before.
     pub(crate) fn is_protected(&self, url: &str) -> bool {
         self.kept
             .lock()
@@ -138,7 +138,7 @@ impl RunContext {
             .contains(url)
     }
 
-    /// The name of the fixture that gives an address as that of a helper.
+    /// Returns the name of the helper fixture with this URL.
     pub(crate) fn helper_fixture_at(&self, url: &str) -> Option<&str> {
         let of_helper = |fixture: &HelperFixture| {
             self.fixtures
@@ -151,7 +151,7 @@ impl RunContext {
             .map(|fixture| fixture.name.as_str())
     }
 
-    /// Whether a request to the address of a helper has ever succeeded, this one included.
+    /// Whether a request to the URL of a helper has ever succeeded, including this one.
     pub(crate) fn has_worked(&self, url: &str, succeeds: bool) -> bool {
         let mut worked = self.worked.lock().unwrap_or_else(PoisonError::into_inner);
         if succeeds {
@@ -160,7 +160,7 @@ impl RunContext {
         worked.contains(url)
     }
 
-    /// Whether a failure of this row, once confirmed, ends the run.
+    /// Whether a confirmed failure of this requirement ends the run.
     pub(crate) fn ends_at(&self, id: &str) -> bool {
         let Some(rows) = &self.settings.stop_at else {
             return false;
@@ -171,13 +171,13 @@ impl RunContext {
                 .is_some_and(|row| row.level == Level::Must)
     }
 
-    /// The row of an id, if it applies to this server.
+    /// Returns the requirement with this id, if it applies to this server.
     pub(crate) fn applicable(&self, id: &str) -> Option<&'static Requirement> {
         let row = Catalogue::built_in().ok()?.requirement(id)?;
         self.facts().applies(&row.applies_if).is_ok().then_some(row)
     }
 
-    /// The nonce and the begin of a seed's name, as a word that no other run has.
+    /// Returns the nonce and the start of the name of a seed, as a word that is unique to the run.
     pub(crate) fn word(&self, seed: Seed) -> String {
         format!(
             "{}{}",
@@ -186,7 +186,7 @@ impl RunContext {
         )
     }
 
-    /// The most records of a page: what the entry point publishes, or what is declared where it was
+    /// Returns the maximum page size: the published one, or the declared one if the entry point was
     /// not read yet.
     ///
     /// Requirements: LIM-01.
@@ -196,12 +196,12 @@ impl RunContext {
         [published, declared].into_iter().find(|most| *most > 0)
     }
 
-    /// Notes the number that the entry point publishes to the primary key.
+    /// Records the maximum that the entry point publishes to the primary key.
     pub(crate) fn learn_page_limit(&self, most: u64) {
         self.published_limit.store(most, Ordering::Relaxed);
     }
 
-    /// The status with which an operation answered first; notes this one if it is the first.
+    /// Returns the first status of an operation, and records this one if it is the first.
     pub(crate) fn consistent(&self, operation: &str, status: u16) -> Option<u16> {
         let mut firsts = self.firsts.lock().unwrap_or_else(PoisonError::into_inner);
         let before = firsts.get(operation).copied();
@@ -209,7 +209,7 @@ impl RunContext {
         before
     }
 
-    /// Waits until the rate lets another request go.
+    /// Waits until the rate limit allows another request.
     pub(crate) async fn wait_for_rate(&self) {
         let Some(rate) = self.settings.rate.filter(|rate| *rate > 0.0) else {
             return;
@@ -230,7 +230,7 @@ impl RunContext {
         tokio::time::sleep_until(turn).await;
     }
 
-    /// Waits as long as the target asks with a status. No check is charged with that time.
+    /// Waits as long as the target asks with a status. This time is not counted for any check.
     pub(crate) async fn wait_for_target(&self, status: u16, wait: Duration) {
         self.exclude(wait);
         self.delays.waited(status, wait);
@@ -238,7 +238,7 @@ impl RunContext {
         self.target.wait(wait).await;
     }
 
-    /// Excludes a time from what checks may take.
+    /// Excludes a time from the time limits of checks.
     pub(crate) fn exclude(&self, time: Duration) {
         let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
         pace.waited = pace.waited.saturating_add(time);
@@ -265,7 +265,7 @@ impl RunContext {
         }
     }
 
-    /// How long requests have waited for their turn so far: time that no check is charged with.
+    /// Returns how long requests have waited so far. This time is not counted for any check.
     pub(crate) fn waited(&self) -> Duration {
         self.pace
             .lock()
@@ -273,7 +273,7 @@ impl RunContext {
             .waited
     }
 
-    /// Notes which of several allowed forms the server uses.
+    /// Records which of several allowed forms the server uses.
     pub(crate) fn choose(&self, what: &'static str, form: String) {
         self.choices
             .lock()

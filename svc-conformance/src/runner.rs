@@ -1,4 +1,5 @@
-//! The runner: every selected check once, a failing one again from scratch, each bounded and alone.
+//! The runner: executes every selected check once, and a failing check again from the start. Each
+//! check is isolated and limited in time.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,20 +23,20 @@ use crate::recorder::Exchange;
 use crate::run_context::RunContext;
 use crate::selection::Selection;
 
-/// Why a check has no turn after the failure at which the run ends.
+/// The reason of a check that did not run because the run ended at a failure.
 pub(crate) const ENDED: &str = "the run ended at an earlier failure";
 
 /// How a check ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CheckEnd {
-    /// It ran to its end, or to a row that does not hold.
+    /// It finished, or stopped at a requirement that does not hold.
     Done,
     NotApplicable(String),
     Disabled(String),
     Inconclusive(String),
-    /// A step of a check of one's own was answered otherwise than expected.
+    /// The response to a step of a custom check was not as expected.
     UnexpectedResponse(String),
-    /// Its time was over before it came to its end.
+    /// It exceeded its time.
     TimedOut {
         after: Duration,
         why: String,
@@ -44,7 +45,7 @@ pub(crate) enum CheckEnd {
 }
 
 impl CheckEnd {
-    /// Why a check did not come to its end; empty if it did.
+    /// Returns why a check did not finish. Empty if it did.
     pub(crate) fn reason(&self) -> &str {
         match self {
             Self::Done => "",
@@ -58,28 +59,28 @@ impl CheckEnd {
     }
 }
 
-/// What came of one check.
+/// The result of one check.
 #[derive(Debug, Clone)]
 pub(crate) struct CheckResult {
     pub(crate) check: Check,
     pub(crate) end: CheckEnd,
     pub(crate) seen: BTreeMap<String, Observations>,
-    /// What was missing for a look at a row.
+    /// What was missing to observe a requirement.
     pub(crate) lacks: BTreeMap<String, String>,
-    /// Rows that broke in one attempt and not in another.
+    /// Requirements that failed in one attempt but not in another.
     pub(crate) unstable: BTreeMap<String, Vec<Finding>>,
     /// The exchanges of a failed attempt.
     pub(crate) trace: Vec<Arc<Exchange>>,
     pub(crate) requests: usize,
     pub(crate) records: usize,
-    /// What the server chose in the first attempt.
+    /// The choices of the server in the first attempt.
     pub(crate) pins: BTreeSet<String>,
 }
 
 /// Runs every check that is selected and applies.
 ///
 /// # Errors
-/// The target was stopped.
+/// Returns an error if the target was stopped.
 pub(crate) async fn run(
     run: &Arc<RunContext>,
     catalogue: &Catalogue,
@@ -169,7 +170,7 @@ pub(crate) async fn run(
     Ok(ran)
 }
 
-/// What had failed before a target was stopped.
+/// Lists what had failed before the target was stopped.
 fn failed_before(rows: &BTreeSet<String>) -> String {
     let first: Vec<&str> = rows.iter().map(String::as_str).take(5).collect();
     match rows.len().saturating_sub(first.len()) {
@@ -179,7 +180,7 @@ fn failed_before(rows: &BTreeSet<String>) -> String {
     }
 }
 
-/// Why a check is left out of a run.
+/// Returns why a check is left out of a run.
 pub(crate) fn reason_not_to_run(
     run: &RunContext,
     catalogue: &Catalogue,
@@ -202,12 +203,12 @@ pub(crate) fn reason_not_to_run(
     }
     if check.writes && !run.settings.writes {
         return Some(CheckEnd::Disabled(
-            "writes are not allowed on this target".to_owned(),
+            "writes to this server are not allowed".to_owned(),
         ));
     }
     if check.side_effects && !run.settings.side_effects {
         return Some(CheckEnd::Disabled(
-            "side effects are not allowed on this target".to_owned(),
+            "side effects are not allowed on this server".to_owned(),
         ));
     }
     match catalogue.condition(&check.condition()) {
@@ -217,7 +218,7 @@ pub(crate) fn reason_not_to_run(
             .err()
             .map(|because| CheckEnd::NotApplicable(because.0)),
         Err(unknown) => Some(CheckEnd::Error(format!(
-            "it needs `{}`, which means nothing",
+            "its condition `{}` is invalid",
             unknown.word
         ))),
     }
@@ -239,7 +240,8 @@ impl CheckResult {
     }
 }
 
-/// Runs a check; one that breaks a row which is not known to break yet is tried again from scratch.
+/// Runs a check. If a requirement fails that has not failed before, the check runs again from the
+/// start.
 async fn attempts(
     run: &Arc<RunContext>,
     check: Check,
@@ -250,7 +252,7 @@ async fn attempts(
     let closed = run.closed.load(Ordering::Relaxed);
     let (mut first, mut end) = attempt(run, check, 0).await;
     if run.closed.load(Ordering::Relaxed) != closed {
-        // The server may or may not have processed a request: the check is run again.
+        // The server may or may not have processed a request, so the check runs again.
         (first, end) = attempt(run, check, ATTEMPTS).await;
     }
     let mut seen = first.seen();
@@ -284,7 +286,8 @@ async fn attempts(
             let count = times.entry(row.clone()).or_default();
             *count = count.saturating_add(1);
             open.entry(row.clone()).or_default();
-            // What broke only later counts as seen, so that a second time confirms it.
+            // A failure that occurs only in a later attempt counts as seen. A second occurrence
+            // confirms it.
             seen.entry(row.clone())
                 .or_default()
                 .violations
@@ -321,14 +324,14 @@ async fn attempt(run: &Arc<RunContext>, check: Check, number: usize) -> (CheckCo
         Ok(Err(panic)) => CheckEnd::Error(panic),
         Err(_) => CheckEnd::TimedOut {
             after: limit,
-            why: format!("the check did not end within {limit:?} (--check-timeout)"),
+            why: format!("the check did not finish within {limit:?} (--check-timeout)"),
         },
     };
     (cx, end)
 }
 
-/// What a future gives within a time; what its requests wait for their turn at a rate is not
-/// counted.
+/// Returns the result of a future within a time. Time in which its requests wait for the rate limit
+/// is not counted.
 async fn within<T>(
     run: &RunContext,
     limit: Duration,
@@ -348,7 +351,7 @@ async fn within<T>(
     }
 }
 
-/// A future whose panic is an outcome: an error of the suite must not end the run.
+/// A future that returns a panic as an outcome. An error of the suite must not end the run.
 async fn caught(mut running: CheckFuture<'_>) -> Result<Result<(), CheckStop>, String> {
     poll_fn(
         |context| match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context))) {
@@ -396,17 +399,20 @@ mod tests {
             .expect("a run")
     }
 
-    /// A low rate must not make a check end before it has seen what it looks for: what its requests
-    /// wait for is not its time.
+    /// A low rate limit must not end a check early: the waits of its requests are not counted.
     #[tokio::test]
     async fn what_requests_wait_for_their_turn_is_not_charged() {
         let run = run(0.01).await;
         run.wait_for_rate().await;
-        assert_eq!(run.waited(), Duration::ZERO, "the first goes at once");
+        assert_eq!(
+            run.waited(),
+            Duration::ZERO,
+            "the first request is sent immediately"
+        );
         let mut polled = false;
         let mut turn = std::pin::pin!(run.wait_for_rate());
-        // No time at all is left; the second request waits for its turn, and the check goes on
-        // afterwards.
+        // No time is left. The second request waits for the rate limit, and the check then
+        // continues.
         let check = poll_fn(|context| {
             let waits = turn.as_mut().poll(context).is_pending();
             if std::mem::replace(&mut polled, true) {
@@ -417,7 +423,7 @@ mod tests {
         });
         assert_eq!(within(&run, Duration::ZERO, check).await.ok(), Some(true));
         assert!(run.waited() > Duration::from_secs(50), "{:?}", run.waited());
-        // What was waited for before is not given to a later one.
+        // Earlier waits must not extend the time of a later check.
         assert!(within(&run, Duration::ZERO, pending::<()>()).await.is_err());
     }
 }

@@ -1,7 +1,7 @@
-//! Randomness: every check has a seed of its own, made of the run's seed and the check's id, so
-//! that a filter changes nothing.
+//! Randomness: every check has its own seed, derived from the seed of the run and the id of the
+//! check. Filters therefore change nothing.
 
-/// A seed from which other seeds and values follow.
+/// A seed from which other seeds and values are derived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seed(u64);
 
@@ -10,9 +10,9 @@ impl Seed {
         Self(seed)
     }
 
-    /// The seed of something named.
+    /// Returns the seed for a name.
     pub(crate) fn of(self, name: &str) -> Self {
-        // FNV-1a, then one step of splitmix64: stable over versions and machines.
+        // FNV-1a, then one step of splitmix64: the same in all versions and on all machines.
         let fold =
             |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         let hash = self
@@ -24,17 +24,17 @@ impl Seed {
         Self(mixed(hash))
     }
 
-    /// A short name of this seed, made of letters and digits.
+    /// Returns a short name of this seed, of letters and digits.
     pub(crate) fn token(self) -> String {
         format!("{:012x}", self.0 >> 16)
     }
 
-    /// A source of random numbers.
+    /// Returns a random number generator.
     pub(crate) const fn rng(self) -> Rng {
         Rng(self.0)
     }
 
-    /// The same seed for proptest.
+    /// Returns the seed in the form of proptest.
     pub(crate) fn bytes(self) -> [u8; 32] {
         let mut rng = self.rng();
         let mut bytes = [0; 32];
@@ -45,7 +45,7 @@ impl Seed {
     }
 }
 
-/// A source of random numbers (splitmix64).
+/// A random number generator (splitmix64).
 #[derive(Debug, Clone)]
 pub(crate) struct Rng(u64);
 
@@ -55,7 +55,7 @@ impl Rng {
         mixed(self.0)
     }
 
-    /// A number below a bound; zero for the bound zero.
+    /// Returns a number below a bound, or zero for the bound zero.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound).unwrap_or(u64::MAX);
         self.next()
@@ -64,13 +64,13 @@ impl Rng {
             .unwrap_or(0)
     }
 
-    /// One of some things.
+    /// Returns one of the items.
     pub(crate) fn pick<'t, T>(&mut self, things: &'t [T]) -> Option<&'t T> {
         let at = self.below(things.len());
         things.get(at)
     }
 
-    /// True once in `n` times.
+    /// Returns true once in `n` times on average.
     pub(crate) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
@@ -92,7 +92,7 @@ mod tests {
         assert_ne!(Seed::new(42).of("a"), Seed::new(42).of("b"));
         assert_ne!(Seed::new(42).of("a"), Seed::new(43).of("a"));
         assert_eq!(Seed::new(1).token().len(), 12);
-        // Frozen: replay files and reports name seeds.
+        // These values must not change: replay files and reports contain seeds.
         assert_eq!(
             Seed::new(42).of("col/paging").rng().next(),
             Seed::new(42).of("col/paging").rng().next()

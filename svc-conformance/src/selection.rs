@@ -1,4 +1,4 @@
-//! Which rows and checks a run looks at, and which deviations are accepted.
+//! Which requirements and checks a run includes, and which deviations are accepted.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,19 +7,20 @@ use crate::check::Check;
 use crate::error::SuiteError;
 use crate::profile::Profile;
 
-/// What a run looks at.
+/// The requirements and checks that a run includes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Selection {
-    /// The claim that is judged.
+    /// The claim that is verified.
     pub(crate) profile: Profile,
     pub(crate) only: Vec<String>,
     pub(crate) except: Vec<String>,
-    /// This check and no other; every row that it meets is judged.
+    /// Only this check. Every requirement that it observes is judged.
     pub(crate) alone: Option<String>,
 }
 
 impl Selection {
-    /// Every pattern must mean something: a filter that matches nothing would pass everything.
+    /// Returns an error if a pattern matches nothing. Otherwise, a mistyped filter would pass
+    /// everything.
     pub(crate) fn verify(&self, catalogue: &Catalogue, checks: &[Check]) -> Result<(), SuiteError> {
         for pattern in self.only.iter().chain(&self.except) {
             let row = catalogue
@@ -28,19 +29,19 @@ impl Selection {
                 .any(|row| is_row(pattern, row));
             if !row && !checks.iter().any(|check| matches(pattern, check.id)) {
                 return Err(SuiteError::Usage(format!(
-                    "`{pattern}` matches no row, area or check"
+                    "`{pattern}` matches no requirement, area or check"
                 )));
             }
         }
         Ok(())
     }
 
-    /// Whether nothing is left out.
+    /// Whether nothing is excluded.
     pub(crate) fn is_everything(&self) -> bool {
         self.profile.kinds().is_none() && self.only.is_empty() && self.except.is_empty()
     }
 
-    /// Whether a row is asked for.
+    /// Whether a requirement is included.
     pub(crate) fn has_row(&self, row: &Requirement, checks: &[Check]) -> bool {
         if self.alone.is_some() {
             return true;
@@ -57,7 +58,7 @@ impl Selection {
             && !self.except.iter().any(|pattern| is_row(pattern, row))
     }
 
-    /// Whether a check has a row that is asked for and is not left out itself.
+    /// Whether a check observes an included requirement and is not excluded itself.
     pub(crate) fn has_check(&self, check: &Check, rows: &[&Requirement], checks: &[Check]) -> bool {
         if let Some(alone) = &self.alone {
             return check.id == alone;
@@ -71,16 +72,16 @@ impl Selection {
         if self.only.is_empty() || self.only.iter().any(|pattern| matches(pattern, check.id)) {
             return true;
         }
-        // A row that only a named check brings in does not bring in the other checks that can
-        // observe it.
+        // A requirement that is included only by a named check does not include other checks that
+        // can observe it.
         rows.iter().any(|row| {
             self.only.iter().any(|pattern| is_row(pattern, row)) && self.has_row(row, checks)
         })
     }
 }
 
-/// Whether a pattern means a row: by its id, its area, or the area under which reports count it
-/// (`RES` of `RES-person`).
+/// Whether a pattern matches a requirement: by its id, its area, or the area in reports (`RES` of
+/// `RES-person`).
 fn is_row(pattern: &str, row: &Requirement) -> bool {
     let whole = row.area().split('-').next().unwrap_or_default();
     [row.id.as_str(), row.area(), whole]
@@ -88,7 +89,7 @@ fn is_row(pattern: &str, row: &Requirement) -> bool {
         .any(|name| matches(pattern, name))
 }
 
-/// Whether a pattern with `*` for any characters means a name; letters match without case.
+/// Whether a pattern matches a name, case-insensitively. `*` in it matches any characters.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
     let mut parts = pattern.split('*');
@@ -113,15 +114,15 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     true
 }
 
-/// A deviation that is known and accepted until a day.
+/// A known deviation that is accepted until a date.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Waiver {
-    /// The row that is expected to fail.
+    /// The requirement that is expected to fail.
     pub row: String,
-    /// Why it is accepted.
+    /// Why the deviation is accepted.
     pub reason: String,
-    /// The last day on which it is, as `YYYY-MM-DD`.
+    /// The last day on which it is accepted, as `YYYY-MM-DD`.
     pub expires: String,
 }
 
@@ -133,7 +134,7 @@ struct WaiverFile {
 }
 
 impl Waiver {
-    /// Whether its last day is over.
+    /// Whether the last day is over.
     pub(crate) fn is_expired(&self) -> bool {
         self.expires < chrono::Utc::now().date_naive().to_string()
     }
@@ -141,8 +142,8 @@ impl Waiver {
     /// Reads waivers from TOML (`[[waiver]]` tables) or JSON (`{"waiver": [...]}`).
     ///
     /// # Errors
-    /// The text is neither, names a row that the catalogue does not have, gives no reason, or a day
-    /// that is none.
+    /// Returns an error if the text is neither format, a requirement is not in the catalogue, a
+    /// reason is missing, or a date is invalid.
     pub fn parse_all(text: &str) -> Result<Vec<Self>, SuiteError> {
         let broken = |why: &dyn ToString| {
             SuiteError::Usage(format!("the waivers cannot be read: {}", why.to_string()))
@@ -164,14 +165,14 @@ impl Waiver {
                 expires,
             } = waiver;
             if catalogue.requirement(row).is_none() {
-                return Err(broken(&format!("the catalogue has no row {row}")));
+                return Err(broken(&format!("the catalogue has no requirement {row}")));
             }
             if reason.trim().is_empty() {
                 return Err(broken(&format!("the waiver of {row} has no reason")));
             }
             if expires.len() != 10 || expires.parse::<chrono::NaiveDate>().is_err() {
                 return Err(broken(&format!(
-                    "the waiver of {row} expires on `{expires}`, which is no day (YYYY-MM-DD)"
+                    "the waiver of {row} expires on `{expires}`, which is not a date (YYYY-MM-DD)"
                 )));
             }
         }

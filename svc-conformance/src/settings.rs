@@ -1,9 +1,9 @@
-//! How much a run does, and what it may do.
+//! The intensity and the permissions of a run.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How much a run does.
+/// How many requests and variants a run tries.
 #[derive(
     Debug,
     Clone,
@@ -18,17 +18,17 @@ use std::time::Duration;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Intensity {
-    /// A few seconds: every row once.
+    /// A few seconds: every requirement once.
     Quick,
-    /// Generated bodies and sequences.
+    /// Also generated bodies and sequences.
     #[default]
     Default,
-    /// More of them, and callers at the same time.
+    /// More of them, and concurrent callers.
     Deep,
 }
 
 impl Intensity {
-    /// The intensity as the program takes it: `quick`, `default` or `deep`.
+    /// Returns the name of the intensity on the command line: `quick`, `default` or `deep`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -39,35 +39,37 @@ impl Intensity {
     }
 }
 
-/// Bounds and permissions of a run.
+/// The limits and permissions of a run.
 #[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate switch")]
 pub(crate) struct RunSettings {
     pub(crate) seed: u64,
     pub(crate) intensity: Intensity,
     pub(crate) writes: bool,
     pub(crate) side_effects: bool,
-    /// Longest wait for one answer.
+    /// The maximum time to wait for one response.
     pub(crate) timeout: Duration,
-    /// Longest time for one attempt at one check.
+    /// The maximum time for one attempt at one check.
     pub(crate) check_timeout: Duration,
-    /// Longest wait for one message of a webhook.
+    /// The maximum time to wait for one webhook message.
     pub(crate) webhook_timeout: Duration,
     pub(crate) body_limit: usize,
     pub(crate) requests: usize,
     pub(crate) requests_per_check: usize,
     pub(crate) records: usize,
-    /// Requests in a second at most.
+    /// The maximum number of requests per second.
     pub(crate) rate: Option<f64>,
-    /// How far the server's clock may be from this one.
+    /// The maximum difference between the clock of the server and the local clock.
     ///
     /// Requirements: TYP-15.
     pub(crate) clock_tolerance: Duration,
-    /// The rows at whose first confirmed failure the run ends; any MUST row where none is named.
+    /// The requirements at whose first confirmed failure the run ends. Any MUST requirement if none
+    /// is named.
     pub(crate) stop_at: Option<BTreeSet<String>>,
-    /// Whether what the server chose is noted, to be held against pins.
+    /// Whether the choices of the server are recorded, to compare them with pins.
     pub(crate) pins: bool,
-    /// Whether the run ends at the first failure of any row that is selected and not waived.
+    /// Whether the run ends at the first failure of any requirement that is selected and not
+    /// waived.
     pub(crate) fail_fast: bool,
 }
 

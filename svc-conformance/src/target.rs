@@ -1,4 +1,4 @@
-//! What is tested: a service in this process, or any address.
+//! The target of the tests: a service in this process, or a server at a URL.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -23,29 +23,30 @@ use tower::{Service, ServiceExt};
 use crate::address;
 use crate::connect::{Connector, Tls, connector, failure};
 
-/// Where requests go.
+/// The receiver of requests.
 #[async_trait]
 pub trait Target: Send + Sync + fmt::Debug {
-    /// Address of the entry point, with a slash at the end.
+    /// Returns the URL of the entry point, with a slash at the end.
     ///
     /// Requirements: HAL-01.
     fn base(&self) -> &str;
 
-    /// Whether the target runs on this machine: others are only read until writes are allowed.
+    /// Whether the target runs on this machine. Other targets are only read until writes are
+    /// allowed.
     fn is_local(&self) -> bool;
 
-    /// Whether what the target links at this address is on this machine, too: a server that is
-    /// reached by a tunnel is not.
+    /// Whether a link of the target also refers to this machine. For a server that is reached
+    /// through a tunnel, it does not.
     fn is_local_url(&self, url: &str) -> bool {
         let authority = address::authority(url).unwrap_or_default();
         is_local(authority) || Some(authority) == address::authority(self.base())
     }
 
-    /// Sends one request with an absolute address and collects at most `limit` bytes of the answer
+    /// Sends one request with an absolute URL and collects at most `limit` bytes of the response
     /// within `timeout`.
     ///
     /// # Errors
-    /// There is no complete answer.
+    /// Returns an error if there is no complete response.
     async fn send(
         &self,
         request: Request<Bytes>,
@@ -53,8 +54,8 @@ pub trait Target: Send + Sync + fmt::Debug {
         timeout: Duration,
     ) -> Result<Response<Bytes>, TargetError>;
 
-    /// Lets time pass: until a date of the target can be a later one, or as long as it asks to wait
-    /// with `Retry-After`.
+    /// Waits, so that a date of the target can be a later one, or as long as the target asks with
+    /// `Retry-After`.
     ///
     /// Requirements: CRU-19.
     async fn wait(&self, duration: Duration) {
@@ -62,43 +63,43 @@ pub trait Target: Send + Sync + fmt::Debug {
     }
 }
 
-/// Why there is no answer.
+/// Error returned when there is no response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TargetError {
-    /// Nobody listens.
+    /// No connection could be made.
     #[error("the target cannot be reached: {0}")]
     Unreachable(String),
-    /// There is no connection over TLS.
-    #[error("there is no connection over TLS: {0}")]
+    /// No TLS connection could be made.
+    #[error("no TLS connection could be made: {0}")]
     Tls(String),
-    /// The answer did not come in time.
-    #[error("no complete answer within {0:?}")]
+    /// The response was not complete in time.
+    #[error("no complete response within {0:?}")]
     TimedOut(Duration),
-    /// The server closed the connection before it answered. It may do so with a connection that it
-    /// has kept open, so it is unknown whether it processed the request.
-    #[error("the server closed the connection before it answered: {0}")]
+    /// The server closed the connection before it responded. It may do so with an idle connection,
+    /// so it is unknown whether it processed the request.
+    #[error("the server closed the connection before it responded: {0}")]
     Closed(String),
-    /// The connection broke, or what came is not HTTP.
-    #[error("the answer broke off or is no HTTP: {0}")]
+    /// The connection broke, or the response is not HTTP.
+    #[error("the response was interrupted or is not HTTP: {0}")]
     Broken(String),
-    /// What came is no HTTP/1.1.
+    /// The response is not HTTP/1.1.
     #[error(
-        "the target does not speak HTTP/1.1 at this address: it may want TLS (an address with https://), speak HTTP/2 alone, \
-         which the suite does not, or be another service"
+        "the target does not use HTTP/1.1 at this URL: it may require TLS (a URL with https://), \
+         support only HTTP/2, which the suite does not support, or be another service"
     )]
     OtherProtocol,
-    /// The answer is larger than the suite reads.
-    #[error("the answer has more than {0} bytes")]
+    /// The response is larger than the limit.
+    #[error("the response has more than {0} bytes")]
     TooLarge(usize),
-    /// The address is not one the suite goes to.
+    /// The suite does not send requests to this URL.
     #[error("{0} is not on the target: the suite sends no request, and no key, to another origin")]
     Elsewhere(String),
 }
 
-/// A service in this process: any [`tower::Service`] over HTTP types. No port is opened.
+/// A service in this process: any [`tower::Service`] with HTTP types. No port is opened.
 ///
-/// The service sees what an HTTP/1.1 server would hand it: a path, and a `Host` header.
+/// The service receives a request as from an HTTP/1.1 server: with a path, and a `Host` header.
 pub struct InProcess<S> {
     service: Mutex<S>,
     base: String,
@@ -106,7 +107,7 @@ pub struct InProcess<S> {
 }
 
 impl<S> InProcess<S> {
-    /// A service whose entry point is at `/`.
+    /// Creates a target from a service whose entry point is at `/`.
     pub const fn new(service: S) -> Self {
         Self {
             service: Mutex::new(service),
@@ -115,15 +116,15 @@ impl<S> InProcess<S> {
         }
     }
 
-    /// Sets the address of the entry point, such as `http://localhost/api/v1/`.
+    /// Sets the URL of the entry point, such as `http://localhost/api/v1/`.
     #[must_use]
     pub fn base_url(mut self, base: impl Into<String>) -> Self {
         self.base = with_slash(base.into());
         self
     }
 
-    /// Sets what is done instead of waiting, for a service whose clock is set by hand: it goes on
-    /// by this much.
+    /// Sets a function that is called instead of waiting. Use it to advance the clock of a service
+    /// with a manual clock.
     #[must_use]
     pub fn on_wait(mut self, wait: impl Fn(Duration) + Send + Sync + 'static) -> Self {
         self.wait = Some(Arc::new(wait));
@@ -161,7 +162,7 @@ where
         true
     }
 
-    /// Whatever the address, the service in this process has the request.
+    /// The service in this process receives every request, whatever its URL.
     fn is_local_url(&self, _: &str) -> bool {
         true
     }
@@ -178,7 +179,7 @@ where
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
         let request = origin_form(request)
-            .ok_or_else(|| TargetError::Broken("the address is none".to_owned()))?;
+            .ok_or_else(|| TargetError::Broken("the URL is invalid".to_owned()))?;
         let answer = async move {
             let response = service.oneshot(request.map(Full::new)).await;
             collected(
@@ -200,7 +201,7 @@ where
     }
 }
 
-/// The request as an HTTP/1.1 server hands it on.
+/// Returns the request in the form that an HTTP/1.1 server passes on.
 fn origin_form(mut request: Request<Bytes>) -> Option<Request<Bytes>> {
     let url = request.uri().to_string();
     let authority = HeaderValue::from_str(address::authority(&url)?).ok()?;
@@ -229,33 +230,33 @@ where
     }
 }
 
-/// A server at an address, over HTTP/1.1; with the feature `https` also over TLS.
+/// A server at a URL, over HTTP/1.1; with the feature `https` also over TLS.
 #[derive(Debug)]
 pub struct Remote {
     base: String,
-    /// Keeps connections for later requests.
+    /// Reuses connections for later requests.
     kept: Client<Connector, Full<Bytes>>,
-    /// Makes a connection for each request.
+    /// Opens a connection for each request.
     fresh: Client<Connector, Full<Bytes>>,
-    /// Whether the server was seen to close a connection before an answer.
+    /// Whether the server was seen to close a connection before a response.
     closes: AtomicBool,
 }
 
 impl Remote {
-    /// The server whose entry point has this address. At an `https` address, the authorities are
-    /// trusted that this machine trusts; `SSL_CERT_FILE` names others.
+    /// Creates a target from the URL of the entry point. For an `https` URL, the certificate
+    /// authorities of this machine are trusted. `SSL_CERT_FILE` names others.
     ///
     /// # Errors
-    /// It is not an absolute `http` or, with the feature `https`, `https` address without a user, a
-    /// query and a fragment.
+    /// Returns an error unless it is an absolute `http` or, with the feature `https`, `https` URL
+    /// without a user, a query and a fragment.
     pub fn new(base: impl Into<String>) -> Result<Self, TargetError> {
         Self::connected(base.into(), Tls::system())
     }
 
-    /// The server whose entry point has this address, with these certificates.
+    /// Creates a target from the URL of the entry point, with these certificates.
     ///
     /// # Errors
-    /// As [`new`](Self::new), or no authority is trusted.
+    /// Same as [`new`](Self::new). Also returns an error if no certificate authority is trusted.
     #[cfg(feature = "https")]
     pub fn with_tls(base: impl Into<String>, tls: Tls) -> Result<Self, TargetError> {
         Self::connected(base.into(), tls)
@@ -267,7 +268,7 @@ impl Remote {
         let is_web = is_https || base.starts_with("http://");
         if !is_web || base.contains(['?', '#']) || address::resolve(&base, &base).is_none() {
             return Err(TargetError::Unreachable(format!(
-                "`{base}` is no http or https address of an entry point"
+                "`{base}` is not an http or https URL of an entry point"
             )));
         }
         let connector = connector(is_https, tls);
@@ -287,9 +288,9 @@ impl Remote {
         })
     }
 
-    /// Sends a request. A server may close a connection at any time (RFC 9112, section 9.5). Then
-    /// the request is sent again on a new connection, unless it changes something and may have been
-    /// processed. From then on each request has a connection of its own.
+    /// Sends a request. A server may close a connection at any time (RFC 9112, section 9.5). The
+    /// request is then sent again on a new connection, unless it changes something and may have
+    /// been processed. From then on, each request has its own connection.
     async fn answer(&self, request: Request<Bytes>) -> Result<Response<Incoming>, TargetError> {
         if !self.closes.load(Ordering::Relaxed) {
             let error = match self.kept.request(request.clone().map(Full::new)).await {
@@ -326,13 +327,13 @@ impl Remote {
     }
 }
 
-/// How long a connection is kept open without a request. Servers close idle connections after some
-/// seconds, and a request that is sent at that moment gets no answer.
+/// How long an idle connection stays open. Servers close idle connections after some seconds, and a
+/// request sent at that time gets no response.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// What is said of a server over TLS that closes a connection before a request is sent.
-const CLOSED: &str = "the server closes the connection before a request is sent; if it requires a client certificate that it trusts, \
-                      give one with --client-cert FILE --client-key FILE";
+/// The message about a TLS server that closes a connection before a request is sent.
+const CLOSED: &str = "the server closes the connection before a request is sent; if it requires a \
+                      client certificate, pass one with --client-cert FILE --client-key FILE";
 
 /// Whether a connection was closed before anything of a request was sent.
 fn is_unsent(error: &(dyn Error + 'static)) -> bool {
@@ -341,9 +342,9 @@ fn is_unsent(error: &(dyn Error + 'static)) -> bool {
         .any(hyper::Error::is_canceled)
 }
 
-/// Whether a connection was closed before the answer was there.
+/// Whether a connection was closed before the response.
 fn is_closed(error: &(dyn Error + 'static)) -> bool {
-    // Over TLS, the end of a connection without a message about it is `UnexpectedEof`.
+    // Over TLS, a connection that ends without `close_notify` causes `UnexpectedEof`.
     let is_end = |error: &io::Error| {
         matches!(
             error.kind(),
@@ -389,8 +390,8 @@ impl Target for Remote {
     }
 }
 
-/// Whether an authority is this machine's own: `localhost`, or a loopback address. A name that only
-/// looks like one, such as `127.0.0.1.example.org`, is anybody's.
+/// Whether an authority is this machine: `localhost`, or a loopback address. A name that only looks
+/// similar, such as `127.0.0.1.example.org`, is not.
 fn is_local(authority: &str) -> bool {
     let end = authority
         .rfind(':')
@@ -414,7 +415,7 @@ impl From<Infallible> for TargetError {
     }
 }
 
-/// An error, its cause, the cause of that, and so on.
+/// Returns an error, its cause, the cause of that, and so on.
 fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
     std::iter::successors(Some(error), |&error| error.source())
 }
@@ -448,7 +449,7 @@ mod tests {
         ] {
             assert!(is_closed(&Error::from(kind)), "{kind}");
         }
-        // What rustls says of a connection over TLS that ends without `close_notify`.
+        // The error of rustls for a TLS connection that ends without `close_notify`.
         assert!(is_closed(&Error::new(
             ErrorKind::UnexpectedEof,
             "peer closed connection"
@@ -459,7 +460,7 @@ mod tests {
         );
     }
 
-    /// Only what is surely this machine is written to without leave.
+    /// Writes without permission are only sent to what is certainly this machine.
     #[test]
     fn this_machine_is_told_from_others() {
         for authority in [

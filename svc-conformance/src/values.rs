@@ -1,17 +1,17 @@
-//! Values of representations: found by path, compared, and shown.
+//! Values of representations: finds them by path, compares them, and displays them.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use serde_json::Value;
 use svc_declaration::visible;
 
-/// The values at a path of a representation; `[]` goes through every element of an array.
+/// Returns the values at a path of a representation. `[]` visits every element of an array.
 pub(crate) fn at<'v>(json: &'v Value, path: &str) -> Vec<&'v Value> {
     let mut found = Vec::new();
     each(json, path, &mut |value| found.push(value));
     found
 }
 
-/// Shows the same values to somebody.
+/// Passes the same values to a function.
 pub(crate) fn each<'v>(json: &'v Value, path: &str, see: &mut dyn FnMut(&'v Value)) {
     let (step, rest) = path
         .split_once('.')
@@ -29,7 +29,7 @@ pub(crate) fn each<'v>(json: &'v Value, path: &str, see: &mut dyn FnMut(&'v Valu
     }
 }
 
-/// The first value at a path of a representation.
+/// Returns the first value at a path of a representation.
 pub(crate) fn first<'v>(json: &'v Value, path: &str) -> Option<&'v Value> {
     at(json, path).into_iter().next()
 }
@@ -47,7 +47,7 @@ pub(crate) fn is_unset(value: Option<&Value>) -> bool {
     }
 }
 
-/// The instant of an ISO 8601 timestamp; one without a zone counts as UTC.
+/// Parses an ISO 8601 timestamp. A timestamp without a zone is in UTC.
 pub(crate) fn instant(text: &str) -> Option<DateTime<Utc>> {
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
         return Some(time.to_utc());
@@ -70,7 +70,8 @@ pub(crate) fn instant(text: &str) -> Option<DateTime<Utc>> {
     None
 }
 
-/// Text of a server for a terminal: bounded, on one line, and with invisible characters named.
+/// Returns text of a server for a terminal: limited, on one line, and with invisible characters
+/// shown by name.
 pub(crate) fn display_text(text: &str, most: usize) -> String {
     let line: String = text
         .chars()

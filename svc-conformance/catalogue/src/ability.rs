@@ -1,30 +1,30 @@
-//! What a declaration lets a client do with the records of a kind.
+//! What a declaration allows a client to do with the records of a kind.
 
-/// What a declaration lets a client do with records of a kind: more than one operation, or one with
-/// fields that it needs.
+/// What a declaration allows a client to do with records of a kind: more than one operation, or one
+/// with certain fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ability {
-    /// Make one: by a create, or by its helper.
+    /// Create a record, directly or with its helper.
     Create,
-    /// Make one with fields of its own.
+    /// Create a record with fields of the client.
     Send,
-    /// Make one without a field, and see that it is not set.
+    /// Create a record without a field, and see that it is not set.
     Omit,
-    /// Change fields of one that was made, and read it again.
+    /// Change fields of a created record, and read it again.
     Change,
-    /// Empty a field of one that was made.
+    /// Clear a field of a created record.
     Clear,
-    /// Replace a list of one that was made.
+    /// Replace a list of a created record.
     ReplaceArrays,
-    /// Create one without a field that is required.
+    /// Create a record without a required field.
     OmitRequired,
-    /// Send a field of one that breaks a rule.
+    /// Send a field that violates a rule.
     Invalid,
-    /// Send fields of a new one that break a rule each.
+    /// Send two fields of a new record that each violate a rule.
     TwoInvalid,
 }
 
-/// The abilities, as `<collection>.<ability>`.
+/// The abilities, in the form `<collection>.<ability>`.
 pub const ABILITIES: &[(&str, Ability)] = &[
     ("make", Ability::Create),
     ("send", Ability::Send),
@@ -38,20 +38,20 @@ pub const ABILITIES: &[(&str, Ability)] = &[
 ];
 
 impl Ability {
-    /// What must be declared for it, in words.
+    /// Returns what must be declared for it, in words.
     pub(super) const fn describe(self) -> &'static str {
         match self {
-            Self::Create => "no create and no helper that makes one",
-            Self::Send => "no way to make one with a field that a client may send",
-            Self::Omit => "no way to make one without a field that it shows",
+            Self::Create => "no create and no helper that creates one",
+            Self::Send => "no way to create one with a field that a client may send",
+            Self::Omit => "no way to create one without a field that it shows",
             Self::Change => {
-                "no way to make, read and update one with a field that a client may send"
+                "no way to create, read and update one with a field that a client may send"
             }
             Self::Clear => "no update of a field that may be empty",
             Self::ReplaceArrays => "no update of a list",
             Self::OmitRequired => "no create with a required field",
-            Self::Invalid => "no create and no update of a field that a rule is declared for",
-            Self::TwoInvalid => "no create with two fields that a rule is declared for",
+            Self::Invalid => "no create and no update with a field that has a declared rule",
+            Self::TwoInvalid => "no create with two fields that have declared rules",
         }
     }
 }

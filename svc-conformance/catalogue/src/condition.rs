@@ -1,4 +1,4 @@
-//! Conditions: the words that the catalogue and the checks may use, and what each means.
+//! Conditions: the terms that the catalogue and the checks may use, and their meaning.
 
 use std::collections::BTreeSet;
 
@@ -6,69 +6,69 @@ use super::ability::{ABILITIES, Ability};
 use super::types::CatalogueType;
 use super::vocabulary::{Behaviour, CatalogueKindEntry};
 
-/// What must hold for a row to apply, or for a check to have anything to do.
+/// What must be true for a requirement to apply, or for a check to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
-    /// The word holds.
+    /// The term holds.
     Is(ConditionWord),
-    /// The word does not hold.
+    /// The term does not hold.
     Not(ConditionWord),
-    /// Each of them holds.
+    /// All of them hold.
     All(Vec<Self>),
     /// One of them holds.
     Any(Vec<Self>),
 }
 
-/// A word as it is written, with its meaning.
+/// A term as it is written, with its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConditionWord {
     /// As it is written.
     pub text: String,
-    /// What it asks.
+    /// What it means.
     pub term: ConditionTerm,
 }
 
-/// What a word asks.
+/// The meaning of a term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConditionTerm {
     /// Nothing: it always holds.
     Always,
-    /// Described, never judged.
+    /// The requirement is only described, and never judged.
     Never,
-    /// A key is needed, and there is one.
+    /// The server requires a key, and the run has one.
     Auth,
-    /// There is a key of another tenant.
+    /// The run has a key of another tenant.
     OtherKey,
-    /// There is a key that lacks an operation.
+    /// The run has a key that lacks an operation.
     RestrictedKey,
-    /// The run has a receiver of webhooks.
+    /// The run has a webhook receiver.
     WebhookReceiver,
-    /// Helpers are declared and no collection.
+    /// Helpers are declared, but no collections.
     HelpersOnly,
     /// A kind is declared.
     AnyKind,
-    /// An operation of a declared kind is not declared, and a run can know its address.
+    /// An operation of a declared kind is not declared, and a run can know its URL.
     OperationMissing,
     /// An action function is not declared.
     FunctionMissing,
-    /// A rule that a request can break is declared.
+    /// A rule that a request can violate is declared.
     OneConstraint,
-    /// Two rules that one request can break are declared.
+    /// Two rules that one request can violate are declared.
     TwoConstraints,
-    /// An address that leads nowhere is declared.
+    /// The URL of a missing record is declared.
     MissingAddress,
     /// Events sell tickets.
     TicketedEvent,
     /// A field of this type is declared.
     Type(CatalogueType),
-    /// A field; the owner `*` stands for any resource.
+    /// A field. The owner `*` means any resource.
     Field {
         /// The resource or shared object.
         owner: String,
         /// Its path in the owner.
         path: String,
     },
-    /// A link; without owner of any resource.
+    /// A link. Without an owner, of any resource.
     Link {
         /// The resource.
         owner: Option<String>,
@@ -82,83 +82,83 @@ pub enum ConditionTerm {
         /// One of [`OPERATIONS`].
         operation: String,
     },
-    /// What can be done with records of a kind, or of any.
+    /// What a client can do with records of a kind, or of any kind.
     Ability {
         /// The kind.
         one: Option<String>,
-        /// What can be done.
+        /// The ability.
         ability: Ability,
     },
-    /// A collection below the records of a kind.
+    /// A nested collection of the records of a kind.
     NestedCollection {
         /// The kind.
         one: String,
         /// The name of the collection.
         many: String,
     },
-    /// Something about helpers.
+    /// A condition about helpers.
     Helper(HelperCondition),
-    /// An action function; none for any.
+    /// An action function. `None` for any.
     Function(Option<String>),
-    /// A collection can be filtered by this; none for anything.
+    /// A collection can be filtered by this field. `None` for any field.
     Filter(Option<String>),
     /// A collection can be ordered by a date.
     Order,
     /// A behaviour is declared.
     Behaviour(String),
-    /// The run came across it.
+    /// The run met it.
     Encountered(Encounter),
 }
 
-/// What a word asks of helpers.
+/// The meaning of a term about helpers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HelperCondition {
     /// One is declared.
     Any,
-    /// One takes calls without a key.
+    /// One accepts calls without a key.
     AnyAnonymous,
     /// One that records something needs a key.
     WithKey,
-    /// One takes a person.
+    /// One accepts a person.
     WithPerson,
     /// One is declared that records something.
     ExceptSchedule,
-    /// One can fail in part.
+    /// One can fail partly.
     NonAtomic,
-    /// Persons are matched.
+    /// People are matched.
     MatchesPersons,
-    /// The answer of one is the person, or leads there.
+    /// The response of one is the person, or links to the person.
     ShowsPerson,
-    /// The records that have one can be made and deleted.
+    /// The records that have one can be created and deleted.
     OfRemovable,
-    /// The helper of donations takes links.
+    /// The donation helper accepts links.
     DonationLinks,
     /// This one is declared.
     Named(String),
-    /// This one takes calls without a key.
+    /// This one accepts calls without a key.
     Anonymous(String),
 }
 
-/// What a run may come across.
+/// What a run can meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Encounter {
     /// A page that is not the first.
     SecondPage,
     /// A page of a collection without records.
     EmptyCollection,
-    /// A refusal with a body.
+    /// An error response with a body.
     ErrorBody,
     /// A description of an error with a hint.
     Hint,
     /// A description of an error with a reference code.
     ReferenceCode,
-    /// An entry of a non-atomic answer that tells of a failure.
+    /// An entry of a non-atomic response that reports a failure.
     FailedEntry,
-    /// An answer with status 500.
+    /// A response with status 500.
     Status500,
 }
 
-/// The words without parts.
+/// The terms without parts.
 const PLAIN: &[(&str, ConditionTerm)] = &[
     ("always", ConditionTerm::Always),
     ("never", ConditionTerm::Never),
@@ -242,10 +242,10 @@ const PLAIN: &[(&str, ConditionTerm)] = &[
     ),
 ];
 
-/// What may be done with records.
+/// The operations on records.
 pub const OPERATIONS: &[&str] = &["list", "read", "create", "update", "delete"];
 
-/// The action functions of the interface.
+/// The action functions of the specification.
 ///
 /// Requirements: HAF-01.
 pub const FUNCTIONS: &[&str] = &[
@@ -257,7 +257,7 @@ pub const FUNCTIONS: &[&str] = &[
     "triggers",
 ];
 
-/// What collections may be filtered by.
+/// The fields by which collections may be filtered.
 ///
 /// Requirements: FLT-01.
 pub const FILTERS: &[&str] = &[
@@ -268,16 +268,16 @@ pub const FILTERS: &[&str] = &[
     "name",
 ];
 
-/// A word that means nothing, with what would mean something in its place.
+/// Error returned for an unknown term, with the terms that are allowed in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownWordError {
-    /// The word.
+    /// The unknown term.
     pub word: String,
-    /// What would mean something, joined by commas.
+    /// The allowed terms, joined by commas.
     pub known: String,
 }
 
-/// Everything that the words of a catalogue may name.
+/// All names that the terms of a catalogue can contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Vocabulary {
     pub(super) kinds: Vec<CatalogueKindEntry>,
@@ -289,7 +289,7 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Reads a condition; `not` binds before `and`, `and` before `or`.
+    /// Parses a condition. `not` binds tighter than `and`, and `and` tighter than `or`.
     pub(super) fn condition(&self, text: &str) -> Result<Condition, UnknownWordError> {
         let any = text.split(" or ").map(|all| {
             let all = all
@@ -361,12 +361,12 @@ impl Vocabulary {
         self.operation(word)
     }
 
-    /// The resources and shared objects that have fields.
+    /// Returns the resources and shared objects that have fields.
     pub(super) fn owners(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(|(owner, _)| owner.as_str())
     }
 
-    /// `<owner>.<path>`.
+    /// Parses `<owner>.<path>`.
     pub(super) fn field(
         &self,
         word: &str,
@@ -382,7 +382,7 @@ impl Vocabulary {
         Ok((owner.clone(), one_of(path, word, paths)?))
     }
 
-    /// `<owner>.<name>`, or a name alone.
+    /// Parses `<owner>.<name>`, or a name alone.
     fn link(&self, word: &str, place: &str) -> Result<ConditionTerm, UnknownWordError> {
         let Some((owner, name)) = place.split_once('.') else {
             let name = one_of(
@@ -408,18 +408,18 @@ impl Vocabulary {
         })
     }
 
-    /// The name of a helper.
+    /// Parses the name of a helper.
     pub(super) fn helper(&self, name: &str, word: &str) -> Result<String, UnknownWordError> {
         let helpers = self.kinds.iter().filter_map(|kind| kind.helper.as_deref());
         one_of(name, word, helpers.chain(["schedule"]))
     }
 
-    /// The kind with this relation.
+    /// Parses the relation of a kind.
     pub(super) fn kind(&self, one: &str) -> Result<String, UnknownWordError> {
         one_of(one, one, self.kinds.iter().map(|kind| kind.one.as_str()))
     }
 
-    /// `<collection>.<operation>`, `*.<operation>`, the same with an ability, or
+    /// Parses `<collection>.<operation>`, `*.<operation>`, the same with an ability, or
     /// `<collection>.sub.<collection>`.
     fn operation(&self, word: &str) -> Result<ConditionTerm, UnknownWordError> {
         let (many, operation) = word.split_once('.').unwrap_or((word, ""));
@@ -472,7 +472,7 @@ impl Vocabulary {
     }
 }
 
-/// The only condition of a list, or the list as one.
+/// Returns the only condition of a list, or the list as one condition.
 fn one_or(mut all: Vec<Condition>, several: fn(Vec<Condition>) -> Condition) -> Condition {
     if all.len() == 1 {
         all.pop().unwrap_or(Condition::All(all))
@@ -481,7 +481,7 @@ fn one_or(mut all: Vec<Condition>, several: fn(Vec<Condition>) -> Condition) -> 
     }
 }
 
-/// The name, if it is one of those known.
+/// Returns the name, if it is one of the known names.
 pub(super) fn one_of<'k>(
     name: &str,
     word: &str,
@@ -498,13 +498,13 @@ pub(super) fn one_of<'k>(
 }
 
 impl Condition {
-    /// Whether it is a single word that begins so, such as `field:person.`.
+    /// Whether it is a single term with this prefix, such as `field:person.`.
     #[must_use]
     pub fn starts_with(&self, pattern: &str) -> bool {
         matches!(self, Self::Is(word) if word.text.starts_with(pattern))
     }
 
-    /// Whether a word of it is this one.
+    /// Whether it contains this term.
     #[must_use]
     pub fn contains_word(&self, text: &str) -> bool {
         match self {
@@ -513,7 +513,7 @@ impl Condition {
         }
     }
 
-    /// Its words, in their order.
+    /// Returns its terms, in their order.
     #[must_use]
     pub fn words(&self) -> Vec<&ConditionWord> {
         match self {
@@ -522,7 +522,7 @@ impl Condition {
         }
     }
 
-    /// The condition in words.
+    /// Returns the condition in words.
     #[must_use]
     pub fn describe(&self) -> String {
         let joined =
@@ -540,8 +540,8 @@ impl Condition {
 mod tests {
     use crate::{Catalogue, CatalogueError};
 
-    /// Of every sort of word one that is mistyped: the error names the row, its line, the word, and
-    /// what would be possible.
+    /// For every type of term, one that is mistyped: the error names the requirement, its line, the
+    /// term, and the allowed terms.
     #[test]
     fn a_word_that_means_nothing_is_refused() {
         let text = |condition: &str| {

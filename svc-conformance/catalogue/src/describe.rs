@@ -1,10 +1,10 @@
-//! A word of a condition, for a reader.
+//! The description of a term for a reader.
 
 use super::ability::Ability;
 use super::condition::{ConditionTerm, ConditionWord, HelperCondition};
 
 impl ConditionWord {
-    /// The word for a reader, as it holds or does not.
+    /// Returns the description of the term, if it holds or does not hold.
     #[must_use]
     pub fn describe(&self, holds: bool) -> String {
         let (no, text) = (if holds { "" } else { "not " }, &self.text);
@@ -25,7 +25,7 @@ impl ConditionWord {
                 };
                 format!("{of}{} is declared", ability.describe())
             }
-            ConditionTerm::Ability { .. } => format!("{text} can be done as declared"),
+            ConditionTerm::Ability { .. } => format!("the declaration allows {text}"),
             ConditionTerm::OneConstraint if !holds => {
                 format!("{} is declared", Ability::Invalid.describe())
             }
@@ -33,16 +33,16 @@ impl ConditionWord {
                 format!("{} is declared", Ability::TwoInvalid.describe())
             }
             ConditionTerm::Helper(HelperCondition::WithPerson) if !holds => {
-                "no helper that takes a person is declared".to_owned()
+                "no helper that accepts a person is declared".to_owned()
             }
             ConditionTerm::Helper(HelperCondition::ExceptSchedule) if !holds => {
                 "no helper that records something is declared".to_owned()
             }
             ConditionTerm::Helper(HelperCondition::ShowsPerson) if !holds => {
-                "no helper is declared whose answer is the person or leads there".to_owned()
+                "no declared helper returns the person or a link to the person".to_owned()
             }
             ConditionTerm::Helper(HelperCondition::OfRemovable) if !holds => {
-                "no helper is declared of records that can be made and deleted".to_owned()
+                "no helper is declared for records that can be created and deleted".to_owned()
             }
             ConditionTerm::WebhookReceiver => {
                 format!(

@@ -1,4 +1,4 @@
-//! The file of the catalogue as it is written, and how rows are made from it.
+//! The file format of the catalogue, and how requirements are built from it.
 
 use serde::Deserialize;
 use toml::Spanned;
@@ -104,8 +104,8 @@ const fn must() -> Level {
 }
 
 impl CatalogueFile {
-    /// The rows in the order of the areas and their numbers, with the words that their conditions
-    /// may use.
+    /// Returns the requirements in the order of the areas and their numbers, with the names that
+    /// their conditions may use.
     pub(super) fn rows(self, text: &str) -> Result<(Vec<Requirement>, Vocabulary), CatalogueError> {
         let mut words = Vocabulary {
             kinds: self.kind,
@@ -136,7 +136,7 @@ impl CatalogueFile {
     }
 }
 
-/// What the three tables have in common.
+/// The common members of the three tables.
 struct EntryCommon {
     id: Spanned<String>,
     level: Level,
@@ -150,7 +150,7 @@ struct EntryCommon {
 }
 
 impl EntryCommon {
-    /// The row, with the number of its area.
+    /// Builds the requirement, and returns it with the number of its area.
     fn row(
         self,
         text: &str,
@@ -211,7 +211,7 @@ impl EntryCommon {
 }
 
 impl RequirementSubject {
-    /// What a field or a link names must be there.
+    /// Verifies that everything that a field or a link refers to exists.
     fn verify(&self, words: &Vocabulary) -> Result<(), UnknownWordError> {
         match self {
             Self::Field(field) => {

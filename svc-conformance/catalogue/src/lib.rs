@@ -1,5 +1,5 @@
-//! The catalogue of the Activist Data Exchange API: every row that a server can be held to, as data
-//! that is built into the crate.
+//! The catalogue of the Activist Data Exchange API: all requirements for a server, as data that is
+//! built into the crate.
 //!
 //! ```
 //! use svc_catalogue::{Catalogue, Level, row};
@@ -9,9 +9,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Requirement`] is a field, a link or a rule, one block of `catalogue.toml` each; its
-//! [`Condition`] is read with it, and a word that means nothing is an error. [`mod@row`] has the id
-//! of each row as a constant.
+//! A [`Requirement`] is a field, a link or a rule, which is one block of `catalogue.toml`. Its
+//! [`Condition`] is parsed with it, and an unknown term is an error. [`mod@row`] has the id of each
+//! requirement as a constant.
 
 #![cfg_attr(
     not(test),
@@ -50,20 +50,20 @@ pub use vocabulary::{Behaviour, CatalogueKindEntry};
 use self::condition::Vocabulary;
 use self::file::CatalogueFile;
 
-/// How binding a row is.
+/// How binding a requirement is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Level {
-    /// The interface states it.
+    /// The specification requires it.
     Must,
-    /// The interface recommends it, calls it usual or prefers it.
+    /// The specification recommends it, calls it usual or prefers it.
     Should,
-    /// The server is free, and declares what it does.
+    /// The server is free to choose, and declares its choice.
     May,
 }
 
 impl Level {
-    /// The level as the catalogue writes it: `MUST`, `SHOULD` or `MAY`.
+    /// Returns the level as the catalogue writes it: `MUST`, `SHOULD` or `MAY`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// Area and number of an id; at least two digits, upper-case area.
+/// Splits an id into area and number: an upper-case area, and at least two digits.
 fn split(id: &str) -> Option<(&str, usize)> {
     let (area, number) = id.rsplit_once('-')?;
     let named = area.len() >= 3 && area.starts_with(|first: char| first.is_ascii_uppercase());
@@ -88,7 +88,7 @@ fn split(id: &str) -> Option<(&str, usize)> {
     (named && digits).then(|| number.parse().ok().map(|number| (area, number)))?
 }
 
-/// All rows, in the order of the catalogue.
+/// All requirements, in the order of the catalogue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Catalogue {
     rows: Vec<Requirement>,
@@ -96,56 +96,56 @@ pub struct Catalogue {
     words: Vocabulary,
 }
 
-/// Why a catalogue cannot be read.
+/// Error returned when a catalogue cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CatalogueError {
     /// The text is not a catalogue.
     #[error("the catalogue cannot be read: {0}")]
     Unreadable(String),
-    /// An id has not the form of a row's id.
+    /// An id does not have the form of a requirement id.
     #[error(
-        "`{0}` is not the id of a row: expected an area, a dash and at least two digits, such as COL-23"
+        "`{0}` is not the id of a requirement: expected an area, a dash and at least two digits, such as COL-23"
     )]
     IdInvalid(String),
-    /// Two rows have the same id.
-    #[error("the catalogue has two rows {0}")]
+    /// Two requirements have the same id.
+    #[error("the catalogue has two requirements {0}")]
     IdRepeated(String),
-    /// A row names what does not exist: a word of its condition, a kind, a helper, a shared object,
-    /// an area.
+    /// A requirement contains an unknown name: a term of its condition, a kind, a helper, a shared
+    /// object, or an area.
     #[error(
-        "line {line} of the catalogue: row {row} says `{word}`, which means nothing; possible here: {known}"
+        "line {line} of the catalogue: requirement {row} contains `{word}`, which is unknown; allowed here: {known}"
     )]
     Word {
-        /// The row.
+        /// The requirement.
         row: String,
         /// The line of its id, counted from 1.
         line: usize,
-        /// The word.
+        /// The unknown name.
         word: String,
-        /// What would be possible.
+        /// The allowed names.
         known: String,
     },
 }
 
-/// The catalogue of this version, read once.
+/// The catalogue of this version, parsed once.
 static BUILT_IN: LazyLock<Result<Catalogue, CatalogueError>> =
     LazyLock::new(|| Catalogue::parse(include_str!("../catalogue.toml")));
 
 impl Catalogue {
-    /// The catalogue of this version of the interface.
+    /// Returns the catalogue of this version of the specification.
     ///
     /// # Errors
-    /// None in a released crate: its tests read the built-in text.
+    /// Never returns an error in a released crate, because its tests read the built-in text.
     pub fn built_in() -> Result<&'static Self, CatalogueError> {
         BUILT_IN.as_ref().map_err(Clone::clone)
     }
 
-    /// Reads a catalogue from the text of a `catalogue.toml`.
+    /// Parses a catalogue from the text of a `catalogue.toml`.
     ///
     /// # Errors
-    /// The text is not a catalogue, an id has a wrong form, two rows have the same id, or a row
-    /// names what does not exist.
+    /// Returns an error if the text is not a catalogue or an id has the wrong form. The same is
+    /// true if two requirements have the same id, or a requirement contains an unknown name.
     pub fn parse(text: &str) -> Result<Self, CatalogueError> {
         let written = toml::from_str::<CatalogueFile>(text)
             .map_err(|error| CatalogueError::Unreadable(error.to_string()))?;
@@ -159,40 +159,40 @@ impl Catalogue {
         Ok(Self { rows, by_id, words })
     }
 
-    /// Every row, in the order of the catalogue.
+    /// Returns all requirements, in the order of the catalogue.
     #[must_use]
     pub fn requirements(&self) -> &[Requirement] {
         &self.rows
     }
 
-    /// The row with this id.
+    /// Returns the requirement with this id.
     #[must_use]
     pub fn requirement(&self, id: &str) -> Option<&Requirement> {
         self.rows.get(*self.by_id.get(id)?)
     }
 
-    /// A condition in the words of the catalogue.
+    /// Parses a condition with the terms of the catalogue.
     ///
     /// # Errors
-    /// A word of it means nothing.
+    /// Returns an error if a term is unknown.
     pub fn condition(&self, text: &str) -> Result<Condition, UnknownWordError> {
         self.words.condition(text)
     }
 
-    /// The kinds of records, containers before what they contain.
+    /// Returns the kinds of records, containers before their contents.
     #[must_use]
     pub fn kinds(&self) -> &[CatalogueKindEntry] {
         &self.words.kinds
     }
 
-    /// The words that a declaration may list as behaviours.
+    /// Returns the behaviours that a declaration may list.
     #[must_use]
     pub fn behaviours(&self) -> &[Behaviour] {
         &self.words.behaviours
     }
 
-    /// A short digest of the built-in text: results that were measured with another catalogue are
-    /// not shown.
+    /// Returns a short digest of the built-in text. Results that were measured with another
+    /// catalogue are not shown.
     #[must_use]
     pub fn hash() -> String {
         let fold =
@@ -203,13 +203,13 @@ impl Catalogue {
         format!("{digest:016x}")
     }
 
-    /// How many rows have this level.
+    /// Returns the number of requirements with this level.
     #[must_use]
     pub fn count(&self, level: Level) -> usize {
         self.rows.iter().filter(|row| row.level == level).count()
     }
 
-    /// Every area with its number of rows, in the order of the catalogue.
+    /// Returns every area with its number of requirements, in the order of the catalogue.
     #[must_use]
     pub fn areas(&self) -> Vec<(&str, usize)> {
         let mut areas: Vec<(&str, usize)> = Vec::new();

@@ -1,4 +1,4 @@
-//! One row of the catalogue, and what it states: a field, a link, or a rule.
+//! A requirement of the catalogue, and its subject: a field, a link, or a rule.
 
 use serde::Deserialize;
 
@@ -6,32 +6,31 @@ use super::condition::{Condition, ConditionTerm};
 use super::types::CatalogueType;
 use super::{Level, split};
 
-/// One requirement.
+/// A requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
-    /// Stable name such as `COL-23`; never renumbered, never reused.
+    /// The stable id, such as `COL-23`. It is never renumbered and never reused.
     pub id: String,
-    /// How binding the row is.
+    /// How binding the requirement is.
     pub level: Level,
-    /// Where in the interface the row belongs.
+    /// The section of the specification to which it belongs.
     pub section: String,
-    /// The requirement itself.
+    /// The statement: what the server must do.
     pub statement: String,
-    /// What switches the row on: names of capabilities joined by `not`, `and`, `or`; `always` or
-    /// `never`.
+    /// When the requirement applies: terms joined by `not`, `and`, `or`, or `always`, or `never`.
     pub condition: String,
-    /// How the row is seen from outside over HTTP.
+    /// How the requirement is observed from outside, over HTTP.
     pub observed: String,
-    /// What the reference server does, chiefly where the interface leaves a choice.
+    /// What the reference server does, mainly where the specification leaves a choice.
     pub reference: String,
-    /// The checks of the suite that prove the row.
+    /// The checks of the suite that prove the requirement.
     pub checks: Vec<String>,
-    /// The condition as the suite asks it.
+    /// The parsed condition.
     pub applies_if: Condition,
     pub(super) states: RequirementSubject,
 }
 
-/// What a row states.
+/// The subject of a requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RequirementSubject {
     Field(CatalogueField),
@@ -40,20 +39,20 @@ pub(super) enum RequirementSubject {
 }
 
 impl Requirement {
-    /// The area of the row: its id without the number (`COL` of `COL-23`, `RES-person` of
-    /// `RES-person-01`).
+    /// Returns the area of the requirement: its id without the number (`COL` of `COL-23`,
+    /// `RES-person` of `RES-person-01`).
     #[must_use]
     pub fn area(&self) -> &str {
         split(&self.id).map_or("", |(area, _)| area)
     }
 
-    /// The number of the row within its area, counted from 1.
+    /// Returns the number of the requirement within its area, counted from 1.
     #[must_use]
     pub fn number(&self) -> usize {
         split(&self.id).map_or(0, |(_, number)| number)
     }
 
-    /// The field that the row states.
+    /// Returns the field that the requirement describes.
     #[must_use]
     pub const fn field(&self) -> Option<&CatalogueField> {
         if let RequirementSubject::Field(field) = &self.states {
@@ -69,7 +68,7 @@ impl Requirement {
         matches!(&self.applies_if, Condition::Is(word) if matches!(&word.term, ConditionTerm::Field { .. } | ConditionTerm::Link { .. }))
     }
 
-    /// The link that the row states.
+    /// Returns the link that the requirement describes.
     #[must_use]
     pub const fn link(&self) -> Option<&CatalogueLink> {
         if let RequirementSubject::Link(link) = &self.states {
@@ -83,24 +82,24 @@ impl Requirement {
 /// A field of a resource or shared object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CatalogueField {
-    /// The resource or shared object that has it; `entry_point`; `*` for every resource.
+    /// The resource or shared object that contains it, `entry_point`, or `*` for every resource.
     pub owner: String,
-    /// Its path in the owner, such as `share_options[].network_a_share.title`; `[]` after an array
-    /// of objects.
+    /// Its path in the owner, such as `share_options[].network_a_share.title`. `[]` follows the
+    /// name of an array of objects.
     pub path: String,
     /// Its type.
     pub kind: CatalogueType,
     /// The listed values of an enum or flexenum.
     pub values: Vec<String>,
-    /// The server keeps it.
+    /// Whether the server sets it.
     pub computed: bool,
-    /// A create of the interface cannot do without it.
+    /// Whether the specification requires it in a create.
     pub required: bool,
     /// How it is observed.
     pub way: ObservationMethod,
-    /// The shared object, or the object in one, whose members it has.
+    /// The shared object, or the object in one, that defines its members.
     pub like: Option<String>,
-    /// Members of that object which it has not.
+    /// The members of that object that it does not have.
     pub without: Vec<String>,
 }
 
@@ -111,18 +110,18 @@ pub struct CatalogueLink {
     pub owner: String,
     /// Its name without prefix.
     pub name: String,
-    /// The kind that it leads to.
+    /// The kind of its target.
     pub target: Option<String>,
-    /// It leads to a collection of that kind.
+    /// Whether its target is a collection of that kind.
     pub many: bool,
-    /// The helper whose address it is.
+    /// The helper to which it links.
     pub helper: Option<String>,
-    /// It is sent only where its target is known.
+    /// Whether it is sent only if its target is known.
     pub optional: bool,
 }
 
 impl CatalogueLink {
-    /// Whether it leads to a person other than the record itself.
+    /// Whether its target is a person other than the record itself.
     #[must_use]
     pub fn is_to_person(&self) -> bool {
         self.target.as_deref() == Some("person") && !self.many && self.name != "self"
@@ -135,8 +134,8 @@ impl CatalogueLink {
 pub enum ObservationMethod {
     /// TC: only the type.
     Type,
-    /// CP: kept by the server.
+    /// CP: the server sets it.
     Computed,
-    /// RT, EN or FX: what was sent comes back.
+    /// RT, EN or FX: the sent value is read back.
     RoundTrip,
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub enum CatalogueType {
-    /// Text.
+    /// A string.
     String,
     /// A number without a fraction.
     Integer,
@@ -28,29 +28,29 @@ pub enum CatalogueType {
     Enum,
     /// One value of a list, or any other text.
     Flexenum,
-    /// An object with the members that other rows state.
+    /// An object with the members that other requirements describe.
     Object,
-    /// An object with keys of the client's own, and texts.
+    /// An object with keys chosen by the client, and string values.
     Map,
-    /// The address of another record, as text or as an object with `href`.
+    /// The URL of another record, as a string or as an object with `href`.
     Reference,
-    /// A record that is sent as an address and shown as a link.
+    /// A record that is sent as a URL and returned as a link.
     Link,
     /// A person inside another object.
     Person,
-    /// Texts.
+    /// A list of strings.
     Strings,
-    /// Objects.
+    /// A list of objects.
     Objects,
     /// One object or several.
     OneOrMany,
-    /// The shared object of this name.
+    /// The shared object with this name.
     Shared(String),
-    /// A list of the shared object of this name.
+    /// A list of the shared object with this name.
     SharedList(String),
 }
 
-/// Every type with a word of its own.
+/// Every type with its own name in the catalogue.
 const TYPES: &[(&str, CatalogueType)] = &[
     ("string", CatalogueType::String),
     ("integer", CatalogueType::Integer),
@@ -72,12 +72,12 @@ const TYPES: &[(&str, CatalogueType)] = &[
 ];
 
 impl CatalogueType {
-    /// The words of the types that are no shared objects.
+    /// Returns the names of the types that are not shared objects.
     pub(super) fn words<'w>() -> impl Iterator<Item = &'w str> {
         TYPES.iter().map(|(word, _)| *word)
     }
 
-    /// The shared object that a field of this type carries.
+    /// Returns the shared object that a field of this type contains.
     #[must_use]
     pub fn shared(&self) -> Option<&str> {
         if let Self::Shared(name) | Self::SharedList(name) = self {
@@ -87,7 +87,7 @@ impl CatalogueType {
         }
     }
 
-    /// The type in a statement, where its field says nothing else.
+    /// Returns the type as a statement describes it, unless its field has a label.
     pub(super) fn label(&self) -> String {
         match self {
             Self::Objects | Self::SharedList(_) => "array".to_owned(),

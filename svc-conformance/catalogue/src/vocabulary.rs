@@ -1,29 +1,30 @@
-//! What the catalogue names besides its rows: kinds, and behaviours that a declaration may list.
+//! The names in the catalogue apart from its requirements: kinds, and behaviours that a declaration
+//! may list.
 
 use serde::Deserialize;
 
-/// A kind of record.
+/// A kind of records.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CatalogueKindEntry {
-    /// Relation of one record.
+    /// The relation of one record.
     pub one: String,
-    /// Relation of its collection.
+    /// The relation of its collection.
     pub many: String,
-    /// The kind in whose collection it is created; none for the collections of the entry point.
+    /// The kind in whose collection it is created. `None` for the collections of the entry point.
     pub under: Option<String>,
-    /// The field of the container that counts it.
+    /// The field of the container that counts its records.
     pub counted: Option<String>,
-    /// The helper of the container that records it.
+    /// The helper of the container that creates its records.
     pub helper: Option<String>,
 }
 
-/// A word that a declaration may list as a behaviour.
+/// A behaviour that a declaration may list.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Behaviour {
-    /// The word.
+    /// The name of the behaviour.
     pub name: String,
-    /// What it says of a server.
+    /// What it means for a server.
     pub means: String,
 }

@@ -24,7 +24,7 @@ const manifest = { ...JSON.parse(readFileSync(join(main, "package.json"), "utf8"
 for (const one of programs) {
   const [, os, cpu, program] = /^([a-z0-9]+)-([a-z0-9]+)=(.+)$/.exec(one) ?? [];
   if (!program) {
-    console.error(`${one} is not of the form OS-CPU=PROGRAM`);
+    console.error(`${one} must have the form OS-CPU=PROGRAM`);
     process.exit(2);
   }
   const name = `svc-conformance-${os}-${cpu}`;
@@ -34,7 +34,7 @@ for (const one of programs) {
   cpSync(program, join(target, "bin", file));
   chmodSync(join(target, "bin", file), 0o755);
   documents(target);
-  const description = `The program of svc-conformance for ${os} on ${cpu}.`;
+  const description = `The svc-conformance program for ${os} on ${cpu}.`;
   write(target, { name, version, description, license: manifest.license, os: [os], cpu: [cpu], files: ["bin"] });
   manifest.optionalDependencies[name] = version;
 }

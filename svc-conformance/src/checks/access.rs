@@ -12,7 +12,7 @@ use crate::counted::may_be_of;
 use crate::fixtures::helper_address;
 use crate::kinds::{ACTIONS, kind_of};
 
-/// A key that no server has given out.
+/// A key that no server has issued.
 const WRONG: &str = "no-such-key-0000";
 
 pub(super) const CHECKS: &[Check] = &[
@@ -41,7 +41,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("aut/anonymous-helpers", [AUT_06], anonymous).needs("auth"),
 ];
 
-/// The addresses of every collection of the entry point.
+/// Returns the URLs of every collection of the entry point.
 async fn collections(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -56,11 +56,11 @@ async fn collections(
         .collect())
 }
 
-/// What is refused without the header is given with it.
+/// A request that is rejected without the header is accepted with it.
 async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let all = collections(cx, &api).await?;
-    let (_, url) = all.first().ok_or_else(|| none("no collection is listed"))?;
+    let (_, url) = all.first().ok_or_else(|| none("no collection is linked"))?;
     let answer = api.get(url).await?;
     holds(
         cx,
@@ -71,7 +71,7 @@ async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A key that is none is refused with 401 everywhere.
+/// An invalid key is rejected with 401 everywhere.
 async fn wrong(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, wrong) = (cx.api(), cx.with_key(WRONG));
     let rows = &[ids::AUT_03, ids::ERR_08];
@@ -80,14 +80,14 @@ async fn wrong(cx: &CheckContext) -> Result<(), CheckStop> {
     for url in urls {
         let answer = wrong.get(&url).await?;
         holds(cx, rows, answer.status == 401, || {
-            format!("with a key that is none: {answer}")
+            format!("with an invalid key: {answer}")
         });
         cx.observe(ids::AUT_05, true, String::new);
     }
     Ok(())
 }
 
-/// Whether a request without a key was refused as one that needs it.
+/// Whether a request without a key was rejected because it needs one.
 fn is_refused(answer: &TestResponse) -> bool {
     matches!(answer.status, 401 | 403)
 }
@@ -105,12 +105,12 @@ async fn without(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Something that can be written to, and how it was before.
+/// A record that can be written to, and its original state.
 struct AccessSubject {
     kind: CatalogueKind,
     record: Representation,
-    /// The collection below it, with what is posted there, and whether it is below a container of
-    /// its own.
+    /// The collection to post to, with its kind and the body. For a nested kind, it belongs to a
+    /// new container.
     posts: Option<(CatalogueKind, String, Value)>,
 }
 
@@ -159,7 +159,7 @@ impl AccessSubject {
         Err(none("no record can be created and read"))
     }
 
-    /// Update, create below, and delete, as somebody who may not.
+    /// Sends an update, a create in the collection, and a delete, as a caller without the right.
     async fn attack(
         &self,
         cx: &CheckContext,
@@ -182,7 +182,7 @@ impl AccessSubject {
         Ok(answers)
     }
 
-    /// Whether everything is as it was.
+    /// Whether everything is unchanged.
     async fn untouched(&self, cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckStop> {
         let answer = api.get(&self.record.self_url()?).await?;
         let again = answer.record();
@@ -191,21 +191,21 @@ impl AccessSubject {
             && again["modified_date"] == self.record["modified_date"]
             && again["origin_system"] == self.record["origin_system"];
         cx.observe(ids::AUT_08, same, || {
-            format!("after refused writes {} is {answer}", self.record.short())
+            format!("after rejected writes {} is {answer}", self.record.short())
         });
         if let Some((_, url, _)) = &self.posts {
             let answer = api.get(url).await?;
             let none = answer.status == 200 && answer.record().embedded().is_empty();
             cx.observe(ids::AUT_08, none, || {
-                format!("after a refused create: {answer}")
+                format!("after a rejected create: {answer}")
             });
         }
         Ok(())
     }
 }
 
-/// Writes with a key that is none, and without one, are refused and change nothing; with the key
-/// they are not refused.
+/// Writes with an invalid key, and without a key, are rejected and change nothing. With the key
+/// they are accepted.
 async fn refused_writes(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let declared = cx.declared();
@@ -224,7 +224,7 @@ async fn refused_writes(cx: &CheckContext) -> Result<(), CheckStop> {
     }
     if let Ok(ready) = any_helper(&api).await {
         helper_needs_key(cx, &api, &ready).await?;
-        // What anyone may call shows nothing of those who need a key.
+        // A helper that needs no key shows nothing of the helpers that do.
         let keyed = declared_helpers(cx)
             .into_iter()
             .find(|name| !declared.helps_anyone(name));
@@ -238,7 +238,7 @@ async fn refused_writes(cx: &CheckContext) -> Result<(), CheckStop> {
             cx,
             &[ids::AUT_03, ids::ERR_08],
             answer.status == 401,
-            || format!("with a key that is none: {answer}"),
+            || format!("with an invalid key: {answer}"),
         );
     }
     for answer in subject.attack(cx, &cx.anonymous()).await? {
@@ -260,8 +260,8 @@ async fn refused_writes(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A helper is refused to a key that is none, to nobody unless that is declared, and to no key that
-/// is good.
+/// A helper rejects an invalid key, and accepts valid keys. Without a key it is rejected unless
+/// anonymous access is declared.
 async fn helper_needs_key(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -273,7 +273,7 @@ async fn helper_needs_key(
         cx,
         &[ids::AUT_03, ids::ERR_08],
         answer.status == 401,
-        || format!("with a key that is none: {answer}"),
+        || format!("with an invalid key: {answer}"),
     );
     if !cx.declared().helps_anyone(ready.name) {
         let answer = cx.anonymous().post(&ready.url, &body()).await?;
@@ -297,7 +297,7 @@ async fn helper_needs_key(
     Ok(())
 }
 
-/// Creates in a collection of the entry point.
+/// Tries to create in a collection of the entry point.
 async fn top_level(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -308,7 +308,7 @@ async fn top_level(
     let wrong = cx.marked(&crate::generate::minimal_body(cx, of.one));
     let answer = cx.with_key(WRONG).post(&url, &wrong).await?;
     cx.observe(ids::AUT_03, answer.status == 401, || {
-        format!("with a key that is none: {answer}")
+        format!("with an invalid key: {answer}")
     });
     let keyless = cx.marked(&crate::generate::minimal_body(cx, of.one));
     let answer = cx.anonymous().post(&url, &keyless).await?;
@@ -318,7 +318,7 @@ async fn top_level(
     nothing_new(cx, api, &url, before, &[wrong, keyless]).await
 }
 
-/// No refused body is in a collection.
+/// No collection contains a record of a rejected body.
 async fn nothing_new(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -329,21 +329,21 @@ async fn nothing_new(
     let grown = api.has_grown_by(url, before, may_be_of(cx, bodies)).await?;
     cx.observe(ids::AUT_08, !grown, || {
         format!(
-            "{} records before refused creates, and one of theirs after them, in {url}",
+            "{} records before rejected creates, and one of the rejected records after them, in {url}",
             json!(before)
         )
     });
     Ok(())
 }
 
-/// An operation that a key lacks is refused with 403 and does nothing.
+/// An operation to which a key has no right is rejected with 403 and has no effect.
 async fn missing_right(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some((key, lacks)) = cx.run.keys.restricted.clone() else {
         return Ok(());
     };
     let (api, narrow) = (cx.api(), cx.with_key(&key));
     let Some((many, operation)) = lacks.split_once('.') else {
-        return Err(none(format!("`{lacks}` is no right")));
+        return Err(none(format!("`{lacks}` is not a right")));
     };
     if many == "helper" {
         let answer = narrow
@@ -400,13 +400,16 @@ async fn missing_right(cx: &CheckContext) -> Result<(), CheckStop> {
             );
         }
         ("delete", Some(record)) => forbidden(cx, &narrow.delete(&record.self_url()?).await?),
-        _ => return Err(none(format!("`{lacks}` is no right"))),
+        _ => return Err(none(format!("`{lacks}` is not a right"))),
     }
     if let Some(before) = before {
         let answer = api.get(&before.self_url()?).await?;
         let same = answer.status == 200 && answer["modified_date"] == before["modified_date"];
         cx.observe(ids::AUT_08, same, || {
-            format!("after a refused {operation} {} is {answer}", before.short())
+            format!(
+                "after a rejected {operation} {} is {answer}",
+                before.short()
+            )
         });
     }
     Ok(())
@@ -417,12 +420,12 @@ fn forbidden(cx: &CheckContext, answer: &TestResponse) {
         cx,
         &[ids::AUT_04, ids::ERR_09],
         answer.status == 403,
-        || format!("with a key that may not: {answer}"),
+        || format!("with a key without the right: {answer}"),
     );
     cx.observe(ids::AUT_05, true, String::new);
 }
 
-/// The address of a helper, of a container of its own.
+/// Returns the URL of a helper of a new container.
 async fn helper(cx: &CheckContext, api: &CheckClient<'_>, name: &str) -> Result<String, CheckStop> {
     if name == "person_signup" {
         return helper_address(&api.entry().await?, name);
@@ -434,7 +437,7 @@ async fn helper(cx: &CheckContext, api: &CheckClient<'_>, name: &str) -> Result<
     helper_address(&api.container(under, name, &json!({})).await?, name)
 }
 
-/// Another tenant sees nothing of this one's in any collection.
+/// Another tenant sees no record of this tenant in any collection.
 async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some(other) = cx.other() else {
         return Ok(());
@@ -443,7 +446,8 @@ async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
     let mut each = SubjectLoop::default();
     for (of, url) in collections(cx, &api).await? {
         let is_new = cx.declared().offers(of.one, "create");
-        // Where nothing can be created, what is there already belongs to one of the two as well.
+        // If nothing can be created, each existing record also belongs to only one of the two
+        // tenants.
         let record = match api.make(of.one, &json!({})).await {
             Err(stop @ CheckStop::Inconclusive(_)) if !is_new => {
                 each.took(Err(stop))?;
@@ -467,12 +471,12 @@ async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
             continue;
         }
         let members = other.members(&theirs).await?;
-        // Unless somebody wrote between the two.
+        // Unless another client wrote in between.
         let counted = total.unwrap_or_default() == u64::try_from(members.len()).unwrap_or(u64::MAX);
         let counted = counted || other.total(&theirs).await? != total;
         holds(cx, rows, counted, || {
             format!(
-                "another tenant has {} {} and counts {}",
+                "another tenant sees {} {} but counts {}",
                 members.len(),
                 of.many,
                 json!(total)
@@ -480,14 +484,14 @@ async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
         });
         let leaked = members.iter().find(|member| is_one(member, &record));
         holds(cx, rows, leaked.is_none(), || {
-            format!("another tenant's {} have {}", of.many, record.short())
+            format!("{} of another tenant contain {}", of.many, record.short())
         });
         below(cx, &api, &other, of, &record).await?;
     }
     each.end()
 }
 
-/// The collections below a record of another tenant.
+/// The collections in a record of another tenant.
 async fn below(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -518,20 +522,20 @@ async fn below(
                 .iter()
                 .any(|member| is_one(member, &made));
         holds(cx, &[ids::COL_02, ids::AUT_02], !leaked, || {
-            format!("another tenant reads {}: {answer}", kind.many)
+            format!("another tenant can read {}: {answer}", kind.many)
         });
     }
     if declared.offers(of.one, "read") {
         let answer = other.get(&record.self_url()?).await?;
         let leaked = answer.status == 200 && is_one(&answer.record(), record);
         cx.prefers(ids::AUT_02, !leaked, || {
-            format!("another tenant reads {}", record.short())
+            format!("another tenant can read {}", record.short())
         });
     }
     Ok(())
 }
 
-/// A helper may be called without a key exactly where that is declared.
+/// A helper can be called without a key exactly if that is declared.
 async fn anonymous(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, nobody) = (cx.api(), cx.anonymous());
     for one in ACTIONS.iter().chain(&["canvass"]) {

@@ -46,7 +46,8 @@ pub(super) const CHECKS: &[Check] = &[
         .needs("helper.record_donation and helper.record_donation.links"),
 ];
 
-/// A record helper: what it takes, what it answers, where that is found, and what it counts.
+/// A record helper: what it accepts, what it returns, where the record can be read, and what it
+/// counts.
 ///
 /// Requirements: HLP-11 to HLP-15.
 async fn record(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -99,7 +100,7 @@ async fn record(cx: &CheckContext) -> Result<(), CheckStop> {
         let right = is_one(&who, &who.beside(person));
         let rows: &[&str] = if one == "attendance" { own } else { links };
         holds(cx, rows, right, || {
-            format!("{} is not the person who was posted", who.short())
+            format!("{} is not the person that was sent", who.short())
         });
         api.is_listed(own, &who, "person", kind.many, &made).await?;
     }
@@ -119,7 +120,7 @@ async fn record(cx: &CheckContext) -> Result<(), CheckStop> {
                 field.computed || generate::restored(&read[name.as_str()], made.json.get(name));
             cx.observe(ids::HLP_06, same, || {
                 format!(
-                    "{name} was answered as {}, reads {}",
+                    "{name} was returned as {}, but reads {}",
                     made[name.as_str()],
                     read[name.as_str()]
                 )
@@ -156,7 +157,8 @@ async fn record(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// An attendance of a ticketed event: its tickets come back, and it has no `attended` of its own.
+/// An attendance of a ticketed event: its tickets are read back, and it has no `attended` of its
+/// own.
 async fn tickets(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let event = api.ticketed_event(&part(cx, "event", &ticketed())).await?;
@@ -185,7 +187,7 @@ async fn tickets(cx: &CheckContext) -> Result<(), CheckStop> {
     let body = with(&cx.marked(&tickets), &json!({ "person": person }));
     let mut answer = api.post(&url, &body).await?;
     if answer.status == 400 && body.get("attended").is_some() {
-        // A server may refuse what a ticketed event has not.
+        // A server may reject a field that does not apply to a ticketed event.
         answer = api.post(&url, &without(&body, &["attended"])).await?;
     }
     cx.must(
@@ -215,7 +217,7 @@ async fn tickets(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A donation leads to the attendance or the submission that it goes with.
+/// A donation links to the attendance or the submission to which it belongs.
 ///
 /// Requirements: RES-donation-22.
 async fn donation_links(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -246,7 +248,7 @@ async fn linked_donation(cx: &CheckContext, one: &str) -> Result<(), CheckStop> 
         .is_some_and(|found| found.status == 200 && is_one(&found.record(), &action));
     cx.prefers(ids::RES_DONATION_22, right, || {
         format!(
-            "the link {one} does not lead to what was sent: {}",
+            "the target of the link {one} is not what was sent: {}",
             read.short()
         )
     });

@@ -1,4 +1,4 @@
-//! What a caller without a key learns of somebody known, and what he changes there.
+//! What an anonymous caller learns about a known person, and what it can change.
 //!
 //! Requirements: HLP-04, HLP-07.
 
@@ -20,7 +20,7 @@ async fn everywhere(cx: &CheckContext) -> Result<(), CheckStop> {
         => known(cx, name))
 }
 
-/// Somebody posted without a key, under an address and with much that could be new of him.
+/// Returns a person sent without a key, with an address and many possible new values.
 fn posted(cx: &CheckContext, address: &str) -> Value {
     let mails = json!([{"address": address, "status": "subscribed"},
         {"address": format!("{}@example.net", cx.unique()), "primary": true}]);
@@ -31,8 +31,8 @@ fn posted(cx: &CheckContext, address: &str) -> Value {
     cx.marked(&part(cx, "person", &person))
 }
 
-/// A person who has unsubscribed and of whom more is known than the address: the record, the
-/// address, and what else is stored.
+/// Creates a person who has unsubscribed and of whom more than the address is stored. Returns the
+/// record, the address, and the other stored values.
 async fn stored(cx: &CheckContext) -> Result<(Representation, String, String), CheckStop> {
     let (address, secret) = (
         format!("{}@example.org", cx.unique()),
@@ -49,7 +49,8 @@ async fn stored(cx: &CheckContext) -> Result<(Representation, String, String), C
     ))
 }
 
-/// What a caller may not read, he is not shown beside an error either; the status of the call.
+/// Verifies that an error shows the caller nothing that it may not read. Returns the status of the
+/// call.
 async fn hidden(
     cx: &CheckContext,
     row: &str,
@@ -67,12 +68,12 @@ async fn hidden(
     let answer = caller.post(&ready.url, &body).await?;
     note_rest(&cx.api(), ready, &answer, &body, &person).await?;
     cx.observe(row, !answer.text().contains(secret), || {
-        format!("what is stored of somebody is shown: {answer}")
+        format!("the response contains stored data of a person: {answer}")
     });
     Ok(answer.status)
 }
 
-/// As [`hidden`], for a key that may not read people, with a helper that it may call.
+/// Same as [`hidden`], for a key that may not read people, with a helper that it may call.
 pub(super) async fn hidden_from(
     cx: &CheckContext,
     narrow: &CheckClient<'_>,
@@ -110,7 +111,8 @@ async fn known(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
             .anonymous()
             .post(&ready.url, &ready.body(cx, Some(&person)))
             .await?;
-        // An identifier that is in use may be refused (UND-24).
+        // An identifier that is in use may be rejected.
+        // Requirements: UND-24.
         if statuses.len() < 2 || !answer.is_refused() {
             let empty = answer
                 .json
@@ -123,11 +125,11 @@ async fn known(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
         statuses.push(answer.status);
     }
     cx.prefers(ids::HLP_07, statuses.first() == statuses.get(1), || {
-        format!("statuses tell who is known: {statuses:?}")
+        format!("the statuses reveal who is known: {statuses:?}")
     });
     let after = api.reread(&before).await?;
     let mut differs = different(&before.json, &after.json);
-    // What a server shows beside the interface may follow its own clock.
+    // Members that are not part of the specification may depend on the clock of the server.
     let is_sent = |name: &str| {
         cx.declared()
             .field("person", name)
@@ -150,7 +152,7 @@ async fn known(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     found(cx, &ready).await
 }
 
-/// An action that is named once more without a key does not lend its person to functions.
+/// An anonymous repetition of an action does not apply its functions to the person of the action.
 async fn lent(
     cx: &CheckContext,
     ready: &PreparedHelper,
@@ -172,14 +174,14 @@ async fn lent(
     let taggings = api.total(&tag.require_link("taggings")?).await?;
     cx.observe(ids::HLP_07, taggings == Some(0), || {
         format!(
-            "{} taggings of an action's person: {answer}",
+            "{} taggings of the person of an action: {answer}",
             json!(taggings)
         )
     });
     Ok(())
 }
 
-/// Notes for clean-up what the calls have made in a container of this run.
+/// Records for clean-up what the calls created in a container of this run.
 async fn found(cx: &CheckContext, ready: &PreparedHelper) -> Result<(), CheckStop> {
     let (api, journal) = (cx.api(), &cx.run.journal);
     let url = ready

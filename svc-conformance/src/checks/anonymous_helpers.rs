@@ -1,4 +1,4 @@
-//! Helpers that are called without a key, and helpers of what is gone.
+//! Helpers that are called without a key, and helpers of deleted containers.
 //!
 //! Requirements: HLP-07 to HLP-09, HLP-23.
 
@@ -19,7 +19,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("hlp/container-is-gone", [HLP_23], container_gone).needs("helper.*.of_removable"),
 ];
 
-/// Without a key a helper answers `{}`, and does what it does with one.
+/// Without a key, a helper returns `{}` and has the same effect as with a key.
 ///
 /// Requirements: HLP-07, HLP-08.
 async fn anonymous(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -62,7 +62,7 @@ async fn without_key(cx: &CheckContext, name: &'static str) -> Result<(), CheckS
     let found = match (&ready.container, &tag) {
         (Some(container), _) => match container.href(ready.kind.many) {
             Some(url) => api.find_in(&url, &wanted).await?,
-            // What a canvass leads to may not be listed anywhere.
+            // The target of a canvass may not be in any list.
             None => return Ok(()),
         },
         (None, Some(tag)) => tagged(&api, tag).await?,
@@ -73,14 +73,14 @@ async fn without_key(cx: &CheckContext, name: &'static str) -> Result<(), CheckS
         (None, None) => return Ok(()),
     };
     cx.must(ids::HLP_07, found.is_some(), || {
-        format!("what was posted without a key is not there: {body}")
+        format!("what was sent without a key does not exist: {body}")
     })?;
     let Some(found) = found else { return Ok(()) };
     adopt(cx, &found);
     if name == "person_signup" {
         return Ok(());
     }
-    // A ticketed event or a matched person may show `attended` otherwise.
+    // A ticketed event or a matched person may show `attended` differently.
     compare_stored(
         cx,
         &[ids::HLP_07],
@@ -89,7 +89,8 @@ async fn without_key(cx: &CheckContext, name: &'static str) -> Result<(), CheckS
     );
     if found.href("person").is_some() && name != "record_canvass" {
         let who = api.person_of(&found, "person").await?;
-        // Identifiers of a caller without a key may count for nothing (HLP-04).
+        // The server may ignore identifiers of an anonymous caller.
+        // Requirements: HLP-04.
         let shown = |name| {
             person
                 .get(name)
@@ -107,7 +108,7 @@ async fn without_key(cx: &CheckContext, name: &'static str) -> Result<(), CheckS
     Ok(())
 }
 
-/// The one person whom a fresh tag is on.
+/// Returns the only person with a new tag.
 async fn tagged(
     api: &CheckClient<'_>,
     tag: &Representation,
@@ -122,7 +123,7 @@ async fn tagged(
     }
 }
 
-/// Without a key, a helper of a container that is gone fails.
+/// Without a key, a helper of a deleted container fails.
 ///
 /// Requirements: HLP-09.
 async fn anonymous_fails(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -130,7 +131,8 @@ async fn anonymous_fails(cx: &CheckContext) -> Result<(), CheckStop> {
         => fails(cx, name))
 }
 
-/// A helper of a container that is gone; of one that cannot be removed, a body that is no object.
+/// Calls a helper of a deleted container. If the container cannot be deleted, sends a body that is
+/// not an object.
 async fn fails(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let (api, nobody) = (cx.api(), cx.anonymous());
     let of = KINDS
@@ -147,12 +149,12 @@ async fn fails(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
         .send(Method::POST, &ready.url, Some("[]".to_owned()))
         .await?;
     cx.prefers(ids::HLP_09, answer.status >= 400, || {
-        format!("a body that is no object: {answer}")
+        format!("a body that is not an object: {answer}")
     });
     Ok(())
 }
 
-/// Helpers of a container that is gone fail, and nothing is created.
+/// Helpers of a deleted container fail, and nothing is created.
 ///
 /// Requirements: HLP-23.
 async fn container_gone(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -185,7 +187,9 @@ async fn gone(
     } else {
         expected.contains(&answer.status)
     };
-    cx.prefers(row, right, || format!("the container is gone: {answer}"));
+    cx.prefers(row, right, || {
+        format!("the container was deleted: {answer}")
+    });
     if before.is_some() {
         let people = api.collection("people").await?;
         let grown = api

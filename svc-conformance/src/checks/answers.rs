@@ -1,4 +1,4 @@
-//! Answers to questions that a helper takes for its person.
+//! Answers to questions that a helper records for its person.
 //!
 //! Requirements: HAF-07 to HAF-10.
 
@@ -15,7 +15,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("res/how-many-responses", [RES_QUESTION_06], how_many).needs("answers.create"),
 ];
 
-/// A question of a sort; those of choices have three.
+/// Creates a question of a type. Questions with choices have three.
 pub(super) async fn question(
     api: &CheckClient<'_>,
     sort: &str,
@@ -30,7 +30,7 @@ pub(super) async fn question(
     api.create(kind, &api.cx.marked(&fields)).await
 }
 
-/// An answer for each element; questions by address and by identifier; keys and free text.
+/// One answer per element, with questions by URL and by identifier, with keys and free text.
 ///
 /// Requirements: HAF-07 to HAF-10.
 async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -102,24 +102,25 @@ async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
         };
         if keys.as_array().is_some_and(|keys| !keys.is_empty()) && declared("responses") {
             cx.observe(ids::HAF_09, answer["responses"] == keys, || {
-                format!("{keys} were chosen: {}", answer.short())
+                format!("the keys {keys} were sent: {}", answer.short())
             });
         }
         if let Some(value) = value.filter(|_| declared("value")) {
             cx.observe(ids::HAF_10, answer["value"] == value, || {
-                format!("{} was said: {}", json!(value), answer.short())
+                format!("the text {} was sent: {}", json!(value), answer.short())
             });
         }
         if let Some(right) = about(&api, &found, "answer", "person", &person).await? {
             cx.observe(ids::HAF_07, right, || {
-                format!("another person's: {}", answer.short())
+                format!("an answer of another person: {}", answer.short())
             });
         }
     }
     Ok(())
 }
 
-/// A key that the question does not have, two keys where one is taken, and none at all are errors.
+/// It is an error to send a key that the question does not have, two keys where one is allowed, or
+/// none.
 ///
 /// Requirements: HAF-09.
 async fn wrong_answers(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -142,7 +143,7 @@ async fn wrong_answers(cx: &CheckContext) -> Result<(), CheckStop> {
         let answer = api.post(&ready.url, &body).await?;
         note_rest(&api, &ready, &answer, &body, &person).await?;
         if sort == "Paragraph" {
-            // Nothing says that free text is needed.
+            // The specification does not require free text.
             cx.chose(
                 "an answer to a Paragraph without text",
                 answer.status.to_string(),
@@ -156,8 +157,8 @@ async fn wrong_answers(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// One response where a single choice is asked for, one or more for several: fewer or more are
-/// refused.
+/// A single choice requires exactly one response, a multiple choice at least one. Other numbers are
+/// rejected.
 ///
 /// Requirements: RES-question-06.
 async fn how_many(cx: &CheckContext) -> Result<(), CheckStop> {

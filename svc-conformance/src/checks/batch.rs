@@ -1,4 +1,4 @@
-//! Many calls of a helper in one request, where that is declared.
+//! Batches: several calls of a helper in one request, if that is declared.
 //!
 //! Requirements: BAT-01 to BAT-10, STR-09.
 
@@ -17,7 +17,7 @@ const PREFER: HeaderName = HeaderName::from_static("prefer");
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const JSON: &str = "application/json";
 const LINES: [&str; 2] = ["application/x-ndjson", "application/jsonl"];
-/// Entries of an array at most.
+/// The maximum number of entries of an array.
 const MOST: usize = 1000;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -35,7 +35,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("bat/strangers", [BAT_10], strangers).needs("batch and auth and helper.*.but_schedule"),
 ];
 
-/// A helper, and where many calls of it go.
+/// A helper, and the URL of its batches.
 struct BatchHelper {
     ready: PreparedHelper,
     url: String,
@@ -48,7 +48,8 @@ impl BatchHelper {
         Ok(Self { ready, url })
     }
 
-    /// Some of what is declared: the sign-up, whose answers show the person, before others.
+    /// Returns some of the declared helpers, first the sign-up helper, whose responses contain the
+    /// person.
     async fn some(
         cx: &CheckContext,
         api: &CheckClient<'_>,
@@ -68,12 +69,12 @@ impl BatchHelper {
             .ok_or_else(|| none("no helper that records something is declared"))
     }
 
-    /// A call that is in order, of somebody whom nobody knows.
+    /// Returns a valid call with a new person.
     fn good(&self, cx: &CheckContext) -> Value {
         self.ready.body(cx, Some(&somebody(cx)))
     }
 
-    /// Invalid calls; the last one has two errors.
+    /// Returns invalid calls. The last one has two errors.
     fn bad(&self) -> [Value; 4] {
         let part = if self.ready.name == "record_canvass" {
             "canvass"
@@ -83,13 +84,13 @@ impl BatchHelper {
         [
             json!({ part: 7 }),
             json!(7),
-            json!(["no object"]),
+            json!(["not an object"]),
             json!({ part: 7, "add_tags": 7 }),
         ]
     }
 
-    /// The collection that lists the records of the helper, and its total; `None` where none is
-    /// declared.
+    /// Returns the collection with the records of the helper, and its total. `None` if no such
+    /// collection is declared.
     async fn listed(
         &self,
         api: &CheckClient<'_>,
@@ -104,7 +105,7 @@ impl BatchHelper {
         Ok(Some((url, total)))
     }
 
-    /// Holds a row if no entry of the refused batches was recorded.
+    /// Verifies a requirement: no entry of the rejected batches was recorded.
     async fn nothing_done(
         &self,
         api: &CheckClient<'_>,
@@ -125,7 +126,7 @@ impl BatchHelper {
             .has_grown_by(&url, before, may_be_of(api.cx, &records))
             .await?;
         api.cx.observe(row, !is_done, || {
-            format!("an entry of a batch that was refused is in {url}")
+            format!("an entry of a rejected batch is in {url}")
         });
         Ok(())
     }
@@ -135,7 +136,7 @@ impl BatchHelper {
             .await
     }
 
-    /// Sends entries as an array, and looks at the form of the answer.
+    /// Sends entries as an array, and checks the structure of the response.
     async fn send(
         &self,
         api: &CheckClient<'_>,
@@ -163,7 +164,7 @@ impl BatchHelper {
         Ok(results)
     }
 
-    /// Notes for clean-up what an entry made.
+    /// Records for clean-up what an entry created.
     async fn adopt(
         &self,
         api: &CheckClient<'_>,
@@ -190,12 +191,12 @@ impl BatchHelper {
     }
 }
 
-/// What became of an entry.
+/// The result of an entry.
 #[derive(Debug, Clone, PartialEq)]
 struct BatchResult(Value);
 
 impl BatchResult {
-    /// A member of it; `null` where it has none.
+    /// Returns a member of it, or `null` if there is none.
     fn told(&self, name: &str) -> &Value {
         self.0.get(name).unwrap_or(&Value::Null)
     }
@@ -212,15 +213,14 @@ impl BatchResult {
         self.told("href").as_str()
     }
 
-    /// The same as is told of it, without its place.
+    /// Whether the result equals the response to a single call, apart from its position.
     fn is_as(&self, single: &TestResponse) -> bool {
         self.status() == u64::from(single.status)
             && (single.is_success() || *self.told("body") == single.json)
     }
 }
 
-/// Whether there is a result for each entry, in their order, and totals that say how many there
-/// are.
+/// Whether there is a result for each entry in the same order, and totals that equal their number.
 fn is_whole(
     cx: &CheckContext,
     row: &str,
@@ -251,7 +251,7 @@ fn is_whole(
     ] {
         let told = &totals[name];
         cx.observe(row, told.as_u64() == u64::try_from(number).ok(), || {
-            format!("`{name}` is {told}, and should be {number}: {answer}")
+            format!("`{name}` is {told} but must be {number}: {answer}")
         });
     }
     Ok(())
@@ -262,7 +262,7 @@ async fn entries(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(many in BatchHelper::some(cx, &api, cx.cases(2, 8, 8)).await? => told(cx, &api, many))
 }
 
-/// Entries in order between those that are not, and each of the latter as a single call.
+/// Sends valid entries between invalid ones, and each of the invalid ones as a single call.
 async fn told(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -291,16 +291,16 @@ async fn told(
         let is_good = single.is_success();
         let as_single = entry.is_as(single);
         cx.observe(ids::BAT_01, as_single, || {
-            format!("{body} in a batch: {}, and alone {single}", entry.0)
+            format!("{body} in a batch: {}, as a single call {single}", entry.0)
         });
         if !is_good {
             cx.observe(ids::BAT_02, entry.href().is_none(), || {
-                format!("what failed has an href: {}", entry.0)
+                format!("a failed entry has an href: {}", entry.0)
             });
             continue;
         }
         cx.observe(ids::BAT_04, entry.is_success(), || {
-            format!("among entries that are refused: {}", entry.0)
+            format!("among rejected entries: {}", entry.0)
         });
         let shown = Representation::new(
             many.url.clone(),
@@ -309,7 +309,7 @@ async fn told(
         );
         let has_own = entry.href().is_some() && shown.link("self").as_deref() == entry.href();
         cx.observe(ids::BAT_02, has_own, || {
-            format!("`href` is not where the record is: {}", entry.0)
+            format!("`href` is not the URL of the record: {}", entry.0)
         });
         if let Some(href) = entry
             .href()
@@ -323,7 +323,7 @@ async fn told(
             let is_sent = !cx.declared().has_identifiers()
                 || markers(body).iter().any(|it| read.record().carries(it));
             cx.observe(ids::BAT_02, !is_there || is_sent, || {
-                format!("{read} is not what was sent at this place: {body}")
+                format!("{read} is not what the entry at this position sent: {body}")
             });
         }
     }
@@ -340,7 +340,7 @@ async fn told(
     Ok(())
 }
 
-/// The identifiers in the body of a call, of its action or its person.
+/// Returns the identifiers in the body of a call, of its action or its person.
 fn markers(body: &Value) -> Vec<String> {
     let parts = [body, &body["person"], &body["canvass"]];
     let lists = parts
@@ -353,12 +353,12 @@ fn markers(body: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The same people again and again, each of them new.
+/// The same new people several times in one batch.
 async fn order(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let many = BatchHelper::of(&api, "person_signup").await?;
     let people: Vec<Value> = (0..cx.cases(3, 8, 20)).map(|_| many.good(cx)).collect();
-    // Each at once, and then all of them again.
+    // Every person once, and then all of them again.
     let entries: Vec<Value> = people
         .iter()
         .flat_map(|one| [one.clone(), one.clone()])
@@ -376,8 +376,8 @@ async fn order(cx: &CheckContext) -> Result<(), CheckStop> {
     by_address(cx, &api, &many).await
 }
 
-/// Two entries of one new person that share the e-mail address and no identifier, if two such
-/// single calls are one person.
+/// Two entries with one new person that share the e-mail address but no identifier, if two such
+/// single calls create one person.
 async fn by_address(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -406,12 +406,14 @@ async fn by_address(
     let hrefs: Vec<Option<&str>> = results.iter().map(BatchResult::href).collect();
     let is_one = hrefs.iter().all(Option::is_some) && hrefs.first() == hrefs.last();
     cx.observe(ids::BAT_03, is_one, || {
-        format!("two entries with one new address are {hrefs:?}, single calls are one person")
+        format!(
+            "two entries with one new address created {hrefs:?}, but single calls create one person"
+        )
     });
     Ok(())
 }
 
-/// Bodies that are not a batch, although their entries are valid: no entry is done.
+/// Bodies that are not a batch, although their entries are valid: no entry is executed.
 async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let many = BatchHelper::one(cx, &api).await?;
@@ -429,7 +431,7 @@ async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
     ] {
         let answer = api.send(Method::POST, &many.url, Some(body)).await?;
         cx.observe(ids::BAT_05, statuses.contains(&answer.status), || {
-            format!("a body that is no batch: {answer}")
+            format!("a body that is not a batch: {answer}")
         });
     }
     let csv = api
@@ -441,8 +443,8 @@ async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
     many.nothing_done(&api, ids::BAT_05, listed, &good).await
 }
 
-/// A batch that comes again, with more behind, and with others in the place of those that were
-/// done.
+/// Repeats a batch, with more entries at the end, and with other entries in the positions of
+/// executed ones.
 async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let many = BatchHelper::one(cx, &api).await?;
@@ -454,27 +456,27 @@ async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
     let whole = many.send(&api, ids::BAT_06, &entries, &key).await?;
     let is_same = whole.get(..2) == Some(&first[..]);
     cx.observe(ids::BAT_06, is_same, || {
-        format!("the first two of a batch that comes again: {first:?}, and then {whole:?}")
+        format!("the first two entries of a repeated batch: {first:?}, and then {whole:?}")
     });
     let is_new = whole
         .last()
         .is_some_and(|last| last.is_success() && first.iter().all(|one| one.href() != last.href()));
     cx.observe(ids::BAT_06, is_new, || {
-        format!("the entry behind those that were done: {:?}", whole.last())
+        format!("the entry after the executed ones: {:?}", whole.last())
     });
     let others = [begun, rest].concat().into_iter().rev().collect::<Vec<_>>();
     let other = many.send(&api, ids::BAT_06, &others, &key).await?;
     let is_told = other.first().is_some_and(|entry| entry.status() == 422);
     cx.observe(ids::BAT_06, is_told, || {
         format!(
-            "another entry in the place of one that was done: {:?}",
+            "another entry in the position of an executed one: {:?}",
             other.first()
         )
     });
     Ok(())
 }
 
-/// Lines in order and lines that are not, in both types.
+/// Valid and invalid lines, with both media types.
 async fn lines(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let many = BatchHelper::one(cx, &api).await?;
@@ -499,7 +501,7 @@ async fn lines(cx: &CheckContext) -> Result<(), CheckStop> {
             .trim()
             .eq_ignore_ascii_case(media);
         cx.observe(ids::BAT_08, is_same, || {
-            format!("Content-Type {told:?} of the answer to {media}")
+            format!("Content-Type {told:?} of the response to {media}")
         });
         let text = answer.text();
         let read = text
@@ -520,13 +522,16 @@ async fn lines(cx: &CheckContext) -> Result<(), CheckStop> {
         }
         let is_single = results.get(1).is_some_and(|entry| entry.is_as(&single));
         cx.observe(ids::BAT_08, is_single, || {
-            format!("{bad} as a line: {:?}, and alone {single}", results.get(1))
+            format!(
+                "{bad} as a line: {:?}, as a single call {single}",
+                results.get(1)
+            )
         });
     }
     Ok(())
 }
 
-/// No more than a client wants to know.
+/// A client can ask for a short response.
 async fn short(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let many = BatchHelper::one(cx, &api).await?;
@@ -563,12 +568,12 @@ async fn short(cx: &CheckContext) -> Result<(), CheckStop> {
         format!("with `Prefer: return=minimal`: {}", good.0)
     });
     cx.observe(ids::BAT_09, bad.told("body").is_object(), || {
-        format!("what failed has no body: {}", bad.0)
+        format!("a failed entry has no body: {}", bad.0)
     });
     Ok(())
 }
 
-/// An entry with an unknown member between others, with and without the preference for strict
+/// Sends an entry with an unknown member between others, with and without the preference for strict
 /// handling.
 async fn strict(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
@@ -626,7 +631,7 @@ async fn spoiled(
     many.nothing_done(api, ids::STR_09, listed, &alone).await
 }
 
-/// Who may not call the helper, and who may call none of this tenant.
+/// Callers that may not call the helper, and callers that may call no helper of this tenant.
 async fn strangers(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, nobody, wrong) = (cx.api(), cx.anonymous(), cx.with_key("no-such-key-0000"));
     for many in BatchHelper::some(cx, &api, 2).await? {
@@ -646,10 +651,7 @@ async fn strangers(cx: &CheckContext) -> Result<(), CheckStop> {
             sent.push(many.good(cx));
             sent.last().cloned().unwrap_or_default()
         };
-        for (who, what) in [
-            (&nobody, "without a key"),
-            (&wrong, "with a key that is none"),
-        ] {
+        for (who, what) in [(&nobody, "without a key"), (&wrong, "with an invalid key")] {
             for media in [JSON, LINES[0]] {
                 let body = if media == JSON {
                     format!("[{}]", good())
@@ -667,7 +669,7 @@ async fn strangers(cx: &CheckContext) -> Result<(), CheckStop> {
                 .post_as(JSON, &many.url, format!("[{}]", good()), &[])
                 .await?;
             cx.observe(ids::BAT_10, answer.status == 403, || {
-                format!("a batch with a key that may not call the helper: {answer}")
+                format!("a batch with a key without the right to the helper: {answer}")
             });
         }
         if let Some(other) = cx.other().filter(|_| many.ready.container.is_some()) {

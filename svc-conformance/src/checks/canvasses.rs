@@ -1,4 +1,4 @@
-//! Canvasses, which only their helper records.
+//! Canvasses, which only their helper creates.
 //!
 //! Requirements: HLP-16 to HLP-18, RES-canvass-06 to RES-canvass-12, RES-person-48.
 
@@ -9,7 +9,7 @@ use super::prelude::*;
 use crate::counted::may_be_of;
 use crate::generate;
 
-/// The rows that a recorded canvass shows.
+/// The requirements that a recorded canvass shows.
 #[rustfmt::skip]
 const RECORDED: &[&str] = &[
     ids::HLP_06, ids::HLP_16, ids::HLP_17, ids::RES_CANVASS_06, ids::RES_CANVASS_12, ids::RES_PERSON_48, ids::COL_23,
@@ -38,7 +38,7 @@ pub(super) const CHECKS: &[Check] = &[
         .needs("helper.record_canvass and people.delete"),
 ];
 
-/// The person who has the helper.
+/// Returns the person who has the helper.
 fn target(ready: &PreparedHelper) -> Result<&Representation, CheckStop> {
     ready
         .container
@@ -46,13 +46,13 @@ fn target(ready: &PreparedHelper) -> Result<&Representation, CheckStop> {
         .ok_or_else(|| none("no person has the helper"))
 }
 
-/// A canvass with its fields and its links.
+/// A canvass with its fields and links.
 async fn canvass(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let person = api
         .container("person", "record_canvass", &json!({}))
         .await?;
-    // Where the helper's address is a fixture, the link is the suite's own.
+    // If the URL of the helper is a fixture, the suite added the link.
     if cx.run.helper_fixture_at(&person.url).is_none() {
         let named = ["record_canvass_helper", "record_canvas_helper"]
             .iter()
@@ -94,7 +94,7 @@ async fn canvass(cx: &CheckContext) -> Result<(), CheckStop> {
         let listed = target
             .href("canvasses")
             .filter(|_| cx.declared().lists_below("person", "canvasses"));
-        // A person who was there before may have other canvasses.
+        // A person that existed before may have other canvasses.
         let is_new = cx.declared().makes_alone("person");
         if let Some(url) = listed.filter(|_| is_new && !code.is_empty())
             && let Some(member) = api.find_in(&url, &made).await?
@@ -105,7 +105,7 @@ async fn canvass(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// `target` leads to the person in the path, `answers` and `taggings` to collections.
+/// `target` links to the person in the path, `answers` and `taggings` link to collections.
 async fn links(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -139,7 +139,7 @@ async fn links(
         }) {
             let answer = api.get(&href.unwrap_or_default()).await?;
             cx.observe(ids::RES_CANVASS_12, is_page(&answer), || {
-                format!("{name} is no collection: {answer}")
+                format!("{name} is not a collection: {answer}")
             });
         }
     }
@@ -171,7 +171,7 @@ async fn canvasser(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Chosen keys and free text come back, in the canvass itself or as its answer.
+/// Chosen keys and free text are read back, in the canvass or as its answer.
 async fn answers(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(sort in ["MultiChoice", "Paragraph"] => answer(cx, sort))
 }
@@ -274,7 +274,7 @@ async fn answer(cx: &CheckContext, sort: &str) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// The question of a response that a canvass shows: an address, an identifier, or a link.
+/// Returns the question of a response in a canvass: a URL, an identifier, or a link.
 ///
 /// Requirements: RES-canvass-09.
 async fn asked(
@@ -301,7 +301,7 @@ async fn asked(
     Ok(())
 }
 
-/// Without the object that holds them, the fields of a canvass would be lost in silence.
+/// Without the object that contains them, the fields of a canvass would be lost without an error.
 ///
 /// Requirements: HLP-16.
 async fn bare(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -311,7 +311,7 @@ async fn bare(cx: &CheckContext) -> Result<(), CheckStop> {
         .post(&ready.url, &cx.marked(&own_fields(cx, "canvass")))
         .await?;
     if let (true, Some(own)) = (answer.is_created(), answer.record().link("self")) {
-        // It may have lost its marker, too.
+        // It may also have lost its marker.
         cx.run.journal.created_at(own, None, 0);
     }
     cx.observe(ids::HLP_16, answer.is_refused(), || {
@@ -320,7 +320,7 @@ async fn bare(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A person in the body is nobody new.
+/// A person in the body is not created.
 ///
 /// Requirements: HLP-18.
 async fn no_person(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -357,7 +357,7 @@ async fn nobody(cx: &CheckContext) -> Result<(), CheckStop> {
     api.remove(target(&ready)?).await?;
     let answer = api.post(&ready.url, &ready.body(cx, None)).await?;
     cx.observe(ids::HLP_17, matches!(answer.status, 400 | 404), || {
-        format!("the person is gone: {answer}")
+        format!("the person was deleted: {answer}")
     });
     Ok(())
 }

@@ -8,10 +8,10 @@ use super::prelude::*;
 use crate::address;
 use crate::values::instant;
 
-/// What every page of the feed shows.
+/// The requirements that every page of the feed shows.
 const PAGES: &[&str] = &[ids::SYN_01, ids::SYN_03, ids::SYN_05];
 
-/// What changes show that are made one after the other.
+/// The requirements that a sequence of changes shows.
 #[rustfmt::skip]
 const TOLD: &[&str] = &[ids::SYN_01, ids::SYN_02, ids::SYN_03, ids::SYN_04, ids::SYN_05];
 
@@ -28,10 +28,10 @@ pub(super) const CHECKS: &[Check] = &[
         .needs("changes and auth.multi_key and *.create and *.read"),
 ];
 
-/// The most pages that are followed: others may write, too.
+/// The maximum number of pages that are followed, because other clients may also write.
 const MOST: usize = 200;
 
-/// The feed is linked exactly where it is declared.
+/// The feed is linked exactly if it is declared.
 async fn link(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
@@ -41,7 +41,7 @@ async fn link(cx: &CheckContext) -> Result<(), CheckStop> {
     );
     cx.observe(ids::SYN_01, link.is_some() == declared, || {
         format!(
-            "changes are {}declared, the link is {}",
+            "changes are {}declared, but the link is {}",
             if declared { "" } else { "not " },
             json!(link)
         )
@@ -52,14 +52,14 @@ async fn link(cx: &CheckContext) -> Result<(), CheckStop> {
     }
 }
 
-/// Where the feed begins.
+/// Returns the start of the feed.
 async fn feed(api: &CheckClient<'_>) -> Result<String, CheckStop> {
     api.cx
         .declared()
         .extension_leads(&api.entry().await?, "changes")
 }
 
-/// A page of the feed, of a form that can be read.
+/// Reads a page of the feed and verifies its structure.
 pub(super) async fn page(api: &CheckClient<'_>, url: &str) -> Result<Representation, CheckStop> {
     let (cx, answer) = (api.cx, api.get(url).await?);
     let page = answer.record();
@@ -67,7 +67,7 @@ pub(super) async fn page(api: &CheckClient<'_>, url: &str) -> Result<Representat
     let listed = list.is_some_and(|list| page["_embedded"].get(list).is_some_and(Value::is_array));
     let formed = answer.status == 200 && listed && answer["has_more"].is_boolean();
     must(cx, PAGES, formed, || {
-        format!("no page of changes: {answer}")
+        format!("not a page of changes: {answer}")
     })?;
     let mut own = HashSet::new();
     for entry in page.embedded() {
@@ -83,7 +83,7 @@ pub(super) async fn page(api: &CheckClient<'_>, url: &str) -> Result<Representat
                 .is_some_and(|address| own.insert(address));
         cx.observe(ids::SYN_03, dated && what && is_linked, || {
             format!(
-                "no `what`, `kind`, `at`, link of the kind and `self` of its own in {}",
+                "no `what`, `kind`, `at`, link of the kind or own `self` in {}",
                 entry.short()
             )
         });
@@ -94,7 +94,7 @@ pub(super) async fn page(api: &CheckClient<'_>, url: &str) -> Result<Representat
     })?;
     cx.must(ids::SYN_05, next.is_some() == has_more, || {
         format!(
-            "has_more is {has_more}, and `next` is {next:?} in {}",
+            "has_more is {has_more}, but `next` is {next:?} in {}",
             page.short()
         )
     })?;
@@ -103,32 +103,32 @@ pub(super) async fn page(api: &CheckClient<'_>, url: &str) -> Result<Representat
         ids::SYN_05,
         size.and_then(|size| usize::try_from(size).ok())
             .is_some_and(|size| count <= size),
-        || format!("{count} entries, per_page is {}", page["per_page"]),
+        || format!("{count} entries, but per_page is {}", page["per_page"]),
     );
     Ok(page)
 }
 
-/// Behind everything that is there now.
+/// Returns the current end of the feed.
 pub(super) async fn end(api: &CheckClient<'_>) -> Result<String, CheckStop> {
     page(api, &feed(api).await?).await?.leads_to("last")
 }
 
-/// One change of one of the records that are looked at.
+/// One change of one of the watched records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ObservedEntry {
     pub(super) what: String,
-    /// The record's place among those that are looked at.
+    /// The position of the record among the watched records.
     pub(super) record: usize,
 }
 
-/// What is told behind a cursor of these records, and where it ends.
+/// Returns the entries of these records after a cursor, and the cursor at their end.
 pub(super) async fn behind(
     api: &CheckClient<'_>,
     url: &str,
     records: &[String],
 ) -> Result<(Vec<ObservedEntry>, Vec<Representation>, String), CheckStop> {
     let (cx, mut url, mut told, mut shown) = (api.cx, url.to_owned(), Vec::new(), Vec::new());
-    // Entries of kinds that cannot be read are hidden: a page of them may be empty.
+    // Entries of kinds that the caller may not read are hidden, so a page can be empty.
     let shows_all = cx
         .declared()
         .kinds()
@@ -140,7 +140,7 @@ pub(super) async fn behind(
             number == 0 || !shows_all || !page.embedded().is_empty(),
             || {
                 format!(
-                    "the page before announces more, and there is none: {}",
+                    "the previous page announces more entries, but there are none: {}",
                     page.short()
                 )
             },
@@ -161,7 +161,7 @@ pub(super) async fn behind(
         }
         let next = page.leads_to("next")?;
         cx.must(ids::SYN_05, next != url, || {
-            format!("more is there, and `next` leads to itself: {next}")
+            format!("there are more entries, but `next` links to itself: {next}")
         })?;
         url = next;
     }
@@ -176,7 +176,8 @@ impl Representation {
     }
 }
 
-/// A kind of which records can be made, read, and what else is asked for.
+/// Returns a kind whose records can be created and read, and that has the other required
+/// operations.
 pub(super) fn subject(cx: &CheckContext, operations: &[&str]) -> Result<CatalogueKind, CheckStop> {
     let declared = cx.declared();
     let wanted = [
@@ -195,8 +196,8 @@ pub(super) fn subject(cx: &CheckContext, operations: &[&str]) -> Result<Catalogu
     })
 }
 
-/// Two records are made, changed and deleted, and what is told of each step behind the cursor
-/// before it.
+/// Two records are created, changed and deleted. The feed must report each step after the previous
+/// cursor.
 async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = subject(cx, &["delete"])?;
@@ -234,10 +235,10 @@ async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
         at = step(&api, &at, &own, "deleted", place, &mut expected).await?;
     }
     leads_to_itself(&api, &start, &own).await?;
-    // Nothing of it is told again.
+    // No entry is repeated.
     let (again, ..) = behind(&api, &at, &own).await?;
     cx.observe(ids::SYN_04, again.is_empty(), || {
-        format!("behind the last cursor it is told again: {again:?}")
+        format!("after the last cursor these entries are repeated: {again:?}")
     });
     for size in ["1", "2", "100"] {
         let (whole, shown, _) = behind(
@@ -246,7 +247,7 @@ async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
             &own,
         )
         .await?;
-        // What was changed several times since may be told once.
+        // Several changes of one record may be reported once.
         let last = |all: &[ObservedEntry]| -> Vec<ObservedEntry> {
             let is_last = |place: usize, one: &ObservedEntry| {
                 all.iter()
@@ -266,24 +267,24 @@ async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
         cx.observe(
             ids::SYN_04,
             last(&whole) == last(&expected) && repeated.is_none(),
-            || format!("in pages of {size} it is told as {whole:?}; done was {expected:?}"),
+            || format!("pages of {size} contain {whole:?}, but the changes were {expected:?}"),
         );
         let dates: Vec<_> = shown
             .iter()
             .filter_map(|entry| entry["at"].as_str().and_then(instant))
             .collect();
         cx.observe(ids::SYN_04, dates.is_sorted(), || {
-            format!("later and earlier dates in turn: {dates:?}")
+            format!("the dates are not in order: {dates:?}")
         });
         let told_all = whole.len() >= last(&expected).len();
         cx.observe(ids::SYN_02, told_all, || {
-            format!("in pages of {size}: {whole:?}; done was {expected:?}")
+            format!("pages of {size}: {whole:?}, but the changes were {expected:?}")
         });
     }
     Ok(())
 }
 
-/// The link `self` of an entry leads to the entry, alone or embedded in a page.
+/// The target of the link `self` of an entry is the entry, alone or embedded in a page.
 async fn leads_to_itself(
     api: &CheckClient<'_>,
     start: &str,
@@ -307,13 +308,13 @@ async fn leads_to_itself(
             });
         api.cx
             .observe(ids::SYN_03, answer.status == 200 && is_there, || {
-                format!("`self` of {} leads to {answer}", entry.short())
+                format!("the target of `self` of {} is {answer}", entry.short())
             });
     }
     Ok(())
 }
 
-/// What is told of one step; where the next one begins.
+/// Checks the entries of one step, and returns the cursor for the next one.
 async fn step(
     api: &CheckClient<'_>,
     at: &str,
@@ -336,7 +337,7 @@ async fn step(
             .all(|more| more.record == record && more.what == "changed");
     cx.observe(ids::SYN_02, fits, || {
         format!(
-            "{} was {what}, and told is {told:?}",
+            "{} was {what}, but the entries are {told:?}",
             own.get(record).map_or("", String::as_str)
         )
     });
@@ -351,7 +352,7 @@ async fn step(
 /// The members of an entry.
 const MEMBERS: [&str; 4] = ["what", "kind", "at", "_links"];
 
-/// What is left of somebody who was deleted, and what is told of records that went with another.
+/// Checks the entries of a deleted person, and of records that were deleted with another one.
 async fn removed(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = subject(cx, &["delete"])?;
@@ -371,7 +372,7 @@ async fn removed(cx: &CheckContext) -> Result<(), CheckStop> {
     }
     let (told, shown, _) = behind(&api, &start, &own).await?;
     for (place, url) in own.iter().enumerate() {
-        // What went with another is told, too; what stayed is not.
+        // The feed reports records that were deleted together with another one, and no others.
         let is_gone = gone.contains(url) || api.get(url).await?.status == 404;
         let last = told
             .iter()
@@ -383,7 +384,7 @@ async fn removed(cx: &CheckContext) -> Result<(), CheckStop> {
             (last == Some("deleted")) == is_gone,
             || {
                 format!(
-                    "{url} is {}there; told last is {}",
+                    "{url} is {}there, but its last entry is {}",
                     if is_gone { "not " } else { "" },
                     json!(last)
                 )
@@ -416,7 +417,7 @@ async fn removed(cx: &CheckContext) -> Result<(), CheckStop> {
             });
         cx.observe(ids::SYN_10, more.is_empty() && links == 1 && bare, || {
             format!(
-                "more than an address is told of a deleted record: {}",
+                "an entry of a deleted record contains more than its URL: {}",
                 entry.short()
             )
         });
@@ -424,7 +425,7 @@ async fn removed(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Somebody in a group that can be deleted: the group and the membership.
+/// Adds a new person to a group that can be deleted, and returns the group and the membership.
 async fn membership(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -447,7 +448,7 @@ async fn membership(
     Ok(None)
 }
 
-/// A cursor that is none.
+/// An invalid cursor.
 async fn cursor(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (url, last) = (feed(&api).await?, end(&api).await?);
@@ -475,13 +476,13 @@ async fn cursor(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Whom the feed tells nothing, and whom not everything.
+/// Callers that may read nothing of the feed, or not everything.
 async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (url, start) = (feed(&api).await?, end(&api).await?);
     for (who, nobody) in [
         ("without a key", cx.anonymous()),
-        ("with a key that is none", cx.with_key("no-such-key-0000")),
+        ("with an invalid key", cx.with_key("no-such-key-0000")),
     ] {
         let answer = nobody.get(&url).await?;
         let refused = answer.status == 401 || (answer.status == 403 && who == "without a key");
@@ -505,7 +506,7 @@ async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
             if let Some(record) = entry.href(&kind).filter(|_| kinds.insert(kind.clone())) {
                 let answer = narrow.get(&record).await?;
                 cx.observe(ids::SYN_06, !matches!(answer.status, 401 | 403), || {
-                    format!("a key is told of a {kind} that it may not read: {answer}")
+                    format!("a key receives an entry of a {kind} that it may not read: {answer}")
                 });
             }
         }
@@ -517,7 +518,7 @@ async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
     Err(none(format!("more than {MOST} pages of changes")))
 }
 
-/// Another tenant is told nothing of this one, and its cursors lead nowhere here.
+/// Another tenant receives no entries of this one, and its cursors are invalid here.
 async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some(other) = cx.other() else {
         return Ok(());
@@ -531,11 +532,11 @@ async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
         .self_url()?;
     let (told, ..) = behind(&api, &own, std::slice::from_ref(&made)).await?;
     cx.observe(ids::SYN_09, !told.is_empty(), || {
-        format!("its own tenant is not told of {made}")
+        format!("its own tenant does not receive {made}")
     });
     let (leaked, ..) = behind(&other, &theirs, std::slice::from_ref(&made)).await?;
     cx.observe(ids::SYN_09, leaked.is_empty(), || {
-        format!("another tenant is told of {made}")
+        format!("another tenant receives {made}")
     });
     for (who, cursor) in [(&other, end(&api).await?), (&api, theirs)] {
         let answer = who.get(&cursor).await?;

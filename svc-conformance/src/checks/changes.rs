@@ -1,4 +1,4 @@
-//! Changes of records: of some fields, to nothing, of arrays.
+//! Changes of records: of some fields, to null, and of arrays.
 //!
 //! Requirements: CRU-15 to CRU-19, CAP-06, ERR-15.
 
@@ -14,7 +14,7 @@ use crate::fields::{self, ValueShape};
 use crate::generate::{self, BodyVariant};
 use crate::values::{instant, is_unset};
 
-/// The rows of changes to a kind.
+/// The requirements for changes of a kind.
 #[rustfmt::skip]
 pub(super) const ROWS: &[&str] = &[
     ids::CRU_04, ids::CRU_08, ids::CRU_11, ids::CRU_15, ids::CRU_16, ids::CRU_17, ids::CRU_18, ids::CRU_19, ids::CAP_06,
@@ -23,7 +23,7 @@ pub(super) const ROWS: &[&str] = &[
     "field:event.total_tickets", "field:event.total_amount", "field:advocacy_campaign.total_outreaches",
 ];
 
-/// A change of some fields changes those alone; what the server keeps cannot be set.
+/// A change of some fields changes only those. Fields that the server sets cannot be changed.
 ///
 /// Requirements: CRU-15, CRU-16, CRU-19, CAP-06.
 pub(super) async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -42,7 +42,7 @@ pub(super) async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
         if sent.as_object().is_none_or(Map::is_empty) {
             continue;
         }
-        // With whole seconds only a change after the next second shows.
+        // If dates have whole seconds, only a change after the next second is visible.
         let waits = whole_seconds(&before) && times < 2;
         if waits {
             cx.run.target.wait(Duration::from_millis(1100)).await;
@@ -58,7 +58,7 @@ pub(super) async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
     kept(cx, &api, one, &before).await
 }
 
-/// Takes out what a rule between fields could forbid beside the stored record.
+/// Removes what a rule between fields could forbid together with the stored record.
 fn independent(one: &str, sent: &mut Value) {
     let dependent: &[&str] = match one {
         "person" => &["gender", "gender_identity"],
@@ -79,7 +79,7 @@ fn independent(one: &str, sent: &mut Value) {
     }
 }
 
-/// The answer to a change is the full updated resource.
+/// The response to a change is the full updated resource.
 ///
 /// Requirements: ERR-15, CRU-04, CRU-08, CRU-11.
 fn full(cx: &CheckContext, one: &str, answered: &Representation, after: &Representation) {
@@ -93,7 +93,7 @@ fn full(cx: &CheckContext, one: &str, answered: &Representation, after: &Represe
         let same = generate::restored(&after[name], answered.json.get(name));
         let found = || {
             format!(
-                "the answer to a change has {name} {}, a read gives {}",
+                "the response to a change has {name} {}, but a read returns {}",
                 answered[name], after[name]
             )
         };
@@ -145,7 +145,7 @@ fn changed(
     }
 }
 
-/// The date of the last change goes on, that of the creation stays.
+/// The date of the last change increases. The date of the creation stays the same.
 ///
 /// Requirements: CRU-19, TYP-15, TYP-16.
 fn dated(cx: &CheckContext, before: &Representation, after: &Representation, may_be_equal: bool) {
@@ -166,7 +166,7 @@ fn dated(cx: &CheckContext, before: &Representation, after: &Representation, may
     }
 }
 
-/// Values sent for what the server keeps change nothing.
+/// Values sent for fields that the server sets have no effect.
 async fn kept(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -225,14 +225,14 @@ async fn kept(
     let taken = modified.is_some() && modified == instant("2001-02-03T04:05:06Z");
     cx.observe(ids::TYP_16, !taken, || {
         format!(
-            "a client's modified_date was taken over: {}",
+            "the server stored the modified_date of a client: {}",
             after["modified_date"]
         )
     });
     Ok(())
 }
 
-/// Each field is emptied by `null`, and the others stay.
+/// Each field is cleared by `null`, and the others stay the same.
 ///
 /// Requirements: CRU-17.
 pub(super) async fn nothing(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -247,16 +247,16 @@ pub(super) async fn nothing(cx: &CheckContext) -> Result<(), CheckStop> {
         .flatten()
         .filter(|(_, field)| field.writable && !field.computed && !field.required && field.readable)
         .map(|(name, _)| name)
-        // What another field of the record needs, or what is no field of the record.
+        // Excludes fields that another field of the record needs, and members that are not fields.
         .filter(|name| !FIRM.contains(&(one, name.as_str())))
-        // Each of them may follow from the other.
+        // Each of them may be derived from the other.
         .filter(|name| !(one == "person" && *name == "gender"))
         .collect();
     let mut before = api.reread(&record).await?;
     let each = cx.cases(4, 100, 100);
     let mut rng = cx.rng("nulls");
     for (number, name) in names.iter().enumerate() {
-        // At the least intensity some of them, one by one; then the rest together.
+        // At the lowest intensity some of them one by one, then the others together.
         if number >= each && !rng.one_in(4) {
             continue;
         }
@@ -270,7 +270,7 @@ pub(super) async fn nothing(cx: &CheckContext) -> Result<(), CheckStop> {
             let same = old == new || (is_unset(old) && is_unset(new));
             cx.observe(ids::CRU_17, same, || {
                 format!(
-                    "{name} was emptied; {other} was {} and is {}",
+                    "{name} was cleared; {other} was {} and is {}",
                     json!(old),
                     json!(new)
                 )
@@ -303,7 +303,7 @@ fn emptied(cx: &CheckContext, one: &str, name: &str, after: &Representation) {
     });
 }
 
-/// An array is what was sent last: permuted, shortened, empty.
+/// An array is replaced by what was sent last: permuted, shortened, or empty.
 ///
 /// Requirements: CRU-18.
 pub(super) async fn arrays(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -340,7 +340,7 @@ pub(super) async fn arrays(cx: &CheckContext) -> Result<(), CheckStop> {
             list.iter().take(1).cloned().collect(),
         ];
         for form in forms {
-            // A question of choices keeps at least what it needs.
+            // A question with choices keeps at least the responses that it needs.
             if form.is_empty() && one == "question" {
                 continue;
             }

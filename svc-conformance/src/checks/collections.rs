@@ -1,4 +1,4 @@
-//! Collections: members, pages, totals, and as the entry point links them.
+//! Collections: members, pages, totals, and the links of the entry point to them.
 //!
 //! Requirements: COL-01 to COL-31, LIM-02.
 
@@ -11,11 +11,11 @@ use super::record_comparison;
 use crate::address;
 use crate::catalogue::Encounter;
 
-/// Records that a walk makes at most to have a second page.
+/// The maximum number of records that a check creates to get a second page.
 const MOST: u64 = 130;
-/// Pages that are searched for a record that was just created.
+/// The number of pages in which a new record is searched.
 const FIRST: usize = 4;
-/// What the pages of a collection show.
+/// The requirements that the pages of a collection show.
 #[rustfmt::skip]
 const PAGES: &[&str] = &[
     ids::COL_20, ids::COL_21, ids::COL_22, ids::COL_23, ids::COL_24, ids::COL_25, ids::COL_26, ids::COL_27, ids::COL_28,
@@ -34,16 +34,15 @@ pub(super) const CHECKS: &[Check] = &[
     check!("col/paths", [COL_19], paths).only_reads(),
 ];
 
-/// Where a walk over pages happens.
+/// The collection whose pages are read.
 pub(super) struct PagedCollection {
     pub(super) url: String,
     pub(super) kind: CatalogueKind,
-    /// The container and its kind, if nobody else writes there.
+    /// The container and its kind, if no other client writes there.
     container: Option<Representation>,
 }
 
-/// A collection in which records can be made and listed: below a container of its own if there is
-/// one.
+/// Returns a collection in which records can be created and listed, in a new container if possible.
 pub(super) async fn place(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -93,7 +92,7 @@ pub(super) async fn place(
         }
     }
     let listed = declared.first_with(&["list"]);
-    let kind = listed.ok_or_else(|| none("no collection is listed"))?;
+    let kind = listed.ok_or_else(|| none("no collection is linked"))?;
     Ok(PagedCollection {
         url: api.collection(kind.many).await?,
         kind,
@@ -122,7 +121,7 @@ impl PagedCollection {
     }
 }
 
-/// Pages before, after creates, after an update and after a delete.
+/// Checks pages at the start, after creates, after an update and after a delete.
 async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let place = place(cx, &api).await?;
@@ -141,7 +140,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
     cx.chose("records on a page", size.to_string());
     holds(cx, &[ids::COL_29, ids::LIM_02], true, String::new);
     let before = first["total_records"].as_u64();
-    // One more than full pages: what is deleted then leaves full pages.
+    // One more than full pages, so that a deletion leaves full pages.
     let over = before
         .filter(|_| place.container.is_none())
         .unwrap_or(1)
@@ -160,7 +159,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
         let grown = before == Some(1) && total == Some(more.saturating_add(1));
         cx.observe(ids::COL_23, grown, || {
             format!(
-                "{} records, then {more} more were made: {}",
+                "{} records, then {more} more were created: {}",
                 json!(before),
                 json!(total)
             )
@@ -205,7 +204,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A member of a page is as its record is after a change.
+/// A member of a page equals its record after a change.
 async fn changed(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -236,7 +235,7 @@ async fn changed(
     record_comparison::compare(cx, api, &[ids::COL_28], &member, one).await
 }
 
-/// Follows `next` from the first page to the last; how many records the pages count.
+/// Follows `next` from the first page to the last, and returns how many records the pages count.
 async fn walk(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -246,7 +245,9 @@ async fn walk(
     let fresh = place.container.is_some();
     let before = api.total(&place.url).await?;
     if before > Some(2_000) && !fresh {
-        return Err(none("the collection has too many records to walk over"));
+        return Err(none(
+            "the collection has too many records to read all pages",
+        ));
     }
     let pages = api.pages(&place.url).await?;
     if pages
@@ -261,18 +262,18 @@ async fn walk(
     let total = pages
         .first()
         .and_then(|page| page["total_records"].as_u64());
-    // Somebody else may write to a collection of the entry point.
+    // Another client may write to a collection of the entry point.
     let quiet = fresh || (before == after && before == total);
     let count = pages.first().and_then(|page| page["total_pages"].as_u64());
     let walked = u64::try_from(pages.len()).unwrap_or(u64::MAX);
     if quiet && let Some(count) = count {
         cx.observe(ids::COL_20, count.max(1) == walked, || {
-            format!("total_pages is {count}, `next` led to {walked} pages")
+            format!("total_pages is {count}, but `next` led to {walked} pages")
         });
         if count > 1 || walked > 1 {
             cx.run.met.add(Encounter::SecondPage);
             cx.observe(ids::COL_24, count.max(1) == walked, || {
-                format!("{count} pages are counted, `next` led to {walked}")
+                format!("{count} pages are counted, but `next` led to {walked}")
             });
         }
     }
@@ -282,7 +283,7 @@ async fn walk(
         let at = page["page"].as_u64();
         cx.observe(ids::COL_22, at == Some(number), || {
             format!(
-                "page {number} says that it is page {}: {}",
+                "page {number} has the page number {}: {}",
                 json!(at),
                 page.short()
             )
@@ -323,7 +324,7 @@ async fn walk(
     Ok(total)
 }
 
-/// Every member is on one page, and as many as are counted.
+/// Every member is on one page, and their number equals the total.
 fn everyone(
     cx: &CheckContext,
     members: &[Representation],
@@ -343,7 +344,7 @@ fn everyone(
     let twice = links.saturating_sub(owns.len());
     cx.observe(ids::COL_23, total == Some(count) && twice == 0, || {
         format!(
-            "total_records is {}, the pages have {count} members, {twice} of them twice",
+            "total_records is {}, but the pages have {count} members, {twice} of them twice",
             json!(total)
         )
     });
@@ -363,7 +364,7 @@ fn everyone(
     }
 }
 
-/// The representation of a record in the first pages of a collection.
+/// Returns the representation of a record in the first pages of a collection.
 async fn in_first_pages(
     api: &CheckClient<'_>,
     url: &str,
@@ -382,8 +383,8 @@ async fn in_first_pages(
     Ok(found)
 }
 
-/// Each member of a collection of the entry point equals its record; the record just created has
-/// every field.
+/// Each member of a collection of the entry point equals its record. The new record has every
+/// field.
 async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let kinds: Vec<CatalogueKind> = cx
@@ -451,7 +452,7 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Any path shape will do: links are followed.
+/// Any form of path is valid, because links are followed.
 async fn paths(cx: &CheckContext) -> Result<(), CheckStop> {
     let entry = cx.api().entry().await?;
     cx.observe(ids::COL_19, true, || entry.short());

@@ -1,5 +1,5 @@
-//! Requests that are wrong by themselves and name what there is not: everything is told in one
-//! answer.
+//! Requests with an invalid body that also refer to missing records. The response reports all
+//! problems.
 //!
 //! Requirements: ERR-39.
 
@@ -17,7 +17,7 @@ pub(super) const CHECKS: &[Check] = &[
         .needs("haf.add_tags and helper.*.with_person and rule.one"),
 ];
 
-/// Faults of a kind's own fields, those of closed lists first.
+/// Returns the invalid fields of a kind, closed lists first.
 fn faults(cx: &CheckContext, one: &str) -> Vec<InvalidBody> {
     let mut faults = generate::faults(cx, one);
     faults.retain(|fault| !fault.property.contains(['.', '[']));
@@ -25,7 +25,7 @@ fn faults(cx: &CheckContext, one: &str) -> Vec<InvalidBody> {
     faults
 }
 
-/// Each of these is told, by a description of its own.
+/// Verifies that each of these properties is reported, with its own description.
 fn told(cx: &CheckContext, answer: &TestResponse, properties: &[String]) {
     let all = answer.problems().len() >= properties.len()
         && properties.iter().all(|name| is_named(answer, name));
@@ -34,13 +34,13 @@ fn told(cx: &CheckContext, answer: &TestResponse, properties: &[String]) {
     });
 }
 
-/// An action with a wrong field, whose person does not exist.
+/// An action with an invalid field, whose person does not exist.
 async fn links(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let nobody = api
         .nobody()
         .await?
-        .ok_or_else(|| none("no address is known to lead nowhere"))?;
+        .ok_or_else(|| none("no URL of a missing record is known"))?;
     let kinds = ACTIONS
         .iter()
         .filter_map(|one| kind(one))
@@ -60,11 +60,11 @@ async fn linked(
     let fault = faults(cx, one).into_iter().next();
     let fault = fault
         .filter(|_| record_comparison::can_make(cx, under))
-        .ok_or_else(|| none(format!("no fault of a {one}")))?;
+        .ok_or_else(|| none(format!("no invalid body for a {one}")))?;
     let container = api.make(under, &json!({})).await?;
     let body = api.linked(&cx.marked(&fault.body), "person", nobody);
     let answer = api.post(&container.require_link(kind.many)?, &body).await?;
-    // What there is not may be named by the relation alone.
+    // A missing record may be named only by the relation.
     let person = answer
         .problems()
         .into_iter()
@@ -77,8 +77,8 @@ async fn linked(
     Ok(())
 }
 
-/// A helper with a person of whom fields are wrong, a wrong field of its own, and a tag and a list
-/// that there are not.
+/// A helper request with a person with invalid fields, an invalid field of its own, and a tag and a
+/// list that do not exist.
 async fn functions(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
@@ -98,7 +98,7 @@ async fn functions(cx: &CheckContext) -> Result<(), CheckStop> {
         properties.push(fault.property);
     }
     if properties.is_empty() {
-        return Err(none("no field of a person or of an action can be wrong"));
+        return Err(none("no field of a person or of an action can be invalid"));
     }
     for function in ["add_tags", "add_lists"]
         .into_iter()

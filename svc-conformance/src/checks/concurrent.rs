@@ -1,5 +1,5 @@
-//! Two callers at the same time, at the intensity `deep` alone: every history must be one that the
-//! model allows.
+//! Two concurrent callers, only with the intensity `deep`. The model must allow every observed
+//! history.
 
 use super::prelude::*;
 use crate::settings::Intensity;
@@ -14,7 +14,7 @@ pub(super) const CHECKS: &[Check] = &[
         .at(Intensity::Deep),
 ];
 
-/// The first kind with two texts that can be changed.
+/// Returns the first kind with two text fields that can be changed.
 fn changeable(cx: &CheckContext) -> Option<(CatalogueKind, &'static str, &'static str)> {
     let pairs = [
         ("person", "given_name", "family_name"),
@@ -33,11 +33,12 @@ fn changeable(cx: &CheckContext) -> Option<(CatalogueKind, &'static str, &'stati
     })
 }
 
-/// Two changes of different fields at the same time are both kept; of one field, one of them is.
+/// Two concurrent changes of different fields are both stored. Of two changes of one field, one is
+/// stored.
 async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some((kind, left, right)) = changeable(cx) else {
         return Err(none(
-            "no kind with two texts that can be changed is declared",
+            "no kind with two text fields that can be changed is declared",
         ));
     };
     let api = cx.api();
@@ -52,17 +53,17 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
         let (done, too) = (done?, too?);
         let both = done.status == 200 && too.status == 200;
         cx.observe(ids::ERR_15, both, || {
-            format!("two changes at the same time: {done} and {too}")
+            format!("two concurrent changes: {done} and {too}")
         });
         let after = api.reread(&record).await?;
         let kept = after[left] == one && after[right] == other;
         cx.observe(ids::CRU_15, !both || kept, || {
             format!(
-                "{left} and {right} were changed at the same time to {one:?} and {other:?}: {}",
+                "{left} and {right} were changed concurrently to {one:?} and {other:?}: {}",
                 after.short()
             )
         });
-        // Of two changes of one field either may be the last, and nothing else.
+        // Of two changes of one field, either may be the last.
         let (first_body, second_body) = (json!({ left: "a" }), json!({ left: "b" }));
         let (done, too) = tokio::join!(api.put(&own, &first_body), api.put(&own, &second_body));
         let both = done?.status == 200 && too?.status == 200;
@@ -78,8 +79,7 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Records that are created at the same time are all there, each with its own identifier, and are
-/// counted.
+/// Records that are created concurrently all exist, each with its own identifier, and are counted.
 async fn creates(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some(kind) = cx.declared().first_with(&["create", "read", "list"]) else {
         return Err(none(
@@ -116,12 +116,12 @@ async fn creates(cx: &CheckContext) -> Result<(), CheckStop> {
     {
         let mut fits = after >= before.saturating_add(count);
         if let Some(last) = made.last().filter(|_| !fits) {
-            // Other callers may have deleted records meanwhile.
+            // Another client may have deleted records in between.
             let listed = api.listed(&url, &last.self_url()?).await?;
             fits = listed.is_none_or(|listed| listed.is_counted && listed.has_record);
         }
         cx.observe(ids::COL_23, fits, || {
-            format!("total_records was {before}, {count} were created, it is {after}")
+            format!("total_records was {before}, {count} were created, but it is {after}")
         });
     }
     Ok(())

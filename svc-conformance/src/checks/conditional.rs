@@ -1,5 +1,5 @@
-//! Conditional requests, where they are declared: what a client has is not sent again, and what it
-//! does not know is not overwritten.
+//! Conditional requests, if they are declared: unchanged data is not sent again, and unknown
+//! changes are not overwritten.
 //!
 //! Requirements: ETG-01 to ETG-11.
 
@@ -17,11 +17,11 @@ use crate::client::date;
 use crate::fixtures::full;
 use crate::values::instant;
 
-/// How often a read is tried again that others may have changed meanwhile.
+/// The maximum number of repetitions of a read that another client may have changed.
 const TRIES: usize = 5;
-/// Milliseconds that a date without its fraction may differ.
+/// The maximum difference in milliseconds of a date without its fraction.
 const SECOND: i64 = 1000;
-/// A tag that no server has given.
+/// A tag that no server has issued.
 const OF_NOTHING: &str = "\"no-such-tag\"";
 
 pub(super) const CHECKS: &[Check] = &[
@@ -45,7 +45,7 @@ pub(super) const CHECKS: &[Check] = &[
         .needs("conditional_requests and not require_if_match and *.update and *.read"),
 ];
 
-/// A request with one condition.
+/// Sends a request with one condition.
 async fn ask(
     api: &CheckClient<'_>,
     method: Method,
@@ -57,7 +57,7 @@ async fn ask(
         .await
 }
 
-/// The tag of an answer; one that is none ends the check.
+/// Returns the tag of a response. An invalid tag ends the check.
 fn tag(cx: &CheckContext, row: &str, answer: &TestResponse) -> Result<String, CheckStop> {
     let tag = answer.header("etag").unwrap_or_default();
     cx.must(row, is_tag(tag), || {
@@ -79,12 +79,12 @@ fn is_tag(text: &str) -> bool {
     })
 }
 
-/// The same tag, weak.
+/// Returns the weak form of a tag.
 fn weak(tag: &str) -> String {
     format!("W/{}", tag.strip_prefix("W/").unwrap_or(tag))
 }
 
-/// What is read has a tag, and is not sent to who names it.
+/// A read record has a tag, and is not sent again to a client that names the tag.
 ///
 /// Requirements: ETG-01, ETG-02, ETG-05, ETG-06.
 async fn reads(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -109,7 +109,7 @@ async fn reads(cx: &CheckContext) -> Result<(), CheckStop> {
     if declared.offers(kind.one, "update") {
         let tag = tag(cx, ids::ETG_01, &record)?;
         cx.observe(ids::ETG_01, !tag.starts_with("W/"), || {
-            format!("{record} can be changed, its ETag is {tag}")
+            format!("{record} can be changed, but its ETag is {tag}")
         });
     }
     dated(cx, &record);
@@ -142,7 +142,7 @@ async fn reads(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// `Last-Modified` of a record, where it is sent, is its `modified_date` in whole seconds.
+/// `Last-Modified` of a record, if it is sent, is its `modified_date` in whole seconds.
 ///
 /// Requirements: ETG-03.
 fn dated(cx: &CheckContext, record: &TestResponse) {
@@ -163,7 +163,7 @@ fn dated(cx: &CheckContext, record: &TestResponse) {
         apart.is_some_and(|apart| apart.abs() < SECOND),
         || {
             format!(
-                "Last-Modified is {sent:?}, modified_date {}: {record}",
+                "Last-Modified is {sent:?}, but modified_date is {}: {record}",
                 record["modified_date"]
             )
         },
@@ -183,7 +183,7 @@ async fn next_second(cx: &CheckContext, record: &TestResponse) {
     cx.run.target.wait(rest).await;
 }
 
-/// Reads an address in every way that should give nothing new, and in some that should.
+/// Reads a URL with conditions that must return nothing new, and with some that must return it.
 async fn unsent(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -215,7 +215,7 @@ async fn unsent(
     let first = api.get(url).await?;
     for named in [OF_NOTHING, "W/\"no-such-tag\", \"\""] {
         let answer = ask(api, Method::GET, url, None, (IF_NONE_MATCH, named)).await?;
-        // Another caller may delete the record meanwhile.
+        // Another client may delete the record in between.
         if answer.status == 404 && api.expect_not_found(url).await?.0 {
             return Ok(());
         }
@@ -227,8 +227,8 @@ async fn unsent(
     Ok(())
 }
 
-/// The answer to a conditional read of what is the same before and after it, and its tag; `None`
-/// where it never is, as others write, too.
+/// Returns the response to a conditional read of something that is the same before and after it,
+/// and its tag. `None` if it never is, because other clients write.
 async fn settled(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -252,7 +252,7 @@ async fn settled(
         cx.observe(
             ids::ETG_04,
             before.body == after.body || tag(cx, row, &after)? != known,
-            || format!("two answers that differ have the ETag {known}: {before} and {after}"),
+            || format!("two different responses have the ETag {known}: {before} and {after}"),
         );
         if before.body == after.body && after.header("etag") == Some(&known) {
             return Ok(Some((answer, known)));
@@ -261,8 +261,8 @@ async fn settled(
     Ok(None)
 }
 
-/// Whether two answers of one address keep the law of tags, and the first is not taken for the
-/// second.
+/// Whether two responses of one URL follow the rules for tags: different content has different
+/// tags, and the first tag does not match the second response.
 ///
 /// Requirements: ETG-04, ETG-06.
 async fn apart(
@@ -277,10 +277,10 @@ async fn apart(
     }
     let (old, new) = (tag(cx, row, before)?, tag(cx, row, after)?);
     cx.observe(ids::ETG_04, old != new, || {
-        format!("two answers that differ have the ETag {old}: {before} and {after}")
+        format!("two different responses have the ETag {old}: {before} and {after}")
     });
     let again = ask(api, Method::GET, &after.url, None, (IF_NONE_MATCH, &old)).await?;
-    // Another caller's change may bring back what was there before.
+    // A change of another client may restore the earlier content.
     let is_restored = again.status == 304 && api.get(&after.url).await?.body == before.body;
     cx.observe(ids::ETG_06, again.status == 200 || is_restored, || {
         format!("with the ETag from before a change, {old}: {again}")
@@ -288,7 +288,7 @@ async fn apart(
     Ok(())
 }
 
-/// The tag of a collection changes after a create and after a change of a member; the answer to a
+/// The tag of a collection changes after a create and after a change of a member. The response to a
 /// create has the tag of the record.
 async fn tags(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some(kind) = cx.declared().first_with(&["create", "read", "list"]) else {
@@ -325,7 +325,7 @@ async fn member(cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckSto
     }
 }
 
-/// A record has another tag after what is counted in it has changed.
+/// The tag of a record changes after a change of its totals.
 async fn totals(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let petition = api.make("petition", &json!({})).await?;
@@ -337,7 +337,7 @@ async fn totals(cx: &CheckContext) -> Result<(), CheckStop> {
     apart(cx, &api, ids::ETG_01, &before, &api.get(&url).await?).await
 }
 
-/// A change is made to the record that its client knows, or not at all.
+/// A change is executed only if the record is as the client knows it.
 async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     let api = cx.api();
@@ -379,8 +379,8 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
             (IF_MATCH, named),
         )
         .await?;
-        // A value without quotes is not a tag: 400 is also right, and so is 428 of a server that
-        // needs one.
+        // A value without quotes is not a tag: 400 is also correct, and so is 428 of a server that
+        // requires a tag.
         let is_refused =
             answer.status == 412 || (number == 0 && matches!(answer.status, 400 | 428));
         cx.observe(ids::ETG_07, is_refused, || {
@@ -413,21 +413,21 @@ async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// The tag of the answer to a write, where it has one, is that of the next read.
+/// The tag in the response to a write, if there is one, is the tag of the next read.
 ///
 /// Requirements: ETG-08.
 fn same_tag(cx: &CheckContext, written: &TestResponse, read: &TestResponse) {
     let (sent, now) = (written.header("etag"), read.header("etag"));
-    // The server may have changed the record in the meantime.
+    // The server may have changed the record in between.
     let is_changed = written["modified_date"] != read["modified_date"];
     cx.observe(
         ids::ETG_08,
         sent.is_none() || sent == now || is_changed,
-        || format!("{written} has the ETag {sent:?}, the next read {now:?}"),
+        || format!("{written} has the ETag {sent:?}, but the next read has {now:?}"),
     );
 }
 
-/// A record is deleted as its client knows it, or not at all.
+/// A record is deleted only if it is as the client knows it.
 async fn deletes(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     needs(cx, kind.one, "delete")?;
@@ -443,7 +443,7 @@ async fn deletes(cx: &CheckContext) -> Result<(), CheckStop> {
         });
         let after = api.get(&url).await?;
         cx.must(ids::ETG_07, after.status == 200, || {
-            format!("after a DELETE that was refused: {after}")
+            format!("after a rejected DELETE: {after}")
         })?;
     }
     let current = tag(cx, ids::ETG_01, &api.get(&url).await?)?;
@@ -466,7 +466,7 @@ async fn deletes(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Nothing is changed without `If-Match` where one is required.
+/// Nothing is changed without `If-Match` if it is required.
 async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     let api = cx.api();
@@ -495,7 +495,7 @@ async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Of changes at the same time from one state of a record, one is made.
+/// Of concurrent changes from one state of a record, exactly one is executed.
 async fn race(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     let api = cx.api();
@@ -547,7 +547,7 @@ async fn race(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Of changes with the same date, at most one is made.
+/// Of changes with the same date, at most one is executed.
 async fn dates(cx: &CheckContext) -> Result<(), CheckStop> {
     let (kind, text) = changeable(cx)?;
     let api = cx.api();
@@ -587,18 +587,18 @@ async fn dates(cx: &CheckContext) -> Result<(), CheckStop> {
         };
         cx.must(ids::ETG_11, done.len() < 2, || {
             format!(
-                "both PUTs with If-Unmodified-Since: {date} are done: {}",
+                "both PUTs with If-Unmodified-Since: {date} succeeded: {}",
                 all()
             )
         })?;
-        // So that the next round begins with a change of this second.
+        // The next round must start with a change in this second.
         api.change(&record, &json!({ text: format!("c {round}") }))
             .await?;
     }
     Ok(())
 }
 
-/// The first kind with a text that can be changed.
+/// Returns the first kind with a text field that can be changed.
 fn changeable(cx: &CheckContext) -> Result<(CatalogueKind, &'static str), CheckStop> {
     let declared = cx.declared();
     let texts = [
@@ -618,5 +618,5 @@ fn changeable(cx: &CheckContext) -> Result<(CatalogueKind, &'static str), CheckS
         let offered = declared.offers_all(one, &["create", "read", "update"]);
         (writable && offered).then_some((kind(one)?, text))
     });
-    found.ok_or_else(|| none("no kind with a text that can be changed is declared"))
+    found.ok_or_else(|| none("no kind with a text field that can be changed is declared"))
 }

@@ -1,4 +1,4 @@
-//! Create, update and delete (CRU); values and their changes are looked at in `round_trip`.
+//! Create, update and delete (CRU). `round_trip` checks values and their changes.
 
 use chrono::{TimeDelta, Utc};
 
@@ -55,7 +55,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("cru/put-back", [CRU_15, CRU_16], put_back).needs("*.update"),
 ];
 
-/// What is sent for an action.
+/// Returns the body of an action.
 fn fields_of(one: &str) -> Value {
     let mut body = json!({
         "origin_system": "Elsewhere", "action_date": "2026-01-05T09:00:00Z",
@@ -67,7 +67,7 @@ fn fields_of(one: &str) -> Value {
     body
 }
 
-/// An action is created in its container's collection, with a link to an existing person.
+/// An action is created in the collection of its container, with a link to an existing person.
 async fn action(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     let Some((kind, under)) = kind(one).and_then(|kind| Some((kind, kind.under?))) else {
@@ -114,12 +114,12 @@ async fn action(cx: &CheckContext) -> Result<(), CheckStop> {
         .post(&url, &api.linked(&cx.marked(&json!({})), "person", &nobody))
         .await?;
     holds(cx, person_row, refused.is_refused(), || {
-        format!("a link to nobody is not refused: {refused}")
+        format!("a link to a missing person is not rejected: {refused}")
     });
     Ok(())
 }
 
-/// The server's own identifier, and its dates.
+/// The identifier that the server assigns, and its dates.
 ///
 /// Requirements: CRU-03.
 fn generated(cx: &CheckContext, rows: &[&str], sent: &Value, made: &Representation) {
@@ -134,7 +134,7 @@ fn generated(cx: &CheckContext, rows: &[&str], sent: &Value, made: &Representati
             .filter(|one| !ours.iter().any(|our| our == *one))
             .count();
         holds(cx, rows, more > 0, || {
-            format!("no identifier of the server's own in {}", made.short())
+            format!("no identifier assigned by the server in {}", made.short())
         });
     }
     for name in ["created_date", "modified_date"] {
@@ -170,13 +170,13 @@ async fn links_of_submission(
         })?;
         let answer = api.get(&href.unwrap_or_default()).await?;
         cx.observe(ids::CRU_07, is_page(&answer), || {
-            format!("the link answers leads to no collection: {answer}")
+            format!("the target of the link answers is not a collection: {answer}")
         });
     }
     Ok(())
 }
 
-/// Whether an answer is a page of a collection; an empty one may be `{}`.
+/// Whether a response is a page of a collection. An empty page may be `{}`.
 ///
 /// Requirements: COL-30.
 pub(super) fn is_page(answer: &TestResponse) -> bool {
@@ -231,7 +231,7 @@ async fn top(cx: &CheckContext) -> Result<(), CheckStop> {
         })?;
         let answer = api.get(&href.unwrap_or_default()).await?;
         holds(cx, row, is_page(&answer), || {
-            format!("the link answers leads to no collection: {answer}")
+            format!("the target of the link answers is not a collection: {answer}")
         });
     }
     if cx.declared().offers(one, "read") {
@@ -240,7 +240,7 @@ async fn top(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Fields of text at the top of a kind that may be changed freely.
+/// Returns the top-level text fields of a kind that may be changed freely.
 fn texts(cx: &CheckContext, one: &str) -> Vec<&'static str> {
     let free = |name: &str| {
         !name.ends_with("_date") && !name.ends_with("_url") && !matches!(name, "name" | "type")
@@ -257,7 +257,7 @@ fn texts(cx: &CheckContext, one: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// One field after the other is changed; the answer is the whole resource, and nothing else
+/// One field after another is changed. The response is the whole resource, and nothing else
 /// changes.
 async fn update(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = cx.check.subject;
@@ -271,7 +271,7 @@ async fn update(cx: &CheckContext) -> Result<(), CheckStop> {
     let made = api.make(one, &first).await?;
     let names = texts(cx, one);
     if names.is_empty() {
-        return Err(none(format!("no text of {one} is declared writable")));
+        return Err(none(format!("no text field of {one} is declared writable")));
     }
     let mut before = api.as_read(one, made.clone()).await?;
     for (turn, name) in names.iter().chain(names.first()).enumerate() {
@@ -334,7 +334,7 @@ async fn delete(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let container = api.make(under, &json!({})).await?;
     let person = api.person().await?;
-    // Who may have one action has it.
+    // A person may be limited to one action.
     let is_alone = cx.declared().has_one_per_person(kind);
     let neighbour = if is_alone {
         api.person().await?
@@ -370,20 +370,24 @@ async fn delete(cx: &CheckContext) -> Result<(), CheckStop> {
         };
         let ghost = api.find_in(&url, &made).await?;
         holds(cx, rows, ghost.is_none(), || {
-            format!("{} lists what was deleted", record.short())
+            format!("{} contain the deleted record", record.short())
         });
         if owner == "person" && is_alone {
             continue;
         }
         let there = api.find_in(&url, &other).await?;
         holds(cx, rows, there.is_some(), || {
-            format!("{} lacks what was not deleted", record.short())
+            format!(
+                "{} do not contain a record that was not deleted",
+                record.short()
+            )
         });
     }
     Ok(())
 }
 
-/// Whatever is created is readable at its `self`, and listed; one status for each operation.
+/// Every created record can be read at its `self` link, and is listed. Each operation always uses
+/// the same status.
 ///
 /// Requirements: CRU-22, CRU-13.
 async fn created(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -393,7 +397,7 @@ async fn created(cx: &CheckContext) -> Result<(), CheckStop> {
         .kinds()
         .filter(|kind| cx.declared().offers(kind.one, "create"))
     {
-        // What an earlier listing showed must not stand for the next one.
+        // An earlier listing must not be returned for the next one.
         let rounds = if kind.under.is_none() && cx.declared().offers(kind.one, "list") {
             2
         } else {
@@ -426,7 +430,7 @@ async fn there(cx: &CheckContext, kind: CatalogueKind) -> Result<(), CheckStop> 
         let fits = created >= began - tolerance && created <= Utc::now() + tolerance;
         cx.observe(ids::TYP_15, fits, || {
             format!(
-                "created after {began}, created_date is {created}: {}",
+                "created after {began}, but created_date is {created}: {}",
                 made.short()
             )
         });
@@ -447,14 +451,14 @@ async fn there(cx: &CheckContext, kind: CatalogueKind) -> Result<(), CheckStop> 
             let same = generate::restored(&made[name.as_str()], read.json.get(name));
             cx.observe(ids::CRU_22, same, || {
                 format!(
-                    "{name} of a created {one} was answered as {}, reads {}",
+                    "{name} of a created {one} was returned as {}, but reads {}",
                     made[name.as_str()],
                     read[name.as_str()]
                 )
             });
         }
         cx.observe(ids::CRU_22, is_one(&made, &read), || {
-            format!("`self` leads to another record: {}", read.short())
+            format!("the target of `self` is another record: {}", read.short())
         });
         let (then, now) = (&made["created_date"], &read["created_date"]);
         cx.observe(ids::CRU_22, generate::restored(then, Some(now)), || {
@@ -473,13 +477,16 @@ async fn there(cx: &CheckContext, kind: CatalogueKind) -> Result<(), CheckStop> 
     if let Some(url) = api.home(one, container.as_ref()).await? {
         let listed = api.find_in(&url, &made).await?;
         cx.observe(ids::CRU_22, listed.is_some(), || {
-            format!("the collection lacks the created {}", made.short())
+            format!(
+                "the collection does not contain the created {}",
+                made.short()
+            )
         });
     }
     Ok(())
 }
 
-/// Whatever is deleted is answered as such, and is not found afterwards.
+/// Every deletion is confirmed, and the record is not found afterwards.
 async fn deleted(cx: &CheckContext) -> Result<(), CheckStop> {
     let mut each = SubjectLoop::default();
     let api = cx.api();
@@ -499,7 +506,7 @@ async fn gone(
     kind: CatalogueKind,
 ) -> Result<(), CheckStop> {
     let made = api.make(kind.one, &json!({})).await?;
-    // A record that was there before is not removed.
+    // A record that existed before is not deleted.
     if kind.under.is_none() && !cx.declared().offers(kind.one, "create") && kind.helper.is_none() {
         return Err(none(format!("no {} can be created", kind.one)));
     }
@@ -507,13 +514,13 @@ async fn gone(
     if cx.declared().offers(kind.one, "read") {
         let (gone, answer) = api.expect_not_found(&made.self_url()?).await?;
         cx.observe(ids::ERR_11, gone, || {
-            format!("a deleted {} is still there: {answer}", kind.one)
+            format!("a deleted {} still exists: {answer}", kind.one)
         });
     }
     Ok(())
 }
 
-/// A whole representation is put back with one change, as clients do that read before they write.
+/// A whole representation is sent back with one change, as clients do that read before they write.
 async fn put_back(cx: &CheckContext) -> Result<(), CheckStop> {
     let mut each = SubjectLoop::default();
     let kinds = cx.declared().kinds().filter(|kind| {
@@ -529,7 +536,7 @@ async fn put_back(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn whole(cx: &CheckContext, one: &str) -> Result<(), CheckStop> {
     let api = cx.api();
     let Some(name) = texts(cx, one).first().copied() else {
-        return Err(none(format!("no text of {one} is declared writable")));
+        return Err(none(format!("no text field of {one} is declared writable")));
     };
     let before = api.make(one, &json!({ name: "As it was" })).await?;
     let before = api.reread(&before).await?;
@@ -541,7 +548,7 @@ async fn whole(cx: &CheckContext, one: &str) -> Result<(), CheckStop> {
         return Ok(());
     }
     if !cx.prefers(ids::CRU_16, answer.status == 200, || {
-        format!("a {one} put back as it was read: {answer}")
+        format!("a {one} sent back as it was read: {answer}")
     }) {
         return Ok(());
     }
@@ -561,7 +568,7 @@ async fn whole(cx: &CheckContext, one: &str) -> Result<(), CheckStop> {
         let right = field.computed || generate::restored(expected, after.json.get(other));
         let now = &after[other.as_str()];
         let found = || {
-            format!("a {one} was put back with another {name}; {other} is {now}, not {expected}")
+            format!("a {one} was sent back with another {name}; {other} is {now}, not {expected}")
         };
         let cause = || generate::lost_in(cx, &after, name, expected).filter(|_| other == name);
         cx.observe_with_cause(ids::CRU_15, right, found, cause);

@@ -1,4 +1,4 @@
-//! What webhooks send, as the receiver of the run gets it.
+//! Webhook messages, as the receiver of the run gets them.
 //!
 //! Requirements: HOOK-03, HOOK-07, HOOK-08, HOOK-11, HOOK-12.
 
@@ -25,17 +25,17 @@ pub(super) const CHECKS: &[Check] = &[
 
 const RECEIVED: &str = "webhooks and webhook_receiver";
 
-/// Kinds that are created, changed and deleted.
+/// The number of kinds that are created, changed and deleted.
 const MOST_KINDS: usize = 3;
-/// Seconds that `Retry-After` asks for: more than the first pause of Standard Webhooks.
+/// The seconds of `Retry-After`: more than the first pause of Standard Webhooks.
 const RETRY_AFTER: u64 = 8;
-/// How much earlier an attempt may be than `Retry-After` asks: clocks of whole seconds.
+/// How much earlier than `Retry-After` a retry may arrive, because of clocks with whole seconds.
 const ROUNDING: Duration = Duration::from_secs(1);
-/// How often the state of a webhook is read at most in a second.
+/// The maximum number of reads per second of the state of a webhook.
 const LOOKS: u32 = 10;
 /// How long a message may take while another receiver hangs, before that one is released.
 const WHILE_HANGING: Duration = Duration::from_secs(5);
-/// How soon a message arrives that only waited for the release of another receiver.
+/// The maximum delay of a message that waited only for the release of another receiver.
 const AFTER_RELEASE: Duration = Duration::from_secs(2);
 
 /// A webhook whose messages the run receives.
@@ -46,8 +46,8 @@ struct Hook {
 }
 
 impl Hook {
-    /// Creates a webhook of these kinds and events, whose messages are answered with these replies;
-    /// `None` where the server refuses it.
+    /// Creates a webhook of these kinds and events, to whose messages the receiver sends these
+    /// replies. `None` if the server rejects it.
     async fn offered(
         api: &CheckClient<'_>,
         fields: &Value,
@@ -71,7 +71,7 @@ impl Hook {
         }))
     }
 
-    /// As [`Hook::offered`]; a refusal ends the check.
+    /// Same as [`Hook::offered`], but a rejection ends the check.
     async fn new(
         api: &CheckClient<'_>,
         fields: &Value,
@@ -79,8 +79,8 @@ impl Hook {
     ) -> Result<Self, CheckStop> {
         Self::offered(api, fields, replies).await?.map_err(|answer| {
             none(format!(
-                "the server does not take the receiver's address. Let it send to private networks, or use \
-                 --webhook-receiver-url with a public one: {answer}"
+                "the server does not accept the URL of the receiver. Allow it to send to private \
+                 networks, or use --webhook-receiver-url with a public URL: {answer}"
             ))
         })
     }
@@ -89,7 +89,7 @@ impl Hook {
         api.delete(&self.own).await.map(drop)
     }
 
-    /// Every message about a record so far.
+    /// Returns every message about a record so far.
     fn about(&self, record: &str) -> Vec<Message> {
         self.inbox
             .messages()
@@ -110,7 +110,7 @@ impl Hook {
         self.inbox.wait(limit, enough).await.is_some()
     }
 
-    /// Waits for the first message about a record, without which the check has nothing to see.
+    /// Waits for the first message about a record. Without it, the check cannot observe anything.
     async fn first(&self, cx: &CheckContext, record: &str) -> Result<(), CheckStop> {
         let arrived = self.attempts(limit(cx), record, 1).await;
         cx.must(ids::HOOK_07, arrived, || {
@@ -121,7 +121,7 @@ impl Hook {
         })
     }
 
-    /// Looks at every message so far.
+    /// Checks every message so far.
     fn judge(&self, cx: &CheckContext) {
         let mut subjects: Vec<(String, Value)> = Vec::new();
         for message in self.inbox.messages() {
@@ -147,7 +147,7 @@ fn receiver(cx: &CheckContext) -> Result<&Receiver, CheckStop> {
         .ok_or_else(|| none("there is no receiver"))
 }
 
-/// Longest wait for one message.
+/// Returns the maximum time to wait for one message.
 fn limit(cx: &CheckContext) -> Duration {
     let third = cx
         .run
@@ -162,8 +162,8 @@ fn body(message: &Message) -> Option<Value> {
     serde_json::from_slice(message.body.as_ref()?).ok()
 }
 
-/// Whether a message has the address of a record. Its host may be another one than that of the
-/// request that created the record.
+/// Whether a message contains the URL of a record. Its host may differ from that of the request
+/// that created the record.
 fn is_about(message: &Message, record: &str) -> bool {
     let path = |url: &str| address::split(url).map(|(_, path)| path.to_owned());
     let wanted = path(record);
@@ -178,8 +178,8 @@ fn is_about(message: &Message, record: &str) -> bool {
     found
 }
 
-/// Shows every value within a value that is neither an object nor an array, with the names of the
-/// members that lead to it.
+/// Passes every value within a value that is neither an object nor an array to a function, with the
+/// path of member names.
 fn leaves<'v>(value: &'v Value, path: &mut Vec<&'v str>, see: &mut dyn FnMut(&[&str], &'v Value)) {
     match value {
         Value::Object(members) => {
@@ -194,7 +194,7 @@ fn leaves<'v>(value: &'v Value, path: &mut Vec<&'v str>, see: &mut dyn FnMut(&[&
     }
 }
 
-/// What a body has besides `type`, `timestamp` and one link.
+/// Returns what a body contains in addition to `type`, `timestamp` and one link.
 fn surplus(body: &Value) -> Vec<String> {
     let (mut more, mut rels) = (Vec::new(), BTreeSet::new());
     leaves(body, &mut Vec::new(), &mut |path, _| match path {
@@ -208,10 +208,10 @@ fn surplus(body: &Value) -> Vec<String> {
     more
 }
 
-/// Looks at one message: what it has and how it is signed.
+/// Checks the content and the signature of one message.
 fn judge(cx: &CheckContext, message: &Message, secret: &Secret) {
     cx.observe(ids::HOOK_07, message.method == Method::POST, || {
-        format!("a message comes as {}", message.method)
+        format!("a message was sent as {}", message.method)
     });
     cx.observe(ids::HOOK_07, message.id().is_some(), || {
         "a message has no `webhook-id`".to_owned()
@@ -223,7 +223,7 @@ fn judge(cx: &CheckContext, message: &Message, secret: &Secret) {
     });
     let shown = || {
         body.as_ref()
-            .map_or_else(|| "no JSON of at most 64 KiB".to_owned(), Value::to_string)
+            .map_or_else(|| "not JSON of at most 64 KiB".to_owned(), Value::to_string)
     };
     cx.observe(ids::HOOK_07, is_formed, || {
         format!("a body without `type` or `timestamp`: {}", shown())
@@ -245,14 +245,14 @@ fn judge(cx: &CheckContext, message: &Message, secret: &Secret) {
         .is_some_and(|at| at.abs_diff(message.seconds) <= tolerance);
     cx.observe(ids::HOOK_08, is_now, || {
         format!(
-            "`webhook-timestamp` is {at:?}; it must be the time of the attempt in seconds, {} here",
+            "`webhook-timestamp` is {at:?}, but must be the time of the attempt in seconds, {} here",
             message.seconds
         )
     });
     is_signed(cx, message, secret, "the secret of the webhook");
 }
 
-/// Looks at the signature of a message; whether it is made with a secret.
+/// Checks the signature of a message, and returns whether it is made with a secret.
 fn is_signed(cx: &CheckContext, message: &Message, secret: &Secret, which: &str) -> bool {
     cx.observe(ids::HOOK_08, secret.signs(message), || {
         let mistake = secret.mistake(message).map(|mistake| format!(": {mistake}")).unwrap_or_default();
@@ -260,7 +260,7 @@ fn is_signed(cx: &CheckContext, message: &Message, secret: &Secret, which: &str)
     })
 }
 
-/// Kinds of which a run can create records.
+/// Returns the kinds of which a run can create records.
 fn subjects(cx: &CheckContext) -> Vec<CatalogueKind> {
     let wanted = [
         "person", "tag", "list", "form", "petition", "event", "question",
@@ -277,7 +277,8 @@ fn names(kinds: &[CatalogueKind]) -> Vec<&'static str> {
     kinds.iter().map(|kind| kind.one).collect()
 }
 
-/// Records of several kinds are created, changed and deleted, and each change arrives.
+/// Records of several kinds are created, changed and deleted, and a message about each change
+/// arrives.
 async fn delivered(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let kinds = subjects(cx);
@@ -357,7 +358,7 @@ async fn each_change(
     Ok(())
 }
 
-/// A message about a record arrives with an id that none before it had.
+/// A message about a record arrives with an id that no earlier message had.
 async fn arrives(
     cx: &CheckContext,
     hook: &Hook,
@@ -366,7 +367,7 @@ async fn arrives(
 ) -> Result<(), CheckStop> {
     let Watched { own, ids, .. } = watched;
     let before = hook.about(own).len();
-    // One without an id is judged with the others.
+    // A message without an id is judged with the others.
     let is_new = |message: &Message| {
         is_about(message, own) && message.id().is_none_or(|id| !ids.contains(id))
     };
@@ -388,7 +389,7 @@ async fn arrives(
             limit(cx)
         )
     })?;
-    // What a body needs in more than one request may be several changes.
+    // A body that needs more than one request can cause several changes.
     ids.extend(
         hook.about(own)
             .iter()
@@ -398,7 +399,7 @@ async fn arrives(
     Ok(())
 }
 
-/// After a webhook was given another secret, that one signs.
+/// After the rotation of the secret of a webhook, the new secret signs.
 async fn rotated(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = change_feed::subject(cx, &[])?;
@@ -419,18 +420,18 @@ async fn rotated(cx: &CheckContext) -> Result<(), CheckStop> {
     let secret = answer["secret"].as_str().and_then(Secret::read);
     let secret = secret.ok_or_else(|| {
         none(format!(
-            "no other secret was given: {} (HOOK-09)",
+            "no new secret was returned: {} (HOOK-09)",
             answer.status
         ))
     })?;
     let own = api.make(of.one, &json!({})).await?.self_url()?;
     let arrived = hook.first(cx, &own).await;
     for message in hook.about(&own) {
-        is_signed(cx, &message, &secret, "the secret that was given last");
+        is_signed(cx, &message, &secret, "the new secret");
         let both = if hook.secret.signs(&message) {
-            "the one before, too"
+            "also the previous one"
         } else {
-            "the new one alone"
+            "only the new one"
         };
         cx.chose("secrets that sign after a rotation", both);
     }
@@ -438,22 +439,22 @@ async fn rotated(cx: &CheckContext) -> Result<(), CheckStop> {
     arrived
 }
 
-/// One change, and receivers that answer each otherwise.
+/// Several receivers of one change, each with its own replies.
 struct Receivers {
-    /// Answers 204.
+    /// Replies 204.
     well: Hook,
-    /// Answers 500, then 204.
+    /// Replies 500, then 204.
     fails: Hook,
-    /// Answers 503 with `Retry-After`, then 204.
+    /// Replies 503 with `Retry-After`, then 204.
     busy: Hook,
-    /// Redirects to `elsewhere`, then answers 204.
+    /// Redirects to `elsewhere`, then replies 204.
     moved: Hook,
     elsewhere: Inbox,
-    /// Answers 410.
+    /// Replies 410.
     gone: Hook,
 }
 
-/// What becomes of a message that was not taken.
+/// Checks the retries of rejected messages.
 async fn attempts(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = change_feed::subject(cx, &[])?;
@@ -504,7 +505,7 @@ impl Receivers {
         ] {
             cx.observe(ids::HOOK_11, again, || {
                 format!(
-                    "a message that was answered {answered} was not sent again within {limit:?} (--webhook-timeout)"
+                    "a message that received {answered} was not sent again within {limit:?} (--webhook-timeout)"
                 )
             });
             let ids: BTreeSet<String> = hook
@@ -514,14 +515,14 @@ impl Receivers {
                 .map(str::to_owned)
                 .collect();
             cx.observe(ids::HOOK_07, ids.len() <= 1, || {
-                format!("attempts at one message, answered {answered}, have different `webhook-id`s: {ids:?}")
+                format!("attempts at one message, which received {answered}, have different `webhook-id`s: {ids:?}")
             });
         }
         self.rests(cx, &own)?;
         self.stays(cx)
     }
 
-    /// Attempts at the message that was answered 503 are not sooner than `Retry-After` asks.
+    /// Attempts at the message that received 503 are not sooner than `Retry-After` asks.
     fn rests(&self, cx: &CheckContext, own: &str) -> Result<(), CheckStop> {
         let attempts = self.busy.about(own);
         let after = |again: &Message| {
@@ -533,19 +534,19 @@ impl Receivers {
             return Ok(());
         };
         cx.must(ids::HOOK_11, soonest.saturating_add(ROUNDING) >= Duration::from_secs(RETRY_AFTER), || {
-            format!("503 with `Retry-After: {RETRY_AFTER}`, and the message was sent again after {soonest:?}")
+            format!("the reply was 503 with `Retry-After: {RETRY_AFTER}`, but the message was sent again after {soonest:?}")
         })
     }
 
-    /// No redirect is followed.
+    /// Redirects are not followed.
     fn stays(&self, cx: &CheckContext) -> Result<(), CheckStop> {
         let followed = !self.elsewhere.messages().is_empty();
         cx.must(ids::HOOK_11, !followed, || {
-            "a message was answered 302, and the redirect was followed".to_owned()
+            "the reply to a message was 302, and the redirect was followed".to_owned()
         })
     }
 
-    /// 410 ends a webhook: its status shows it, and nothing more is sent to it.
+    /// 410 ends a webhook: its status shows it, and no more messages are sent to it.
     async fn ends(
         &self,
         cx: &CheckContext,
@@ -578,7 +579,7 @@ impl Receivers {
         }
         cx.must(ids::HOOK_11, state != "active", || {
             format!(
-                "a message was answered 410, and the webhook is still active after {:?}",
+                "the reply to a message was 410, but the webhook is still active after {:?}",
                 limit(cx)
             )
         })?;
@@ -587,13 +588,14 @@ impl Receivers {
         self.well.first(cx, &own).await?;
         let more = self.gone.inbox.messages().len() > before;
         cx.must(ids::HOOK_11, !more, || {
-            "a message was answered 410, and more was sent there".to_owned()
+            "the reply to a message was 410, but more was sent there".to_owned()
         })
     }
 }
 
-/// While one receiver hangs, messages reach another one. Only a message that arrives as soon as the
-/// other request ends, twice, was delayed by it: some servers collect messages before they send.
+/// While one receiver hangs, messages reach another one. A message counts as delayed only if it
+/// arrives as soon as the other request ends, twice. Some servers collect messages before they
+/// send.
 async fn apart(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = change_feed::subject(cx, &[])?;
@@ -617,7 +619,7 @@ async fn is_apart(
         hangs.inbox.hold(true);
         api.make(one, &json!({})).await?;
         if !hangs.inbox.hangs(true, limit(cx)).await {
-            return Err(none("no message arrived at the receiver that is to hang"));
+            return Err(none("no message arrived at the hanging receiver"));
         }
         let own = api.make(one, &json!({})).await?.self_url()?;
         let arrived = |limit| {
@@ -642,8 +644,7 @@ async fn is_apart(
         }
     }
     cx.must(ids::HOOK_12, false, || {
-        "a message arrived only when the request to a receiver that hangs had ended, twice"
-            .to_owned()
+        "a message arrived only when the request to a hanging receiver had ended, twice".to_owned()
     })
 }
 
@@ -663,7 +664,7 @@ async fn readable(cx: &CheckContext) -> Result<(), CheckStop> {
         return Ok(());
     };
     let (api, narrow) = (cx.api(), cx.with_key(&key));
-    // A key that may not manage webhooks has none.
+    // A key without the right to manage webhooks has none.
     let Ok(of_narrow) = Hook::offered(&narrow, &json!({}), vec![Reply::Status(204)]).await? else {
         return Ok(());
     };
@@ -695,7 +696,7 @@ async fn is_kept_from(
     if !wide.attempts(limit(cx), &secret, 1).await {
         return Err(missing(&secret));
     }
-    // A change that is made later, so that a message about the first one has arrived before.
+    // A later change, so that a message about the first one would have arrived before.
     let open = api.make(other.one, &json!({})).await?.self_url()?;
     if !narrow.attempts(limit(cx), &open, 1).await {
         return Err(missing(&open));
@@ -703,7 +704,7 @@ async fn is_kept_from(
     let told = narrow.about(&secret).len();
     cx.must(ids::HOOK_03, told == 0, || {
         format!(
-            "a webhook of a key that may not read a {} received a message about {secret}",
+            "a webhook of a key without the right to read a {} received a message about {secret}",
             hidden.one
         )
     })

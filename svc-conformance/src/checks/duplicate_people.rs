@@ -1,4 +1,4 @@
-//! People who are posted more than once, also at the same time, and people who only look alike.
+//! People that are sent more than once, also concurrently, and people that only look similar.
 //!
 //! Requirements: HLP-03 to HLP-06, HLP-11 to HLP-15, HLP-19.
 
@@ -11,7 +11,7 @@ use super::record_comparison::{identified, whole_seconds};
 use crate::generate::{restored, without};
 use crate::values::{instant, is_unset};
 
-/// What somebody shows who is posted twice.
+/// The requirements that a person shows who is sent twice.
 #[rustfmt::skip]
 const TWICE: &[&str] = &[
     ids::HLP_03, ids::HLP_04, ids::HLP_06, ids::HLP_11, ids::HLP_12, ids::HLP_13, ids::HLP_14, ids::HLP_15, ids::HLP_19,
@@ -35,8 +35,8 @@ async fn twice(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass") => posted_twice(cx, name))
 }
 
-/// One person, posted again with later values: two actions, and nobody is changed who is not
-/// matched.
+/// One person, sent again with later values: two actions. A person that is not matched is not
+/// changed.
 async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
@@ -87,7 +87,7 @@ async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), Check
             },
         );
         cx.prefers(ids::HLP_04, is_same, || {
-            format!("{} and {} are two persons", before.short(), after.short())
+            format!("{} and {} are two people", before.short(), after.short())
         });
     }
     if is_same {
@@ -106,7 +106,7 @@ async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), Check
     }
     cx.observe(ids::HLP_03, matches, || {
         format!(
-            "people are not matched, but {} was changed by another post",
+            "people are not matched, but {} was changed by another request",
             before.short()
         )
     });
@@ -114,7 +114,7 @@ async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), Check
     let (old, new) = (date(&before, "created_date"), date(&after, "created_date"));
     cx.observe(ids::TYP_15, old == new, || {
         format!(
-            "created_date was {}, of the matched person it is {}",
+            "created_date was {}, but of the matched person it is {}",
             before["created_date"], after["created_date"]
         )
     });
@@ -122,8 +122,8 @@ async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), Check
         date(&before, "modified_date"),
         date(&after, "modified_date"),
     );
-    // At least the new identifier is a change, and within a second a clock without fractions shows
-    // none.
+    // At least the new identifier is a change. A clock without fractions shows no change within a
+    // second.
     if cx.declared().has_identifiers() && !(whole_seconds(&after) && new == old) {
         cx.observe(ids::TYP_16, new > old, || {
             format!(
@@ -136,8 +136,8 @@ async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), Check
     Ok(())
 }
 
-/// A server that matches people may keep what it knew where something else is sent: the later value
-/// is but preferred. What it did not know, it has to take.
+/// A server that matches people may keep its value if a different one is sent; the later value is
+/// only preferred. It must accept a value that it did not have.
 ///
 /// Requirements: HLP-04.
 fn preferred(cx: &CheckContext, sent: &mut Value, before: &Representation, after: &Representation) {
@@ -150,7 +150,7 @@ fn preferred(cx: &CheckContext, sent: &mut Value, before: &Representation, after
         if differs {
             cx.prefers(ids::HLP_04, restored(value, after.json.get(name)), || {
                 format!(
-                    "{name} was sent again as {value}, it is {} in {}",
+                    "{name} was sent again as {value}, but is {} in {}",
                     after[name.as_str()],
                     after.short()
                 )
@@ -160,8 +160,8 @@ fn preferred(cx: &CheckContext, sent: &mut Value, before: &Representation, after
     });
 }
 
-/// Whether two representations are of one person: of one address, or with an identifier in common
-/// that was not sent.
+/// Whether two representations are of one person: they have one URL, or share an identifier that
+/// was not sent.
 fn are_same(one: &Representation, other: &Representation, sent: &Value) -> bool {
     let sent = sent["identifiers"]
         .as_array()
@@ -176,7 +176,7 @@ fn are_same(one: &Representation, other: &Representation, sent: &Value) -> bool 
             .any(|own| other.carries(own) && !sent.iter().any(|sent| sent == own))
 }
 
-/// Two calls are two actions, whoever they are about.
+/// Two calls create two actions, whether for one person or two.
 async fn actions(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -187,7 +187,11 @@ async fn actions(
     let [first, second] = made;
     let is_other = first.link("self").is_none() || !is_one(first, second);
     holds(cx, rows, is_other, || {
-        format!("two calls made one {}: {}", ready.kind.one, second.short())
+        format!(
+            "two calls created one {}: {}",
+            ready.kind.one,
+            second.short()
+        )
     });
     let (Some(container), Some(under)) = (&ready.container, ready.kind.under) else {
         return Ok(());
@@ -198,7 +202,7 @@ async fn actions(
     else {
         return Ok(());
     };
-    // Where the container is not of its own, others may act there, too.
+    // Other clients may write to a container that was not created by the run.
     if !cx.declared().behaves("totals_follow_later") && cx.declared().makes_alone(under) {
         let total = api.total(&url).await?;
         holds(cx, rows, total == Some(2), || {
@@ -208,7 +212,7 @@ async fn actions(
     Ok(())
 }
 
-/// A person whom no post was about is as before.
+/// A person that no request was about is unchanged.
 async fn unchanged(api: &CheckClient<'_>, before: &Representation) -> Result<(), CheckStop> {
     let cx = api.cx;
     if cx.declared().offers("person", "read") && before.link("self").is_some() {
@@ -222,8 +226,8 @@ async fn at_once(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass") => posted_at_once(cx, name))
 }
 
-/// A new person whom eight callers post at the same time is one, where two posts one after the
-/// other are about one: what is published of the matching holds whoever else calls.
+/// A new person sent by eight concurrent callers is one person, if two sequential requests create
+/// one. The declared matching also applies to concurrent requests.
 ///
 /// Requirements: HLP-05.
 async fn posted_at_once(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
@@ -236,10 +240,10 @@ async fn posted_at_once(cx: &CheckContext, name: &'static str) -> Result<(), Che
     let (mut met, mut named): (Vec<Representation>, BTreeSet<String>) = Default::default();
     for answer in <[Result<TestResponse, CheckStop>; 8]>::from(answers) {
         let answer = answer?;
-        // Who is asked to come again later may do so.
+        // A caller that is asked to retry later may do so.
         if !matches!(answer.status, 429 | 503) {
             must(cx, &[row(ready.kind.one)], answer.is_created(), || {
-                format!("one of eight at once: {answer}")
+                format!("one of eight concurrent requests: {answer}")
             })?;
             let made = answer.record();
             if made.href("person").is_some_and(|who| !named.insert(who)) {
@@ -252,7 +256,9 @@ async fn posted_at_once(cx: &CheckContext, name: &'static str) -> Result<(), Che
         }
     }
     if met.is_empty() {
-        return Err(none("each of eight posts at once was asked to come later"));
+        return Err(none(
+            "each of eight concurrent requests was asked to retry later",
+        ));
     }
     if met.len() > 1 {
         let later = somebody(cx);
@@ -260,7 +266,7 @@ async fn posted_at_once(cx: &CheckContext, name: &'static str) -> Result<(), Che
         let second = api.about(&ready, &post(&later).await?.record()).await?;
         if !are_same(&first, &second, &later) {
             return Err(none(format!(
-                "one person posted twice is two: {} and {}",
+                "one person sent twice is two: {} and {}",
                 first.short(),
                 second.short()
             )));
@@ -273,15 +279,15 @@ async fn posted_at_once(cx: &CheckContext, name: &'static str) -> Result<(), Che
             .collect();
         let count = met.len();
         format!(
-            "{name}: one new person posted eight times at once is {count}, but one if posted in turn: {}",
+            "{name}: one new person sent eight times concurrently is {count}, but one if sent sequentially: {}",
             met.join(", ")
         )
     });
     Ok(())
 }
 
-/// People who have nothing in common that could tell who they are: no address, or only parts of
-/// one. An empty address is an address, and a server may know people by it.
+/// People that share nothing that identifies them: no address, or only parts of one. An empty
+/// address is an address, and a server may match people by it.
 async fn lookalikes(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let signs_up = cx.declared().helps("person_signup");

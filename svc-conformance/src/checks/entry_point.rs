@@ -8,7 +8,7 @@ use crate::fields::{self, ValueShape};
 use crate::generate::without;
 use crate::passive::is_shape;
 
-/// What the entry point shows by itself.
+/// The requirements that the entry point shows by itself.
 #[rustfmt::skip]
 const DOCUMENT: &[&str] = &[
     ids::ENT_01, ids::ENT_02, ids::ENT_03, ids::ENT_04, ids::ENT_05, ids::ENT_06, ids::ENT_07, ids::ENT_09, ids::ENT_25,
@@ -92,13 +92,13 @@ async fn document(cx: &CheckContext) -> Result<(), CheckStop> {
         let same = again.status == 200
             && without(&again.json, &["_links"]) == without(&entry.json, &["_links"]);
         cx.observe(ids::ENT_09, same, || {
-            format!("`self` of the entry point leads elsewhere: {again}")
+            format!("the target of `self` of the entry point is something else: {again}")
         });
     }
     Ok(())
 }
 
-/// A collection is linked exactly when it is declared, and the link leads to one.
+/// A collection is linked exactly if it is declared, and the target of the link is a collection.
 async fn collections(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
@@ -114,16 +114,16 @@ async fn collections(cx: &CheckContext) -> Result<(), CheckStop> {
             link.is_some() == listed || (may_lack && link.is_none()),
             || {
                 format!(
-                    "{many}.list is {}declared, the link is {}",
+                    "{many}.list is {}declared, but the link is {}",
                     if listed { "" } else { "not " },
                     json!(link)
                 )
             },
         );
         if listed && !may_lack {
-            // Where it is not linked, only an address that is built could lead there.
+            // Without a link, a client would have to construct the URL.
             cx.observe(ids::HAL_05, link.is_some(), || {
-                format!("{many}.list is declared, and nothing leads to it")
+                format!("{many}.list is declared, but nothing links to it")
             });
         }
         let Some(href) = link.filter(|_| listed) else {
@@ -133,7 +133,7 @@ async fn collections(cx: &CheckContext) -> Result<(), CheckStop> {
         let page = answer.status == 200
             && (answer["total_records"].is_number() || answer.text().trim() == "{}");
         holds(cx, &[row, ids::COL_01, ids::HAL_05], page, || {
-            format!("the link to {many} leads to no collection: {answer}")
+            format!("the target of the link to {many} is not a collection: {answer}")
         });
     }
     Ok(())
@@ -161,9 +161,9 @@ async fn signup_link(cx: &CheckContext) -> Result<(), CheckStop> {
     let there = entry.href("person_signup_helper").is_some();
     let declared = cx.declared().helps("person_signup");
     if declared {
-        // Where it is not linked, only an address that is built could lead there.
+        // Without a link, a client would have to construct the URL.
         cx.observe(ids::HAL_05, there, || {
-            format!("nothing leads to the sign-up: {}", entry.short())
+            format!("nothing links to the sign-up helper: {}", entry.short())
         });
     }
     cx.observe(ids::ENT_24, there == declared, || {

@@ -34,8 +34,8 @@ pub(super) const CHECKS: &[Check] = &[
         .needs("helper.*.with_person and unsupported.haf"),
 ];
 
-/// What is declared unsupported is refused with 500 and a code; only records of this run are
-/// touched.
+/// What is declared as unsupported is rejected with 500 and a code. Only records of this run are
+/// used.
 async fn unsupported(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, declared) = (cx.api(), cx.declared());
     let entry = api.entry().await?;
@@ -71,7 +71,7 @@ async fn unsupported(cx: &CheckContext) -> Result<(), CheckStop> {
     if looked {
         Ok(())
     } else {
-        Err(none("no address is known for what is not supported"))
+        Err(none("no URL of an unsupported feature is known"))
     }
 }
 
@@ -97,7 +97,7 @@ async fn on_record(
     Ok(Some(answer))
 }
 
-/// A deleted record is not found, by reading and by deleting it again.
+/// A deleted record is not found, neither by a read nor by a second delete.
 async fn gone(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, declared) = (cx.api(), cx.declared());
     let mut looked = false;
@@ -138,11 +138,11 @@ async fn gone(cx: &CheckContext) -> Result<(), CheckStop> {
     }
 }
 
-/// 404 without a body; a body in the form of errors is a deviation.
+/// Checks for 404 without a body. An error body is a deviation.
 fn not_found(cx: &CheckContext, answer: &TestResponse) {
     let formed = answer.body.is_empty() || !answer.problems().is_empty();
     if cx.observe(ids::ERR_11, answer.status == 404 && formed, || {
-        format!("of a record that is not there: {answer}")
+        format!("of a record that does not exist: {answer}")
     }) {
         cx.prefers(ids::ERR_11, answer.body.is_empty(), || {
             format!("a 404 of a read has a body: {answer}")
@@ -153,12 +153,12 @@ fn not_found(cx: &CheckContext, answer: &TestResponse) {
 async fn missing_address(cx: &CheckContext) -> Result<(), CheckStop> {
     let missing = cx.declared().text.missing_address.as_ref();
     let url = missing.and_then(|missing| address::resolve(cx.run.target.base(), missing));
-    let url = url.ok_or_else(|| none("the declared missing address is no address"))?;
+    let url = url.ok_or_else(|| none("the declared missing address is not a valid URL"))?;
     not_found(cx, &cx.api().get(&url).await?);
     Ok(())
 }
 
-/// A question without a type for choices carries no responses.
+/// A question whose type has no choices contains no responses.
 async fn paragraph(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
@@ -183,7 +183,7 @@ async fn paragraph(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A bad name is named with its place, wherever it stands.
+/// An invalid name is reported with its position, anywhere in the array.
 async fn response_names(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = api.collection("questions").await?;
@@ -211,7 +211,9 @@ async fn response_names(cx: &CheckContext) -> Result<(), CheckStop> {
                 .problems()
                 .iter()
                 .any(|problem| problem.hint.is_some());
-            cx.prefers(ids::ERR_36, hinted, || format!("no hint: {answer}"));
+            cx.prefers(ids::ERR_36, hinted, || {
+                format!("the error has no hint: {answer}")
+            });
         }
     }
     if !cx.declared().offers("question", "update") {
@@ -264,7 +266,7 @@ async fn response_keys(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Two responses with one key are refused.
+/// Two responses with one key are rejected.
 ///
 /// Requirements: RES-question-08.
 pub(super) async fn keys(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -295,7 +297,7 @@ pub(super) async fn keys(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Calls a helper with a person of its own and one action function; the marker of the person.
+/// Calls a helper with a new person and one action function, and returns the marker of the person.
 async fn call(
     api: &CheckClient<'_>,
     ready: &PreparedHelper,
@@ -317,7 +319,7 @@ async fn call(
     Ok((answer, marker))
 }
 
-/// The person who carries a marker, if the people can be read to their end.
+/// Returns the person with a marker, if all people can be read.
 async fn find(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -338,7 +340,7 @@ async fn find(
     Ok(matches!(walked.await?, PageWalkEnd::Done).then_some(found))
 }
 
-/// A tag that does not exist fails alone: the person is there, and the answer lists both outcomes.
+/// Only the tag that does not exist fails: the person exists, and the response lists both outcomes.
 async fn partial(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
@@ -372,7 +374,7 @@ async fn partial(cx: &CheckContext) -> Result<(), CheckStop> {
         .filter(|entry| entry["response_code"] == 400);
     let spelt: Vec<&Value> = refused.flat_map(descriptions).collect();
     cx.observe(ids::ERR_33, !spelt.is_empty(), || {
-        format!("an entry that failed has no descriptions: {answer}")
+        format!("a failed entry has no descriptions: {answer}")
     });
     let named = answer.refuses("TAG_NAME_DOES_NOT_EXIST", "add_tags");
     cx.observe(ids::ERR_37, named, || answer.to_string());
@@ -387,23 +389,23 @@ async fn partial(cx: &CheckContext) -> Result<(), CheckStop> {
             let read = api.get(&beside.self_url()?).await?;
             let right = read.status == 200 && is_one(&read.record(), &beside);
             cx.observe(ids::ERR_32, right, || {
-                format!("`self` of the person beside the error: {read}")
+                format!("`self` of the person next to the error: {read}")
             });
             cx.observe(ids::ERR_29, right, || {
-                format!("the person is not there: {read}")
+                format!("the person does not exist: {read}")
             });
             return Ok(());
         }
     }
     if let Some(found) = find(cx, &api, &marker).await? {
         cx.observe(ids::ERR_29, found.is_some(), || {
-            format!("the person is not there after {answer}")
+            format!("the person does not exist after {answer}")
         });
     }
     Ok(())
 }
 
-/// What is atomic leaves nothing behind.
+/// A failed atomic request has no effect.
 async fn atomic(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
@@ -417,7 +419,7 @@ async fn atomic(cx: &CheckContext) -> Result<(), CheckStop> {
     cx.observe(ids::ERR_37, named, || answer.to_string());
     if let Some(found) = find(cx, &api, &marker).await? {
         cx.observe(ids::ERR_34, found.is_none(), || {
-            format!("a person is left behind after {answer}")
+            format!("a person was created in spite of {answer}")
         });
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The change feed as a stream of events.
+//! The change feed as an event stream.
 //!
 //! Requirements: SYN-12.
 
@@ -9,13 +9,13 @@ use crate::address;
 pub(super) const CHECKS: &[Check] =
     &[check!("syn/events", [SYN_12], events).needs("change_events and *.create and *.read")];
 
-/// The media type of a stream of events.
+/// The media type of an event stream.
 const EVENTS: &str = "text/event-stream";
 
-/// An event of a stream: the cursor behind it, and the page that it tells where it tells one.
+/// An event of a stream: the cursor after it, and its page, if it has one.
 type StreamEvent = (String, Option<Representation>);
 
-/// The events of an answer that is a stream.
+/// Returns the events of a response that is a stream.
 fn stream(
     api: &CheckClient<'_>,
     url: &str,
@@ -24,7 +24,7 @@ fn stream(
     let media = answer.header("content-type").unwrap_or_default();
     let is_stream = answer.status == 200 && media.starts_with(EVENTS);
     api.cx.must(ids::SYN_12, is_stream, || {
-        format!("no stream of events of the type `{media}`: {answer}")
+        format!("not an event stream, but the type `{media}`: {answer}")
     })?;
     let text = String::from_utf8_lossy(&answer.body).replace("\r\n", "\n");
     let mut events = Vec::new();
@@ -48,7 +48,7 @@ fn stream(
         let page = serde_json::from_str(&data).ok();
         api.cx
             .observe(ids::SYN_12, data.is_empty() || page.is_some(), || {
-                format!("`data` is no page: {block}")
+                format!("`data` is not a page: {block}")
             });
         events.push((
             id,
@@ -58,7 +58,7 @@ fn stream(
     Ok(events)
 }
 
-/// The changes of these records that events tell.
+/// Returns the changes of these records in the events.
 fn told_by(events: &[StreamEvent], records: &[String]) -> Vec<ObservedEntry> {
     let pages = events.iter().filter_map(|(_, page)| page.as_ref());
     let entries = pages.flat_map(Representation::embedded);
@@ -73,7 +73,7 @@ fn told_by(events: &[StreamEvent], records: &[String]) -> Vec<ObservedEntry> {
     told.collect()
 }
 
-/// The feed as a stream of events tells what its pages tell.
+/// The event stream reports the same changes as the pages of the feed.
 async fn events(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = subject(cx, &[])?;
@@ -90,19 +90,19 @@ async fn events(cx: &CheckContext) -> Result<(), CheckStop> {
     let whole = stream(&api, &start, &api.events(&start, None).await?)?;
     let told = told_by(&whole, &own);
     cx.must(ids::SYN_12, told == pages, || {
-        format!("events tell {told:?}, pages {pages:?}")
+        format!("the events contain {told:?}, but the pages contain {pages:?}")
     })?;
     let Some((first, rest)) = whole.split_first() else {
         return Ok(());
     };
-    // The address alone would lead to the beginning.
+    // The URL alone would start from the beginning.
     let again = told_by(
         &stream(&api, &start, &api.events(&start, Some(&first.0)).await?)?,
         &own,
     );
     let expected = told_by(rest, &own);
     cx.observe(ids::SYN_12, again == expected, || {
-        format!("behind the first event it tells {again:?}, and told before {expected:?}")
+        format!("after the first event the stream contains {again:?}, but before it contained {expected:?}")
     });
     let cursors = std::iter::once(first)
         .chain(rest)
@@ -116,12 +116,12 @@ async fn events(cx: &CheckContext) -> Result<(), CheckStop> {
         let href = page.link(way).unwrap_or_default();
         let leads = address::parameter(&href, "after");
         cx.observe(ids::SYN_12, leads == Some(id), || {
-            format!("has_more is {more}, `{way}` leads behind {leads:?}, and the event is {id}")
+            format!("has_more is {more}, `{way}` points after {leads:?}, but the event is {id}")
         });
     }
     let wrong = api.events(&start, Some("no-such-cursor")).await?;
     cx.observe(ids::SYN_12, wrong.status == 400, || {
-        format!("an event that never was: {wrong}")
+        format!("an event id that does not exist: {wrong}")
     });
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! What the change feed reports of each kind: direct writes, and what helpers and their functions
-//! write.
+//! What the change feed reports of each kind: direct writes, and the writes of helpers and their
+//! functions.
 //!
 //! Requirements: SYN-02, SYN-03, SYN-05.
 
@@ -19,8 +19,8 @@ pub(super) const CHECKS: &[Check] = &[
         .needs("changes and haf.* and helper.*.shows_person and *.read"),
 ];
 
-/// Seconds by which the date of an entry may differ from that of its record: a feed may have a
-/// clock of its own.
+/// The maximum difference in seconds between the date of an entry and that of its record. A feed
+/// may have its own clock.
 const APART: i64 = 60;
 /// The largest page of the feed that is read.
 const LARGEST: &str = "100";
@@ -28,13 +28,13 @@ const LARGEST: &str = "100";
 /// A record of a kind.
 type Made = (CatalogueKind, Representation);
 
-/// One record of each kind is created, changed and deleted; each step is reported.
+/// One record of each kind is created, changed and deleted. The feed reports each step.
 async fn kinds(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let able = |kind: &CatalogueKind| cx.declared().offers_all(kind.one, &["create", "read"]);
     let mut made: Vec<Made> = Vec::new();
     let (mut at, mut each) = (end(&api).await?, SubjectLoop::default());
-    // Containers first: a server may change a container when an action is recorded below it.
+    // Containers are first: a server may change a container when an action is recorded in it.
     for is_nested in [false, true] {
         let mut own: Vec<Made> = Vec::new();
         for kind in cx
@@ -74,7 +74,8 @@ async fn kinds(cx: &CheckContext) -> Result<(), CheckStop> {
     each.end()
 }
 
-/// A record of a kind, below a record of those that were made where the kind has a container.
+/// Creates a record of a kind. If the kind has a container, it is one of the records created
+/// before.
 async fn create(
     api: &CheckClient<'_>,
     kind: CatalogueKind,
@@ -100,8 +101,8 @@ async fn create(
         .await
 }
 
-/// A record after a change of a text; none where that is not possible, or where `modified_date`
-/// stays the same.
+/// Returns a record after a change of a text field. `None` if that is not possible, or if
+/// `modified_date` stays the same.
 async fn change(
     api: &CheckClient<'_>,
     kind: CatalogueKind,
@@ -115,8 +116,8 @@ async fn change(
     Ok(after.filter(|after| after["modified_date"] != before["modified_date"]))
 }
 
-/// Each of these records has an entry with this change after a cursor, which leads to the record;
-/// where the entries end.
+/// Verifies that each of these records has an entry with this change after a cursor, which links to
+/// the record. Returns the end of the entries.
 async fn reported(
     api: &CheckClient<'_>,
     at: &str,
@@ -143,8 +144,8 @@ async fn reported(
             _ => None,
         };
         let is_right = match what {
-            // A feed with one entry for all changes of a record may report one that was changed
-            // since as changed.
+            // A feed with one entry for all changes of a record may report a record as changed if
+            // it was changed after its creation.
             "created" => {
                 let is_changed = read
                     .as_ref()
@@ -159,7 +160,7 @@ async fn reported(
         cx.observe(ids::SYN_02, is_right, || {
             let entries: Vec<&str> = entries.iter().map(|(done, _)| *done).collect();
             format!(
-                "the {} {own} was {what}, its entries are {entries:?}",
+                "the {} {own} was {what}, but its entries are {entries:?}",
                 kind.one
             )
         });
@@ -167,7 +168,8 @@ async fn reported(
     Ok(next)
 }
 
-/// The record of an entry, which can be read as soon as the entry is there and has its date.
+/// Verifies the record of an entry: it can be read as soon as the entry exists, and has the same
+/// date.
 ///
 /// Requirements: SYN-03.
 async fn follow(
@@ -180,7 +182,7 @@ async fn follow(
     };
     let answer = api.get(&own).await?;
     if !api.cx.observe(ids::SYN_03, answer.status == 200, || {
-        format!("{} leads to {answer}", entry.short())
+        format!("the target of {} is {answer}", entry.short())
     }) {
         return Ok(None);
     }
@@ -190,7 +192,7 @@ async fn follow(
         let apart = at.signed_duration_since(modified).num_seconds().abs();
         api.cx.observe(ids::SYN_03, apart <= APART, || {
             format!(
-                "`at` is {at}, the `modified_date` of the record {modified}: {}",
+                "`at` is {at}, but the `modified_date` of the record is {modified}: {}",
                 entry.short()
             )
         });
@@ -198,7 +200,7 @@ async fn follow(
     Ok(Some(answer.record()))
 }
 
-/// A page that has exactly as many entries as there are announces no more.
+/// A page that contains exactly all entries announces no more.
 ///
 /// Requirements: SYN-05.
 async fn exact_page(api: &CheckClient<'_>, at: &str) -> Result<(), CheckStop> {
@@ -215,7 +217,7 @@ async fn exact_page(api: &CheckClient<'_>, at: &str) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// What each helper records is reported, and the people whom it creates or changes.
+/// The feed reports what each helper records, and the people that it creates or changes.
 async fn helpers(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx) => helper(cx, name))
 }
@@ -237,7 +239,7 @@ async fn helper(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> 
     };
     let all: Vec<Made> = own.into_iter().chain(people).filter(is_read).collect();
     let at = reported(&api, &at, "created", &all).await?;
-    // The same person once more, with another name.
+    // The same person again, with another name.
     let Some(before) =
         about.filter(|_| cx.declared().matches_persons() && cx.declared().offers("person", "read"))
     else {
@@ -279,11 +281,11 @@ async fn help(
     if is_created {
         Ok(answer.record())
     } else {
-        Err(none(format!("a helper is refused: {answer}")))
+        Err(none(format!("a helper rejects the request: {answer}")))
     }
 }
 
-/// Taggings, items and answers that the functions of a helper create are reported.
+/// The feed reports the taggings, items and answers that the functions of a helper create.
 async fn functions(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let all: Value = Value::Object(
@@ -295,7 +297,7 @@ async fn functions(cx: &CheckContext) -> Result<(), CheckStop> {
     );
     let (ready, at) = (any_helper(&api).await?, end(&api).await?);
     let Some(person) = call(cx, &ready, &all).await?.person else {
-        return Err(none("a helper with functions was refused"));
+        return Err(none("a helper with functions rejects the request"));
     };
     let mut made = Vec::new();
     for kind in ["tagging", "item", "answer"].into_iter().filter_map(kind) {
@@ -311,7 +313,7 @@ async fn functions(cx: &CheckContext) -> Result<(), CheckStop> {
     }
     if made.is_empty() {
         return Err(none(
-            "the functions that are declared create nothing that is listed below a person",
+            "the declared functions create nothing that a collection of a person contains",
         ));
     }
     reported(&api, &at, "created", &made).await.map(drop)

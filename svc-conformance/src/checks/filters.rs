@@ -1,4 +1,4 @@
-//! Filters and orders of collections, as a server declares them.
+//! Filters and orders of collections, as the server declares them.
 //!
 //! Requirements: FLT-01 to FLT-12.
 
@@ -24,21 +24,21 @@ pub(super) const CHECKS: &[Check] = &[
     check!("flt/tenants", [FLT_11], tenants).needs("filter.* and auth.multi_key"),
 ];
 
-/// Fields whose values a client gives to a record.
+/// The fields whose values a client sets.
 pub(super) const OWN: [&str; 3] = ["identifiers", "email_address", "name"];
-/// Dates.
+/// The date fields.
 pub(super) const DATES: [&str; 2] = ["created_date", "modified_date"];
-/// Members of a page that a walk asks for.
+/// The page size when all pages are read.
 pub(super) const FEW: &str = "2";
-/// Pages of which an order is looked at.
+/// The number of pages of which the order is checked.
 const PAGES: usize = 3;
 
-/// A literal of the grammar.
+/// Returns a literal of the filter grammar.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Everything that is not plain in a query.
+/// Encodes every character that is not plain in a query.
 fn encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let one = |byte: u8| {
@@ -51,12 +51,12 @@ fn encoded(text: &str) -> String {
     text.bytes().map(one).collect()
 }
 
-/// The address of what fits a filter.
+/// Returns the URL of a filtered collection.
 pub(super) fn filtered(url: &str, text: &str) -> String {
     with_parameter(url, "filter", &encoded(text))
 }
 
-/// The kinds that are filtered by one of these and that the suite can make.
+/// Returns the kinds that can be filtered by one of these fields and created by the suite.
 fn kinds(cx: &CheckContext, fields: &[&str]) -> Vec<CatalogueKind> {
     let has = |kind: &CatalogueKind| {
         cx.declared()
@@ -70,7 +70,7 @@ fn kinds(cx: &CheckContext, fields: &[&str]) -> Vec<CatalogueKind> {
         .collect()
 }
 
-/// Some of them: each field once is enough.
+/// Returns some of them, so that each field is covered once.
 pub(super) fn few(cx: &CheckContext, fields: &[&str]) -> Vec<CatalogueKind> {
     let mut wanted: Vec<&str> = fields.to_vec();
     let mut some = kinds(cx, fields);
@@ -82,7 +82,7 @@ pub(super) fn few(cx: &CheckContext, fields: &[&str]) -> Vec<CatalogueKind> {
     some
 }
 
-/// [`few`], at least one.
+/// Returns [`few`], or an error if there are none.
 pub(super) fn enough(cx: &CheckContext, fields: &[&str]) -> Result<Vec<CatalogueKind>, CheckStop> {
     let some = few(cx, fields);
     if some.is_empty() {
@@ -99,7 +99,7 @@ fn nothing(fields: &[&str]) -> CheckStop {
     ))
 }
 
-/// Two e-mail addresses of no other person, the second of which is not subscribed.
+/// Returns two e-mail addresses of no other person, the second of which is not subscribed.
 pub(super) fn addresses(cx: &CheckContext) -> Value {
     let address = || format!("Filter.{}@example.org", cx.unique());
     let all = json!({"email_addresses": [
@@ -111,7 +111,7 @@ pub(super) fn addresses(cx: &CheckContext) -> Value {
         .unwrap_or_default()
 }
 
-/// A record of a kind with values of its own in what it is filtered by.
+/// Creates a record of a kind with unique values in the filterable fields.
 pub(super) async fn made(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -130,7 +130,7 @@ pub(super) async fn made(
     api.as_read(of.one, made).await
 }
 
-/// What a record shows of a field that it is filtered by.
+/// Returns the values of a filterable field in a record.
 pub(super) fn shown(record: &Representation, field: &str) -> Vec<String> {
     let texts = |value: &Value| value.as_str().map(ToOwned::to_owned);
     match field {
@@ -151,7 +151,7 @@ pub(super) fn shown(record: &Representation, field: &str) -> Vec<String> {
     }
 }
 
-/// The members that fit a filter, all of them.
+/// Returns all members that match a filter.
 pub(super) async fn found(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -174,7 +174,7 @@ pub(super) async fn found(
     Ok((page, members))
 }
 
-/// Whether a record is one of those that fit; others must not be there where `alone` says so.
+/// Checks whether a record matches. If `alone` is set, no other record may match.
 pub(super) async fn fits(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -191,7 +191,7 @@ pub(super) async fn fits(
     let right = times == usize::from(expected) && members.len() == usize::from(expected);
     holds(cx, rows, right, || {
         format!(
-            "filter={text} shows {} records, {} {times} times: {}",
+            "filter={text} returns {} records, {} {times} times: {}",
             members.len(),
             record.short(),
             page.short()
@@ -201,7 +201,7 @@ pub(super) async fn fits(
         let total = page["total_records"].as_u64();
         cx.observe(ids::FLT_05, total == Some(u64::from(expected)), || {
             format!(
-                "filter={text} shows {} records and counts {}: {}",
+                "filter={text} returns {} records but counts {}: {}",
                 members.len(),
                 json!(total),
                 page.short()
@@ -211,7 +211,7 @@ pub(super) async fn fits(
     Ok(())
 }
 
-/// Every declared field that a client gives values to finds its record, and nothing else does.
+/// Every declared field with a value from the client finds its record and no other.
 async fn values(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     each!(of in enough(cx, &OWN)? => value(cx, &api, of))
@@ -261,7 +261,8 @@ async fn value(
                 &[ids::FLT_01, row],
             )
             .await?;
-            // The address of the server's own identifiers may be written in either case by itself.
+            // In an identifier that the server assigns, upper and lower case of an address may
+            // differ.
             if field == "email_address" || capitals.to_lowercase() == value {
                 let text = format!("{field} eq {}", quoted(&capitals));
                 fits(
@@ -284,7 +285,7 @@ async fn value(
     Ok(())
 }
 
-/// What records of a kind are told apart by in a filter.
+/// Returns the field and the values that identify records of a kind in a filter.
 pub(super) fn told_apart(
     cx: &CheckContext,
     of: CatalogueKind,
@@ -294,7 +295,7 @@ pub(super) fn told_apart(
     let field = OWN
         .into_iter()
         .find(|field| declared(field) && !shown(record, field).is_empty());
-    field.ok_or_else(|| none("a record shows nothing of what it is filtered by"))
+    field.ok_or_else(|| none("a record contains none of the fields by which it can be filtered"))
 }
 
 /// `and`, `or`, `in`, `ne` and parentheses, over two records.
@@ -319,7 +320,7 @@ async fn words(cx: &CheckContext) -> Result<(), CheckStop> {
             format!("{field} in ({a}, {b}) and {field} ne {a}"),
             [false, true],
         ),
-        // What each of them shows is something else where `or` is read before `and`.
+        // The result of each of them differs if `or` binds tighter than `and`.
         (
             format!("{field} eq {a} or {field} eq {b} and {field} ne {a}"),
             [true, true],
@@ -346,7 +347,7 @@ async fn words(cx: &CheckContext) -> Result<(), CheckStop> {
             there == expected && members.len() == wanted,
             || {
                 format!(
-                    "filter={text} shows {} records, of the two {there:?}: {}",
+                    "filter={text} returns {} records, of the two {there:?}: {}",
                     members.len(),
                     page.short()
                 )
@@ -356,7 +357,7 @@ async fn words(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// What is no filter, or not declared, is refused.
+/// A filter that is invalid or not declared is rejected.
 async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let mut of_grammar = 0_usize;
@@ -388,7 +389,7 @@ async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
             String::from("eq 'x'"),
             String::from("no_such_field eq 'x'"),
         ];
-        // One grammar is read for all.
+        // One grammar applies to all kinds.
         of_grammar = of_grammar.saturating_add(usize::from(!declared.is_empty()));
         for text in mistakes
             .into_iter()
@@ -428,7 +429,7 @@ async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Whether a description names a character of the text.
+/// Whether a description names a character position in the text.
 fn names_place(answer: &TestResponse, length: usize) -> bool {
     let numbers = |text: &str| {
         let words = text.split(|letter: char| !letter.is_ascii_digit());
@@ -444,7 +445,7 @@ fn names_place(answer: &TestResponse, length: usize) -> bool {
         .any(|text| numbers(&text))
 }
 
-/// A walk over filtered pages.
+/// Reads all pages of a filtered collection.
 async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = *few(cx, &OWN).first().ok_or_else(|| nothing(&OWN))?;
@@ -478,7 +479,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
     }
     cx.observe(ids::FLT_01, members.len() == all.len(), || {
         format!(
-            "a filter that fits {} records shows {}",
+            "a filter that matches {} records returns {}",
             all.len(),
             members.len()
         )
@@ -487,7 +488,7 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
         let total = page["total_records"].as_u64();
         cx.observe(ids::FLT_05, total == u64::try_from(all.len()).ok(), || {
             format!(
-                "a filter that fits {} records counts {}: {}",
+                "a filter that matches {} records counts {}: {}",
                 all.len(),
                 json!(total),
                 page.short()
@@ -506,17 +507,17 @@ async fn paged(cx: &CheckContext) -> Result<(), CheckStop> {
                     .iter()
                     .all(|member| all.iter().any(|record| is_one(member, record)));
             cx.observe(ids::FLT_08, right, || {
-                format!("`{name}` of a filtered page is {link}, which leads to {answer}")
+                format!("`{name}` of a filtered page is {link}, whose target is {answer}")
             });
         }
     }
     Ok(())
 }
 
-/// The dates of ordered pages do not fall.
+/// The dates of ordered pages do not decrease.
 async fn ordered(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    // One record by itself is in every order.
+    // A single record is in every order.
     for of in few(cx, &DATES)
         .into_iter()
         .filter(|_| cx.run.settings.writes)
@@ -538,7 +539,7 @@ async fn ordered(cx: &CheckContext) -> Result<(), CheckStop> {
                     let date = shown(&member, field).pop().and_then(|date| instant(&date));
                     cx.observe(ids::FLT_09, date.is_some() && date >= last, || {
                         format!(
-                            "in the order of {field}, {} stands behind {last:?}",
+                            "in the order of {field}, {} is after {last:?}",
                             member.short()
                         )
                     });
@@ -553,19 +554,19 @@ async fn ordered(cx: &CheckContext) -> Result<(), CheckStop> {
                 matches!(walked, crate::client::PageWalkEnd::Done),
                 || {
                     format!(
-                        "a collection in the order of {field} cannot be walked over: {walked:?}"
+                        "not all pages of a collection in the order of {field} can be read: {walked:?}"
                     )
                 },
             );
             cx.observe(ids::FLT_08, pages > 0, || {
-                format!("order={field} shows no page")
+                format!("order={field} returns no page")
             });
         }
     }
     Ok(())
 }
 
-/// What one tenant finds, another does not.
+/// A tenant does not find the records of another tenant.
 async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, other) = (
         cx.api(),
@@ -585,7 +586,7 @@ async fn tenants(cx: &CheckContext) -> Result<(), CheckStop> {
             let (page, members) = found(cx, &other, &url, &text, &[ids::FLT_11]).await?;
             cx.observe(ids::FLT_11, members.is_empty(), || {
                 format!(
-                    "with the key of another tenant, filter={text} shows {}",
+                    "with the key of another tenant, filter={text} returns {}",
                     page.short()
                 )
             });

@@ -1,4 +1,4 @@
-//! Filters and orders over records that were changed, and where no filter is declared.
+//! Filters and orders over changed records, and collections without declared filters.
 //!
 //! Requirements: FLT-01, FLT-02, FLT-04, FLT-06 to FLT-09, FLT-12.
 
@@ -29,7 +29,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("flt/below", [FLT_04], below).needs("filter.*"),
 ];
 
-/// By its date a record is found, and by the moments around it is not.
+/// A record is found by its date, and not by the times around it.
 async fn dates(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     each!(of in enough(cx, &DATES)? => dated(cx, &api, of))
@@ -42,7 +42,7 @@ async fn dated(
 ) -> Result<(), CheckStop> {
     let url = api.collection(of.many).await?;
     let mut record = made(cx, api, of).await?;
-    // So that the date of the change is another one than that of the creation.
+    // The date of the change must differ from that of the creation.
     if record_comparison::whole_seconds(&record) {
         cx.run.target.wait(Duration::from_millis(1100)).await;
     }
@@ -83,7 +83,7 @@ async fn dated(
         texts.extend(
             other.map(|(moment, date)| (format!("{field} eq {}", quoted(&date)), moment, false)),
         );
-        // A server may take dates in the form that it shows alone.
+        // A server may accept dates only in the format that it returns.
         let elsewhere = format!("{field} eq {}", quoted(&with_offset(moment)));
         let is_taken = api.get(&filtered(&url, &elsewhere)).await?.status == 200;
         texts.extend(Some((elsewhere, moment, true)).filter(|_| is_taken));
@@ -95,7 +95,7 @@ async fn dated(
                 .count();
             cx.observe(ids::FLT_02, times == usize::from(expected), || {
                 format!(
-                    "filter={text} shows {} {times} times: {}",
+                    "filter={text} returns {} {times} times: {}",
                     record.short(),
                     page.short()
                 )
@@ -113,7 +113,7 @@ async fn dated(
             });
             cx.observe(ids::FLT_01, outside.is_none(), || {
                 format!(
-                    "filter={text} shows {}, which it does not fit",
+                    "filter={text} returns {}, which does not match",
                     outside.map(Representation::short).unwrap_or_default()
                 )
             });
@@ -122,7 +122,7 @@ async fn dated(
     Ok(())
 }
 
-/// A moment as a clock two hours east of Greenwich shows it.
+/// Returns a timestamp with an offset of two hours.
 fn with_offset(moment: DateTime<Utc>) -> String {
     let zone = FixedOffset::east_opt(7200).unwrap_or_else(|| Utc.fix());
     moment
@@ -130,7 +130,7 @@ fn with_offset(moment: DateTime<Utc>) -> String {
         .to_rfc3339_opts(SecondsFormat::AutoSi, false)
 }
 
-/// Records are found by the values that a change gave them, and no longer by those that it took.
+/// Records are found by the values that a change set, and no longer by those that it removed.
 async fn values(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let able = |kind: &CatalogueKind| cx.declared().offers_all(kind.one, &["read", "update"]);
@@ -181,7 +181,7 @@ async fn value(
     Ok(())
 }
 
-/// Of three records the first is changed: it is the first by its creation, and the last by its
+/// The first of three records is changed. It is then the first by its creation, and the last by its
 /// change.
 async fn order(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
@@ -213,7 +213,7 @@ async fn ordered(
     let url = filtered(&url, &format!("{field} in ({})", values.join(", ")));
     for date in cx.declared().orders(of) {
         let url = with_parameter(&url, "order", date);
-        // A server may have no order for such a filter.
+        // A server may support no order with such a filter.
         if api.get(&url).await?.status == 400 {
             continue;
         }
@@ -241,7 +241,7 @@ async fn ordered(
     Ok(())
 }
 
-/// A filter of a collection below a record is refused where none is declared for its kind.
+/// A filter of a nested collection is rejected if none is declared for its kind.
 async fn below(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let has_none = |kind: &CatalogueKind| {

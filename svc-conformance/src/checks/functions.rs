@@ -1,4 +1,4 @@
-//! Helper action functions (HAF): tags, lists, answers and triggers that a helper takes.
+//! Helper action functions (HAF): tags, lists, answers and triggers of a helper request.
 
 use super::helper_calls::{PreparedHelper, declared_helpers, ignored, somebody};
 use super::prelude::*;
@@ -19,7 +19,7 @@ pub(super) const CHECKS: &[Check] = &[
         .has_side_effects(),
 ];
 
-/// The functions that add somebody to something: function, kind of the container, its collection of
+/// The functions that add a person to a group: function, kind of the group, collection of its
 /// members.
 const MEMBERSHIPS: &[(&str, &str, &str, &str)] = &[
     ("add_tags", "tag", "taggings", ids::HAF_02),
@@ -28,7 +28,7 @@ const MEMBERSHIPS: &[(&str, &str, &str, &str)] = &[
     ("add_lists_uri", "list", "items", ids::HAF_06),
 ];
 
-/// A tag of its own, where people can be tagged through a helper and tags can be made.
+/// Creates a tag, if people can be tagged through a helper and tags can be created.
 pub(super) async fn fresh_tag(api: &CheckClient<'_>) -> Result<Option<Representation>, CheckStop> {
     let declared = api.cx.declared();
     if !declared.acts("add_tags")
@@ -41,7 +41,7 @@ pub(super) async fn fresh_tag(api: &CheckClient<'_>) -> Result<Option<Representa
     Ok(Some(tag).filter(|tag| tag["name"].is_string()))
 }
 
-/// What a membership function is given to add to one container.
+/// Returns the value of a membership function that adds a person to one group.
 fn given(function: &str, container: &Representation) -> Result<Value, CheckStop> {
     if function.ends_with("_uri") {
         return Ok(json!([container.self_url()?]));
@@ -51,7 +51,7 @@ fn given(function: &str, container: &Representation) -> Result<Value, CheckStop>
         .ok_or_else(|| none(format!("no name in {}", container.short())))
 }
 
-/// The declared functions besides triggers, each with a value of its own.
+/// Returns the declared functions except triggers, each with a new value.
 pub(super) async fn simple(cx: &CheckContext) -> Result<Vec<(&'static str, Value)>, CheckStop> {
     let api = cx.api();
     let mut functions = Vec::new();
@@ -74,10 +74,10 @@ pub(super) async fn simple(cx: &CheckContext) -> Result<Vec<(&'static str, Value
     Ok(functions)
 }
 
-/// The helper with which functions are tried: the first that is declared and can be reached, and
-/// that takes a person.
+/// Returns the helper with which functions are tested: the first declared and reachable helper that
+/// accepts a person.
 pub(super) async fn any_helper(api: &CheckClient<'_>) -> Result<PreparedHelper, CheckStop> {
-    let mut reason = none("no helper that takes a person is declared");
+    let mut reason = none("no helper that accepts a person is declared");
     for name in declared_helpers(api.cx)
         .into_iter()
         .filter(|name| *name != "record_canvass")
@@ -90,10 +90,10 @@ pub(super) async fn any_helper(api: &CheckClient<'_>) -> Result<PreparedHelper, 
     Err(reason)
 }
 
-/// One call of a helper with functions.
+/// One helper request with functions.
 pub(super) struct FunctionCall {
     pub(super) answer: TestResponse,
-    /// The person it was about; none if nothing was made.
+    /// The person of the request. `None` if nothing was created.
     pub(super) person: Option<Representation>,
 }
 
@@ -122,7 +122,7 @@ pub(super) async fn call(
     })
 }
 
-/// The members of a person's or a container's collection.
+/// Returns the members of a collection of a person or container.
 pub(super) async fn below(
     api: &CheckClient<'_>,
     record: &Representation,
@@ -131,8 +131,7 @@ pub(super) async fn below(
     api.members(&record.require_link(many)?).await
 }
 
-/// Whether one of the members is about a record, by their link; only told where the link is
-/// declared.
+/// Whether one of the members refers to a record, by its link. Only known if the link is declared.
 pub(super) async fn about(
     api: &CheckClient<'_>,
     members: &[Representation],
@@ -155,8 +154,8 @@ pub(super) async fn about(
     Ok(Some(false))
 }
 
-/// Holds what a membership function did: the person and the container each have one member that
-/// leads to both.
+/// Verifies the effect of a membership function: the person and the group each have one member,
+/// which links to both.
 async fn joined(
     cx: &CheckContext,
     row: &str,
@@ -182,7 +181,10 @@ async fn joined(
             let found = about(&api, &members, one, under, container).await?;
             if let Some(found) = found {
                 cx.observe(row, found, || {
-                    format!("none of the person's {many} leads to {}", container.short())
+                    format!(
+                        "none of the {many} of the person links to {}",
+                        container.short()
+                    )
                 });
             }
         }
@@ -195,7 +197,7 @@ async fn joined(
             })?;
             if let Some(found) = about(&api, &members, one, "person", person).await? {
                 cx.observe(row, found, || {
-                    format!("{many} of {} do not lead to the person", container.short())
+                    format!("{many} of {} do not link to the person", container.short())
                 });
             }
         }
@@ -203,7 +205,7 @@ async fn joined(
     Ok(())
 }
 
-/// Names or addresses of tags or lists: one membership for each.
+/// Names or URLs of tags or lists: one membership for each.
 ///
 /// Requirements: HAF-02, HAF-04, HAF-05, HAF-06.
 async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -237,7 +239,7 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
     let Some(name) = values.first().filter(|_| cx.cases(0, 1, 1) > 0) else {
         return Ok(());
     };
-    // Named twice it is better one; a server may refuse that.
+    // A repeated name should add one membership. A server may reject it.
     let called = call(cx, &ready, &json!({ *function: [name, name] })).await?;
     let Some(person) = called
         .person
@@ -248,14 +250,14 @@ async fn members(cx: &CheckContext) -> Result<(), CheckStop> {
     let members = below(&api, &person, many).await?;
     cx.prefers(row, members.len() == 1, || {
         format!(
-            "{many} of somebody to whom {name} was added twice: {}",
+            "{many} of a person to whom {name} was added twice: {}",
             members.len()
         )
     });
     Ok(())
 }
 
-/// A name that no tag has fails for that tagging, by code and property; no tag is made.
+/// A name without a tag fails for that tagging, with code and property. No tag is created.
 ///
 /// Requirements: HAF-03, ERR-37.
 async fn unknown_tag(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -274,7 +276,7 @@ async fn unknown_tag(cx: &CheckContext) -> Result<(), CheckStop> {
     };
     let person = somebody(cx);
     let mut body = ready.body(cx, Some(&person));
-    // In addition to a tag that exists, where one can be created.
+    // In addition to an existing tag, if one can be created.
     let known = fresh_tag(&api).await?.map(|tag| tag["name"].clone());
     put(
         &mut body,
@@ -303,7 +305,7 @@ async fn unknown_tag(cx: &CheckContext) -> Result<(), CheckStop> {
         .unwrap_or("none");
     cx.chose("a helper that fails in part", kind);
     if cx.declared().acts("add_lists") {
-        // Its code is the server's own, but not that of a tag.
+        // The code is specific to the server, but not that of a tag.
         let mut body = ready.body(cx, Some(&person));
         put(&mut body, "add_lists", json!([name]));
         let answer = api.post(&ready.url, &body).await?;
@@ -312,7 +314,7 @@ async fn unknown_tag(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Notes for clean-up what a helper that failed in part has made.
+/// Records for clean-up what a partly failed helper request created.
 pub(super) async fn note_rest(
     api: &CheckClient<'_>,
     ready: &PreparedHelper,
@@ -348,7 +350,7 @@ pub(super) async fn note_rest(
     Ok(())
 }
 
-/// Every declared function on every declared helper.
+/// Every declared function in every declared helper.
 ///
 /// Requirements: HAF-01.
 async fn everywhere(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -408,7 +410,7 @@ async fn on_helper(cx: &CheckContext, name: &'static str) -> Result<(), CheckSto
     Ok(())
 }
 
-/// Triggers are taken by every helper, on and off; their identifiers become nobody's.
+/// Every helper accepts triggers, enabled or not. Their identifiers are not stored in any record.
 ///
 /// Requirements: HAF-11 to HAF-13.
 async fn triggers(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -442,7 +444,7 @@ async fn trigger(cx: &CheckContext, name: &'static str, at: usize) -> Result<(),
                     format!("{identifier} is in {}", record.short())
                 });
             }
-            // Every member on every helper would say the same again.
+            // Every member in every helper would only repeat the same result.
             if at > 0 {
                 break;
             }
@@ -461,7 +463,7 @@ async fn trigger(cx: &CheckContext, name: &'static str, at: usize) -> Result<(),
     let answer = api.post(&ready.url, &body).await?;
     note_rest(&api, &ready, &answer, &body, &person).await?;
     cx.observe(ids::HAF_12, answer.status == 400, || {
-        format!("enabled is no boolean: {answer}")
+        format!("enabled is not a boolean: {answer}")
     });
     Ok(())
 }

@@ -1,11 +1,11 @@
-//! How checks call helpers: what each takes, on a container of its own.
+//! How checks call helpers: the body of each helper, and a new container for it.
 
 use super::prelude::*;
 use crate::fixtures::helper_address;
 use crate::generate::with;
 use crate::kinds::{ACTIONS, KINDS};
 
-/// The row of each record helper.
+/// Returns the requirement of each record helper.
 pub(super) fn row(one: &str) -> &'static str {
     match one {
         "signature" => ids::HLP_11,
@@ -18,7 +18,7 @@ pub(super) fn row(one: &str) -> &'static str {
     }
 }
 
-/// What each record helper takes besides the person, as far as the kind has it.
+/// Returns what each record helper accepts in addition to the person, if the kind has it.
 pub(super) fn own_fields(cx: &CheckContext, one: &str) -> Value {
     let base = json!({"origin_system": "Elsewhere", "action_date": "2026-01-05T09:00:00Z", "referrer_data": {"source": "mail"}});
     let more = match one {
@@ -45,18 +45,19 @@ pub(super) fn own_fields(cx: &CheckContext, one: &str) -> Value {
     part(cx, one, &whole)
 }
 
-/// One declared helper, ready to be called.
+/// A declared helper, ready to be called.
 #[derive(Debug, Clone)]
 pub(super) struct PreparedHelper {
     pub(super) name: &'static str,
     pub(super) kind: CatalogueKind,
-    /// The record that has the helper; none for the sign-up.
+    /// The record that has the helper. `None` for the sign-up helper.
     pub(super) container: Option<Representation>,
     pub(super) url: String,
 }
 
 impl PreparedHelper {
-    /// A body without functions, with marked identifiers; `person` goes where the helper takes one.
+    /// Returns a body without functions, with marked identifiers. `person` is added if the helper
+    /// accepts a person.
     pub(super) fn body(&self, cx: &CheckContext, person: Option<&Value>) -> Value {
         let own = own_fields(cx, self.kind.one);
         match self.name {
@@ -75,7 +76,7 @@ impl PreparedHelper {
     }
 }
 
-/// Every helper that records something, as declared: names in the order of the catalogue.
+/// Returns every declared helper that records something, in the order of the catalogue.
 pub(super) fn declared_helpers(cx: &CheckContext) -> Vec<&'static str> {
     let all = ACTIONS.iter().chain(["canvass", "person"].iter());
     let named = all.filter_map(|one| kind(one)?.helper);
@@ -83,7 +84,7 @@ pub(super) fn declared_helpers(cx: &CheckContext) -> Vec<&'static str> {
 }
 
 impl CheckClient<'_> {
-    /// A helper on a container of its own.
+    /// Returns a helper of a new container.
     pub(super) async fn ready(&self, name: &'static str) -> Result<PreparedHelper, CheckStop> {
         let cx = self.cx;
         let found = KINDS.iter().copied().find(|kind| kind.helper == Some(name));
@@ -128,7 +129,7 @@ impl CheckClient<'_> {
         })
     }
 
-    /// Calls a helper; the rows are held against its success.
+    /// Calls a helper. The requirements are judged by its success.
     ///
     /// Requirements: HLP-06.
     pub(super) async fn call(
@@ -147,7 +148,7 @@ impl CheckClient<'_> {
         Ok(answer.record())
     }
 
-    /// The person whom a call of a helper was about, noted for clean-up.
+    /// Returns the person of a helper call, and records the person for clean-up.
     pub(super) async fn about(
         &self,
         ready: &PreparedHelper,
@@ -164,7 +165,7 @@ impl CheckClient<'_> {
     }
 }
 
-/// A person with a marker that nothing matches.
+/// Returns a new person with a marker, which matches no existing person.
 pub(super) fn somebody(cx: &CheckContext) -> Value {
     let unique = cx.unique();
     let named = json!({"given_name": "Ada", "family_name": unique,
@@ -172,7 +173,7 @@ pub(super) fn somebody(cx: &CheckContext) -> Value {
     cx.marked(&part(cx, "person", &named))
 }
 
-/// What only prepares clean-up does not end a check.
+/// A failure in the preparation of the clean-up does not end a check.
 pub(super) fn ignored(stop: CheckStop) -> Result<(), CheckStop> {
     match stop {
         CheckStop::Disabled(_) => Err(stop),

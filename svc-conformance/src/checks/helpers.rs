@@ -1,4 +1,4 @@
-//! Helpers (HLP): what all of them have in common, and how checks call them.
+//! Helpers (HLP): requirements for all helpers.
 
 use http::Method;
 
@@ -11,7 +11,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("hlp/bodies", [HLP_02], bodies).needs("helper.*.but_schedule"),
 ];
 
-/// Helpers take POST alone.
+/// Helpers accept only POST.
 ///
 /// Requirements: HLP-01.
 async fn methods(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -33,19 +33,19 @@ async fn method(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> 
         .as_ref()
         .and_then(|container| container.link("self"));
     if own.as_deref() == Some(ready.url.as_str()) {
-        // The address serves the record, too: another method would change or remove it.
+        // The record has the same URL, so another method would change or delete it.
         return Ok(());
     }
     for method in [Method::PUT, Method::DELETE] {
         let answer = api.send(method, &ready.url, Some("{}".to_owned())).await?;
         cx.observe(ids::HLP_01, answer.status >= 400, || {
-            format!("{name} is no method of it: {answer}")
+            format!("{name} is not a method of the helper: {answer}")
         });
     }
     Ok(())
 }
 
-/// The person alone, own fields and the person, and both with an action function.
+/// Only the person, then fields and the person, then both with an action function.
 ///
 /// Requirements: HLP-02.
 async fn bodies(cx: &CheckContext) -> Result<(), CheckStop> {

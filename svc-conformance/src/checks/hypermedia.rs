@@ -1,4 +1,4 @@
-//! Links lead to what they name.
+//! The targets of links are what the links name.
 //!
 //! Requirements: HAL-05, HAL-06, HAL-12, HAL-14 to HAL-17, ENT-08, ENT-27.
 
@@ -24,7 +24,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("ent/namespace", [ENT_08, ENT_27], namespace).needs("field:entry_point.namespace"),
 ];
 
-/// Kinds whose records can be made without a container, and read.
+/// Returns the kinds whose records can be created without a container, and read.
 fn tops(cx: &CheckContext) -> Vec<CatalogueKind> {
     let declared = cx.declared();
     let fits = |kind: &CatalogueKind| {
@@ -37,8 +37,8 @@ fn tops(cx: &CheckContext) -> Vec<CatalogueKind> {
         .collect()
 }
 
-/// The address in the answer to a create leads to the record itself, without an envelope; so does
-/// the one found there.
+/// The target of the URL in the response to a create is the record itself, without an envelope. The
+/// same is true of the `self` link found there.
 async fn own(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let mut each = SubjectLoop::default();
@@ -67,7 +67,7 @@ async fn own(cx: &CheckContext) -> Result<(), CheckStop> {
                     ids::ERR_10,
                 ],
                 right,
-                || format!("`self` of a new {} leads to {answer}", of.one),
+                || format!("the target of `self` of a new {} is {answer}", of.one),
             );
             let lost = missing(record, &alone);
             holds(
@@ -76,7 +76,7 @@ async fn own(cx: &CheckContext) -> Result<(), CheckStop> {
                 answer.status == 200 && lost.is_empty(),
                 || {
                     format!(
-                        "a {} alone lacks {lost:?} of {}: {answer}",
+                        "a {} read alone lacks {lost:?} of {}: {answer}",
                         of.one,
                         record.short()
                     )
@@ -89,14 +89,14 @@ async fn own(cx: &CheckContext) -> Result<(), CheckStop> {
             cx.observe(
                 ids::HAL_16,
                 again.status == 200 && is_one(&again.record(), record),
-                || format!("`self` of {} leads to {again}", alone.short()),
+                || format!("the target of `self` of {} is {again}", alone.short()),
             );
         }
     }
     each.end()
 }
 
-/// Kinds whose records are read, and made by nobody but the server's own.
+/// Returns the kinds whose records can be read, but only created by the server.
 fn old_tops(cx: &CheckContext) -> Vec<CatalogueKind> {
     let declared = cx.declared();
     let fits =
@@ -108,8 +108,8 @@ fn old_tops(cx: &CheckContext) -> Vec<CatalogueKind> {
         .collect()
 }
 
-/// A record that was there before: `self` leads to the record itself, and so does the one found
-/// there.
+/// An existing record: the target of `self` is the record itself, and so is the target of `self`
+/// found there.
 async fn old(cx: &CheckContext, api: &CheckClient<'_>, of: CatalogueKind) -> Result<(), CheckStop> {
     let mut record = api.make(of.one, &json!({})).await?;
     for _ in 0..2 {
@@ -126,7 +126,7 @@ async fn old(cx: &CheckContext, api: &CheckClient<'_>, of: CatalogueKind) -> Res
                 ids::ERR_10,
             ],
             right,
-            || format!("`self` of {} leads to {answer}", record.short()),
+            || format!("the target of `self` of {} is {answer}", record.short()),
         );
         if !right {
             break;
@@ -136,8 +136,8 @@ async fn old(cx: &CheckContext, api: &CheckClient<'_>, of: CatalogueKind) -> Res
     Ok(())
 }
 
-/// `self` of a record that was read after another one leads to the record itself, not to what was
-/// read before.
+/// The target of `self` of a record that was read after another one is the record itself, not the
+/// one read before.
 async fn other_way_round(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -155,13 +155,13 @@ async fn other_way_round(
         cx.observe(
             ids::HAL_16,
             again.status == 200 && is_one(&again.record(), record),
-            || format!("`self` of {} leads to {again}", alone.short()),
+            || format!("the target of `self` of {} is {again}", alone.short()),
         );
     }
     Ok(())
 }
 
-/// Set members of one representation that another lacks.
+/// Returns the set members of one representation that another lacks.
 fn missing(record: &Representation, alone: &Representation) -> Vec<String> {
     let members = record.json.as_object().into_iter().flatten();
     let set = members.filter(|(name, value)| !name.starts_with('_') && !is_unset(Some(value)));
@@ -170,8 +170,8 @@ fn missing(record: &Representation, alone: &Representation) -> Vec<String> {
         .collect()
 }
 
-/// The links of an action lead to its person and its container; every other one to a record of its
-/// kind.
+/// The links of an action refer to its person and its container. Every other link refers to a
+/// record of its kind.
 async fn links(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let declared = cx.declared();
@@ -232,13 +232,13 @@ async fn lead(
             && answer.json.get("total_records").is_none()
             && expected.is_none_or(|expected| is_one(&found, expected));
         cx.observe(ids::HAL_15, right, || {
-            format!("the link {rel} of a {} leads to {answer}", of.one)
+            format!("the target of the link {rel} of a {} is {answer}", of.one)
         });
         if answer.status == 200 {
             let single = answer.json.get("total_records").is_none();
             cx.observe(ids::HAL_14, single, || {
                 format!(
-                    "the link {rel} of a {} leads to a collection: {answer}",
+                    "the target of the link {rel} of a {} is a collection: {answer}",
                     of.one
                 )
             });
@@ -247,7 +247,7 @@ async fn lead(
     Ok(())
 }
 
-/// The links of the entry point to collections are typed as their plural.
+/// The links of the entry point to collections have the plural of the kind as name.
 async fn entry_links(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
@@ -268,8 +268,8 @@ async fn entry_links(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// An identifier that the server makes begins with its namespace; relations of the interface do
-/// not.
+/// An identifier that the server assigns starts with its namespace. Relations of the specification
+/// do not.
 async fn namespace(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
@@ -304,7 +304,7 @@ async fn namespace(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx) => of_helper(cx, name, &own))
 }
 
-/// One identifier of a new record begins with the namespace, where it shows any.
+/// One identifier of a new record starts with the namespace, if it has any.
 fn has_namespace(cx: &CheckContext, record: &Representation, own: &str) {
     if record.json.get("identifiers").is_none() {
         return;
@@ -316,11 +316,11 @@ fn has_namespace(cx: &CheckContext, record: &Representation, own: &str) {
             .is_some_and(|id| !id.is_empty())
     });
     cx.observe(ids::ENT_08, right, || {
-        format!("no identifier of {} begins with {own}", record.short())
+        format!("no identifier of {} starts with {own}", record.short())
     });
 }
 
-/// The identifiers of what a helper makes.
+/// The identifiers of records that a helper creates.
 async fn of_helper(cx: &CheckContext, name: &'static str, own: &str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;

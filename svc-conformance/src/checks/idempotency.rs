@@ -1,5 +1,5 @@
-//! Requests that come again with their `Idempotency-Key`, where that is declared: they are done
-//! once, and answered as before.
+//! Requests that are repeated with their `Idempotency-Key`, if that is declared: they are executed
+//! once, and the response is the same.
 //!
 //! Requirements: IDM-01 to IDM-08.
 
@@ -26,15 +26,15 @@ pub(super) const CHECKS: &[Check] = &[
         .needs("idempotency_keys and people.create and people.delete"),
 ];
 
-/// A request that may come again.
+/// A request that can be repeated.
 struct RepeatableRequest {
     url: String,
     body: String,
-    /// The same with other identifiers in it, where there are any.
+    /// The same body with other identifiers, if it has any.
     other: String,
-    /// The kind of what it makes.
+    /// The kind of the created record.
     kind: CatalogueKind,
-    /// What counts how often it was done: the helper, whose person is new.
+    /// Shows how often the request was executed: the helper, whose person is new.
     ready: Option<PreparedHelper>,
 }
 
@@ -54,7 +54,7 @@ fn key(cx: &CheckContext) -> String {
     format!("\"again-{}\"", cx.unique())
 }
 
-/// Kinds that can be created alone.
+/// Returns the kinds that can be created without a container.
 fn creatable(cx: &CheckContext) -> impl Iterator<Item = CatalogueKind> {
     let declared = cx.declared();
     declared
@@ -62,7 +62,7 @@ fn creatable(cx: &CheckContext) -> impl Iterator<Item = CatalogueKind> {
         .filter(|kind| kind.under.is_none() && declared.offers(kind.one, "create"))
 }
 
-/// A create of a record of a kind.
+/// Returns a create of a record of a kind.
 async fn create(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -78,7 +78,7 @@ async fn create(
     })
 }
 
-/// A call of a helper, with a person whom nobody knows.
+/// Returns a helper call with a new person.
 async fn call(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -104,8 +104,8 @@ async fn call(
     })
 }
 
-/// Requests that can be repeated: at most `creates` creates, each of another kind, and `helpers`
-/// calls of helpers.
+/// Returns requests that can be repeated: at most `creates` creates, each of another kind, and
+/// `helpers` helper calls.
 async fn posts(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -122,7 +122,7 @@ async fn posts(
     Ok(posts)
 }
 
-/// How many actions the person of a call has; `None` where that is not told.
+/// Returns how many actions the person of a call has. `None` if the server does not show it.
 async fn done(
     api: &CheckClient<'_>,
     post: &RepeatableRequest,
@@ -136,7 +136,7 @@ async fn done(
         return Ok(None);
     };
     let container = match ready.name {
-        // Its person is the record in the path, which is new as well.
+        // Its person is the record in the path, which is also new.
         "record_canvass" => ready.container.clone(),
         _ => Some(api.about(ready, made).await?),
     };
@@ -156,7 +156,7 @@ async fn once(
     let done = done(api, post, made).await?;
     cx.observe(row, done.is_none_or(|done| done == 1), || {
         format!(
-            "{} of one person, by one key: {}",
+            "{} of one person, with one key: {}",
             post.kind.many,
             done.unwrap_or_default()
         )
@@ -169,7 +169,7 @@ async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(post in posts(cx, &api, cx.cases(3, 12, 12), 8).await? => repeated(cx, &api, post))
 }
 
-/// Sends a request twice with one key, then another one with it.
+/// Sends a request twice with one key, then another one with the same key.
 async fn repeated(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -184,7 +184,7 @@ async fn repeated(
     )?;
     let replayed = first.header(REPLAYED);
     cx.observe(ids::IDM_02, replayed != Some("true"), || {
-        format!("{first} says {replayed:?} of a new key")
+        format!("{first} has the replay header {replayed:?} for a new key")
     });
     for round in 0..2 {
         if round > 0 {
@@ -198,11 +198,11 @@ async fn repeated(
         )?;
         let (one, other) = (first.record().self_url()?, second.record().self_url()?);
         cx.observe(ids::IDM_01, one == other, || {
-            format!("two records by one key: {one} and {other}")
+            format!("two records with one key: {one} and {other}")
         });
         let is_same = second.status == first.status && second.body == first.body;
         cx.observe(ids::IDM_02, is_same, || {
-            format!("not the same answer: {first}, and again {second}")
+            format!("not the same response: {first}, and again {second}")
         });
         let (before, after) = (first.header("location"), second.header("location"));
         cx.observe(ids::IDM_02, before == after, || {
@@ -210,7 +210,7 @@ async fn repeated(
         });
         let replayed = second.header(REPLAYED);
         cx.observe(ids::IDM_02, replayed == Some("true"), || {
-            format!("{second}, again, says {replayed:?}")
+            format!("{second}, again, has the replay header {replayed:?}")
         });
     }
     once(cx, ids::IDM_01, api, &post, &first.record()).await?;
@@ -224,19 +224,19 @@ async fn repeated(
     };
     let refused = other.send(api, &key).await?;
     cx.observe(ids::IDM_04, refused.status == 422, || {
-        format!("another body by the same key: {refused}")
+        format!("another body with the same key: {refused}")
     });
     once(cx, ids::IDM_04, api, &other, &first.record()).await?;
     let renewed = other.send(api, &self::key(cx)).await?;
     let replayed = renewed.header(REPLAYED);
     cx.observe(ids::IDM_04, replayed != Some("true"), || {
-        format!("{renewed} says {replayed:?} of another key")
+        format!("{renewed} has the replay header {replayed:?} for another key")
     });
     Ok(())
 }
 
-/// The same key and body at the helper of another container is another request: it is answered 422
-/// and not done.
+/// The same key and body at the helper of another container is another request. It is rejected with
+/// 422 and not executed.
 async fn elsewhere(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -266,13 +266,13 @@ async fn elsewhere(
         )
         .await?;
     cx.observe(ids::IDM_04, refused.status == 422, || {
-        format!("the same body by the same key elsewhere: {refused}")
+        format!("the same body with the same key at another helper: {refused}")
     });
     if let Some(url) = api.home(post.kind.one, other.container.as_ref()).await? {
         let total = api.total(&url).await?;
         cx.observe(ids::IDM_04, total.unwrap_or_default() == 0, || {
             format!(
-                "{} {} by a request that was refused: {refused}",
+                "{} {} from a rejected request: {refused}",
                 json!(total),
                 post.kind.many
             )
@@ -281,7 +281,7 @@ async fn elsewhere(
     Ok(())
 }
 
-/// The same request from four callers at once.
+/// The same request from four concurrent callers.
 async fn at_once(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     for _ in 0..cx.cases(1, 3, 10) {
@@ -305,7 +305,7 @@ async fn at_once(cx: &CheckContext) -> Result<(), CheckStop> {
                 .iter()
                 .all(|answer| answer.is_created() || answer.status == 409);
             cx.must(ids::IDM_03, is_told && !done.is_empty(), || {
-                format!("four at once by one key: {}", all())
+                format!("four concurrent requests with one key: {}", all())
             })?;
             let addresses = done
                 .iter()
@@ -315,7 +315,10 @@ async fn at_once(cx: &CheckContext) -> Result<(), CheckStop> {
                 .iter()
                 .all(|address| Some(address) == addresses.first());
             cx.observe(ids::IDM_03, is_one, || {
-                format!("four at once by one key have made {}", addresses.join(", "))
+                format!(
+                    "four concurrent requests with one key have created {}",
+                    addresses.join(", ")
+                )
             });
             let fresh = done
                 .iter()
@@ -323,7 +326,7 @@ async fn at_once(cx: &CheckContext) -> Result<(), CheckStop> {
                 .count();
             cx.observe(ids::IDM_03, fresh == 1, || {
                 format!(
-                    "{fresh} of four at once say that they are the first: {}",
+                    "{fresh} of four concurrent responses claim to be the first: {}",
                     all()
                 )
             });
@@ -335,7 +338,7 @@ async fn at_once(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A header that holds no key is refused, and nothing is done.
+/// A header without a key is rejected, and nothing is executed.
 async fn no_key(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let Some(post) = posts(cx, &api, 1, 1).await?.into_iter().next() else {
@@ -357,7 +360,7 @@ async fn no_key(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A key of one tenant is nothing to another.
+/// A key of one tenant has no meaning for another tenant.
 async fn callers(cx: &CheckContext) -> Result<(), CheckStop> {
     let (api, other) = (
         cx.api(),
@@ -381,7 +384,7 @@ async fn callers(cx: &CheckContext) -> Result<(), CheckStop> {
         && replayed != Some("true")
         && second.record().self_url()? != first.record().self_url()?;
     cx.observe(ids::IDM_07, is_own, || {
-        format!("the key of another tenant's request: {second}, {replayed:?}")
+        format!("the key of a request of another tenant: {second}, {replayed:?}")
     });
     let again = theirs.send(&api, &key).await?;
     let is_first = again.is_created() && again.record().self_url()? == first.record().self_url()?;
@@ -391,7 +394,7 @@ async fn callers(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Nobody who was erased is told of again.
+/// A stored response does not contain a person that was deleted.
 async fn erased(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let person = somebody(cx);

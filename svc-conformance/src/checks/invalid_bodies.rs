@@ -1,12 +1,14 @@
-//! Bodies with exactly one fault are refused, name it, and change nothing (ERR-12, ERR-14, ERR-26,
-//! ERR-39, CRU-20, CRU-21, CAP-05, and every closed list).
+//! Bodies with exactly one error are rejected. The response names the error, and nothing is
+//! changed.
+//!
+//! Requirements: ERR-12, ERR-14, ERR-26, ERR-39, CRU-20, CRU-21, CAP-05.
 
 use super::prelude::*;
 use crate::counted::may_be_of;
 use crate::fixtures::helper_address;
 use crate::generate::{self, InvalidBody, without};
 
-/// The rows of every closed list of a kind, and of the shared objects.
+/// The requirements of every closed list of a kind, and of the shared objects.
 macro_rules! rows_of {
     ($own:literal) => {
         &[
@@ -53,7 +55,7 @@ checks! {
     "attendance" "field:attendance." "err/creates-of-attendance" "err/updates-of-attendance";
 }
 
-/// Where records of a kind are created, and what a body needs for it.
+/// The URL at which records of a kind are created, and what a body needs for it.
 pub(super) struct CreateTarget {
     kind: CatalogueKind,
     pub(super) url: String,
@@ -61,7 +63,7 @@ pub(super) struct CreateTarget {
 }
 
 impl CreateTarget {
-    /// The collection of a kind; under a container of its own for a kind that has one.
+    /// Returns the collection of a kind, in a new container if the kind has one.
     pub(super) async fn of(
         cx: &CheckContext,
         api: &CheckClient<'_>,
@@ -92,7 +94,7 @@ impl CreateTarget {
         }
     }
 
-    /// Members below this address, if the collection can be read.
+    /// Returns the number of members at this URL, if the collection can be read.
     pub(super) async fn count(
         &self,
         cx: &CheckContext,
@@ -110,7 +112,8 @@ impl CreateTarget {
     }
 }
 
-/// Every fault; at the least intensity every closed list and some of the others.
+/// Returns every invalid body. At the lowest intensity, returns every closed list and some of the
+/// others.
 fn chosen(cx: &CheckContext, one: &str) -> Vec<InvalidBody> {
     let (mut lists, others): (Vec<InvalidBody>, Vec<InvalidBody>) = generate::faults(cx, one)
         .into_iter()
@@ -139,14 +142,14 @@ async fn creates(cx: &CheckContext) -> Result<(), CheckStop> {
         .await?;
     holds(cx, &[ids::CRU_21, ids::ERR_04], !grown, || {
         format!(
-            "{count} members before {} refused creates, and one of theirs after them",
+            "{count} members before {} rejected creates, and one of the rejected records after them",
             bodies.len()
         )
     });
     Ok(())
 }
 
-/// Judges the answer to a body with one fault.
+/// Judges the response to a body with one error.
 fn refused(cx: &CheckContext, fault: &InvalidBody, answer: &TestResponse, row: &str) {
     let said = answer.status == 400 && !answer.problems().is_empty();
     cx.observe(row, said, || format!("{}: {answer}", fault.what));
@@ -157,15 +160,15 @@ fn refused(cx: &CheckContext, fault: &InvalidBody, answer: &TestResponse, row: &
         let other = is_other(answer, &fault.property);
         cx.observe(ids::ERR_26, other.is_none(), || {
             format!(
-                "only {} is wrong, {} is named: {answer}",
+                "only {} is wrong, but {} is named: {answer}",
                 fault.property,
                 json!(other)
             )
         });
     }
     if fault.is_list {
-        // A refusal may lack the name of the member, as is looked at above; one that names another
-        // is for something else.
+        // A response may omit the name of the member, which is checked above. A response that names
+        // another member was rejected for another reason.
         let is_refused = answer.status == 400 && is_other(answer, &fault.property).is_none();
         for row in fault.row.into_iter().chain([ids::TYP_08]) {
             cx.observe(row, is_refused, || format!("{}: {answer}", fault.what));
@@ -173,8 +176,8 @@ fn refused(cx: &CheckContext, fault: &InvalidBody, answer: &TestResponse, row: &
     }
 }
 
-/// Whether a description names the property: as it is, without the objects around it, or with what
-/// is inside it.
+/// Whether a description names the property: verbatim, without the objects around it, or with a
+/// member of it.
 pub(super) fn is_named(answer: &TestResponse, property: &str) -> bool {
     let last = property.rsplit('.').next().unwrap_or_default();
     answer
@@ -190,8 +193,8 @@ pub(super) fn is_named(answer: &TestResponse, property: &str) -> bool {
         })
 }
 
-/// A property that an answer to one fault names and that has nothing to do with it. A question's
-/// type and its responses hang together, as do a person's gender and identity.
+/// Returns a property that a response to one error names and that is unrelated to it. The type of a
+/// question and its responses are related, as are the gender of a person and the identity.
 fn is_other(answer: &TestResponse, property: &str) -> Option<String> {
     let top = |name: &str| name.split(['.', '[']).next().unwrap_or_default().to_owned();
     let together = [
@@ -240,7 +243,7 @@ async fn updates(cx: &CheckContext) -> Result<(), CheckStop> {
         1
     };
     for fault in faults.iter().step_by(step) {
-        // A valid change beside the fault must not be applied either.
+        // A valid change in the same body must not be applied either.
         let change = part(
             cx,
             one,
@@ -258,7 +261,7 @@ async fn updates(cx: &CheckContext) -> Result<(), CheckStop> {
                 unchanged(&before, &after),
                 || {
                     format!(
-                        "{}: refused, but {} became {}",
+                        "{}: rejected, but {} became {}",
                         fault.what,
                         before.short(),
                         after.short()
@@ -271,20 +274,20 @@ async fn updates(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// The faulty member without what a create needs besides.
+/// Returns the invalid member without the other members that a create needs.
 pub(super) fn only(fault: &InvalidBody) -> Value {
     let top = fault.property.split(['.', '[']).next().unwrap_or_default();
     json!({ top: fault.body.get(top) })
 }
 
-/// Whether two reads of a record show the same fields; links may change.
+/// Whether two reads of a record have the same fields. Links may change.
 ///
 /// Requirements: HAL-06.
 pub(super) fn unchanged(before: &Representation, after: &Representation) -> bool {
     without(&before.json, &["_links"]) == without(&after.json, &["_links"])
 }
 
-/// All broken rules are reported together.
+/// All violated rules are reported together.
 ///
 /// Requirements: ERR-39.
 async fn several(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -335,7 +338,7 @@ async fn several(cx: &CheckContext) -> Result<(), CheckStop> {
                 },
             );
         }
-        // One kind says it for all.
+        // One kind is sufficient.
         if kind.one == "person"
             && cx.declared().offers(kind.one, "update")
             && let [one, .., other] = top.as_slice()
@@ -354,7 +357,7 @@ async fn several(cx: &CheckContext) -> Result<(), CheckStop> {
     choices(cx, &api).await
 }
 
-/// Two faults are told, each under its own property.
+/// Both errors are reported, each with its own property.
 fn both(cx: &CheckContext, answer: &TestResponse, one: &str, other: &str) {
     let named = answer.problems().len() >= 2 && is_named(answer, one) && is_named(answer, other);
     cx.observe(ids::ERR_39, answer.status == 400 && named, || {
@@ -362,7 +365,7 @@ fn both(cx: &CheckContext, answer: &TestResponse, one: &str, other: &str) {
     });
 }
 
-/// Two elements of one list are wrong, for a create and for the person of a helper.
+/// Two elements of one list are wrong, in a create and in the person of a helper.
 async fn elements(cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckStop> {
     let status = cx
         .declared()
@@ -382,7 +385,7 @@ async fn elements(cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckS
                 .problems()
                 .into_iter()
                 .flat_map(|problem| problem.properties);
-            // A name without the list around it says nothing of the element.
+            // A name without the index does not identify the element.
             names.any(|name| !name.contains('[') || name.ends_with(&place(at)))
         };
         cx.observe(ids::ERR_26, named(0) && named(1), || {
@@ -402,7 +405,7 @@ async fn elements(cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckS
     Ok(())
 }
 
-/// The catalogue's own example: a paragraph with responses, one of which has a bad name.
+/// The example of the catalogue: a paragraph with responses, one of which has an invalid name.
 async fn choices(cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckStop> {
     if !cx.declared().offers("question", "create") || !cx.declared().behaves("rule.response_name") {
         return Ok(());
@@ -418,7 +421,7 @@ async fn choices(cx: &CheckContext, api: &CheckClient<'_>) -> Result<(), CheckSt
     Ok(())
 }
 
-/// A create without a required field is refused and names it.
+/// A create without a required field is rejected, and the field is named.
 ///
 /// Requirements: CAP-05.
 async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -432,7 +435,7 @@ async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
         let fields = cx.declared().fields(kind.one).into_iter().flatten();
         for (name, _) in fields.filter(|(_, field)| field.required && field.writable) {
             let place = CreateTarget::of(cx, &api, kind.one).await?;
-            // What hangs on a question's type goes with it.
+            // Fields that depend on the type of a question are removed with it.
             let also = if kind.one == "question" {
                 "responses"
             } else {
@@ -452,7 +455,7 @@ async fn required(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// What is no JSON is refused.
+/// A body that is not JSON is rejected.
 ///
 /// Requirements: ERR-12.
 async fn malformed(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -483,11 +486,12 @@ async fn malformed(cx: &CheckContext) -> Result<(), CheckStop> {
             cx.observe(ids::ERR_12, said, || answer.to_string());
         }
         let after = place.count(cx, &api).await?;
-        // Others may write at the same time; a growth by as much as was sent is no accident.
+        // Other clients may write at the same time, but a growth by exactly the number of bodies is
+        // not a coincidence.
         let grown = matches!((before, after), (Some(before), Some(after)) if after >= before.saturating_add(5));
         cx.observe(ids::CRU_21, !grown, || {
             format!(
-                "{} members before, {} after bodies that are no JSON objects",
+                "{} members before, {} after bodies that are not JSON objects",
                 json!(before),
                 json!(after)
             )

@@ -1,4 +1,4 @@
-//! Limits that a server enforces, and what it says it can do.
+//! Limits that a server enforces, and the capabilities that it declares.
 //!
 //! Requirements: LIM-04, LIM-05, CAP-01 to CAP-11, VER-02, VER-03.
 
@@ -8,7 +8,7 @@ use crate::fixtures::helper_address;
 use crate::generate::with;
 use crate::kinds::LIMITED;
 
-/// Places of a fixture that are filled at most.
+/// The maximum number of places of a fixture that are filled.
 const MOST_PLACES: u64 = 20;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -27,7 +27,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("cap/helpers", [CAP_09, ENT_24], signup).needs("helper.person_signup"),
 ];
 
-/// The ways to attend that are declared: by REST, by the helper.
+/// Returns the declared ways to create an attendance: by REST, or by the helper.
 fn ways(cx: &CheckContext) -> Result<Vec<bool>, CheckStop> {
     let declared = cx.declared();
     let ways = [
@@ -39,13 +39,13 @@ fn ways(cx: &CheckContext) -> Result<Vec<bool>, CheckStop> {
         .filter_map(|(by_helper, is_there)| is_there.then_some(by_helper))
         .collect();
     if ways.is_empty() {
-        Err(none("nothing records attendances"))
+        Err(none("no declared operation creates attendances"))
     } else {
         Ok(ways)
     }
 }
 
-/// Attends an event, by REST or by the helper.
+/// Creates an attendance of an event, by REST or by the helper.
 async fn attend(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -66,7 +66,7 @@ async fn attend(
     .await
 }
 
-/// An event of its own with these fields.
+/// Creates an event with these fields.
 async fn event(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -76,8 +76,8 @@ async fn event(
     api.make("event", fields).await
 }
 
-/// As many come as there are places, and nobody else, also after the number of places became
-/// smaller.
+/// An event accepts as many attendances as it has places, even after the number of places was
+/// reduced.
 async fn capacity(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let accepted = json!({"status": "accepted"});
@@ -105,14 +105,14 @@ async fn capacity(cx: &CheckContext) -> Result<(), CheckStop> {
         attend(cx, &api, &event, &accepted, way).await?;
         let answer = attend(cx, &api, &event, &accepted, way).await?;
         cx.observe(ids::LIM_04, answer.is_refused(), || {
-            format!("attendance 2 after the places became 1: {answer}")
+            format!("attendance 2 after the number of places was reduced to 1: {answer}")
         });
     }
     Ok(())
 }
 
-/// The places that are left at an event of which none can be created are filled, and nobody else
-/// comes. Only an event that is named for it is filled.
+/// If no event can be created, the remaining places of the fixture are filled, and no more
+/// attendances are accepted. Only an event that is named for this purpose is filled.
 async fn last_place(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -130,12 +130,12 @@ async fn last_place(
         .zip(taken)
         .and_then(|(places, taken)| places.checked_sub(taken))
     else {
-        let shows = "does not show `capacity` and `total_accepted`, so that nobody knows how many places are left";
+        let shows = "does not show `capacity` and `total_accepted`, so that the number of places left is unknown";
         return Err(none(format!("the fixture {LIMITED} {shows}")));
     };
     if left > MOST_PLACES {
         return Err(none(format!(
-            "the fixture {LIMITED} has {left} places left: name one with {MOST_PLACES} at most"
+            "the fixture {LIMITED} has {left} places left: name an event with at most {MOST_PLACES}"
         )));
     }
     let mut came = Vec::new();
@@ -151,7 +151,7 @@ async fn last_place(
         });
         came.extend(Some(answer.record()).filter(|_| answer.is_created()));
     }
-    // Others may come as soon as they can.
+    // Other people may attend as soon as places are free.
     for record in came.iter().filter(|record| record.link("self").is_some()) {
         if cx.declared().offers("attendance", "delete") {
             api.remove(record).await?;
@@ -160,7 +160,7 @@ async fn last_place(
     Ok(())
 }
 
-/// As many tickets of each level are sold as there are, and no more, one by one or together.
+/// As many tickets of each level are sold as exist, one by one or together.
 async fn tickets(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let level = |title: &str, limit: u64| json!({"title": title, "amount": 2.5, "currency": "EUR", "limit": limit});
@@ -196,7 +196,7 @@ async fn tickets(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// What is declared is there: each listed collection answers.
+/// What is declared exists: each listed collection responds.
 async fn declared(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
@@ -216,11 +216,7 @@ async fn declared(cx: &CheckContext) -> Result<(), CheckStop> {
         }
         let Ok(url) = api.collection(of.many).await else {
             cx.observe(ids::CAP_04, false, || {
-                format!(
-                    "{} are declared and linked nowhere: {}",
-                    of.many,
-                    entry.short()
-                )
+                format!("{} are declared but not linked: {}", of.many, entry.short())
             });
             continue;
         };
@@ -252,7 +248,7 @@ async fn declared(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// The sign-up helper of the entry point takes a person.
+/// The sign-up helper of the entry point accepts a person.
 async fn signup(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;

@@ -1,4 +1,5 @@
-//! Links of records (LK and HL rows): there when declared, and leading to what their names say.
+//! Links of records (LK and HL requirements): a declared link is present, and its target is as its
+//! name states.
 
 use super::crud::is_page;
 use super::helper_calls::{own_fields, somebody};
@@ -29,7 +30,7 @@ checks! {
     "res/links-of-outreach" "outreach" "link:outreach.";
 }
 
-/// A record with what its links must lead to.
+/// A record with the expected targets of its links.
 struct LinkedRecord {
     record: Representation,
     person: Option<Representation>,
@@ -44,7 +45,7 @@ async fn links(cx: &CheckContext) -> Result<(), CheckStop> {
     }
     let api = cx.api();
     let made = make(cx, &api, one).await?;
-    // Who changed it is known after a change.
+    // The author of a change is known after a change.
     let record = match part(
         cx,
         one,
@@ -65,8 +66,8 @@ async fn links(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A record of a kind with its container and its person; with a creator and an organizer where
-/// these may be known.
+/// Creates a record of a kind with its container and its person, and with a creator and an
+/// organizer if they can be known.
 async fn make(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -122,21 +123,27 @@ async fn link(
             let answer = api.get(&own.unwrap_or_default()).await?;
             let right = answer.status == 200 && is_one(&answer.record(), record);
             cx.observe(row, right, || {
-                format!("`self` of {} leads elsewhere: {answer}", record.short())
+                format!(
+                    "the target of `self` of {} is something else: {answer}",
+                    record.short()
+                )
             });
             cx.observe(ids::HAL_16, right, || {
-                format!("`self` of {} leads elsewhere: {answer}", record.short())
+                format!(
+                    "the target of `self` of {} is something else: {answer}",
+                    record.short()
+                )
             });
         }
         return Ok(());
     }
     if stated.optional {
-        // Only where that person is known.
+        // Only if that person is known.
         let Some(href) = record.href(name) else {
             let one = cx.check.subject;
             cx.note_missing(
                 row,
-                format!("no {one} that was read has the link `{name}`, which is sent where that person is known"),
+                format!("no {one} in the responses has the link `{name}`, which is sent if that person is known"),
             );
             return Ok(());
         };
@@ -146,7 +153,7 @@ async fn link(
         let answer = api.get(&href).await?;
         let right = answer.status == 200 && answer.json.is_object() && !is_page(&answer);
         cx.observe(row, right, || {
-            format!("the link {name} leads to nobody: {answer}")
+            format!("the target of the link {name} is not a person: {answer}")
         });
         return Ok(());
     }
@@ -171,7 +178,7 @@ async fn link(
     let Some(helper) = &stated.helper else {
         let answer = api.get(&href).await?;
         cx.observe(row, is_page(&answer), || {
-            format!("the link {name} leads to no collection: {answer}")
+            format!("the target of the link {name} is not a collection: {answer}")
         });
         return Ok(());
     };

@@ -1,9 +1,10 @@
-//! The checks, one file for each area. A check is a row of a table and an async function.
+//! The checks, one file per area. A check is an entry of a table and an async function.
 //!
-//! To add one: write `async fn name(cx: &CheckContext) -> Result<(), CheckStop>` in the file of its
-//! area and a row `check!("area/what-it-looks-at", [ROW_01], name)` in the table above it. Inside,
-//! send through `cx.api()`, make records with `make`, and record every look with `cx.holds`,
-//! `cx.must` or `cx.prefers`. A check that returns without a look at a row has not proven it.
+//! To add a check, write `async fn name(cx: &CheckContext) -> Result<(), CheckStop>` in the file of
+//! its area and an entry `check!("area/what-it-looks-at", [ROW_01], name)` in the table above it.
+//! In the function, send requests with `cx.api()` and create records with `make`. Record every
+//! observation with `cx.holds`, `cx.must` or `cx.prefers`. A check that returns without an
+//! observation of a requirement has not proven it.
 
 mod access;
 mod actions;
@@ -51,7 +52,7 @@ mod webhooks;
 
 use crate::check::Check;
 
-/// Every check, in the order in which they run.
+/// Returns all checks, in the order in which they run.
 pub(crate) fn all() -> Vec<Check> {
     [
         entry_point::CHECKS,
@@ -122,19 +123,22 @@ mod tests {
             );
             assert!(
                 !needs.contains("met."),
-                "{}: what it needs is known before the run",
+                "{}: its condition must be decidable before the run",
                 check.id
             );
             for pattern in check.rows {
                 assert!(
                     rows().iter().any(|row| names(pattern, row)),
-                    "{}: no row is meant by {pattern}",
+                    "{}: no requirement matches {pattern}",
                     check.id
                 );
             }
         }
         for id in passive::ROWS {
-            assert!(rows().iter().any(|row| row.id == *id), "no row {id}");
+            assert!(
+                rows().iter().any(|row| row.id == *id),
+                "no requirement {id}"
+            );
         }
     }
 
@@ -147,7 +151,7 @@ mod tests {
         let mut ids = BTreeSet::new();
         for check in all() {
             assert!(ids.insert(check.id), "two checks {}", check.id);
-            assert!(!check.rows.is_empty(), "{} has no row", check.id);
+            assert!(!check.rows.is_empty(), "{} has no requirement", check.id);
         }
     }
 
@@ -166,7 +170,7 @@ mod tests {
         assert!(missing.is_empty(), "no check observes {missing:?}");
     }
 
-    /// `BLESS=1 cargo test -p svc-conformance --lib` writes the lists anew.
+    /// `BLESS=1 cargo test -p svc-conformance --lib` writes the lists again.
     #[test]
     fn the_catalogue_lists_what_is_registered() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("catalogue/catalogue.toml");

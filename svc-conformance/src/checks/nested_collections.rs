@@ -1,4 +1,4 @@
-//! The collections below a record: those of a container, those of a person.
+//! Nested collections: those of a container and those of a person.
 //!
 //! Requirements: COL-04 to COL-18, COL-30.
 
@@ -35,7 +35,7 @@ macro_rules! below {
     };
 }
 
-/// The collections below a container, and those below a person.
+/// The collections of a container, and those of a person.
 pub(super) const CHECKS: &[Check] = below! {
     ids::COL_04 ids::COL_14 "signature" "col/signatures" "col/signatures-of-a-person";
     ids::COL_05 ids::COL_12 "submission" "col/submissions" "col/submissions-of-a-person";
@@ -45,7 +45,7 @@ pub(super) const CHECKS: &[Check] = below! {
     ids::COL_09 ids::COL_16 "answer" "col/answers" "col/answers-of-a-person";
 };
 
-/// Whether an answer is that of a collection without members.
+/// Whether a response is a collection without members.
 fn is_empty(answer: &TestResponse) -> bool {
     let Some(page) = answer.json.as_object() else {
         return false;
@@ -61,7 +61,7 @@ fn is_empty(answer: &TestResponse) -> bool {
     answer.status == 200 && (page.is_empty() || (answer["total_records"] == 0 && empty))
 }
 
-/// A container of its own, with the address of the collection below it.
+/// Creates a container, and returns it with the URL of its nested collection.
 pub(super) async fn container(
     api: &CheckClient<'_>,
     of: CatalogueKind,
@@ -70,7 +70,7 @@ pub(super) async fn container(
     let under = of
         .under
         .filter(|under| declared.lists_below(under, of.many));
-    let under = under.ok_or_else(|| none(format!("{} are listed below nothing", of.many)))?;
+    let under = under.ok_or_else(|| none(format!("{} are not in a container", of.many)))?;
     let container = api.make(under, &json!({})).await?;
     let container = api.as_read(under, container).await?;
     if let Some((row, _)) = collection_rows(of.one).filter(|(row, _)| !row.is_empty()) {
@@ -83,7 +83,7 @@ pub(super) async fn container(
     Ok((container, url))
 }
 
-/// The body of an action with every field that does not depend on another record.
+/// Returns the body of an action with every field that does not depend on another record.
 fn filled(cx: &CheckContext, one: &str) -> Value {
     let fields = match one {
         // The fields of an answer depend on its question.
@@ -98,7 +98,7 @@ fn filled(cx: &CheckContext, one: &str) -> Value {
     cx.marked(&crate::fixtures::full(cx, one, &fields))
 }
 
-/// The only member of a collection has every field; `total_records` is one after a change and zero
+/// The only member of a collection has every field. `total_records` is one after a change and zero
 /// after a delete.
 ///
 /// Requirements: COL-23, COL-28.
@@ -138,8 +138,8 @@ pub(super) async fn only_member(
     Ok(())
 }
 
-/// A new container has nobody below it, then exactly what is recorded there, each leading back to
-/// it.
+/// The collection of a new container is empty, and then contains exactly the records created there.
+/// Each links back to the container.
 async fn nested(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = kind(cx.check.subject).ok_or_else(|| none("no such kind"))?;
@@ -153,7 +153,7 @@ async fn nested(cx: &CheckContext) -> Result<(), CheckStop> {
         cx.run.met.add(Encounter::EmptyCollection);
         for row in [row, ids::COL_30] {
             cx.must(row, is_empty(&answer), || {
-                format!("a new container's {}: {answer}", of.many)
+                format!("{} of a new container: {answer}", of.many)
             })?;
         }
         cx.chose(
@@ -173,11 +173,11 @@ async fn nested(cx: &CheckContext) -> Result<(), CheckStop> {
     let members = if is_new {
         one_member(cx, &api, &url, rows, &record).await?
     } else {
-        // Others may act there, too.
+        // Other clients may also write there.
         let member = api.find_in(&url, &record).await?;
         holds(cx, &[row, ids::COL_31], member.is_some(), || {
             format!(
-                "{} of {} lack {}",
+                "{} of {} do not contain {}",
                 of.many,
                 container.short(),
                 record.short()
@@ -202,7 +202,7 @@ async fn nested(cx: &CheckContext) -> Result<(), CheckStop> {
             back.status == 200 && is_one(&back.record(), &container),
             || {
                 format!(
-                    "the link {under} of {} does not lead back: {back}",
+                    "the target of the link {under} of {} is not the container: {back}",
                     member.short()
                 )
             },
@@ -214,7 +214,7 @@ async fn nested(cx: &CheckContext) -> Result<(), CheckStop> {
     }
 }
 
-/// The collection has this member alone.
+/// The collection contains only this member.
 async fn one_member(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -229,13 +229,13 @@ async fn one_member(
         && page["total_records"] == 1
         && matches!(members.as_slice(), [one] if is_one(one, record));
     holds(cx, rows, right, || {
-        format!("instead of {} alone: {answer}", record.short())
+        format!("instead of only {}: {answer}", record.short())
     });
     Ok(members.into_iter().next().filter(|_| right))
 }
 
-/// Whether [`of_a_person`] checks the pages of the container's collection, which has two members
-/// there. The collection of signatures is walked to its end elsewhere.
+/// Whether [`of_a_person`] checks the pages of the collection of the container, which has two
+/// members. Another check reads all pages of the signatures.
 pub(super) fn pages_of_container(cx: &CheckContext, of: CatalogueKind) -> bool {
     let declared = cx.declared();
     let is_listed =
@@ -247,7 +247,7 @@ pub(super) fn pages_of_container(cx: &CheckContext, of: CatalogueKind) -> bool {
         && declared.can(of.one, Ability::Create)
 }
 
-/// A person's collection has exactly what that person did.
+/// The collection of a person contains exactly the actions of that person.
 async fn of_a_person(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = kind(cx.check.subject).ok_or_else(|| none("no such kind"))?;
@@ -277,11 +277,11 @@ async fn of_a_person(cx: &CheckContext) -> Result<(), CheckStop> {
     if pages_of_container(cx, of)
         && let Some(url) = container.href(of.many)
     {
-        // Where a client cannot choose the size of a page, two members have no second page: the
-        // rest of the check goes on.
+        // If a client cannot choose the page size, two members have no second page. The rest of the
+        // check continues.
         SubjectLoop::default().took(two_pages(cx, &api, &url, 1).await)?;
     }
-    // A helper that does not match persons made one of its own.
+    // A helper that does not match people created a new person.
     let person = if cx.declared().offers(of.one, "create") || !cx.declared().links(of.one, "person")
     {
         api.reread(&person).await?
@@ -309,8 +309,8 @@ async fn of_a_person(cx: &CheckContext) -> Result<(), CheckStop> {
     }
 }
 
-/// As [`of_a_person`], where no record can be made: that of the fixture, or the first of the first
-/// container that is listed.
+/// Same as [`of_a_person`] if no record can be created: uses the record of the fixture, or the
+/// first listed record of the first container.
 async fn known_of_a_person(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -323,7 +323,7 @@ async fn known_of_a_person(
     };
     let Some(record) = record else {
         return Err(none(format!(
-            "no {} can be made, none is listed, and none is named as a fixture",
+            "no {} can be created, none is listed, and none is named as a fixture",
             of.one
         )));
     };
@@ -334,13 +334,18 @@ async fn known_of_a_person(
     })?;
     let member = api.find_in(&url.unwrap_or_default(), &record).await?;
     cx.observe(row, member.is_some(), || {
-        format!("{} of {} lack {}", of.many, person.short(), record.short())
+        format!(
+            "{} of {} do not contain {}",
+            of.many,
+            person.short(),
+            record.short()
+        )
     });
     Ok(())
 }
 
-/// The first record of a kind that leads to a person, in its own collection or in that of the first
-/// container.
+/// Returns the first record of a kind with a link to a person, in its own collection or in that of
+/// the first container.
 async fn first_listed(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -379,7 +384,7 @@ async fn first_listed(
     Ok(None)
 }
 
-/// A submission without answers has none; one that came with an answer has it.
+/// A submission without answers has an empty collection. A submission with an answer has it there.
 async fn of_a_submission(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let plain = api.make("submission", &json!({})).await?;

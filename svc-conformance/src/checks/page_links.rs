@@ -1,8 +1,8 @@
-//! Where the pages of every collection lead, and pages that nobody links to.
+//! The links between the pages of every collection, and pages without links.
 //!
-//! Every collection has a second page where the server lets a client choose how many records a page
-//! has; where it does not, those with many records have one. Most collections below a container are
-//! checked in `below`, with the records made there.
+//! Every collection has a second page if the client can choose the page size. Otherwise, only
+//! collections with many records have one. `below` checks most collections of a container, with the
+//! records created there.
 //!
 //! Requirements: COL-20 to COL-27, LIM-01.
 
@@ -36,8 +36,8 @@ pub(super) const CHECKS: &[Check] = &[
     .only_reads(),
 ];
 
-/// The first two pages of each collection of the entry point; what has no second page gets the
-/// records for it.
+/// The first two pages of each collection of the entry point. A collection without a second page
+/// gets more records.
 async fn listed(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
@@ -60,10 +60,10 @@ async fn listed(cx: &CheckContext) -> Result<(), CheckStop> {
     each.end()
 }
 
-/// The two pages of each collection below a container with two members, unless `below` checks them.
+/// The two pages of each collection of a container with two members, unless `below` checks them.
 async fn below(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    // The collection of signatures is walked to its end elsewhere.
+    // Another check reads all pages of the signatures.
     let fits = |of: &CatalogueKind| {
         of.one != "signature"
             && of
@@ -98,8 +98,8 @@ async fn two_members(
     two_pages(cx, api, &url, 1).await
 }
 
-/// Pages that nobody links to: before the first, after the last, larger than the limit. A server
-/// may refuse them; what it shows is a page.
+/// Pages without links: before the first, after the last, larger than the limit. A server may
+/// reject them; what it returns must be a page.
 async fn odd(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let of = cx.declared().kinds().find(|of| {
@@ -109,7 +109,7 @@ async fn odd(cx: &CheckContext) -> Result<(), CheckStop> {
     });
     let of = of.or_else(|| cx.declared().first_with(&["list"]));
     let url = api
-        .collection(of.ok_or_else(|| none("no collection is listed"))?.many)
+        .collection(of.ok_or_else(|| none("no collection is linked"))?.many)
         .await?;
     let total = api.total(&url).await?;
     if let Some(most) = cx.run.page_limit() {

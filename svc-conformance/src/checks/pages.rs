@@ -1,4 +1,4 @@
-//! What holds for the pages of any collection.
+//! Requirements for the pages of any collection.
 //!
 //! Requirements: COL-21 to COL-24, COL-27.
 
@@ -6,7 +6,7 @@ use super::prelude::*;
 use crate::address;
 use crate::catalogue::Encounter;
 
-/// Compares the second page with the first: its number, its total, its members, and its address.
+/// Compares the second page with the first: its number, its total, its members, and its URL.
 pub(super) async fn two_pages(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -16,7 +16,7 @@ pub(super) async fn two_pages(
     let small = api
         .get(&address::with_parameter(url, "per_page", &size.to_string()))
         .await?;
-    // A server may refuse the parameter.
+    // A server may reject the parameter.
     let first = if small.status == 200 {
         small
     } else {
@@ -34,7 +34,7 @@ pub(super) async fn two_pages(
     let next = first.link("next");
     cx.must(ids::COL_24, next.is_some(), || {
         format!(
-            "{total} records on pages of {size}, and no `next`: {}",
+            "{total} records on pages of {size}, but no `next`: {}",
             first.short()
         )
     })?;
@@ -46,11 +46,11 @@ pub(super) async fn two_pages(
     );
     let answer = api.get(&next).await?;
     cx.must(ids::COL_24, answer.status == 200, || {
-        format!("`next` leads to {answer}")
+        format!("the target of `next` is {answer}")
     })?;
     let second = answer.record();
     cx.observe(ids::COL_22, second["page"] == 2, || {
-        format!("`next` of the first page leads to {answer}")
+        format!("the target of `next` of the first page is {answer}")
     });
     cx.observe(ids::COL_21, second["per_page"] == size, || {
         format!("the first page has per_page {size}: {answer}")
@@ -69,7 +69,7 @@ pub(super) async fn two_pages(
     for (page, expected, members) in [(1, size, &one), (2, left, &other)] {
         let count = counted(members);
         cx.observe(ids::COL_23, count == expected, || {
-            format!("page {page} of {total} records has {count} members, with {size} on a page it must have {expected}")
+            format!("page {page} of {total} records has {count} members, but with {size} per page it must have {expected}")
         });
     }
     let both = other
@@ -89,7 +89,7 @@ pub(super) async fn two_pages(
     same_page(cx, api, &second).await
 }
 
-/// `self` of a page leads to the same page.
+/// The target of `self` of a page is the same page.
 pub(super) async fn same_page(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -117,7 +117,7 @@ pub(super) async fn same_page(
         answer.status == 200 && again["page"] == page["page"] && same,
         || {
             format!(
-                "`self` of page {} is {own}, which leads to {answer}",
+                "`self` of page {} is {own}, whose target is {answer}",
                 page["page"]
             )
         },

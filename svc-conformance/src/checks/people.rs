@@ -1,4 +1,4 @@
-//! The person whom a helper is about, and the sign-up.
+//! The person of a helper request, and the sign-up helper.
 //!
 //! Requirements: HLP-03 to HLP-05, HLP-19 to HLP-21, RES-person-49.
 
@@ -22,7 +22,7 @@ pub(super) const CHECKS: &[Check] = &[
     .needs("helper.person_signup"),
 ];
 
-/// Whatever a person may have comes back from the person who is recorded.
+/// Everything that a person can have is read back from the recorded person.
 ///
 /// Requirements: HLP-03.
 async fn inline(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -50,8 +50,8 @@ async fn inline_person(
     if cx.declared().matches_persons()
         && let Some(members) = person.as_object_mut()
     {
-        // What a server might know somebody else by: numbers and addresses of the generator come
-        // more than once.
+        // Removes values by which a server might match another person: the generator repeats
+        // numbers and addresses.
         members.retain(|name, _| {
             !matches!(
                 name.as_str(),
@@ -112,7 +112,7 @@ async fn inline_person(
     Ok(())
 }
 
-/// How persons are matched is told, in the declaration or in the documentation.
+/// The declaration or the documentation states how people are matched.
 ///
 /// Requirements: HLP-05.
 async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -135,12 +135,12 @@ async fn told(cx: &CheckContext) -> Result<(), CheckStop> {
         .as_ref()
         .is_some_and(|docs| docs.status == 200 && docs.text().to_lowercase().contains("match"));
     cx.observe(ids::HLP_05, found, || {
-        "neither the declaration nor the documentation says how persons are matched".to_owned()
+        "neither the declaration nor the documentation states how people are matched".to_owned()
     });
     Ok(())
 }
 
-/// The collections of a person that a sign-up shows, each with the names it may have.
+/// The collections of a person that a sign-up response links, each with its possible names.
 ///
 /// Requirements: HLP-21.
 const COLLECTIONS: &[(&str, &[&str])] = &[
@@ -154,7 +154,7 @@ const COLLECTIONS: &[(&str, &[&str])] = &[
     ("items", &["items"]),
 ];
 
-/// A sign-up answers the person, with its `id` and its links.
+/// A sign-up returns the person, with its `id` and its links.
 ///
 /// Requirements: HLP-19 to HLP-21, RES-person-49.
 async fn signup(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -197,7 +197,7 @@ async fn signup(cx: &CheckContext) -> Result<(), CheckStop> {
             .iter()
             .chain([many])
             .any(|name| cx.declared().links("person", name));
-        // What a server does not have at all, it need not link.
+        // A server need not link what it does not support at all.
         if !declared {
             continue;
         }
@@ -209,7 +209,7 @@ async fn signup(cx: &CheckContext) -> Result<(), CheckStop> {
         }
         let answer: TestResponse = api.get(&href.unwrap_or_default()).await?;
         cx.observe(ids::HLP_21, is_page(&answer), || {
-            format!("the link {many} of a person leads to no collection: {answer}")
+            format!("the target of the link {many} of a person is not a collection: {answer}")
         });
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What nearly every check is written with.
+//! The imports of nearly every check.
 
 pub(super) use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! What checks of records share: whether two representations are of one record, where links lead,
-//! what a body keeps.
+//! Functions for all checks of records: whether two representations are of one record, the targets
+//! of links, and whether a body was stored.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,11 +17,11 @@ use crate::outcome::{CheckStop, none};
 use crate::response::{Representation, TestResponse};
 use crate::values::{at, first, instant, is_unset};
 
-/// Looks at a number that follows later, where that is declared.
+/// The maximum number of reads of a total that may be updated later, if that is declared.
 const MOST_LOOKS: usize = 30;
 
-/// Whether two representations are of one record: they share an identifier, or their `self`.
-/// Addresses may change at every reading, so that two that differ say nothing.
+/// Whether two representations are of one record: they share an identifier, or their `self` links.
+/// URLs may change at every read, so different URLs prove nothing.
 ///
 /// Requirements: HAL-06.
 pub(super) fn is_one(one: &Representation, other: &Representation) -> bool {
@@ -33,8 +33,8 @@ pub(super) fn is_one(one: &Representation, other: &Representation) -> bool {
     identified || (own.is_some() && own == other.link("self"))
 }
 
-/// Whether a record was modified at a whole second, as always where a server's clock knows no
-/// fractions.
+/// Whether a record was modified at a whole second. This is always so if the clock of a server has
+/// no fractions.
 pub(super) fn whole_seconds(record: &Representation) -> bool {
     record["modified_date"]
         .as_str()
@@ -42,7 +42,7 @@ pub(super) fn whole_seconds(record: &Representation) -> bool {
         .is_some_and(|time| time.timestamp_subsec_nanos() == 0)
 }
 
-/// The members of a body that the kind declares as fields that a client may send and read.
+/// Returns the members of a body that are declared as fields that a client may send and read.
 pub(super) fn part(cx: &CheckContext, one: &str, body: &Value) -> Value {
     cx.declared()
         .fields(one)
@@ -69,14 +69,14 @@ fn within(fields: &BTreeMap<String, DeclaredField>, value: &Value) -> Value {
     }
 }
 
-/// A member of a body under a name.
+/// Sets a member of a body.
 pub(super) fn put(body: &mut Value, name: &str, value: impl Into<Value>) {
     if let Some(members) = body.as_object_mut() {
         members.insert(name.to_owned(), value.into());
     }
 }
 
-/// Adds an identifier of another system, where identifiers are kept.
+/// Adds an identifier of another system, if the server stores identifiers.
 ///
 /// Requirements: TYP-13.
 pub(super) fn identified(cx: &CheckContext, mut body: Value) -> Value {
@@ -88,7 +88,7 @@ pub(super) fn identified(cx: &CheckContext, mut body: Value) -> Value {
     body
 }
 
-/// Holds the fields of a body, identifiers included, against a record.
+/// Compares the fields of a body, including identifiers, with a record.
 pub(super) fn compare_stored(cx: &CheckContext, rows: &[&str], sent: &Value, got: &Representation) {
     for (name, value) in sent.as_object().into_iter().flatten() {
         let same = match name.as_str() {
@@ -104,7 +104,7 @@ pub(super) fn compare_stored(cx: &CheckContext, rows: &[&str], sent: &Value, got
         for row in rows {
             let found = || {
                 format!(
-                    "{name} was sent as {value}, it is {} in {}",
+                    "{name} was sent as {value}, but is {} in {}",
                     got[name.as_str()],
                     got.short()
                 )
@@ -114,7 +114,7 @@ pub(super) fn compare_stored(cx: &CheckContext, rows: &[&str], sent: &Value, got
     }
 }
 
-/// Records one look at several rows.
+/// Records one observation of several requirements.
 pub(super) fn holds(
     cx: &CheckContext,
     rows: &[&str],
@@ -127,7 +127,7 @@ pub(super) fn holds(
     holds
 }
 
-/// Ends a check that cannot do without an operation where that is not declared.
+/// Ends a check that requires an operation if the operation is not declared.
 pub(super) fn needs(cx: &CheckContext, one: &str, operation: &str) -> Result<(), CheckStop> {
     let offered = cx.declared().offers(one, operation);
     if offered {
@@ -137,7 +137,7 @@ pub(super) fn needs(cx: &CheckContext, one: &str, operation: &str) -> Result<(),
     }
 }
 
-/// As [`holds`]; what does not hold ends the check.
+/// Same as [`holds`], but a failure ends the check.
 pub(super) fn must(
     cx: &CheckContext,
     rows: &[&str],
@@ -151,8 +151,8 @@ pub(super) fn must(
     }
 }
 
-/// Notes a record that a request made beside what it answered, so that clean-up removes it. Only
-/// what carries a marker of this run is noted.
+/// Records a record that a request created in addition to its response, for clean-up. Only records
+/// with a marker of this run are recorded.
 pub(super) fn adopt(cx: &CheckContext, record: &Representation) {
     let ours = format!("{SYSTEM}:{}-", cx.run.token);
     let marker = record
@@ -168,15 +168,15 @@ pub(super) fn adopt(cx: &CheckContext, record: &Representation) {
     }
 }
 
-/// The rest of a check after one of several subjects: what could not be looked at does not end it,
-/// and is told at its end.
+/// The state of a check with several subjects. A subject that could not be checked does not end the
+/// check; it is reported at the end.
 #[derive(Debug, Default)]
 pub(super) struct SubjectLoop {
     reason: Option<String>,
 }
 
 impl SubjectLoop {
-    /// Takes what came of one subject.
+    /// Accepts the result of one subject.
     pub(super) fn took(&mut self, result: Result<(), CheckStop>) -> Result<(), CheckStop> {
         match result {
             Ok(()) | Err(CheckStop::Failed) => {}
@@ -208,7 +208,7 @@ macro_rules! each {
 pub(super) use each;
 
 impl CheckClient<'_> {
-    /// A record of a kind as it is read, where it can be.
+    /// Reads a record of a kind, if it can be read.
     pub(super) async fn as_read(
         &self,
         one: &str,
@@ -221,7 +221,7 @@ impl CheckClient<'_> {
         }
     }
 
-    /// Holds a link of a record against the record that it leads to.
+    /// Verifies the target of a link of a record.
     pub(super) async fn check_link(
         &self,
         rows: &[&str],
@@ -232,7 +232,7 @@ impl CheckClient<'_> {
     ) -> Result<bool, CheckStop> {
         let cx = self.cx;
         let Some(href) = from.href(name) else {
-            // A server with helpers alone sends no links; it may embed what they would lead to.
+            // A server that offers only helpers sends no links. It may embed the targets instead.
             let embedded = from.embeds(name).filter(|_| cx.declared().helpers_only());
             let right = embedded.is_some_and(|embedded| is_one(&embedded, to));
             return Ok(holds(cx, rows, right, || {
@@ -241,7 +241,7 @@ impl CheckClient<'_> {
         };
         if !cx.declared().offers(one, "read") {
             let same = to.link("self").is_some_and(|own| own == href);
-            // An address that nobody may read, and that may change, can only agree.
+            // A URL that cannot be read, and that may change, is accepted.
             if same {
                 holds(cx, rows, true, String::new);
             }
@@ -251,14 +251,14 @@ impl CheckClient<'_> {
         let right = answer.status == 200 && is_one(&answer.record(), to);
         Ok(holds(cx, rows, right, || {
             format!(
-                "the link {name} of {} does not lead to {}: {answer}",
+                "the target of the link {name} of {} is not {}: {answer}",
                 from.short(),
                 to.short()
             )
         }))
     }
 
-    /// The member of a collection that is a record, searched page by page.
+    /// Returns the member of a collection that represents a record, searched page by page.
     pub(super) async fn find_in(
         &self,
         collection: &str,
@@ -278,12 +278,12 @@ impl CheckClient<'_> {
                 Err(none(format!("the collection cannot be read: {answer}")))
             }
             _ => Err(none(format!(
-                "the collection {collection} could not be read to its end"
+                "the collection {collection} could not be read completely"
             ))),
         }
     }
 
-    /// Holds a nested collection against a member that it must have, if the collection is declared.
+    /// Verifies that a nested collection contains a member, if the collection is declared.
     pub(super) async fn is_listed(
         &self,
         rows: &[&str],
@@ -301,13 +301,13 @@ impl CheckClient<'_> {
         };
         let found = self.find_in(&url, member).await?;
         holds(cx, rows, found.is_some(), || {
-            format!("{many} of {} lacks {}", of.short(), member.short())
+            format!("{many} of {} do not contain {}", of.short(), member.short())
         });
         Ok(())
     }
 
-    /// Holds a number that a record keeps against what it must be; waits for it where totals follow
-    /// later.
+    /// Compares a number that the server maintains in a record with its expected value. Waits for
+    /// it if totals are updated later.
     pub(super) async fn total_is(
         &self,
         rows: &[&str],
@@ -335,7 +335,7 @@ impl CheckClient<'_> {
         }
     }
 
-    /// The address of somebody who does not exist; none where nobody can be removed.
+    /// Returns the URL of a person that does not exist. `None` if no person can be deleted.
     pub(super) async fn nobody(&self) -> Result<Option<String>, CheckStop> {
         let declared = self.cx.declared();
         if declared.offers("person", "delete") && declared.offers("person", "create") {
@@ -351,7 +351,7 @@ impl CheckClient<'_> {
             .and_then(|missing| address::resolve(base, missing).map(String::from)))
     }
 
-    /// How many people there are, where they are listed.
+    /// Returns the number of people, if they are listed.
     pub(super) async fn people(&self) -> Result<Option<u64>, CheckStop> {
         if !self.cx.declared().offers("person", "list") {
             return Ok(None);
@@ -359,7 +359,7 @@ impl CheckClient<'_> {
         self.total(&self.collection("people").await?).await
     }
 
-    /// Whether the answer to a `GET` of an address is that there is nothing.
+    /// Whether a `GET` of a URL reports that nothing exists there.
     pub(super) async fn expect_not_found(
         &self,
         url: &str,
@@ -368,7 +368,7 @@ impl CheckClient<'_> {
         Ok((answer.status == 404, answer))
     }
 
-    /// The person whom a record is about, noted for clean-up.
+    /// Returns the person that a record is about, and records the person for clean-up.
     pub(super) async fn person_of(
         &self,
         record: &Representation,
@@ -379,8 +379,8 @@ impl CheckClient<'_> {
         Ok(person)
     }
 
-    /// The collection in which a record of a kind is listed, if any is declared: that of its
-    /// container, or that of the entry point.
+    /// Returns the collection in which a record of a kind is listed, if one is declared: that of
+    /// its container, or that of the entry point.
     pub(super) async fn home(
         &self,
         one: &str,
@@ -400,13 +400,13 @@ impl CheckClient<'_> {
     }
 }
 
-/// Whether records of a kind can be made that nobody else knows.
+/// Whether records of a kind can be created that no other client knows.
 pub(super) fn can_make(cx: &CheckContext, one: &str) -> bool {
     cx.declared().makes_alone(one)
 }
 
-/// Values for every field of a kind that a client may send; a name of its own where records are
-/// told apart by it.
+/// Returns values for every field of a kind that a client may send, with a unique name if the name
+/// identifies the record.
 pub(super) fn filled(cx: &CheckContext, one: &str) -> Value {
     let body = generate::body(cx.declared(), one, BodyVariant::All(0), &cx.unique());
     let body = body.and_then(|body| generate::sample(&body, cx.seed(one)));
@@ -424,7 +424,7 @@ pub(super) fn filled(cx: &CheckContext, one: &str) -> Value {
     Value::Object(members)
 }
 
-/// Holds a representation against what its `self` leads to, field by field.
+/// Compares a representation with the target of its `self` link, field by field.
 pub(super) async fn compare(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -436,7 +436,10 @@ pub(super) async fn compare(
     let alone = answer.record();
     let right = answer.status == 200 && answer.json.is_object() && is_one(&alone, record);
     holds(cx, rows, right, || {
-        format!("`self` of the {one} {} leads to {answer}", record.short())
+        format!(
+            "the target of `self` of the {one} {} is {answer}",
+            record.short()
+        )
     });
     if !right {
         return Ok(());
@@ -445,13 +448,13 @@ pub(super) async fn compare(
     if differs.is_empty() {
         return Ok(());
     }
-    // What differs between two readings, too, says nothing.
+    // A difference that also occurs between two reads proves nothing.
     let again = api.get(&record.self_url()?).await?;
     let volatile = different(&alone.json, &again.json);
     for name in differs.iter().filter(|name| !volatile.contains(name)) {
         holds(cx, rows, false, || {
             format!(
-                "{name} of a {one} is {} in one place and {} by its address",
+                "{name} of a {one} is {} in one representation and {} at its URL",
                 record[name], alone[name]
             )
         });
@@ -459,7 +462,7 @@ pub(super) async fn compare(
     Ok(())
 }
 
-/// A total is the same in the answer to an update, after it, and in the collection of the entry
+/// A total is the same in the response to an update, after it, and in the collection of the entry
 /// point.
 pub(super) async fn elsewhere(
     cx: &CheckContext,
@@ -479,7 +482,7 @@ pub(super) async fn elsewhere(
     let field = declared.field(one, "origin_system");
     if declared.offers(one, "update") && field.is_some_and(|field| field.writable) {
         shown.push((
-            "the answer to an update",
+            "the response to an update",
             api.change(&alone, &json!({ "origin_system": cx.unique() }))
                 .await?,
         ));
@@ -508,7 +511,7 @@ pub(super) async fn elsewhere(
             let got = number(other, path);
             cx.observe(row, got == expected, || {
                 format!(
-                    "{path} is {} by its address, {} in {place}: {}",
+                    "{path} is {} at its URL, but {} in {place}: {}",
                     json!(expected),
                     json!(got),
                     other.short()
@@ -519,8 +522,8 @@ pub(super) async fn elsewhere(
     Ok(())
 }
 
-/// Names of members that two representations do not agree on; totals may follow later, links and
-/// embedded records vary.
+/// Returns the names of members that differ between two representations. Totals may be updated
+/// later, and links and embedded records vary.
 pub(super) fn different(one: &Value, other: &Value) -> Vec<String> {
     let (one, other) = (lasting(one), lasting(other));
     let names: std::collections::BTreeSet<&String> = [&one, &other]
@@ -541,8 +544,8 @@ pub(super) fn different(one: &Value, other: &Value) -> Vec<String> {
         .collect()
 }
 
-/// A value without what may change by itself: links, embedded records and totals, those of the
-/// levels of an event, too.
+/// Returns a value without what may change by itself: links, embedded records and totals, including
+/// those of the levels of an event.
 fn lasting(value: &Value) -> Value {
     match value {
         Value::Object(members) => {

@@ -1,5 +1,6 @@
-//! What is sent is read back: every declared field of every kind, whole bodies and parts of them
-//! (RT, EN and FX rows, TYP, CAP-06, CAP-08, CRU-15 to CRU-19).
+//! What is sent is read back: every declared field of every kind, whole bodies and parts of them.
+//!
+//! Requirements: CAP-06, CAP-08, CRU-15 to CRU-19.
 
 use super::changes;
 use super::prelude::*;
@@ -12,7 +13,7 @@ use crate::kinds::ACTIONS;
 use crate::passive::row_of;
 use crate::values::{instant, is_unset};
 
-/// The rows of every field of a kind, and of the shared objects that any kind may carry.
+/// The requirements of every field of a kind, and of the shared objects that any kind can contain.
 macro_rules! fields_of {
     ($own:literal) => {
         &[
@@ -82,7 +83,8 @@ checks! {
     "canvass" "field:canvass." "typ/canvass" "cap/parts-of-canvass" "cru/changes-of-canvass" "cru/null-in-canvass" "cru/arrays-of-canvass";
 }
 
-/// Every field at once, turn by turn, so that every listed value and every sort of text is sent.
+/// All fields together in several variants, so that every listed value and every type of text is
+/// sent.
 async fn whole(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = subject(cx)?;
     let api = cx.api();
@@ -103,7 +105,7 @@ async fn whole(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// After a whole body was refused: field by field, to name those that are.
+/// After a whole body was rejected, sends each field alone, to find the rejected ones.
 async fn alone(cx: &CheckContext, api: &CheckClient<'_>, sent: &Value) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     let (mut refused, mut taken) = (Vec::new(), 0_usize);
@@ -117,14 +119,14 @@ async fn alone(cx: &CheckContext, api: &CheckClient<'_>, sent: &Value) -> Result
         }
     }
     for (field, value, exchange) in refused {
-        let found = || format!("a {one} with {} {value} alone is refused", field.path);
-        // Where all of them are refused, it is not for the field.
+        let found = || format!("a {one} with only {} {value} is rejected", field.path);
+        // If all of them are rejected, the field is not the reason.
         let cause = || {
             let exchange = cx.run.recorder.between(exchange, exchange);
             let needed = exchange
                 .first()
                 .and_then(|exchange| diagnosis::needed(&cx.run, exchange));
-            // Where others are taken, only what the field itself holds can be meant.
+            // If others are accepted, only the value of the field itself can be the reason.
             let inside = format!("{one}.{}", field.path);
             let is_meant = |cause: &Cause| {
                 taken == 0
@@ -147,7 +149,7 @@ async fn alone(cx: &CheckContext, api: &CheckClient<'_>, sent: &Value) -> Result
     Err(CheckStop::Failed)
 }
 
-/// Holds every value that was sent against what was read.
+/// Compares every sent value with what was read.
 fn compare(cx: &CheckContext, sent: &Value, read: &Representation) {
     let declared = cx.declared();
     let one = cx.check.subject;
@@ -160,7 +162,7 @@ fn compare(cx: &CheckContext, sent: &Value, read: &Representation) {
         {
             continue;
         }
-        // A member that the server keeps itself.
+        // A member that the server sets itself.
         if shown.field.way != fields::ObservationMethod::RoundTrip {
             continue;
         }
@@ -188,10 +190,10 @@ fn message(shown: &FieldValue<'_>, got: Option<&Value>, read: &Representation) -
     )
 }
 
-/// The rows that a value shows.
+/// Returns the requirements that a value shows.
 fn rows(shown: &FieldValue<'_>) -> Vec<&'static str> {
     let mut rows = vec![shown.field.row];
-    // An object without members says nothing about its members' types.
+    // An object without members proves nothing about the types of its members.
     rows.extend(row_of(shown.field.shape));
     match shown.field.path {
         "referrer_data" => rows.push(ids::RES_REFERRER_DATA_01),
@@ -208,7 +210,7 @@ fn rows(shown: &FieldValue<'_>) -> Vec<&'static str> {
     rows
 }
 
-/// What a create leaves out is not set, or has its declared default.
+/// A field that a create omits is not set, or has its declared default.
 ///
 /// Requirements: CAP-08.
 async fn parts(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -229,7 +231,7 @@ async fn parts(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Holds what a create did not send against a representation.
+/// Checks the fields that a create did not send in a representation.
 fn left_out(cx: &CheckContext, one: &str, sent: &Value, shown: &Representation) {
     let least = generate::minimal_body(cx, one);
     for (name, field) in cx.declared().fields(one).into_iter().flatten() {
@@ -259,7 +261,7 @@ fn left_out(cx: &CheckContext, one: &str, sent: &Value, shown: &Representation) 
     }
 }
 
-/// Helpers take no dates of the client: what is sent for them has no effect.
+/// Helpers accept no dates of the client: values sent for them have no effect.
 ///
 /// Requirements: TYP-17.
 async fn dates_in_helpers(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -297,7 +299,7 @@ async fn dates_in_helpers(cx: &CheckContext) -> Result<(), CheckStop> {
         for name in ["created_date", "modified_date"] {
             let got = record[name].as_str().and_then(instant);
             cx.observe(ids::TYP_17, got.is_none() || got != instant(old), || {
-                format!("{helper} took over {name}: {}", record.short())
+                format!("{helper} stored {name}: {}", record.short())
             });
         }
     }

@@ -1,5 +1,5 @@
-//! Rules of single resources that are more than a round trip: persons, donations, events,
-//! questions, totals (RES).
+//! Rules of single resources beyond a round trip: people, donations, events, questions, totals
+//! (RES).
 
 use super::prelude::*;
 use super::record_comparison;
@@ -53,8 +53,8 @@ pub(super) const CHECKS: &[Check] = &[
     .needs("events.create and field:event.ticket_levels and field:attendance.tickets"),
 ];
 
-/// Creates a person whom a server may refuse with 400, which is as these rows say; anything else is
-/// judged as a create. None if refused.
+/// Creates a person, which a server may reject with 400 as these requirements state. Any other
+/// response is judged as a create. Returns `None` if rejected.
 async fn person(
     cx: &CheckContext,
     rows: &[&str],
@@ -86,7 +86,7 @@ async fn person(
     api.as_read("person", made).await.map(Some)
 }
 
-/// A plain identity is the gender, too; a compound one means the closest.
+/// A simple identity determines the gender. A compound identity means the closest gender.
 ///
 /// Requirements: RES-person-08, RES-person-09.
 async fn gender(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -137,7 +137,7 @@ async fn gender(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Two primaries are refused or become one, on create and on update.
+/// Two primaries are rejected or become one, in a create and in an update.
 async fn primary(cx: &CheckContext) -> Result<(), CheckStop> {
     let name = cx.check.subject;
     let (row, list) = match name {
@@ -187,7 +187,7 @@ async fn primary(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A mark that is sent as a flag is refused, or read back as a text, as that which is sent as one.
+/// A boolean `primary` is rejected, or is read back as the same text as when it is sent as text.
 ///
 /// Requirements: RES-phone_number-01.
 async fn mark(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -206,8 +206,8 @@ async fn mark(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A number with other characters than digits is refused or becomes digits: on create, on update,
-/// and of a posted person.
+/// A number with characters other than digits is rejected or reduced to digits: in a create, in an
+/// update, and in a helper request.
 async fn digits(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let holds = |sent: &str, read: &Representation| {
@@ -258,7 +258,7 @@ async fn digits(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Repeated texts are refused or become one.
+/// Repeated texts are rejected or become one.
 async fn unique(cx: &CheckContext) -> Result<(), CheckStop> {
     for (row, name, list) in [
         (
@@ -288,7 +288,7 @@ async fn unique(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A handle with an @ is refused or loses it.
+/// A handle with an @ is rejected or stored without it.
 async fn handle(cx: &CheckContext) -> Result<(), CheckStop> {
     let sent = json!({"profiles": [{"provider": "network", "handle": "@ada", "url": "https://example.org/ada"}]});
     let body = part(cx, "person", &sent);
@@ -302,7 +302,7 @@ async fn handle(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A voided donation keeps its date; one that is not has none.
+/// A voided donation has its date. A donation that is not voided has none.
 ///
 /// Requirements: RES-donation-18.
 async fn voided(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -334,7 +334,7 @@ async fn voided(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// An event that does not say otherwise is opaque.
+/// An event without a value is opaque.
 ///
 /// Requirements: RES-event-29.
 async fn transparence(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -345,12 +345,12 @@ async fn transparence(cx: &CheckContext) -> Result<(), CheckStop> {
         .await?;
     let got = &read["transparence"];
     cx.observe(ids::RES_EVENT_29, got.is_null() || got == "opaque", || {
-        format!("left out, transparence is {got}")
+        format!("transparence was left out and is {got}")
     });
     Ok(())
 }
 
-/// The row of the total that counts a kind.
+/// Returns the requirement of the total that counts a kind.
 pub(super) fn counted(one: &str) -> &'static [&'static str] {
     match one {
         "signature" => &[ids::RES_PETITION_10],
@@ -361,7 +361,7 @@ pub(super) fn counted(one: &str) -> &'static [&'static str] {
     }
 }
 
-/// A container counts the actions under it, without those that were deleted.
+/// A container counts the actions in it, without deleted ones.
 async fn total(cx: &CheckContext) -> Result<(), CheckStop> {
     let one = cx.check.subject;
     let Some(kind) = kind(one) else { return Ok(()) };
@@ -370,7 +370,7 @@ async fn total(cx: &CheckContext) -> Result<(), CheckStop> {
     };
     let row = self::counted(one);
     let api = cx.api();
-    // What counts for a page is in its currency.
+    // A page counts what is in its currency.
     let container = api
         .make(under, &part(cx, under, &json!({"currency": "EUR"})))
         .await?;
@@ -417,7 +417,7 @@ async fn total(cx: &CheckContext) -> Result<(), CheckStop> {
             if cx.declared().offers(one, "read") && matches!(one, "signature" | "submission") {
                 let (gone, answer) = api.expect_not_found(&record.self_url()?).await?;
                 cx.observe(ids::ERR_11, gone, || {
-                    format!("a deleted {one} is still there: {answer}")
+                    format!("a deleted {one} still exists: {answer}")
                 });
             }
             api.total_is(row, &container, counted, before + left)
@@ -472,7 +472,7 @@ async fn amounts(cx: &CheckContext) -> Result<(), CheckStop> {
         let answer = api
             .put(&record.self_url()?, &json!({ "amount": less }))
             .await?;
-        // A server may refuse to change the amount of a donation.
+        // A server may reject a change of the amount of a donation.
         if answer.status == 200 && answer["amount"].as_f64() == Some(less) {
             expected -= less;
             api.total_is(row, &page, "total_amount", expected).await?;
@@ -503,7 +503,7 @@ async fn credited(
     before: f64,
 ) -> Result<(), CheckStop> {
     let (amount, credit) = (10.0, 2.5);
-    // A server may refuse a credit that is older than its donation.
+    // A server may reject a credit that is older than its donation.
     let dates =
         json!({"action_date": "2026-01-05T09:00:00Z", "credited_date": "2026-01-06T09:00:00Z"});
     let sent = crate::generate::with(
@@ -537,7 +537,7 @@ async fn credited(
     Ok(())
 }
 
-/// Tickets that are sold are counted, for the event and for each of its levels.
+/// Sold tickets are counted, for the event and for each of its levels.
 async fn sold(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let event = api.make("event", &part(cx, "event", &ticketed())).await?;

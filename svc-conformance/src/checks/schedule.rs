@@ -1,4 +1,4 @@
-//! Scheduling of messages (SCH), by their helper.
+//! Scheduling of messages (SCH) with their helper.
 
 use super::prelude::*;
 use crate::fixtures::helper_address;
@@ -36,14 +36,14 @@ pub(super) const CHECKS: &[Check] = &[
         .has_side_effects(),
 ];
 
-/// A message with its helper's address.
+/// Creates a message, and returns it with the URL of its helper.
 async fn message(
     cx: &CheckContext,
     api: &CheckClient<'_>,
 ) -> Result<(Representation, String), CheckStop> {
     let fields = part(cx, "message", &json!({"subject": "Hello", "name": "Hello"}));
     let message = api.container("message", "schedule", &fields).await?;
-    // Where the helper's address is a fixture, the link is the suite's own.
+    // If the URL of the helper is a fixture, the suite added the link.
     if cx.declared().links("message", "schedule_helper")
         && cx.run.helper_fixture_at(&message.url).is_none()
     {
@@ -63,19 +63,19 @@ fn has_notice(answer: &TestResponse) -> bool {
             .is_some_and(|notice| !notice.is_empty())
 }
 
-/// Ends the check where the server has conditions of its own for a schedule.
+/// Ends the check if the server has additional conditions for a schedule.
 ///
 /// Requirements: SCH-03.
 fn on_condition(answer: &TestResponse) -> Result<(), CheckStop> {
     if answer.status == 400 && answer.error().is_some() {
         return Err(none(format!(
-            "a condition of the server's own may not be met (SCH-03): {answer}"
+            "a condition specific to this server may not be met (SCH-03): {answer}"
         )));
     }
     Ok(())
 }
 
-/// Holds the two dates of a message, if they can be read.
+/// Checks the two dates of a message, if they can be read.
 async fn dates(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -113,7 +113,7 @@ async fn dates(
     Ok(())
 }
 
-/// POST schedules, DELETE cancels; each answers a notice.
+/// POST schedules, DELETE cancels. Each returns a notice.
 async fn schedule(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (message, url) = message(cx, &api).await?;
@@ -151,7 +151,7 @@ async fn schedule(cx: &CheckContext) -> Result<(), CheckStop> {
     .await
 }
 
-/// A message that was cancelled is scheduled again; the other name of the second date is tried.
+/// A cancelled message is scheduled again. The other name of the second date is tried.
 ///
 /// Requirements: SCH-07, SCH-08.
 async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -194,14 +194,14 @@ async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// Functions beside the dates are passed over or refused; nobody is tagged.
+/// Functions sent together with the dates are ignored or rejected. No person is tagged.
 ///
 /// Requirements: SCH-09.
 async fn functions(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (_, url) = message(cx, &api).await?;
     let Some(tag) = super::functions::fresh_tag(&api).await? else {
-        return Err(none("no tag can be made that a function could add"));
+        return Err(none("no tag can be created that a function could add"));
     };
     let body = json!({"scheduled_start_date": START, "scheduled_stop_date": STOP, "add_tags": [tag["name"]]});
     let answer = api.post(&url, &body).await?;
@@ -218,7 +218,7 @@ async fn functions(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// A wrong date and a message that is not there give an error.
+/// An invalid date and a missing message are errors.
 ///
 /// Requirements: SCH-06.
 async fn refused(cx: &CheckContext) -> Result<(), CheckStop> {
@@ -238,7 +238,7 @@ async fn wrong_date(cx: &CheckContext) -> Result<(), CheckStop> {
         )
         .await?;
     cx.observe(ids::SCH_06, answer.status >= 400, || {
-        format!("a wrong date: {answer}")
+        format!("an invalid date: {answer}")
     });
     dates(
         cx,
@@ -260,7 +260,7 @@ async fn missing(cx: &CheckContext) -> Result<(), CheckStop> {
     let body = json!({"scheduled_start_date": START, "scheduled_stop_date": STOP});
     for answer in [api.post(&url, &body).await?, api.delete(&url).await?] {
         cx.observe(ids::SCH_06, answer.status >= 400, || {
-            format!("the message is gone: {answer}")
+            format!("the message was deleted: {answer}")
         });
     }
     Ok(())

@@ -1,5 +1,5 @@
 //! The stateful search: a tour through the operations of each relation, then random sequences of
-//! operations, held against the model after each step.
+//! operations. After each step, the server is compared with the model.
 
 use proptest::strategy::{Strategy, ValueTree};
 
@@ -7,10 +7,10 @@ use super::prelude::*;
 use crate::generate::runner;
 use crate::model::{self, Choice, ModelMismatch, ModelStep};
 
-/// Executions that the first shrinking may take.
+/// The maximum number of executions of the first shrinking.
 const MOST_SHRINKS: usize = 16;
 
-/// What sequences of requests can break.
+/// The requirements that sequences of requests can violate.
 #[rustfmt::skip]
 const SEQUENCES: &[&str] = &[
     ids::COL_11, ids::COL_12, ids::COL_13, ids::COL_14, ids::COL_15, ids::COL_16, ids::COL_17, ids::COL_18, ids::COL_23,
@@ -59,7 +59,7 @@ async fn sequences(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// The steps and the first difference from the model, if there is one.
+/// Returns the steps and the first difference from the model, if there is one.
 async fn differs(
     cx: &CheckContext,
     steps: &[ModelStep],
@@ -71,8 +71,8 @@ async fn differs(
     Ok(executed.difference.map(|found| (steps.to_vec(), found)))
 }
 
-/// Records a difference: the first attempt has the smallest case, another one says whether it comes
-/// again.
+/// Records a difference. The first attempt provides the smallest case; another attempt shows
+/// whether it occurs again.
 fn told(
     cx: &CheckContext,
     steps: &[ModelStep],
@@ -103,7 +103,7 @@ fn told(
     CheckStop::Failed
 }
 
-/// The first shrinking: proptest's, over the choices.
+/// The first shrinking, by proptest, over the choices.
 async fn simpler(
     cx: &CheckContext,
     tree: &mut impl ValueTree<Value = Vec<Choice>>,

@@ -15,14 +15,14 @@ use crate::counted::may_be_of;
 use crate::fixtures::full;
 use crate::generate::{restored, with, without};
 
-/// The preference for errors, as an answer repeats it.
+/// The preference for errors, as a response repeats it.
 pub(super) const STRICT: &str = "handling=strict";
-/// The same after a preference that no server knows (RFC 7240, section 2).
+/// The same after a preference that no server supports (RFC 7240, section 2).
 const STRICT_AS_SECOND: &str = "svc-conformance, handling=strict";
 /// The preference for a server that ignores unknown members.
 const LENIENT: &str = "handling=lenient";
 
-/// The header with a preference.
+/// Returns the header with a preference.
 pub(super) const fn prefer(preference: &str) -> [(HeaderName, &str); 1] {
     [(HeaderName::from_static("prefer"), preference)]
 }
@@ -48,16 +48,16 @@ pub(super) const CHECKS: &[Check] = &[
 #[derive(Debug)]
 pub(super) struct Spoiled {
     pub(super) body: Value,
-    /// Where the unknown members are, as an error names them.
+    /// The paths of the unknown members, as an error names them.
     ///
     /// Requirements: ERR-26.
     paths: Vec<String>,
-    /// A part of their names and values that nothing else has.
+    /// A unique part of their names and values.
     word: String,
 }
 
 impl Spoiled {
-    /// A body with an unknown member at its top.
+    /// Creates a body with an unknown top-level member.
     pub(super) fn new(cx: &CheckContext, body: &Value) -> Self {
         let word = cx.token("unknown");
         let mut spoiled = Self {
@@ -69,7 +69,7 @@ impl Spoiled {
         spoiled
     }
 
-    /// With one more in the object at a pointer, which an error names by this path.
+    /// Adds one to the object at a pointer, which an error names by this path.
     fn add(&mut self, pointer: &str, path: &str) {
         let name = format!("unknown{}_{}", self.paths.len(), self.word);
         if let Some(object) = self
@@ -86,8 +86,7 @@ impl Spoiled {
         }
     }
 
-    /// With one more inside an object of a record of a kind, where the kind has one that can be
-    /// sent.
+    /// Adds one inside an object of a record of a kind, if the kind has an object that can be sent.
     fn nested(mut self, cx: &CheckContext, one: &str) -> Self {
         let inner = json!({
             "email_addresses": [{"address": format!("{}@example.org", cx.unique())}],
@@ -107,24 +106,24 @@ impl Spoiled {
         self
     }
 
-    /// A member of the body.
+    /// Returns a member of the body.
     fn member(&self, name: &str) -> &Value {
         self.body.get(name).unwrap_or(&Value::Null)
     }
 
-    /// Whether a document has one of the unknown members, or its value.
+    /// Whether a document contains one of the unknown members, or its value.
     pub(super) fn is_in(&self, document: &Value) -> bool {
         document.to_string().contains(&self.word)
     }
 
-    /// Holds the answer to the body with the preference: it refuses the body and names every
+    /// Checks the response to the body with the preference: it rejects the body and names every
     /// unknown member.
     fn refused(&self, cx: &CheckContext, row: &str, answer: &TestResponse) {
         let paths: Vec<&str> = self.paths.iter().map(String::as_str).collect();
         refused(cx, row, answer, &paths);
     }
 
-    /// Holds the answer to the body without the preference: the warnings alone name the unknown
+    /// Checks the response to the body without the preference: only the warnings name the unknown
     /// members.
     fn ignored(&self, cx: &CheckContext, answer: &TestResponse) -> Result<(), CheckStop> {
         let accepted = answer.is_created() && answer.json.is_object();
@@ -136,7 +135,7 @@ impl Spoiled {
         cx.observe(ids::STR_05, !self.is_in(&rest), || {
             format!("an unknown member is echoed: {answer}")
         });
-        // A caller without a key gets no warnings.
+        // An anonymous caller gets no warnings.
         if cx.run.keys.primary.is_some() {
             let warned = warned(cx, answer);
             for path in &self.paths {
@@ -148,8 +147,8 @@ impl Spoiled {
         Ok(())
     }
 
-    /// Reads the record that was made from the body, where its kind can be read: it has no unknown
-    /// member.
+    /// Reads the record that was created from the body, if its kind can be read. It must have no
+    /// unknown member.
     async fn not_stored(
         &self,
         api: &CheckClient<'_>,
@@ -167,8 +166,7 @@ impl Spoiled {
     }
 }
 
-/// Holds an answer against a requirement: it is a 400 that names all of these properties, and
-/// repeats the preference.
+/// Checks a response: it is a 400 that names all of these properties, and repeats the preference.
 fn refused(cx: &CheckContext, row: &str, answer: &TestResponse, paths: &[&str]) {
     let named: BTreeSet<String> = answer
         .problems()
@@ -180,12 +178,14 @@ fn refused(cx: &CheckContext, row: &str, answer: &TestResponse, paths: &[&str]) 
         .filter(|path| !named.contains(**path))
         .collect();
     cx.observe(row, answer.status == 400 && missing.is_empty(), || {
-        format!("with `{STRICT}`, {paths:?} are not accepted; no error names {missing:?}: {answer}")
+        format!(
+            "with `{STRICT}`, {paths:?} are not accepted, but no error names {missing:?}: {answer}"
+        )
     });
     applied(cx, answer);
 }
 
-/// Holds the header `Preference-Applied` of an answer.
+/// Checks the header `Preference-Applied` of a response.
 fn applied(cx: &CheckContext, answer: &TestResponse) {
     let lines = answer
         .headers
@@ -206,7 +206,7 @@ fn applied(cx: &CheckContext, answer: &TestResponse) {
     });
 }
 
-/// Holds the answer to a body without unknown members, with the preference.
+/// Checks the response to a body without unknown members, with the preference.
 fn accepted(cx: &CheckContext, answer: &TestResponse) -> Result<(), CheckStop> {
     cx.must(
         ids::STR_04,
@@ -217,7 +217,7 @@ fn accepted(cx: &CheckContext, answer: &TestResponse) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// The properties that the warnings of an answer name, each with a code and a description.
+/// Returns the properties that the warnings of a response name, each with a code and a description.
 fn warned(cx: &CheckContext, answer: &TestResponse) -> BTreeSet<String> {
     let name = cx
         .declared()
@@ -233,7 +233,7 @@ fn warned(cx: &CheckContext, answer: &TestResponse) -> BTreeSet<String> {
     names.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Some of the kinds: the first of the entry point and those that have a container, before others.
+/// Returns some of the kinds: first one of the entry point and one with a container.
 fn some_kinds(cx: &CheckContext, able: impl Fn(CatalogueKind) -> bool) -> Vec<CatalogueKind> {
     let (below, roots): (Vec<CatalogueKind>, Vec<CatalogueKind>) = cx
         .declared()
@@ -289,21 +289,21 @@ async fn create(
                 .has_grown_by(&place.url, before, may_be_of(cx, bodies))
                 .await?;
         cx.observe(row, !is_done, || {
-            format!("a {one} that was refused is in {}", place.url)
+            format!("a rejected {one} is in {}", place.url)
         });
     }
     let unknown = Spoiled::new(cx, &body()).nested(cx, one);
     let answer = api.post(&place.url, &unknown.body).await?;
     unknown.ignored(cx, &answer)?;
     unknown.not_stored(api, one, answer.record()).await?;
-    // Last: where a person has one record of a kind, this is the same one.
+    // This is last: if a person has one record of a kind, this is the same record.
     accepted(
         cx,
         &api.post_with(&place.url, &body(), &prefer(STRICT)).await?,
     )
 }
 
-/// Members that only the server sets: the date of creation, and what the kind declares so.
+/// Returns members that only the server sets: the creation date, and what the kind declares so.
 fn computed(cx: &CheckContext, one: &str) -> Value {
     let mut members = json!({});
     if cx.declared().has_field("*", "created_date") {
@@ -352,7 +352,7 @@ async fn change(
     let after = api.reread(&before).await?;
     cx.observe(ids::STR_02, unchanged(&before, &after), || {
         format!(
-            "the change was refused, but {} became {}",
+            "the change was rejected, but {} became {}",
             before.short(),
             after.short()
         )
@@ -368,7 +368,7 @@ async fn change(
             restored(unknown.member(name), read.json.get(name)),
             || {
                 format!(
-                    "{name} of {} was not changed beside an unknown member",
+                    "{name} of {} was not changed in a body with an unknown member",
                     read.short()
                 )
             },
@@ -377,8 +377,8 @@ async fn change(
     put_back(cx, api, one, &with(&read.json, &valid()), &own).await
 }
 
-/// A record is put back as it was read, with a change and an unknown member; the warnings name that
-/// member alone.
+/// A record is sent back as it was read, with a change and an unknown member. The warnings name
+/// only that member.
 async fn put_back(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -392,7 +392,7 @@ async fn put_back(
     let unknown = Spoiled::new(cx, whole);
     let answer = api.put(own, &unknown.body).await?;
     cx.must(ids::STR_07, answer.status == 200, || {
-        format!("a {one} put back as it was read: {answer}")
+        format!("a {one} sent back as it was read: {answer}")
     })?;
     let warned = warned(cx, &answer);
     let other: Vec<&String> = warned
@@ -400,7 +400,7 @@ async fn put_back(
         .filter(|name| !unknown.paths.contains(name))
         .collect();
     cx.observe(ids::STR_07, other.is_empty(), || {
-        format!("a {one} was put back as it was read, and the warnings name {other:?}: {answer}")
+        format!("a {one} was sent back as it was read, but the warnings name {other:?}: {answer}")
     });
     unknown.ignored(cx, &answer)
 }
@@ -408,7 +408,7 @@ async fn put_back(
 async fn helpers(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let mut all = declared_helpers(cx);
-    // The sign-up, whose answers show the person, before others.
+    // The sign-up helper is first, because its responses contain the person.
     all.rotate_right(usize::from(cx.declared().helps("person_signup")));
     each!(name in all.into_iter().take(cx.cases(2, 8, 8)) => help(cx, &api, name))
 }
@@ -451,7 +451,7 @@ async fn help(
             .has_grown_by(&url, before, may_be_of(cx, &records))
             .await?;
         cx.observe(ids::STR_08, !is_done, || {
-            format!("a call of {name} was refused, and its record is in {url}")
+            format!("a call of {name} was rejected, but its record is in {url}")
         });
     }
     let answer = api
@@ -472,7 +472,7 @@ async fn help(
     adopted(api, &ready, &answer).await
 }
 
-/// Notes for clean-up whom a call was about.
+/// Records the person of a call for clean-up.
 async fn adopted(
     api: &CheckClient<'_>,
     ready: &PreparedHelper,

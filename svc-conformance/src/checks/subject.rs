@@ -1,4 +1,4 @@
-//! The kind that a check is about, bodies of it, and the smallest change of a record.
+//! The kind that a check is about, its bodies, and the smallest change of a record.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::outcome::{CheckStop, none};
 use crate::response::Representation;
 use crate::values::instant;
 
-/// A body of the check's kind; ends the check where the kind has nothing to send.
+/// Returns a body of the kind of the check. Ends the check if the kind has no writable field.
 pub(super) fn body(cx: &CheckContext, turn: BodyVariant, name: &str) -> Result<Value, CheckStop> {
     let one = cx.check.subject;
     let unwritable = || none(format!("no field of {one} is declared writable"));
@@ -19,7 +19,7 @@ pub(super) fn body(cx: &CheckContext, turn: BodyVariant, name: &str) -> Result<V
     generate::sample(&strategy, cx.seed(name)).ok_or_else(unwritable)
 }
 
-/// Whether the check's kind can be written at all; what it cannot ends the check.
+/// Returns the kind of the check. Ends the check if the kind cannot be written.
 pub(super) fn subject(cx: &CheckContext) -> Result<&'static str, CheckStop> {
     let one = cx.check.subject;
     if cx.declared().fields(one).is_none() {
@@ -34,7 +34,8 @@ pub(super) fn subject(cx: &CheckContext) -> Result<&'static str, CheckStop> {
     Ok(one)
 }
 
-/// Whether a value is a declared default; a default that is a time in words means any instant.
+/// Whether a value is a declared default. A default that describes a time in words matches any
+/// timestamp.
 pub(super) fn is_default(default: &str, got: Option<&Value>) -> bool {
     match got {
         Some(Value::String(text)) => {
@@ -45,7 +46,7 @@ pub(super) fn is_default(default: &str, got: Option<&Value>) -> bool {
     }
 }
 
-/// Texts of records that an update may set, in order of preference.
+/// Text fields that an update may set, in order of preference.
 const TEXTS: [&str; 9] = [
     "origin_system",
     "title",
@@ -58,7 +59,7 @@ const TEXTS: [&str; 9] = [
     "value",
 ];
 
-/// The text that an update of a kind may set; none where no update is declared.
+/// Returns the text field that an update of a kind may set. `None` if no update is declared.
 pub(super) fn changeable_text(cx: &CheckContext, one: &str) -> Option<&'static str> {
     let is_free = |name: &&str| {
         let field = cx.declared().field(one, name);
@@ -70,7 +71,7 @@ pub(super) fn changeable_text(cx: &CheckContext, one: &str) -> Option<&'static s
         .filter(|_| cx.declared().offers(one, "update"))
 }
 
-/// Changes a text of a record; none where no text can be changed.
+/// Changes a text field of a record. Returns `None` if none can be changed.
 pub(super) async fn touch(
     api: &CheckClient<'_>,
     one: &str,

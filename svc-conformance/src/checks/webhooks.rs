@@ -1,4 +1,4 @@
-//! Webhooks, as far as the interface shows them.
+//! Webhooks, as far as the API shows them.
 //!
 //! Requirements: HOOK-01 to HOOK-14.
 
@@ -20,7 +20,7 @@ pub(super) const CHECKS: &[Check] = &[
 /// The right that a key needs.
 const RIGHT: &str = "webhooks.manage";
 
-/// Every sort of address that is within, in the notations that programs read, and names.
+/// Every type of private address, in the notations that programs read, and names.
 const WITHIN: [&str; 28] = [
     "127.0.0.1",
     "127.1",
@@ -52,7 +52,7 @@ const WITHIN: [&str; 28] = [
     "metadata.google.internal",
 ];
 
-/// Where the webhooks are; the primary key has to have the right to them.
+/// Returns the URL of the webhooks. The primary key must have the right to them.
 pub(super) async fn hooks(api: &CheckClient<'_>) -> Result<String, CheckStop> {
     let url = api
         .cx
@@ -65,7 +65,7 @@ pub(super) async fn hooks(api: &CheckClient<'_>) -> Result<String, CheckStop> {
     }
 }
 
-/// All webhooks, in a form that can be read.
+/// Returns all webhooks, and verifies their structure.
 async fn list(api: &CheckClient<'_>, url: &str) -> Result<Vec<Representation>, CheckStop> {
     let (cx, answer) = (api.cx, api.get(url).await?);
     let all = answer.record();
@@ -79,24 +79,24 @@ async fn list(api: &CheckClient<'_>, url: &str) -> Result<Vec<Representation>, C
         && count("_embedded").is_some()
         && count("_embedded") == count("_links");
     cx.must(ids::HOOK_01, is_one, || {
-        format!("no list of webhooks: {answer}")
+        format!("not a list of webhooks: {answer}")
     })?;
     Ok(answer.record().embedded())
 }
 
-/// A receiver that nobody has.
+/// Returns the URL of a receiver that does not exist.
 fn receiver(cx: &CheckContext) -> String {
     format!("https://hooks.example.org/{}", cx.unique())
 }
 
-/// A webhook that sends nothing.
+/// Creates a webhook that sends nothing.
 async fn make(api: &CheckClient<'_>, url: &str) -> Result<TestResponse, CheckStop> {
     let body =
         json!({ "url": receiver(api.cx), "events": ["created", "deleted"], "status": "paused" });
     let answer = api.post(url, &body).await?;
     let is_made = answer.status == 201 && answer.json.is_object();
     api.cx.must(ids::HOOK_02, is_made, || {
-        format!("a webhook is not made: {answer}")
+        format!("a webhook is not created: {answer}")
     })?;
     Ok(answer)
 }
@@ -110,7 +110,7 @@ async fn link(cx: &CheckContext) -> Result<(), CheckStop> {
     );
     cx.observe(ids::HOOK_01, link.is_some() == declared, || {
         format!(
-            "webhooks are {}declared, the link is {}",
+            "webhooks are {}declared, but the link is {}",
             if declared { "" } else { "not " },
             json!(link)
         )
@@ -122,7 +122,7 @@ async fn link(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// The secret of an answer, of the form that the standard has.
+/// Returns the secret in a response, in the form of the standard.
 fn secret(answer: &TestResponse) -> Option<&str> {
     let secret = answer["secret"].as_str()?;
     let digits = secret.strip_prefix("whsec_")?.trim_end_matches('=');
@@ -132,7 +132,7 @@ fn secret(answer: &TestResponse) -> Option<&str> {
     (is_base64 && (32..=86).contains(&digits.len())).then_some(secret)
 }
 
-/// A webhook from its first day to its last.
+/// A webhook from its creation to its deletion.
 async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = hooks(&api).await?;
@@ -156,7 +156,7 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
     let own = webhook.self_url()?;
     cx.observe(ids::HOOK_02, made.header("location") == Some(&own), || {
         format!(
-            "a new webhook is {own}, Location says {:?}",
+            "a new webhook is {own}, but Location is {:?}",
             made.header("location")
         )
     });
@@ -180,7 +180,7 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
     cx.observe(ids::HOOK_01, is_whole && made["status"] == "paused", || {
         format!("not what was sent: {}", webhook.short())
     });
-    // Nothing but the answer that made it shows the secret.
+    // Only the response that created the webhook shows the secret.
     let shows = |text: &str, secret: &str| text.contains(secret) || text.contains("whsec_");
     let (read, all) = (api.get(&own).await?, api.get(&url).await?);
     for answer in [&read, &all] {
@@ -189,7 +189,7 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
             answer.status == 200 && !shows(&answer.text(), &first),
             || {
                 format!(
-                    "the secret of a webhook is shown again, or nothing is: {} to {}",
+                    "the secret of a webhook is returned again, or nothing is: {} to {}",
                     answer.status, answer.request
                 )
             },
@@ -220,12 +220,12 @@ async fn life(cx: &CheckContext) -> Result<(), CheckStop> {
     });
     let other = another.self_url()?;
     cx.observe(ids::HOOK_01, left.contains(&Some(other.clone())), || {
-        format!("{own} was deleted, and {other} is not listed any more")
+        format!("{own} was deleted, and {other} is no longer listed")
     });
     api.remove(&another).await.map(drop)
 }
 
-/// Changes one member after the other, and looks at the rest.
+/// Changes one member after another, and checks the others.
 async fn changed(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -233,7 +233,7 @@ async fn changed(
 ) -> Result<(), CheckStop> {
     let own = read.record().self_url()?;
     let mut before = read.record();
-    // Last of all it pauses again: nobody is there to be told.
+    // The last step pauses it again, because there is no receiver.
     let steps = [
         ("url", json!(receiver(cx))),
         ("events", json!(["changed"])),
@@ -265,7 +265,7 @@ async fn changed(
     Ok(())
 }
 
-/// Another secret, which is shown once.
+/// A rotation returns a new secret once.
 async fn rotated(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -276,7 +276,7 @@ async fn rotated(
     let answer = api.send(Method::POST, &url, None).await?;
     let is_other = secret(&answer).is_some_and(|secret| secret != first);
     cx.observe(ids::HOOK_09, answer.status == 200 && is_other, || {
-        format!("no other secret: {} to {}", answer.status, answer.request)
+        format!("no new secret: {} to {}", answer.status, answer.request)
     });
     let read = api.get(&webhook.self_url()?).await?;
     cx.observe(ids::HOOK_09, !read.text().contains("whsec_"), || {
@@ -285,7 +285,7 @@ async fn rotated(
     Ok(())
 }
 
-/// Who has nothing to do with webhooks.
+/// Callers without access to webhooks.
 async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let url = hooks(&api).await?;
@@ -297,11 +297,7 @@ async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
     let narrow = restricted.clone().and_then(lacks);
     let mut nobodies = vec![
         ("without a key", cx.anonymous(), 401),
-        (
-            "with a key that is none",
-            cx.with_key("no-such-key-0000"),
-            401,
-        ),
+        ("with an invalid key", cx.with_key("no-such-key-0000"), 401),
     ];
     nobodies.extend(
         narrow
@@ -333,7 +329,7 @@ async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
     Ok(())
 }
 
-/// The kind that a key may not read which lacks this right.
+/// Returns a kind that a key without this right may not read.
 fn unreadable_kind(lacks: &str) -> Option<&'static str> {
     kind_of(lacks.strip_suffix(".read")?).map(|kind| kind.one)
 }
@@ -349,7 +345,7 @@ async fn unreadable_kinds(
     let body = json!({ "url": receiver(cx), "kinds": [kind], "status": "paused" });
     let made = api.post(url, &body).await?;
     cx.must(ids::HOOK_02, made.is_created(), || {
-        format!("a webhook is not made: {made}")
+        format!("a webhook is not created: {made}")
     })?;
     let made = made.record();
     let own = made.self_url()?;
@@ -384,7 +380,7 @@ async fn unreadable_kinds(
     api.remove(&made).await.map(drop)
 }
 
-/// Refuses a body, and makes nothing of it.
+/// Rejects a body, and creates nothing.
 async fn refused(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -408,7 +404,7 @@ async fn refused(
     );
     let after = list(api, url).await?.len();
     cx.observe(ids::HOOK_04, after == before, || {
-        format!("{body} was refused, and there are {after} webhooks for {before}")
+        format!("{body} was rejected, but there are {after} webhooks instead of {before}")
     });
     Ok(())
 }
@@ -480,7 +476,7 @@ async fn private(cx: &CheckContext) -> Result<(), CheckStop> {
     let after = api.get(&own).await?.record();
     cx.observe(ids::HOOK_05, after["url"] == webhook["url"], || {
         format!(
-            "changes of {} were refused, and it is {}",
+            "changes of {} were rejected, but it is {}",
             webhook["url"],
             after.short()
         )

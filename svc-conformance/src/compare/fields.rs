@@ -1,4 +1,4 @@
-//! The fields of one kind in both servers, and what becomes of each on its way.
+//! Compares the fields of one kind in both servers, and what happens to their values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::kinds::CatalogueKind;
 
 type DeclaredFields = BTreeMap<String, DeclaredField>;
 
-/// Every field of a kind that either server has.
+/// Returns every field of a kind that either server has.
 pub(super) fn of(kind: CatalogueKind, a: &ComparedServer, b: &ComparedServer) -> Vec<FieldPair> {
     let none = DeclaredFields::new();
     let own = |side: &ComparedServer| named(side.declared.fields(kind.one).unwrap_or(&none), side);
@@ -19,7 +19,7 @@ pub(super) fn of(kind: CatalogueKind, a: &ComparedServer, b: &ComparedServer) ->
     pairs
 }
 
-/// The fields under the neutral names of the share objects, which a server may call otherwise.
+/// Returns the fields with the neutral names of the share objects, which a server may rename.
 ///
 /// Requirements: HAL-11.
 fn named(fields: &DeclaredFields, side: &ComparedServer) -> DeclaredFields {
@@ -84,7 +84,7 @@ const fn access(field: Option<&DeclaredField>) -> &'static str {
     }
 }
 
-/// What becomes of a value that one server has and the other may take.
+/// Returns what happens to a value of one server in the other.
 fn fate(
     place: &str,
     kind: CatalogueKind,
@@ -141,7 +141,7 @@ fn fate(
     }
 }
 
-/// Whether a report saw one of these flaws at a field.
+/// Whether a report found one of these flaws in a field.
 fn has(side: &ComparedServer, kind: CatalogueKind, place: &str, flaws: &[CauseKind]) -> bool {
     let own = format!("{}.{place}", kind.one);
     let is_here = |subject: &str| {

@@ -1,4 +1,4 @@
-//! Two servers side by side: what can be carried from one to the other, kind by kind and field by
+//! Compares two servers: what can be transferred from one to the other, kind by kind and field by
 //! field, and what is lost.
 
 mod fields;
@@ -16,14 +16,14 @@ use crate::report::{CauseReport, Report};
 /// One of the two servers.
 #[derive(Debug, Clone)]
 pub(crate) struct ComparedServer {
-    /// How it is called in the comparison.
+    /// Its name in the comparison.
     name: String,
     declared: DeclaredApi,
-    /// What a report saw it not do as it declares.
+    /// The declared features that failed according to a report.
     causes: Vec<CauseReport>,
 }
 
-/// What can be carried between two servers.
+/// What can be transferred between two servers.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Comparison {
     a: String,
@@ -33,19 +33,19 @@ pub(crate) struct Comparison {
     action_functions: Vec<FeaturePair>,
 }
 
-/// One kind in both.
+/// A kind in both servers.
 #[derive(Debug, Clone, Serialize)]
 struct KindPair {
     kind: &'static str,
     a_operations: Vec<String>,
     b_operations: Vec<String>,
-    /// Why no record can be carried; none where they can.
+    /// Why no record can be transferred. `None` if it can.
     a_to_b_blocked: Option<String>,
     b_to_a_blocked: Option<String>,
     fields: Vec<FieldPair>,
 }
 
-/// One field in both.
+/// A field in both servers.
 #[derive(Debug, Clone, Serialize)]
 struct FieldPair {
     field: String,
@@ -55,23 +55,23 @@ struct FieldPair {
     b_to_a: TransferResult,
 }
 
-/// What becomes of a value on its way.
+/// What happens to a value in the transfer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "fate", content = "why", rename_all = "snake_case")]
 enum TransferResult {
-    /// There is nothing to carry.
+    /// There is no value to transfer.
     Nothing,
     /// It arrives.
     Whole,
-    /// Some values do not arrive.
+    /// Some values are lost.
     Part(String),
-    /// It does not arrive.
+    /// The value is lost.
     Lost(String),
-    /// Without it, no record is taken.
+    /// Without the value, no record is accepted.
     Blocks(String),
 }
 
-/// Something that a server has or lacks.
+/// A feature that a server has or lacks.
 #[derive(Debug, Clone, Serialize)]
 struct FeaturePair {
     name: String,
@@ -80,7 +80,7 @@ struct FeaturePair {
 }
 
 impl ComparedServer {
-    /// From a capability document, TOML or JSON, or from a JSON report.
+    /// Reads a capability document (TOML or JSON) or a JSON report.
     pub(crate) fn read(name: &str, text: &str) -> Result<Self, String> {
         let report = serde_json::from_str::<Report>(text).ok();
         let causes = report
@@ -110,7 +110,7 @@ impl ComparedServer {
             .unwrap_or_default()
     }
 
-    /// Why records of a kind cannot be had from here.
+    /// Returns an error with the reason if the server does not provide records of a kind.
     fn gives(&self, kind: CatalogueKind) -> Result<(), String> {
         let below = || {
             KINDS
@@ -122,17 +122,17 @@ impl ComparedServer {
         if given {
             Ok(())
         } else {
-            Err(format!("{} gives none (no list)", self.name))
+            Err(format!("{} provides none (no list)", self.name))
         }
     }
 
-    /// Why records of a kind are not taken here.
+    /// Returns an error with the reason if the server does not accept records of a kind.
     fn create_obstacle(&self, kind: CatalogueKind) -> Result<(), String> {
         let helper = kind.helper.filter(|helper| self.declared.helps(helper));
         if self.declared.offers(kind.one, "create") || helper.is_some() {
             return Ok(());
         }
-        Err(format!("{} takes none (no create, no helper)", self.name))
+        Err(format!("{} accepts none (no create, no helper)", self.name))
     }
 }
 

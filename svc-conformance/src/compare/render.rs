@@ -18,7 +18,7 @@ impl fmt::Display for TransferResult {
 }
 
 impl Comparison {
-    /// Tables; `|` between the cells in Markdown, spaces in plain text.
+    /// Returns the tables, with `|` between the cells in Markdown, and spaces in plain text.
     pub(crate) fn tables(&self, markdown: bool) -> String {
         let (a, b) = (display_text(&self.a, 60), display_text(&self.b, 60));
         let head = |name: &str| {
@@ -137,7 +137,7 @@ impl KindPair {
     }
 }
 
-/// What of a kind arrives, in one cell.
+/// Returns how much of a kind is transferred, for one cell.
 fn carried<'f>(
     blocked: Option<&String>,
     fates: impl Iterator<Item = &'f TransferResult>,

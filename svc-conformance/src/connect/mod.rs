@@ -12,27 +12,27 @@ pub use self::tls::{CertificatesError, Tls};
 #[cfg(feature = "https")]
 pub(crate) use self::tls::{Connector, connector, failure};
 
-/// The certificates of connections over TLS; without the feature `https` there are none.
+/// The certificates of TLS connections. Without the feature `https` there are none.
 #[cfg(not(feature = "https"))]
 #[derive(Debug)]
 pub(crate) struct Tls;
 
 #[cfg(not(feature = "https"))]
 impl Tls {
-    /// No certificates.
+    /// Returns no certificates.
     pub(crate) const fn system() -> Self {
         Self
     }
 }
 
-/// What makes the connections.
+/// The type that opens connections.
 #[cfg(not(feature = "https"))]
 pub(crate) type Connector = HttpConnector;
 
 /// Returns a connector for plain connections.
 ///
 /// # Errors
-/// The address needs TLS.
+/// Returns an error if the URL needs TLS.
 #[cfg(not(feature = "https"))]
 pub(crate) fn connector(is_https: bool, _: Tls) -> Result<Connector, String> {
     if is_https {
@@ -43,13 +43,13 @@ pub(crate) fn connector(is_https: bool, _: Tls) -> Result<Connector, String> {
     Ok(plain())
 }
 
-/// Returns why a connection over TLS failed: never, because there is none.
+/// Returns why a TLS connection failed. Always `None`, because there are none.
 #[cfg(not(feature = "https"))]
 pub(crate) const fn failure(_: &(dyn std::error::Error + 'static)) -> Option<String> {
     None
 }
 
-/// Connections without TLS.
+/// Returns a connector for connections without TLS.
 pub(crate) fn plain() -> HttpConnector {
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);

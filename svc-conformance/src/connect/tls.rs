@@ -1,4 +1,4 @@
-//! Connections over TLS, by rustls and ring.
+//! Connections over TLS, with rustls and ring.
 
 use std::error::Error;
 use std::fmt;
@@ -17,7 +17,7 @@ use super::plain;
 
 pub(crate) type Connector = HttpsConnector<HttpConnector>;
 
-/// The certificates of connections over TLS: the authorities that are trusted, and the client's own
+/// The certificates of TLS connections: the trusted certificate authorities, and the client
 /// certificate.
 ///
 /// ```no_run
@@ -35,14 +35,14 @@ pub struct Tls {
     client: Option<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)>,
 }
 
-/// Error raised when certificates or a key cannot be used.
+/// Error returned when certificates or a key cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CertificatesError(String);
 
 impl Tls {
-    /// The authorities that this machine trusts; the environment variable `SSL_CERT_FILE` names a
-    /// file of others.
+    /// Returns the certificate authorities of this machine. The environment variable
+    /// `SSL_CERT_FILE` names a file of others.
     #[must_use]
     pub fn system() -> Self {
         Self {
@@ -51,16 +51,17 @@ impl Tls {
         }
     }
 
-    /// No authority yet: only those that [`authorities`](Self::authorities) adds are trusted.
+    /// Returns no certificate authorities. Only those added with [`authorities`](Self::authorities)
+    /// are trusted.
     #[must_use]
     pub fn private() -> Self {
         Self::default()
     }
 
-    /// Adds the authorities whose certificates are in `pem`.
+    /// Adds the certificate authorities in `pem`.
     ///
     /// # Errors
-    /// `pem` contains no certificate, or a broken one.
+    /// Returns an error if `pem` contains no certificate, or an invalid one.
     pub fn authorities(mut self, pem: &[u8]) -> Result<Self, CertificatesError> {
         let mut roots = RootCertStore::empty();
         for certificate in certificates(pem)? {
@@ -75,12 +76,11 @@ impl Tls {
         Ok(self)
     }
 
-    /// Sets the client's certificate, followed by the certificates between it and its authority,
-    /// and the private key that belongs to it.
+    /// Sets the client certificate, followed by its intermediate certificates, and its private key.
     ///
     /// # Errors
-    /// There is no certificate or no key, the key is encrypted, or it does not belong to the
-    /// certificate.
+    /// Returns an error if the certificate or the key is missing, the key is encrypted, or it does
+    /// not belong to the certificate.
     pub fn client(mut self, certificate: &[u8], key: &[u8]) -> Result<Self, CertificatesError> {
         let chain = certificates(certificate)?;
         let key = private_key(key)?;
@@ -122,7 +122,8 @@ fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, CertificatesError> 
     PrivateKeyDer::from_pem_slice(pem).map_err(|_| {
         let is_encrypted = String::from_utf8_lossy(pem).contains("ENCRYPTED");
         CertificatesError(if is_encrypted {
-            "the private key is encrypted: decrypt it first, such as with `openssl pkey`".to_owned()
+            "the private key is encrypted: decrypt it first, for example with `openssl pkey`"
+                .to_owned()
         } else {
             "there is no private key in it: expected PEM with `-----BEGIN PRIVATE KEY-----`"
                 .to_owned()
@@ -152,7 +153,7 @@ fn trusting(
 /// Returns a connector for plain connections and, if `is_https`, for those over TLS.
 ///
 /// # Errors
-/// There is no authority to trust.
+/// Returns an error if there is no certificate authority to trust.
 pub(crate) fn connector(is_https: bool, tls: Tls) -> Result<Connector, String> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(tls.authorities);
@@ -186,20 +187,20 @@ fn add_system(roots: &mut RootCertStore) -> Result<(), String> {
             format!(" ({})", why.join("; "))
         };
         return Err(format!(
-            "this machine trusts no authority{why}: name the certificate of one with --ca FILE"
+            "this machine trusts no certificate authority{why}: name the certificate of one with --ca FILE"
         ));
     }
     Ok(())
 }
 
-/// Returns why a connection over TLS failed and what to do, if that is why a request failed.
+/// Returns why a TLS connection failed and what to do, if that is the reason for the error.
 pub(crate) fn failure(error: &(dyn Error + 'static)) -> Option<String> {
     let mut cause = Some(error);
     while let Some(one) = cause {
         if let Some(error) = one.downcast_ref() {
             return Some(explained(error));
         }
-        // The source of an error of `io` is that of the error in it, which it leaves out.
+        // The source of an `io` error skips the error inside it.
         let inner = one.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         cause = inner
             .map(|inner| inner as &(dyn Error + 'static))
@@ -223,7 +224,7 @@ fn explained(error: &rustls::Error) -> String {
             "the server's certificate is not valid; replace it, or name the certificate of its authority with --ca FILE"
         }
         AlertReceived(alert) if is_about_client(*alert) => {
-            "the server requires a client certificate that it trusts; give one with --client-cert FILE --client-key FILE"
+            "the server requires a trusted client certificate; pass one with --client-cert FILE --client-key FILE"
         }
         InvalidMessage(_) => {
             "the server does not use TLS at this address; try http:// instead of https://"
@@ -235,8 +236,8 @@ fn explained(error: &rustls::Error) -> String {
     format!("{remedy} ({error})")
 }
 
-/// Whether a server sends this alert when a client's certificate is missing or not accepted.
-/// Servers with TLS 1.2 send `handshake_failure`.
+/// Whether a server sends this alert if a client certificate is missing or not accepted. Servers
+/// with TLS 1.2 send `handshake_failure`.
 const fn is_about_client(alert: AlertDescription) -> bool {
     matches!(
         alert,

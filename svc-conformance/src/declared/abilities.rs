@@ -1,4 +1,4 @@
-//! What the declaration lets a client do with records of a kind, beyond single operations.
+//! What the declaration allows a client to do with records of a kind, beyond single operations.
 
 use svc_declaration::DeclaredField;
 
@@ -7,8 +7,9 @@ use crate::catalogue::Ability;
 use crate::fields::{self, ValueShape};
 use crate::kinds::{ACTIONS, CatalogueKind, kind};
 
-/// Fields that may not be empty beside others: an event keeps its kind while it has levels, a
-/// question's is required, it and its answers have responses, and a voided donation has a date.
+/// Fields that cannot be cleared because of other fields. An event with levels has a type, a
+/// question has a type, a question and its answers have responses, and a voided donation has a
+/// date.
 pub(crate) const FIRM: &[(&str, &str)] = &[
     ("donation", "voided_date"),
     ("event", "type"),
@@ -20,8 +21,8 @@ pub(crate) const FIRM: &[(&str, &str)] = &[
 ];
 
 impl DeclaredApi {
-    /// Whether anything that is declared shows a record of a kind: a read, a list, or the answer to
-    /// what makes or changes one.
+    /// Whether any declared operation returns a record of a kind: a read, a list, or the response
+    /// to a create or change.
     pub(crate) fn shows(&self, one: &str) -> bool {
         let Some(kind) = kind(one) else { return false };
         let answers = ["read", "create", "update"]
@@ -30,14 +31,14 @@ impl DeclaredApi {
         answers || kind.helper.is_some_and(|helper| self.helps(helper)) || self.is_listed(one)
     }
 
-    /// Whether a collection of a kind is declared, that of the entry point or one below a record.
+    /// Whether a collection of a kind is declared, in the entry point or in a record.
     pub(crate) fn is_listed(&self, one: &str) -> bool {
         let below =
             |kind: CatalogueKind| self.kinds().any(|of| self.lists_below(of.one, kind.many));
         self.offers(one, "list") || kind(one).is_some_and(below)
     }
 
-    /// Whether a client can send anything of a record of a kind.
+    /// Whether a client can send any field of a record of a kind.
     pub(crate) fn accepts_any_field(&self, one: &str) -> bool {
         let own = kind(one)
             .and_then(|kind| kind.helper)
@@ -47,12 +48,12 @@ impl DeclaredApi {
             || (one == "person" && self.helps_persons())
     }
 
-    /// Whether a field of a kind is shown, or taken, by anything that is declared.
+    /// Whether any declared operation returns or accepts a field of a kind.
     pub(super) fn reaches(&self, one: &str, field: &DeclaredField) -> bool {
         (field.readable && self.shows(one)) || (field.writable && self.accepts_any_field(one))
     }
 
-    /// Whether a helper is declared that takes a person.
+    /// Whether a declared helper accepts a person.
     pub(crate) fn helps_persons(&self) -> bool {
         self.text
             .helpers
@@ -60,12 +61,12 @@ impl DeclaredApi {
             .any(|name| name != "schedule" && name != "record_canvass")
     }
 
-    /// Whether the answer of a declared helper is the person whom it was about, or leads there.
+    /// Whether the response of a declared helper is its person, or links to the person.
     pub(crate) fn shows_helped_person(&self) -> bool {
         self.helps("person_signup") || ACTIONS.iter().any(|one| self.shows_person_of(one))
     }
 
-    /// Whether the answer of the helper that records an action leads to its person, or embeds it.
+    /// Whether the response of the helper that records an action links to its person, or embeds it.
     pub(crate) fn shows_person_of(&self, one: &str) -> bool {
         let helper = kind(one).and_then(|kind| kind.helper);
         ACTIONS.contains(&one)
@@ -73,14 +74,14 @@ impl DeclaredApi {
             && self.links(one, "person")
     }
 
-    /// Whether a person is made by a helper: the sign-up, or an action of a person who is in no
-    /// collection.
+    /// Whether a helper creates a person: the sign-up helper, or a helper for an action if people
+    /// have no collection.
     pub(crate) fn posts_persons(&self) -> bool {
         self.helps("person_signup")
             || (!self.offers("person", "list") && self.shows_helped_person())
     }
 
-    /// Whether a declared helper belongs to records that can be made and deleted.
+    /// Whether a declared helper belongs to records that can be created and deleted.
     pub(crate) fn helps_removable(&self) -> bool {
         let of = |kind: &CatalogueKind| {
             kind.under
@@ -90,19 +91,19 @@ impl DeclaredApi {
         crate::kinds::KINDS.iter().filter_map(of).any(removable)
     }
 
-    /// Whether a run comes to the helper of a kind's records: it can make such a record, whose
-    /// links lead there.
+    /// Whether a run can reach the helper of the records of a kind: it can create such a record,
+    /// which links to the helper.
     pub(crate) fn leads_to_helper(&self, one: &str, helper: &str) -> bool {
         let is_linked = || self.links(one, &format!("{helper}_helper"));
         self.makes_alone(one) && (!self.helpers_only() || is_linked())
     }
 
-    /// Whether records of a kind can be made that nobody else knows, without a container.
+    /// Whether records of a kind can be created that no other client knows, without a container.
     pub(crate) fn makes_alone(&self, one: &str) -> bool {
         self.offers(one, "create") || (one == "person" && self.helps("person_signup"))
     }
 
-    /// Whether a client can do something with records of a kind.
+    /// Whether a client has an ability for records of a kind.
     pub(crate) fn can(&self, one: &str, ability: Ability) -> bool {
         let makes = || {
             let helper = kind(one).and_then(|kind| kind.helper);
@@ -143,7 +144,7 @@ impl DeclaredApi {
             .any(|(name, field)| is(name, field))
     }
 
-    /// How many fields at the top of a kind have a rule that a body can break.
+    /// Returns the number of top-level fields of a kind with a rule that a body can violate.
     fn breakable(&self, one: &str) -> usize {
         let (types, enums) = (
             self.behaves("validates_types"),
@@ -169,7 +170,7 @@ impl DeclaredApi {
     }
 }
 
-/// Whether an update may empty a field.
+/// Whether an update may clear a field.
 ///
 /// Requirements: CRU-17.
 fn empties(one: &str, name: &str, field: &DeclaredField) -> bool {

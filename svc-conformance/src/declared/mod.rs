@@ -1,4 +1,4 @@
-//! What the server under test says it supports, with the questions that checks ask.
+//! What the server under test declares, with the questions that checks ask about it.
 
 mod abilities;
 mod unknown_members;
@@ -16,12 +16,12 @@ use crate::kinds::{CatalogueKind, KINDS, kind, kind_of};
 use crate::outcome::CheckStop;
 use crate::response::Representation;
 
-/// Where a declaration came from.
+/// The source of a declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DeclarationSource {
-    /// Handed over by the program that runs the suite.
+    /// Passed by the program that runs the suite.
     Given,
     /// Published by the server.
     ///
@@ -29,38 +29,39 @@ pub enum DeclarationSource {
     Published,
     /// Read from a file.
     File,
-    /// Found out by asking the server.
+    /// Found by probing the server.
     Probed,
 }
 
-/// Why a declaration cannot be read.
+/// Error returned when a declaration cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeclarationError {
-    /// The text is neither JSON nor TOML of a declaration.
+    /// The text is not a declaration, neither in JSON nor in TOML.
     #[error("the declaration cannot be read: {0}")]
     Unreadable(String),
-    /// The form is one that this version does not know.
+    /// The version of the format is unknown.
     #[error("the declaration has version {0}; this suite reads version 1")]
     Version(u32),
-    /// A file has names that nobody knows at their place; each is told with those that are known
-    /// there.
-    #[error("the declaration has names that nobody knows, which would count as not supported:\n  {}", .0.join("\n  "))]
+    /// A file contains unknown names. Each is reported with the names that are allowed in its
+    /// place.
+    #[error("the declaration contains unknown names, which would count as not supported:\n  {}", .0.join("\n  "))]
     Unknown(Vec<String>),
 }
 
-/// Reads a declaration that somebody wrote, from JSON or TOML: a name that is not known at its
-/// place is an error, for it is most likely mistyped.
+/// Reads a hand-written declaration, from JSON or TOML. An unknown name is an error, because it is
+/// probably mistyped.
 ///
 /// # Errors
-/// The text is neither, its `declaration_version` is not 1, or names in it are not known.
+/// Returns an error if the text is neither, its `declaration_version` is not 1, or it contains
+/// unknown names.
 pub fn parse_declaration(text: &str) -> Result<Declaration, DeclarationError> {
     let whole: Value = if is_json(text) {
         serde_json::from_str(text).map_err(|error| unreadable(&error))?
     } else {
         toml::from_str(text).map_err(|error| unreadable(&error))?
     };
-    // What a later version has cannot be called mistyped.
+    // Names of a later version are not mistyped.
     let version = whole
         .get("declaration_version")
         .and_then(Value::as_u64)
@@ -76,7 +77,7 @@ pub fn parse_declaration(text: &str) -> Result<Declaration, DeclarationError> {
     }
 }
 
-/// Reads a declaration as a server publishes it, which may have more members than are known here.
+/// Reads a declaration that a server publishes, which may contain unknown members.
 pub(crate) fn read(text: &str) -> Result<Declaration, DeclarationError> {
     let declaration = if is_json(text) {
         Declaration::from_json(text).map_err(|error| unreadable(&error))?
@@ -93,13 +94,13 @@ fn unreadable(error: &dyn ToString) -> DeclarationError {
     DeclarationError::Unreadable(error.to_string())
 }
 
-/// Whether a text is JSON, which begins as an object, and not TOML.
+/// Whether a text is JSON, which starts as an object, and not TOML.
 fn is_json(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }
 
-/// Where the text of a declaration says that it comes from: `source = "probed"`, as `probe` writes
-/// it, or a file.
+/// Returns the source that the text of a declaration states: `source = "probed"`, as `probe` writes
+/// it, otherwise a file.
 #[must_use]
 pub fn source(text: &str) -> DeclarationSource {
     #[derive(serde::Deserialize)]
@@ -117,7 +118,7 @@ pub fn source(text: &str) -> DeclarationSource {
     }
 }
 
-/// A declaration with the questions that checks ask.
+/// A declaration with the questions that checks ask about it.
 #[derive(Debug, Clone)]
 pub(crate) struct DeclaredApi {
     pub(crate) text: Declaration,
@@ -129,14 +130,14 @@ impl DeclaredApi {
         Self { text, source }
     }
 
-    /// A name of the interface with the prefix in use, such as `svc:person`.
+    /// Returns a name of the specification with the prefix in use, such as `svc:person`.
     pub(crate) fn rel(&self, name: &str) -> String {
         format!("{}:{name}", self.text.dialect.prefix)
     }
 
-    /// The relation of an extension in `_links` or `_embedded` of a document: under the declared
-    /// prefix if it is there, else under any other one than the vendor's namespace, whose relations
-    /// are the vendor's own.
+    /// Returns the relation of an extension in `_links` or `_embedded` of a document: with the
+    /// declared prefix if it is present, otherwise with any other prefix except the namespace of
+    /// the vendor, whose relations are vendor-specific.
     ///
     /// Requirements: ENT-27.
     pub(crate) fn extension<'r>(
@@ -148,7 +149,7 @@ impl DeclaredApi {
         self.extension_of(&record[part], name)
     }
 
-    /// The name of an extension among the members of an object; which one as for
+    /// Returns the name of an extension among the members of an object, selected as in
     /// [`DeclaredApi::extension`].
     pub(crate) fn extension_of<'r>(&self, object: &'r Value, name: &str) -> Option<&'r str> {
         let dialect = &self.text.dialect;
@@ -170,12 +171,12 @@ impl DeclaredApi {
         named.min_by_key(by_preference).map(|(_, _, rel)| rel)
     }
 
-    /// The absolute address under the relation of an extension.
+    /// Returns the absolute URL of the relation of an extension.
     pub(crate) fn extension_href(&self, record: &Representation, name: &str) -> Option<String> {
         record.link(self.extension(record, "_links", name)?)
     }
 
-    /// As [`DeclaredApi::extension_href`]; ends the check without the link.
+    /// Same as [`DeclaredApi::extension_href`], but a missing link ends the check.
     pub(crate) fn extension_leads(
         &self,
         record: &Representation,
@@ -186,14 +187,14 @@ impl DeclaredApi {
         })
     }
 
-    /// Whether a person belongs to a container of this kind once: to a tag, a list or a question,
-    /// or by behaviour.
+    /// Whether a person belongs to a container of this kind only once: to a tag, a list or a
+    /// question, or if the behaviour is declared.
     pub(crate) fn has_one_per_person(&self, kind: CatalogueKind) -> bool {
         let by_behaviour = || kind.helper.is_some() && self.behaves("one_action_per_person");
         matches!(kind.one, "tagging" | "item" | "answer") || by_behaviour()
     }
 
-    /// A behaviour of the capability vocabulary.
+    /// Whether a behaviour is declared.
     pub(crate) fn behaves(&self, name: &str) -> bool {
         self.text
             .behaviours
@@ -205,7 +206,7 @@ impl DeclaredApi {
         self.text.collections.get(many)
     }
 
-    /// Every declared kind, containers before what they contain.
+    /// Returns every declared kind, containers before their contents.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = CatalogueKind> + '_ {
         KINDS
             .iter()
@@ -231,25 +232,25 @@ impl DeclaredApi {
             .all(|operation| self.offers(one, operation))
     }
 
-    /// The first kind that the entry point leads to and that has each of these operations.
+    /// Returns the first kind that the entry point links to and that has each of these operations.
     pub(crate) fn first_with(&self, operations: &[&str]) -> Option<CatalogueKind> {
         self.kinds()
             .find(|kind| kind.under.is_none() && self.offers_all(kind.one, operations))
     }
 
-    /// What the collection of a kind can be filtered by.
+    /// Returns the fields by which the collection of a kind can be filtered.
     pub(crate) fn filters(&self, kind: CatalogueKind) -> &[String] {
         self.listed(kind)
             .map_or(&[], |collection| &collection.filter)
     }
 
-    /// The dates that the collection of a kind can be ordered by.
+    /// Returns the dates by which the collection of a kind can be ordered.
     pub(crate) fn orders(&self, kind: CatalogueKind) -> &[String] {
         self.listed(kind)
             .map_or(&[], |collection| &collection.order)
     }
 
-    /// Whether any collection can be filtered by a field, or by anything.
+    /// Whether any collection can be filtered by a field, or by any field.
     pub(crate) fn filters_any(&self, field: Option<&str>) -> bool {
         let has = |filters: &[String]| match field {
             Some(field) => filters.iter().any(|one| one == field),
@@ -268,13 +269,14 @@ impl DeclaredApi {
         self.kinds().any(|kind| self.offers(kind.one, operation))
     }
 
-    /// Whether the collection `many` is listed below records of a kind.
+    /// Whether records of a kind have the nested collection `many`.
     pub(crate) fn lists_below(&self, one: &str, many: &str) -> bool {
         let collection = kind(one).and_then(|kind| self.collection(kind.many));
         collection.is_some_and(|collection| collection.sub.iter().any(|sub| sub == many))
     }
 
-    /// Whether records of a kind send a link; `self` always but from servers with helpers alone.
+    /// Whether records of a kind have a link. `self` is always present, except on servers that
+    /// offer only helpers.
     pub(crate) fn links(&self, one: &str, name: &str) -> bool {
         if name == "self" {
             return kind(one).is_some_and(|kind| self.collection(kind.many).is_some())
@@ -306,7 +308,7 @@ impl DeclaredApi {
     }
 
     /// Whether an operation such as `people.create` or a helper such as `helper.record_signature`
-    /// is declared; what is no name of either is left to the check that tries it.
+    /// is declared. For other names, the check that uses it decides.
     pub(crate) fn offers_right(&self, right: &str) -> bool {
         match right.split_once('.') {
             Some(("helper", helper)) => self.helps(helper),
@@ -317,7 +319,7 @@ impl DeclaredApi {
         }
     }
 
-    /// Whether helpers match persons.
+    /// Whether helpers match people.
     ///
     /// Requirements: HLP-04.
     pub(crate) fn matches_persons(&self) -> bool {
@@ -335,24 +337,23 @@ impl DeclaredApi {
                     .all(|one| one.operations.is_empty() && one.sub.is_empty()))
     }
 
-    /// The fields of a kind.
+    /// Returns the fields of a kind.
     pub(crate) fn fields(&self, one: &str) -> Option<&BTreeMap<String, DeclaredField>> {
         kind(one)
             .and_then(|kind| self.collection(kind.many))
             .map(|collection| &collection.fields)
     }
 
-    /// A field of a kind by its path, such as `share_options[].network_a_share.title`.
+    /// Returns the field of a kind at a path, such as `share_options[].network_a_share.title`.
     ///
-    /// The two share objects of the networks are written with the neutral names of the catalogue.
+    /// The two share objects of the networks have the neutral names of the catalogue in it.
     pub(crate) fn field(&self, one: &str, path: &str) -> Option<&DeclaredField> {
-        // What is neither shown nor taken is not there.
+        // A field that no operation returns or accepts does not count.
         self.written(one, path)
             .filter(|field| self.reaches(one, field))
     }
 
-    /// Whether a field of a kind stands in the declaration, whatever can be done with records of
-    /// the kind.
+    /// Whether a field of a kind is in the declaration, whatever operations the kind has.
     pub(crate) fn mentions(&self, one: &str, path: &str) -> bool {
         self.written(one, path)
             .is_some_and(|field| field.readable || field.writable)
@@ -371,7 +372,7 @@ impl DeclaredApi {
         }
     }
 
-    /// The name on the wire of a name in the catalogue.
+    /// Returns the name in messages for a name in the catalogue.
     pub(crate) fn wire<'n>(&'n self, name: &'n str) -> &'n str {
         match name {
             "network_a_share" => &self.text.dialect.network_a_share,
@@ -381,14 +382,14 @@ impl DeclaredApi {
         }
     }
 
-    /// Whether any name on the wire is not the catalogue's.
+    /// Whether any name in messages differs from the catalogue.
     pub(crate) fn renames(&self) -> bool {
         ["network_a_share", "network_b_share", "svc_version"]
             .iter()
             .any(|name| self.wire(name) != *name)
     }
 
-    /// The places of the kinds where a field of the catalogue stands: kind, and path from its top.
+    /// Returns where the kinds contain a field of the catalogue: kind, and path from the top level.
     pub(crate) fn places(&self, owner: &str, path: &str) -> Vec<(CatalogueKind, String)> {
         let mut places = Vec::new();
         if let Some(kind) = kind(owner) {
@@ -415,7 +416,7 @@ impl DeclaredApi {
         places
     }
 
-    /// Whether a field of the catalogue is declared anywhere; `*` stands for any resource.
+    /// Whether a field of the catalogue is declared anywhere; `*` means any resource.
     pub(crate) fn has_field(&self, owner: &str, path: &str) -> bool {
         match (owner, path) {
             ("*", "identifiers" | "created_date" | "modified_date") => {
@@ -430,21 +431,22 @@ impl DeclaredApi {
                 declared
                     .is_some_and(|entry| entry.fields.iter().any(|name| name == self.wire(field)))
             }
-            // A field of the helper that a record shows as a link (RES-canvass-07).
+            // A field of the helper that a record returns as a link.
+            // Requirements: RES-canvass-07.
             ("canvass", "canvasser") if self.links("canvass", "canvasser") => true,
             (owner, path) => !self.places(owner, path).is_empty(),
         }
     }
 
-    /// Whether identifiers of the client are kept.
+    /// Whether the server stores identifiers of the client.
     ///
     /// Requirements: TYP-13.
     pub(crate) fn has_identifiers(&self) -> bool {
         self.has_field("*", "identifiers")
     }
 
-    /// Operations on kinds that are not declared, and whose address a run can know: that of a
-    /// collection that is listed, or of a record that it makes.
+    /// Returns the undeclared operations on kinds whose URL a run can know: that of a listed
+    /// collection, or of a record that it creates.
     pub(crate) fn unsupported(&self) -> Vec<(CatalogueKind, &'static str)> {
         let is_known = |kind: CatalogueKind, operation: &str| match operation {
             "create" => kind.under.is_none() && self.offers(kind.one, "list"),
@@ -463,7 +465,8 @@ impl DeclaredApi {
             .collect()
     }
 
-    /// Whether records of a kind can be made, with the container and the person that they need.
+    /// Whether records of a kind can be created, together with the container and the person that
+    /// they need.
     fn makes(&self, kind: CatalogueKind) -> bool {
         let surrounds = |under: &str| self.makes_alone(under) && self.makes_alone("person");
         match kind.under {
@@ -473,7 +476,7 @@ impl DeclaredApi {
     }
 }
 
-/// Where a shared object is carried below some fields, each path with `[]` after an array.
+/// Returns the paths of a shared object in some fields, with `[]` after each array.
 fn carried(
     fields: &BTreeMap<String, DeclaredField>,
     owner: &str,

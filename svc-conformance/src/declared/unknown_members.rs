@@ -1,5 +1,5 @@
-//! What stands in the file of a declaration and is known to nobody: a mistyped name would count as
-//! "not supported".
+//! Finds unknown names in the file of a declaration. Otherwise, a mistyped name would count as "not
+//! supported".
 
 use std::fmt::Write as _;
 
@@ -15,11 +15,11 @@ use svc_declaration::{
 use crate::catalogue::{Catalogue, FUNCTIONS, OPERATIONS};
 use crate::kinds::{KINDS, fixtures};
 
-/// Every name in a declaration that is not known at its place, each with those that are.
+/// Returns every unknown name in a declaration, each with the names that are allowed in its place.
 pub(super) fn unknown(declaration: &Value) -> Vec<String> {
     let mut found = Vec::new();
     let mut known = members_of::<Declaration>().to_vec();
-    // Where the file comes from; `probe` writes it.
+    // The source of the file, which `probe` writes.
     known.push("source");
     members(declaration, "", &known, &mut found);
     for (name, known) in [
@@ -95,7 +95,8 @@ pub(super) fn unknown(declaration: &Value) -> Vec<String> {
     found
 }
 
-/// The flags of fields; which fields a server has beyond those of the interface, it is free in.
+/// Checks the members of fields. A server may have additional fields that are not in the
+/// specification.
 fn fields(declared: &Value, place: &str, found: &mut Vec<String>) {
     for (name, field) in object(declared) {
         members(
@@ -128,7 +129,7 @@ fn name_it(name: &str, place: &str, known: &[&str], found: &mut Vec<String>) {
     let mut known = known.to_vec();
     known.sort_unstable();
     let mut problem: String = format!("{place}{name}").chars().take(200).collect();
-    let _ = write!(problem, " (known here: {})", known.join(", "));
+    let _ = write!(problem, " (allowed here: {})", known.join(", "));
     found.push(problem);
 }
 
@@ -136,21 +137,22 @@ fn object(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flat_map(Map::iter)
 }
 
-/// The members of a type as it is read: what serde is told when it asks for an object of that type.
+/// Returns the members of a type: the names that serde receives when it deserializes a struct of
+/// that type.
 fn members_of<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
     let _ = T::deserialize(MemberCollector(&mut names));
     names
 }
 
-/// Reads nothing, and notes which members a type would have read.
+/// A deserializer that reads nothing and records the members of a type.
 struct MemberCollector<'n>(&'n mut &'static [&'static str]);
 
 impl<'de> Deserializer<'de> for MemberCollector<'_> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
-        Err(Error::custom("no object with members"))
+        Err(Error::custom("not an object with members"))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -160,7 +162,7 @@ impl<'de> Deserializer<'de> for MemberCollector<'_> {
         _: V,
     ) -> Result<V::Value, Error> {
         *self.0 = members;
-        Err(Error::custom("only its members are asked for"))
+        Err(Error::custom("only the members are requested"))
     }
 
     forward_to_deserialize_any! {

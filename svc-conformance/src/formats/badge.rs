@@ -1,4 +1,4 @@
-//! JSON for a badge, in the form that badge services read.
+//! JSON for a badge, in the format that badge services read.
 
 use crate::outcome::RequirementOutcome;
 use crate::report::Report;

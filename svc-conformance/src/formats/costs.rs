@@ -1,5 +1,5 @@
-//! CSV: what each check sent and created, in the form of the `costs.csv` that `plan` estimates
-//! with.
+//! CSV: the requests and records of each check, in the format of the `costs.csv` that `plan` uses
+//! for its estimate.
 
 use std::fmt::Write as _;
 

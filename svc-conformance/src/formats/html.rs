@@ -1,5 +1,5 @@
-//! One page for a browser, to look at and to print: no script, no other file, everything that a
-//! server sent escaped.
+//! One HTML page to read and to print. It has no script and uses no other file, and everything that
+//! a server sent is escaped.
 
 use std::fmt::Write as _;
 
@@ -13,9 +13,9 @@ use crate::report::{
     AREAS, AreaSummary, CauseReport, CheckReport, Report, RequirementReport, Score, area, source,
 };
 
-/// Exchanges of one check that are shown at most.
+/// The maximum number of exchanges shown for one check.
 const MOST: usize = 60;
-/// Characters of a body that are shown.
+/// The maximum number of characters shown of a body.
 const BODY: usize = 4000;
 
 /// The style sheet of a page.
@@ -50,11 +50,11 @@ pub(super) fn written(report: &Report) -> String {
         }
         let _ = writeln!(
             text,
-            "<h2 id=\"{name}\">{name}: {title}</h2>\n<table>\n<caption>Rows of {title}</caption>"
+            "<h2 id=\"{name}\">{name}: {title}</h2>\n<table>\n<caption>Requirements of {title}</caption>"
         );
         columns(
             &mut text,
-            &["Row", "Level", "Outcome", "Requirement", "Observed"],
+            &["Id", "Level", "Outcome", "Requirement", "Observed"],
         );
         rows.for_each(|row| line(&mut text, row, report.page(&row.id)));
         text.push_str("</tbody>\n</table>\n");
@@ -72,7 +72,7 @@ pub(super) fn written(report: &Report) -> String {
     text
 }
 
-/// The verdict, and what it stands on.
+/// Writes the verdict and the figures of the run.
 fn head(text: &mut String, report: &Report) {
     let class = match report.verdict() {
         "conformant" => "good",
@@ -85,7 +85,7 @@ fn head(text: &mut String, report: &Report) {
     );
     let _ = writeln!(
         text,
-        "<header class=\"{class}\"><h1>Conformance: {}</h1>\n<p class=\"lead\">{passed} of {} rows pass, {failed} fail.</p>\n{}</header>\n<dl>",
+        "<header class=\"{class}\"><h1>Conformance: {}</h1>\n<p class=\"lead\">{passed} of {} requirements pass, {failed} fail.</p>\n{}</header>\n<dl>",
         report.verdict(),
         report.judged_count(),
         picture::badge(report)
@@ -110,9 +110,9 @@ fn head(text: &mut String, report: &Report) {
     );
     for (name, value) in [
         ("Server", report.target.as_str()),
-        ("Interface", &report.interface),
+        ("API version", &report.interface),
         ("Declaration", source(report.declaration)),
-        ("Began", &report.began),
+        ("Started", &report.began),
         ("Run", &run),
         ("Clean-up", &cleaned),
         ("Suite", &suite),
@@ -123,7 +123,7 @@ fn head(text: &mut String, report: &Report) {
     for (check, cut) in report.timed_out_checks() {
         let _ = writeln!(
             text,
-            "<p class=\"inconclusive\">Cut: {}: {}</p>",
+            "<p class=\"inconclusive\">Cut off: {}: {}</p>",
             escaped(&check.id),
             escaped(&cut.said(MOST))
         );
@@ -148,7 +148,7 @@ fn causes(text: &mut String, causes: &[CauseReport]) {
         let like = match &*cause.like {
             [] => String::new(),
             like => format!(
-                "<p>A known fault with these failures: {}</p>",
+                "<p>A known fault that causes these failures: {}</p>",
                 marked(&like.join("; "))
             ),
         };
@@ -162,7 +162,7 @@ fn causes(text: &mut String, causes: &[CauseReport]) {
     }
 }
 
-/// A row that failed, with what shows it again.
+/// Writes a failed requirement with its smallest case and its replay files.
 fn failure(text: &mut String, report: &Report, row: &RequirementReport) {
     let id = &row.id;
     let _ = writeln!(
@@ -191,13 +191,13 @@ fn failure(text: &mut String, report: &Report, row: &RequirementReport) {
         let script = escaped(&cut(&replay.to_curl(), BODY));
         let _ = writeln!(
             text,
-            "<details><summary>As <code>curl</code> lines</summary><pre>{script}</pre></details>"
+            "<details><summary>As <code>curl</code> commands</summary><pre>{script}</pre></details>"
         );
     }
     text.push_str("</div>\n");
 }
 
-/// The head of a table, and the beginning of its body.
+/// Writes the head of a table and the start of its body.
 fn columns(text: &mut String, names: &[&str]) {
     text.push_str("<thead><tr>");
     for name in names {
@@ -215,7 +215,7 @@ fn areas(text: &mut String, report: &Report) {
         RequirementOutcome::NotApplicable,
     ];
     text.push_str(
-        "<h2 id=\"areas\">Areas</h2>\n<table>\n<caption>Rows by area and outcome</caption>\n",
+        "<h2 id=\"areas\">Areas</h2>\n<table>\n<caption>Requirements by area and outcome</caption>\n",
     );
     columns(
         text,
@@ -259,7 +259,7 @@ fn choices(text: &mut String, report: &Report) {
         return;
     }
     text.push_str(
-        "<h2>Choices of this server</h2>\n<table>\n<caption>Where the interface accepts several forms</caption>\n",
+        "<h2>Choices of this server</h2>\n<table>\n<caption>Where the specification accepts several forms</caption>\n",
     );
     columns(text, &["Where", "Form"]);
     for (what, forms) in &report.choices {
@@ -318,7 +318,7 @@ fn traffic(text: &mut String, check: &CheckReport) {
     );
     let skipped = check.trace.len().saturating_sub(MOST);
     if skipped > 0 {
-        let _ = writeln!(text, "<p>The first {skipped} are left out.</p>");
+        let _ = writeln!(text, "<p>The first {skipped} are omitted.</p>");
     }
     for exchange in check.trace.iter().skip(skipped) {
         let _ = writeln!(text, "<pre>{}</pre>", escaped(&shown(exchange)));
@@ -326,7 +326,7 @@ fn traffic(text: &mut String, check: &CheckReport) {
     text.push_str("</details>\n");
 }
 
-/// An exchange as it would stand on the wire.
+/// Returns an exchange in the form of HTTP/1.1 messages.
 fn shown(exchange: &Exchange) -> String {
     let mut text = format!(
         "#{} {} {}\n",
@@ -340,7 +340,7 @@ fn shown(exchange: &Exchange) -> String {
     }
     match &exchange.answer {
         Err(reason) => {
-            let _ = write!(text, "\nno answer: {reason}");
+            let _ = write!(text, "\nno response: {reason}");
         }
         Ok(answer) => {
             let _ = writeln!(text, "\n{} after {} us", answer.status, exchange.micros);

@@ -1,4 +1,4 @@
-//! `JUnit` XML: one test case for each row, one suite for each area.
+//! `JUnit` XML: one test case per requirement, one suite per area.
 
 use std::fmt::Write as _;
 
@@ -87,13 +87,13 @@ fn details(row: &RequirementReport) -> String {
     lines.join("\n")
 }
 
-/// Whether a row was not decided though a server has to keep it.
+/// Whether the requirement is mandatory and could not be decided.
 pub(super) fn is_error(row: &RequirementReport) -> bool {
     row.outcome == RequirementOutcome::Error
         || (row.outcome == RequirementOutcome::Inconclusive && row.level == "MUST")
 }
 
-/// Whether a row counts neither for nor against the server.
+/// Whether the requirement counts neither for nor against the server.
 pub(super) fn is_skipped(row: &RequirementReport) -> bool {
     matches!(
         row.outcome,
@@ -103,7 +103,7 @@ pub(super) fn is_skipped(row: &RequirementReport) -> bool {
     ) || (row.outcome == RequirementOutcome::Inconclusive && row.level != "MUST")
 }
 
-/// Text as XML has it; characters that XML 1.0 does not know become a replacement character.
+/// Escapes text for XML. Characters that XML 1.0 does not allow become a replacement character.
 fn escaped(text: &str) -> String {
     markup::escaped(text)
         .replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")

@@ -8,15 +8,15 @@ use crate::catalogue::Catalogue;
 use crate::outcome::RequirementOutcome;
 use crate::report::{AREAS, AreaSummary, Report, RequirementReport, Score, some, source};
 
-/// Rows of one outcome that are listed at most.
+/// The maximum number of requirements listed for one outcome.
 const MOST: usize = 50;
 
 pub(super) fn written(report: &Report) -> String {
     let mut text = format!("# Conformance: {}\n\n", report.verdict());
     let _ = writeln!(
         text,
-        "{} with interface {}, judged by svc-conformance {} (catalogue {}; {}) in {:.1} s with {} requests. \
-         Declaration {}, profile {}, intensity {}, seed {}.\n",
+        "{} with version {} of the API, judged by svc-conformance {} (catalogue {}; {}) in {:.1} s \
+         with {} requests. Declaration {}, profile {}, intensity {}, seed {}.\n",
         code(&report.target),
         cell(&report.interface),
         report.suite,
@@ -45,7 +45,7 @@ pub(super) fn written(report: &Report) -> String {
         );
     }
     if !report.causes.is_empty() {
-        text.push_str("\n## Causes\n\n| Rows | Cause | What to do |\n|---|---|---|\n");
+        text.push_str("\n## Causes\n\n| Requirements | Cause | What to do |\n|---|---|---|\n");
     }
     for cause in &report.causes {
         let _ = writeln!(
@@ -68,7 +68,7 @@ pub(super) fn written(report: &Report) -> String {
     for (check, cut) in report.timed_out_checks() {
         let _ = writeln!(
             text,
-            "\n- Cut: {}: {}",
+            "\n- Cut off: {}: {}",
             cell(&check.id),
             cell(&cut.said(MOST))
         );
@@ -97,7 +97,7 @@ fn section(text: &mut String, report: &Report, outcome: RequirementOutcome) {
     }
     let _ = writeln!(
         text,
-        "\n## {} ({})\n\n| Row | Level | Requirement | Found |\n|---|---|---|---|",
+        "\n## {} ({})\n\n| Id | Level | Requirement | Found |\n|---|---|---|---|",
         outcome,
         rows.len()
     );
@@ -126,8 +126,8 @@ fn section(text: &mut String, report: &Report, outcome: RequirementOutcome) {
     }
 }
 
-/// Text in a cell: what would end the cell or be taken for markup is escaped, and invisible
-/// characters are named.
+/// Escapes text for a table cell: what would end the cell or be read as markup. Invisible
+/// characters are shown by name.
 fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible(text).chars() {
@@ -140,7 +140,7 @@ fn cell(text: &str) -> String {
     out
 }
 
-/// Text of the server as code, whatever it contains.
+/// Formats text of the server as code, whatever it contains.
 fn code(text: &str) -> String {
     format!(
         "`` {} ``",

@@ -2,7 +2,7 @@
 
 use svc_declaration::visible;
 
-/// Our own text, in which names stand between back quotes.
+/// Escapes text of the suite, in which names are between backticks.
 pub(crate) fn marked(text: &str) -> String {
     let parts = text.split('`').map(escaped).enumerate();
     parts
@@ -16,7 +16,8 @@ pub(crate) fn marked(text: &str) -> String {
         .collect()
 }
 
-/// Text of a server or of ours, in which nothing is markup and invisible characters are named.
+/// Escapes text of the server or the suite that contains no markup. Invisible characters are shown
+/// by name.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible(text).chars() {

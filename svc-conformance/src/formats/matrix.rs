@@ -1,4 +1,4 @@
-//! CSV: which checks saw which row, how often, and what came of it.
+//! CSV: which checks observed which requirement, how often, and the outcome.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,8 @@ pub(super) fn written(report: &Report) -> String {
     text
 }
 
-/// A cell as RFC 4180 has it; one that a spreadsheet would take for a formula begins with a space.
+/// Quotes a cell according to RFC 4180. A cell that a spreadsheet would read as a formula starts
+/// with a space.
 fn quoted(cell: &str) -> String {
     let guard = if cell.starts_with(['=', '+', '-', '@']) {
         " "

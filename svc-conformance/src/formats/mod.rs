@@ -20,34 +20,34 @@ pub(crate) use html::STYLE;
 #[cfg(feature = "program")]
 pub(crate) use markup::{escaped, marked};
 
-/// A format in which a report is written.
+/// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Format {
-    /// What the program prints.
+    /// The text that the program prints.
     Text,
-    /// Everything, as JSON; [`Format::SCHEMA`] is its schema.
+    /// Everything, as JSON. [`Format::SCHEMA`] is its schema.
     Json,
-    /// `JUnit` XML, one test case for each row.
+    /// `JUnit` XML, one test case per requirement.
     Junit,
-    /// TAP, one test point for each row.
+    /// TAP, one test point per requirement.
     Tap,
-    /// One page for a browser, with the traffic of failed checks.
+    /// One HTML page, with the traffic of failed checks.
     Html,
     /// A summary for a pull request.
     Markdown,
-    /// CSV: row, checks, observations, outcome.
+    /// CSV: requirement, checks, observations, outcome.
     Matrix,
     /// JSON for a badge.
     Badge,
-    /// CSV: requests and records of each check, as `plan` takes them.
+    /// CSV: requests and records of each check, which `plan` reads.
     Costs,
 }
 
-/// A name that is no format.
+/// Error returned when a name is not a report format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no format of a report: expected text, json, junit, tap, html, markdown, matrix, badge or costs"
+    "`{0}` is not a report format. Allowed: text, json, junit, tap, html, markdown, matrix, badge, costs."
 )]
 pub struct ParseFormatError(String);
 
@@ -68,7 +68,7 @@ impl Format {
     /// The JSON schema of [`Format::Json`].
     pub const SCHEMA: &'static str = include_str!("../../report.schema.json");
 
-    /// The name of the format, such as `junit`.
+    /// Returns the name of the format, such as `junit`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -103,7 +103,7 @@ impl FromStr for Format {
 }
 
 impl Report {
-    /// The report in a format.
+    /// Returns the report in a format.
     #[must_use]
     pub fn to_format(&self, format: Format) -> String {
         match format {

@@ -1,5 +1,5 @@
-//! The pictures of the page: the badge, and how earlier reports went. Colours are those of the
-//! style sheet, and every picture has its words.
+//! The pictures of the HTML page: the badge, and the results of earlier reports. Colours are from
+//! the style sheet, and every picture has a text equivalent.
 
 use std::fmt::Write as _;
 
@@ -7,13 +7,14 @@ use super::markup::escaped;
 use crate::outcome::RequirementOutcome;
 use crate::report::{EarlierReport, Report};
 
-/// Width of a character of the badge.
+/// The width of one character of the badge.
 const LETTER: usize = 7;
-/// Height of the bars, and the width of one with the space after it.
+/// The height of the bars, and the width of one bar with its gap.
 const HEIGHT: usize = 120;
 const STEP: usize = 72;
 
-/// The badge: the interface, and the verdict with the rows that pass.
+/// Returns the badge: the version of the API, the verdict, and the number of requirements that
+/// pass.
 pub(super) fn badge(report: &Report) -> String {
     let label = format!(
         "svc {}",
@@ -46,8 +47,8 @@ pub(super) fn badge(report: &Report) -> String {
     )
 }
 
-/// Rows passed and failed, a bar for each report, and the same as a table; nothing without earlier
-/// reports.
+/// Returns a bar chart of passed and failed requirements per report, and the same figures as a
+/// table. Empty without earlier reports.
 pub(super) fn trend(report: &Report) -> String {
     if report.earlier.is_empty() {
         return String::new();
@@ -66,8 +67,9 @@ pub(super) fn trend(report: &Report) -> String {
         HEIGHT.saturating_add(44),
     );
     let mut text = format!(
-        "<h2 id=\"trend\">Earlier reports</h2>\n<svg role=\"img\" aria-label=\"Rows passed and failed in each report; the table \
-         below has the numbers\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n"
+        "<h2 id=\"trend\">Earlier reports</h2>\n<svg role=\"img\" aria-label=\"Requirements passed \
+         and failed in each report; the table below has the numbers\" width=\"{width}\" \
+         height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n"
     );
     for (at, past) in all.iter().enumerate() {
         let (good, bad) = (scaled(past.passed), scaled(past.failed));
@@ -88,8 +90,9 @@ pub(super) fn trend(report: &Report) -> String {
         );
     }
     text.push_str(
-        "</svg>\n<table>\n<caption>Rows passed and failed, the latest report last</caption>\n<thead><tr>\
-         <th scope=\"col\">Report</th><th scope=\"col\">Passed</th><th scope=\"col\">Failed</th></tr></thead>\n<tbody>\n",
+        "</svg>\n<table>\n<caption>Requirements passed and failed, the latest report \
+         last</caption>\n<thead><tr><th scope=\"col\">Report</th><th scope=\"col\">Passed</th><th \
+         scope=\"col\">Failed</th></tr></thead>\n<tbody>\n",
     );
     for past in all {
         let (passed, failed) = (past.passed, past.failed);

@@ -1,4 +1,4 @@
-//! TAP version 14: one test point for each row, with the outcomes of `JUnit`.
+//! TAP version 14: one test point per requirement, with the outcomes of `JUnit`.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub(super) fn written(report: &Report) -> String {
     text
 }
 
-/// The line of a row.
+/// Returns the line of a requirement.
 fn point(row: &RequirementReport, number: usize) -> String {
     let ok = if row.outcome == RequirementOutcome::Fail || is_error(row) {
         "not ok"
@@ -32,7 +32,7 @@ fn point(row: &RequirementReport, number: usize) -> String {
     }
 }
 
-/// Text on one line, in which nothing begins a directive.
+/// Returns text on one line in which nothing starts a directive.
 fn escaped(text: &str) -> String {
     let line: String = text
         .chars()

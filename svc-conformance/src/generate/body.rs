@@ -1,4 +1,4 @@
-//! Bodies of a kind, made of the fields that it declares.
+//! Bodies of a kind, generated from the fields that it declares.
 
 use std::collections::BTreeMap;
 
@@ -12,24 +12,24 @@ use super::field_value::{ValuePosition, leaf};
 use crate::declared::DeclaredApi;
 use crate::fields::{self, CheckedField, ValueShape};
 
-/// Which body is made.
+/// The variant of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BodyVariant {
-    /// Every field, each with the value that the turn means: over the turns every listed value
-    /// comes.
+    /// Every field, each with the value of this variant. All variants together contain every listed
+    /// value.
     All(usize),
     /// Some of the fields, with any values.
     Some,
 }
 
-/// What a body is made for.
+/// Generates the bodies of a kind.
 struct BodyGenerator<'m> {
     declared: &'m DeclaredApi,
     turn: BodyVariant,
     unique: &'m str,
 }
 
-/// A valid body of a kind with some of its fields; nothing where none of them can be written.
+/// Returns a valid body of a kind with some of its fields. `None` if none of them is writable.
 pub(crate) fn part(
     declared: &DeclaredApi,
     one: &str,
@@ -43,7 +43,7 @@ pub(crate) fn part(
     };
     let mut fields = declared.fields(one)?.clone();
     fields.retain(|name, _| names.contains(&name.as_str()));
-    // A field that was asked for is sent.
+    // A requested field is always sent.
     for field in fields.values_mut() {
         field.required = true;
     }
@@ -56,7 +56,7 @@ pub(crate) fn part(
     )
 }
 
-/// A valid body of a kind; nothing where the kind has no field that can be written.
+/// Returns a valid body of a kind. `None` if the kind has no writable field.
 pub(crate) fn body(
     declared: &DeclaredApi,
     one: &str,
@@ -79,8 +79,8 @@ pub(crate) fn body(
 }
 
 impl BodyGenerator<'_> {
-    /// An object; `owner` is the resource or shared object of the catalogue, `path` where the
-    /// object stands in it.
+    /// Generates an object. `owner` is the resource or shared object of the catalogue, and `path`
+    /// is the path of the object in it.
     fn object(
         &self,
         fields: &BTreeMap<String, DeclaredField>,
@@ -102,7 +102,7 @@ impl BodyGenerator<'_> {
             strategies.push(match self.turn {
                 BodyVariant::All(_) => value.boxed(),
                 BodyVariant::Some if field.required => value.boxed(),
-                // One member in three is sent at the top, every second below.
+                // At the top level, one member in three is sent, below it every second one.
                 BodyVariant::Some if path.is_empty() => {
                     proptest::prop_oneof![2 => Just(None), 1 => value].boxed()
                 }
@@ -135,10 +135,10 @@ impl BodyGenerator<'_> {
             BodyVariant::Some => None,
         };
         if shape == ValueShape::Reference || (owner == "canvass" && name == "question_response") {
-            // Needs records that exist: the checks of canvasses send it.
+            // Needs records that exist. The checks of canvasses send it.
             return None;
         }
-        // A person inside a ticket is stored as it is; the checks of persons look at its fields.
+        // A person in a ticket is stored as sent. The checks of people check its fields.
         let inline = owner == "attendance" && name == "person";
         let Some(inner) = field.fields.as_ref().filter(|_| !inline) else {
             if matches!(shape, ValueShape::Object) {
@@ -161,7 +161,7 @@ impl BodyGenerator<'_> {
                     .boxed(),
             );
         };
-        // Inside a shared object paths begin anew.
+        // In a shared object, paths start again.
         let (owner, path) = match fields::shared(name) {
             Some(shared) => (shared, String::new()),
             None if field.kind.ends_with("[]") && !field.kind.contains(" or ") => {
@@ -187,7 +187,7 @@ impl BodyGenerator<'_> {
         }
     }
 
-    /// An object with keys of the client's own, or without declared members.
+    /// Generates an object with keys chosen by the client, or without declared members.
     ///
     /// Requirements: RES-person-36.
     fn free(&self, name: &str) -> BoxedStrategy<Value> {
@@ -195,14 +195,15 @@ impl BodyGenerator<'_> {
             "custom_fields" => {
                 Just(json!({"Shoe size": "42", "\u{fc}": "a & b", self.unique: " x "})).boxed()
             }
-            // An inline person with at least a name (RES-attendance-14).
+            // An embedded person with at least a name.
+            // Requirements: RES-attendance-14.
             "person" => Just(json!({"given_name": "Holder", "family_name": self.unique})).boxed(),
             _ => Just(json!({})).boxed(),
         }
     }
 }
 
-/// The catalogue's name of a field on the wire.
+/// Returns the name of a field in the catalogue for its name in messages.
 fn neutral<'n>(declared: &DeclaredApi, wire: &'n str) -> &'n str {
     let dialect = &declared.text.dialect;
     if wire == dialect.network_a_share {
@@ -214,8 +215,8 @@ fn neutral<'n>(declared: &DeclaredApi, wire: &'n str) -> &'n str {
     }
 }
 
-/// The shape of a field: the catalogue's word, or the declaration's where the catalogue has no row
-/// for it.
+/// Returns the shape of a field: that of the catalogue, or that of the declaration if the field is
+/// not in the catalogue.
 fn shape(field: &DeclaredField, known: Option<&CheckedField>) -> ValueShape {
     if let Some(known) = known {
         let is_closed = known.shape == ValueShape::Flexible && field.kind == "enum";
@@ -243,7 +244,7 @@ fn shape(field: &DeclaredField, known: Option<&CheckedField>) -> ValueShape {
     }
 }
 
-/// Takes out objects without members, which say nothing.
+/// Removes objects without members, which show nothing.
 fn prune(value: &mut Value) {
     match value {
         Value::Object(members) => {
@@ -258,7 +259,7 @@ fn prune(value: &mut Value) {
     }
 }
 
-/// The same body without what rules between fields forbid.
+/// Returns the same body without what rules between fields forbid.
 fn consistent(one: &str, turn: BodyVariant, mut body: Value) -> Value {
     prune(&mut body);
     let Some(members) = body.as_object_mut() else {
@@ -266,8 +267,8 @@ fn consistent(one: &str, turn: BodyVariant, mut body: Value) -> Value {
     };
     match one {
         "person"
-            // Either may follow from the other (RES-person-08, RES-person-09); one of them at a
-            // time is judged here.
+            // Either may be derived from the other. Only one of them is judged here.
+            // Requirements: RES-person-08, RES-person-09.
             if members.contains_key("gender") && members.contains_key("gender_identity") => {
                 let at = if let BodyVariant::All(turn) = turn { turn } else { members.len() };
                 let drop = if at.is_multiple_of(2) { "gender" } else { "gender_identity" };
@@ -275,7 +276,7 @@ fn consistent(one: &str, turn: BodyVariant, mut body: Value) -> Value {
             }
         "question" => match members.get("question_type").and_then(Value::as_str) {
             Some("Paragraph") => drop(members.remove("responses")),
-            // The others may need responses, each with its key.
+            // The other types may need responses, each with its key.
             Some(_) => {
                 let responses = members.entry("responses").or_insert_with(|| json!([]));
                 if responses.as_array().is_some_and(Vec::is_empty) {
@@ -302,7 +303,8 @@ fn consistent(one: &str, turn: BodyVariant, mut body: Value) -> Value {
         "attendance" => {
             let tickets = members.get("tickets").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
             if tickets {
-                // A ticketed event has it on its tickets (RES-attendance-05).
+                // On a ticketed event, the tickets contain it.
+                // Requirements: RES-attendance-05.
                 members.remove("attended");
                 within_levels(members);
             } else {
@@ -314,7 +316,7 @@ fn consistent(one: &str, turn: BodyVariant, mut body: Value) -> Value {
     body
 }
 
-/// Levels have different titles.
+/// Gives levels different titles.
 fn titled(members: &mut Map<String, Value>, list: &str) {
     for (at, level) in members
         .get_mut(list)
@@ -329,7 +331,7 @@ fn titled(members: &mut Map<String, Value>, list: &str) {
     }
 }
 
-/// Tickets belong to a level of the event and cost what it costs.
+/// Assigns tickets to a level of the event, with the price of the level.
 fn within_levels(members: &mut Map<String, Value>) {
     for (at, ticket) in members
         .get_mut("tickets")
@@ -347,13 +349,13 @@ fn within_levels(members: &mut Map<String, Value>) {
     }
 }
 
-/// One value of a body with the catalogue's row of its field.
+/// A value of a body with the requirement of its field.
 #[derive(Debug, Clone)]
 pub(crate) struct FieldValue<'v> {
     pub(crate) field: &'static CheckedField,
-    /// Where it stands in the body, for messages.
+    /// Its path in the body, for messages.
     pub(crate) place: String,
-    /// The way to it: names and positions.
+    /// Its path as names and positions.
     pub(crate) way: Vec<JsonPathStep>,
     pub(crate) sent: &'v Value,
 }
@@ -366,12 +368,12 @@ pub(crate) enum JsonPathStep {
 }
 
 impl FieldValue<'_> {
-    /// The value at the same place of another representation.
+    /// Returns the value at the same path of another representation.
     pub(crate) fn in_another<'v>(&self, json: &'v Value) -> Option<&'v Value> {
         follow(&self.way, json)
     }
 
-    /// Whether another representation has the object or the list in which the value stands here.
+    /// Whether another representation has the object or the list that contains this value.
     pub(crate) fn has_place_in(&self, json: &Value) -> bool {
         self.way
             .split_last()
@@ -386,7 +388,7 @@ fn follow<'v>(way: &[JsonPathStep], json: &'v Value) -> Option<&'v Value> {
     })
 }
 
-/// Every value of a body that the catalogue has a row for, outer ones before inner ones.
+/// Returns every value of a body whose field is in the catalogue, outer values before inner ones.
 pub(crate) fn described_values<'v>(
     declared: &DeclaredApi,
     one: &str,

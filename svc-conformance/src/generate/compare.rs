@@ -1,4 +1,4 @@
-//! Whether what was read back is what was sent.
+//! Compares what was read back with what was sent.
 
 use serde_json::{Value, json};
 
@@ -10,10 +10,10 @@ use crate::linked_resources::LinkedResource;
 use crate::response::Representation;
 use crate::values::{instant, is_unset};
 
-/// Whether a value that was read back is the one that was sent to a field of the catalogue.
+/// Whether a value that was read back equals the one that was sent for a field of the catalogue.
 ///
-/// Empty, `null` and absent are one; instants are compared, not their text; numbers within 1e-9;
-/// computed and other members that the server adds inside objects do not matter.
+/// Empty, `null` and absent are equal. Timestamps are compared, not their text. Numbers may differ
+/// by 1e-9. Computed and other members that the server adds in objects are ignored.
 ///
 /// Requirements: CRU-17, TYP-06, TYP-03.
 pub(crate) fn same(field: &CheckedField, sent: &Value, got: Option<&Value>, prefix: &str) -> bool {
@@ -22,8 +22,8 @@ pub(crate) fn same(field: &CheckedField, sent: &Value, got: Option<&Value>, pref
     }
     let Some(got) = got else { return false };
     match (field.owner, field.path) {
-        // A system may append the link or template it in (RES-share_options-10,
-        // RES-share_options-13).
+        // A system may append the link or insert it with a template.
+        // Requirements: RES-share_options-10, RES-share_options-13.
         ("share_options", "network_b_share.message" | "email_share.body") => got
             .as_str()
             .zip(sent.as_str())
@@ -36,7 +36,7 @@ pub(crate) fn same(field: &CheckedField, sent: &Value, got: Option<&Value>, pref
     }
 }
 
-/// Whether every member that was sent is there, whatever its type.
+/// Whether every member that was sent is present, whatever its type.
 pub(crate) fn restored(sent: &Value, got: Option<&Value>) -> bool {
     if is_unset(Some(sent)) {
         return is_unset(got);
@@ -83,7 +83,7 @@ fn instants(sent: &Value, got: &Value) -> bool {
         sent.as_str().and_then(instant),
         got.as_str().and_then(instant),
     ) {
-        // A server may keep whole seconds only.
+        // A server may store only whole seconds.
         (Some(sent), Some(got)) => sent == got || sent.timestamp() == got.timestamp(),
         _ => sent == got,
     }
@@ -105,7 +105,8 @@ fn without_prefix(got: &Value, prefix: &str) -> Value {
     }
 }
 
-/// The cause of a value that is not read back: the innermost field at or below a place that is not.
+/// Returns the cause of a value that is not read back: the innermost field at or below a path that
+/// differs.
 pub(crate) fn lost(
     cx: &CheckContext,
     one: &str,
@@ -138,7 +139,7 @@ pub(crate) fn lost(
     Some(Cause::of_field(flaw, value.field))
 }
 
-/// As [`lost`], for one field of a record whose kind its address tells.
+/// Same as [`lost`], for one field of a record whose kind is derived from its URL.
 pub(crate) fn lost_in(
     cx: &CheckContext,
     record: &Representation,

@@ -1,4 +1,5 @@
-//! Values within what a server declares of a field beyond its type, and values just beyond it.
+//! Values that fit what a server declares of a field in addition to its type, and values that just
+//! violate it.
 //!
 //! Requirements: CAP-04.
 
@@ -9,7 +10,7 @@ use svc_declaration::DeclaredField;
 
 use crate::fields::{CheckedField, ValueShape};
 
-/// The listed values that a server takes: of those of the catalogue the ones that it declares.
+/// Returns the listed values that a server accepts: those of the catalogue that it declares.
 pub(super) fn values(
     field: &DeclaredField,
     known: Option<&CheckedField>,
@@ -24,11 +25,12 @@ pub(super) fn values(
         .map(|value| (*value).to_owned())
         .filter(is_taken)
         .collect();
-    // A flexible enum that is closed may have others.
+    // A flexible enum without free text may have other values.
     if taken.is_empty() { declared } else { taken }
 }
 
-/// The value, brought into the declared range and length; of a list, each.
+/// Returns the value, adjusted to the declared range and length. In a list, every element is
+/// adjusted.
 pub(super) fn fit(field: &DeclaredField, value: Value) -> Value {
     let bound = |text: &Option<String>| serde_json::from_str::<Value>(text.as_deref()?).ok();
     match value {
@@ -43,7 +45,7 @@ pub(super) fn fit(field: &DeclaredField, value: Value) -> Value {
     }
 }
 
-/// As much of a text as fits, with what tells it from others; an address stays one.
+/// Shortens a text to the allowed length, but keeps its unique part. An address remains valid.
 fn shortened(field: &DeclaredField, text: String) -> String {
     let most = field
         .max_length
@@ -66,8 +68,8 @@ fn shortened(field: &DeclaredField, text: String) -> String {
     front.chain(own.chars()).take(room).collect::<String>() + end
 }
 
-/// Values just beyond what is declared, each with what it is, and whether it is one of a list that
-/// is not taken.
+/// Returns values that just violate what is declared, each with a description, and whether it
+/// violates a closed list.
 pub(super) fn beyond(
     field: &DeclaredField,
     known: Option<&CheckedField>,

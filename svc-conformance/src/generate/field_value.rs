@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use crate::fields::ValueShape;
 
-/// Texts that a careless server damages: empty, white space, quotes, markup, controls, combining,
-/// right to left, beyond the basic plane, and what looks like something else.
+/// Texts that a careless server damages: empty, white space, quotes, markup, control characters,
+/// combining characters, right to left, beyond the basic plane, and texts that look like something
+/// else.
 pub(crate) const TEXTS: &[&str] = &[
     "Plain Text",
     "  spaces  stay  ",
@@ -25,25 +26,25 @@ pub(crate) const TEXTS: &[&str] = &[
     "",
 ];
 
-/// What a value is for: which of the listed forms comes at this turn, and what makes it unlike its
-/// neighbours.
+/// The position for which a value is generated: it selects the listed form, and makes the value
+/// unique.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ValuePosition<'p> {
     /// The resource or shared object.
     pub(super) owner: &'p str,
     /// The name of the field.
     pub(super) name: &'p str,
-    /// The name of the field that holds the object, at the top empty.
+    /// The name of the field that contains the object. Empty at the top level.
     pub(super) inside: &'p str,
     /// Position in an array.
     pub(super) at: usize,
-    /// With a turn, the value is the one that the turn means, not a random one.
+    /// With a variant, the value is the one of the variant and not random.
     pub(super) turn: Option<usize>,
-    /// Unlike that of any other record.
+    /// A text that is unique to the record.
     pub(super) unique: &'p str,
 }
 
-/// Valid values of a field without members.
+/// Generates valid values of a field without members.
 pub(super) fn leaf(
     place: ValuePosition<'_>,
     shape: ValueShape,
@@ -82,7 +83,7 @@ pub(super) fn leaf(
         ),
         ValueShape::Enum => turned(place, listed()),
         ValueShape::Flexible => {
-            // Free text comes first: no list is so long that a few turns do not reach it.
+            // Free text is first, so that the first variants reach it even in a long list.
             let mut values = vec![json!("free form")];
             values.extend(listed());
             values.push(json!("\u{fc}ber & more"));
@@ -97,7 +98,7 @@ pub(super) fn leaf(
     }
 }
 
-/// Many texts, two of them, none, one.
+/// Returns many texts, two of them, none, and one.
 fn lists(texts: &[&str]) -> Vec<Value> {
     let two: Vec<&str> = texts.iter().take(2).rev().copied().collect();
     vec![
@@ -108,8 +109,8 @@ fn lists(texts: &[&str]) -> Vec<Value> {
     ]
 }
 
-/// Instants with and without fractions and offsets, a leap day, and a day whose week belongs to the
-/// next year.
+/// Timestamps with and without fractions and offsets, a leap day, and a day whose week belongs to
+/// the next year.
 const TIMES: &[&str] = &[
     "2026-01-05T09:00:00Z",
     "2024-12-31T12:30:00.25+02:00",
@@ -118,7 +119,7 @@ const TIMES: &[&str] = &[
     "2038-01-19T03:14:08Z",
 ];
 
-/// At a turn the value that it means, else any of them.
+/// Returns the value of the variant, or a random one.
 fn turned(place: ValuePosition<'_>, values: Vec<Value>) -> BoxedStrategy<Value> {
     match place.turn {
         Some(turn) => {
@@ -132,12 +133,12 @@ fn turned(place: ValuePosition<'_>, values: Vec<Value>) -> BoxedStrategy<Value> 
     }
 }
 
-/// Text of any kind; a text of a turn names its field, so that two fields that were mixed up
-/// differ.
+/// Generates text of any kind. The text of a variant contains the name of its field, so that
+/// swapped fields differ.
 fn text(place: ValuePosition<'_>) -> BoxedStrategy<Value> {
     let name = place.name.to_owned();
     let token = place.unique.to_owned();
-    // Neighbouring fields take different texts at one turn.
+    // Neighbouring fields have different texts in one variant.
     let shift = place.name.bytes().fold(place.at, |sum, byte| {
         sum.wrapping_mul(31).wrapping_add(usize::from(byte))
     });
@@ -161,8 +162,8 @@ fn text(place: ValuePosition<'_>) -> BoxedStrategy<Value> {
     }
 }
 
-/// Values for which the interface has a narrower rule than the type; reserved names and numbers
-/// only.
+/// Returns values for fields with a stricter rule than their type. Only reserved names and numbers
+/// are used.
 fn special(place: ValuePosition<'_>) -> Option<Vec<Value>> {
     let texts = |list: &[&str]| Some(list.iter().copied().map(Value::from).collect());
     let numbers = |list: &[f64]| Some(list.iter().copied().map(Value::from).collect());
@@ -182,7 +183,7 @@ fn special(place: ValuePosition<'_>) -> Option<Vec<Value>> {
             &["false"]
         }),
         ("phone_number", "number") => {
-            // The end of the word follows from the seed.
+            // The end of the word is derived from the seed.
             let seed = unique.bytes().rev().take(6).map(usize::from).sum::<usize>();
             let end = at.wrapping_mul(17).wrapping_add(seed) % 100;
             Some(vec![
@@ -203,7 +204,7 @@ fn special(place: ValuePosition<'_>) -> Option<Vec<Value>> {
                 json!(format!("a+{at}.{unique}@mail.example.com")),
             ])
         }
-        // No two of them may have one name.
+        // Two records must not have the same name.
         ("tag" | "list", "name") => Some(
             TEXTS
                 .iter()
@@ -236,7 +237,7 @@ fn special(place: ValuePosition<'_>) -> Option<Vec<Value>> {
         ("event", "end_date") => texts(&["2026-08-05T09:00:00Z", "2027-02-28T23:59:59-11:30"]),
         ("donation", "credited_amount") => numbers(&[1.0, 0.0, 2.5]),
         (_, "amount") => numbers(&[12.5, 100.0, 1_234_567.89, 16_777_217.25]),
-        // A date in a field whose type is string.
+        // A date in a field of type string.
         (_, "action_date") => texts(TIMES),
         (_, "country") => texts(&["US", "DE", "GB"]),
         (_, "currency") => texts(&["USD", "EUR"]),

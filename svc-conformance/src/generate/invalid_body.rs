@@ -1,4 +1,4 @@
-//! Bodies that break exactly one declared rule.
+//! Bodies that violate exactly one declared rule.
 
 use serde_json::{Value, json};
 
@@ -8,20 +8,20 @@ use crate::declared::DeclaredApi;
 use crate::fields::{self, ValueShape};
 use crate::kinds::kind;
 
-/// A body with one fault, and the property that an answer to it names.
+/// A body with one error, and the property that a response must name.
 #[derive(Debug, Clone)]
 pub(crate) struct InvalidBody {
     /// What is wrong, in words.
     pub(crate) what: String,
     pub(crate) body: Value,
     pub(crate) property: String,
-    /// The row of the field.
+    /// The requirement of the field.
     pub(crate) row: Option<&'static str>,
-    /// The value is not one of a closed list.
+    /// Whether the value is not in a closed list.
     pub(crate) is_list: bool,
 }
 
-/// Every top-level fault of a kind that the declared behaviours allow to judge.
+/// Returns every top-level error of a kind that the declared behaviours allow to judge.
 pub(crate) fn faults(cx: &CheckContext, one: &str) -> Vec<InvalidBody> {
     let declared = cx.declared();
     let Some(own) = declared.fields(one) else {
@@ -67,8 +67,7 @@ pub(crate) fn faults(cx: &CheckContext, one: &str) -> Vec<InvalidBody> {
             });
         }
     }
-    // Without the responses, which a question of the type that a server might take instead may not
-    // have.
+    // Without the responses, which may not be valid for the type that a server could use instead.
     if one == "question" && declared.behaves("validates_enums") {
         let typed = faults
             .iter()
@@ -87,8 +86,8 @@ pub(crate) fn faults(cx: &CheckContext, one: &str) -> Vec<InvalidBody> {
     faults
 }
 
-/// Below the top, one unlisted value in each closed list, and another type in place of each number
-/// and flag.
+/// Below the top level: one unlisted value in each closed list, and another type for each number
+/// and boolean.
 fn nested(declared: &DeclaredApi, one: &str, base: &Value) -> Vec<InvalidBody> {
     if kind(one).is_none() {
         return Vec::new();
@@ -129,7 +128,7 @@ fn nested(declared: &DeclaredApi, one: &str, base: &Value) -> Vec<InvalidBody> {
     faults
 }
 
-/// A body with a value at a path, and the property that names the place.
+/// Returns a body with a value at a path, and the property that names the path.
 pub(crate) fn inside(declared: &DeclaredApi, path: &str, value: Value) -> (Value, String) {
     let mut body = value;
     for step in path.rsplit('.') {
@@ -146,8 +145,8 @@ pub(crate) fn inside(declared: &DeclaredApi, path: &str, value: Value) -> (Value
     (body, steps.collect::<Vec<_>>().join("."))
 }
 
-/// A value of a JSON type that a shape is not, by turns one that a careless server turns into what
-/// it wants; none where several types may be taken.
+/// Returns a value of a wrong JSON type for a shape. In some variants, a careless server could
+/// convert it. `None` if several types are allowed.
 fn wrong(shape: ValueShape, turn: usize) -> Option<Value> {
     let near = turn.is_multiple_of(2);
     Some(match shape {

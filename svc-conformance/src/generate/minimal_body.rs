@@ -1,4 +1,4 @@
-//! The least body with which a record can be made.
+//! The minimal body with which a record can be created.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use svc_declaration::DeclaredField;
 use super::{BodyVariant, body, sample};
 use crate::check::CheckContext;
 
-/// The least body with which a record of a kind can be made: what the interface needs, and what is
-/// declared required.
+/// Returns the minimal body with which a record of a kind can be created: what the specification
+/// requires, and what is declared as required.
 pub(crate) fn minimal_body(cx: &CheckContext, one: &str) -> Value {
     let mut least = match one {
         "question" => json!({"question_type": "MultiChoice",
@@ -47,8 +47,8 @@ pub(crate) fn minimal_body(cx: &CheckContext, one: &str) -> Value {
     least
 }
 
-/// The same body with what the objects in it need by declaration, such as a `name` for each of
-/// `responses`.
+/// Returns the same body with what the declaration requires in its objects, such as a `name` for
+/// each of `responses`.
 pub(crate) fn complete(cx: &CheckContext, one: &str, mut body: Value) -> Value {
     let Some(fields) = cx.declared().fields(one) else {
         return body;
@@ -64,10 +64,10 @@ pub(crate) fn complete(cx: &CheckContext, one: &str, mut body: Value) -> Value {
     body
 }
 
-/// Turns in which every list has elements.
+/// Variants in which every list has elements.
 const LISTS: [usize; 4] = [0, 4, 8, 12];
 
-/// The objects in a value, each with the fields that it may have.
+/// Returns the objects in a value, each with its possible fields.
 fn inner<'f, 'v>(
     fields: &'f BTreeMap<String, DeclaredField>,
     value: &'v Value,
@@ -86,7 +86,7 @@ fn inner<'f, 'v>(
     })
 }
 
-/// Whether an object in a value is without a member that it needs.
+/// Whether an object in a value lacks a required member.
 fn lacks(fields: &BTreeMap<String, DeclaredField>, value: &Value) -> bool {
     inner(fields, value).any(|(inner, object)| {
         inner
@@ -96,7 +96,7 @@ fn lacks(fields: &BTreeMap<String, DeclaredField>, value: &Value) -> bool {
     })
 }
 
-/// Takes over from a whole body what the objects in a value need.
+/// Copies what the objects in a value require from a whole body.
 fn fill(fields: &BTreeMap<String, DeclaredField>, value: &mut Value, whole: &Value) {
     for (name, field) in fields {
         let (Some(inner), Some(value)) = (&field.fields, value.get_mut(name)) else {
@@ -125,7 +125,7 @@ fn fill(fields: &BTreeMap<String, DeclaredField>, value: &mut Value, whole: &Val
     }
 }
 
-/// Members of one object over those of another.
+/// Returns the members of one object, overwritten by those of another.
 pub(crate) fn with(base: &Value, over: &Value) -> Value {
     let mut base = base.clone();
     if let (Some(base), Some(over)) = (base.as_object_mut(), over.as_object()) {
@@ -134,7 +134,7 @@ pub(crate) fn with(base: &Value, over: &Value) -> Value {
     base
 }
 
-/// An object without some of its members.
+/// Returns an object without some of its members.
 pub(crate) fn without(base: &Value, names: &[&str]) -> Value {
     let mut base = base.clone();
     if let Some(base) = base.as_object_mut() {

@@ -1,4 +1,4 @@
-//! Bodies made from the declaration: valid, at a boundary, or with exactly one fault.
+//! Bodies generated from the declaration: valid, at a limit, or with exactly one error.
 
 mod body;
 mod compare;
@@ -17,7 +17,7 @@ pub(crate) use compare::{lost, lost_in, restored, same};
 pub(crate) use invalid_body::{InvalidBody, faults};
 pub(crate) use minimal_body::{complete, minimal_body, with, without};
 
-/// One value of a strategy, the same for the same seed.
+/// Returns one value of a strategy. The same seed returns the same value.
 pub(crate) fn sample<S: Strategy>(strategy: &S, seed: Seed) -> Option<S::Value> {
     strategy
         .new_tree(&mut runner(seed))
@@ -25,7 +25,7 @@ pub(crate) fn sample<S: Strategy>(strategy: &S, seed: Seed) -> Option<S::Value> 
         .map(|tree| tree.current())
 }
 
-/// A runner whose random numbers follow from the seed alone.
+/// Returns a runner whose random numbers depend only on the seed.
 pub(crate) fn runner(seed: Seed) -> TestRunner {
     let config = Config {
         failure_persistence: None,

@@ -1,4 +1,4 @@
-//! Runs steps against the server and holds what it shows against the model, after each step.
+//! Executes steps on the server and compares the server with the model after each step.
 
 use serde_json::{Value, json};
 
@@ -17,13 +17,13 @@ use crate::outcome::CheckStop;
 use crate::response::{Representation, TestResponse};
 use crate::values::instant;
 
-/// What came of a sequence: every row that was seen to hold, or the first difference.
+/// The result of a sequence: every requirement that was observed to hold, or the first difference.
 pub(crate) struct SequenceResult {
     pub(crate) held: Vec<String>,
     pub(crate) difference: Option<ModelMismatch>,
 }
 
-/// Runs the steps in order, up to the first difference.
+/// Executes the steps in order, up to the first difference.
 pub(crate) async fn execute(
     cx: &CheckContext,
     steps: &[ModelStep],
@@ -142,7 +142,7 @@ impl SequenceRun<'_> {
         let answer = if helper {
             let url = helper_address(&under.record, kind.helper.unwrap_or_default())?;
             let mut person = generate::minimal_body(self.cx, "person");
-            // What a person needs stays as it is.
+            // Fields that a person needs are not changed.
             for (name, value) in person.as_object_mut().into_iter().flatten() {
                 value.clone_from(who.fields.get(name).unwrap_or(&Value::Null));
             }
@@ -157,7 +157,7 @@ impl SequenceRun<'_> {
         };
         self.made(id, kind, &body, &answer, (Some(container), Some(person)))?;
         if helper && !self.is_about(id, person).await? {
-            // The server knows persons by something else than their identifiers.
+            // The server matches people by something other than their identifiers.
             if let Some(known) = self.state.get_mut(id) {
                 known.person = None;
             }
@@ -166,8 +166,8 @@ impl SequenceRun<'_> {
         self.collections(container, person, kind).await
     }
 
-    /// Whether a record that a helper made leads to this person; addresses that differ do not say
-    /// so.
+    /// Whether a record that a helper created links to this person. Different URLs do not prove the
+    /// opposite.
     async fn is_about(&self, id: usize, person: usize) -> Result<bool, SequenceStop> {
         let (Some(made), Some(who)) = (self.state.get(id), self.state.get(person)) else {
             return Ok(false);
@@ -179,7 +179,7 @@ impl SequenceRun<'_> {
         Ok(found.link("self").is_some_and(|own| own == who.own))
     }
 
-    /// Takes the answer to a create into the model.
+    /// Adds the response to a create to the model.
     fn made(
         &mut self,
         id: usize,
@@ -279,7 +279,7 @@ impl SequenceRun<'_> {
         }
         let gone = api.get(&known.own).await?;
         self.expect(ids::ERR_11, gone.status == 404, || {
-            format!("a deleted record is still read: {gone}")
+            format!("a deleted record can still be read: {gone}")
         })?;
         if let Some(url) = url {
             let after = self.total(known.kind, &url).await?;
@@ -292,7 +292,7 @@ impl SequenceRun<'_> {
         Ok(())
     }
 
-    /// Reads a record by its address.
+    /// Reads a record by its URL.
     async fn read(&mut self, id: usize) -> Result<Representation, SequenceStop> {
         let Some(known) = self.state.get(id) else {
             return Err(CheckStop::Failed.into());
@@ -304,7 +304,8 @@ impl SequenceRun<'_> {
             || answer.to_string(),
         )?;
         let record = answer.record();
-        // An address may change at any time: the latest one counts (HAL-06).
+        // A URL may change at any time: the latest one counts.
+        // Requirements: HAL-06.
         let own = record.self_url()?;
         if let Some(known) = self.state.get_mut(id) {
             known.record = record.clone();
@@ -313,13 +314,13 @@ impl SequenceRun<'_> {
         Ok(record)
     }
 
-    /// A record reads as the model has it.
+    /// Verifies that a record equals the model.
     async fn verify(&mut self, id: usize) -> Result<(), SequenceStop> {
         let record = self.read(id).await?;
         self.shows(id, &record, &[])
     }
 
-    /// Holds every field of the model against a representation.
+    /// Compares every field of the model with a representation.
     fn shows(
         &mut self,
         id: usize,
@@ -363,7 +364,7 @@ impl SequenceRun<'_> {
             };
             if !same {
                 let message = format!(
-                    "{}.{name} is {}{now}, the model says {value}",
+                    "{}.{name} is {}{now}, but the model expects {value}",
                     known.kind.one,
                     json!(got)
                 );
@@ -396,7 +397,7 @@ impl SequenceRun<'_> {
                 .count();
             self.expect(ids::TYP_13, own == 1, || {
                 format!(
-                    "the identifier {marker} that was sent is there {own} times: {}",
+                    "the identifier {marker} that was sent is present {own} times: {}",
                     record.short()
                 )
             })?;
@@ -404,7 +405,7 @@ impl SequenceRun<'_> {
         Ok(())
     }
 
-    /// Another living record of the same kind did not change.
+    /// Verifies that another record of the same kind did not change.
     async fn neighbour(&mut self, of: usize) -> Result<(), SequenceStop> {
         let kind = self.state.get(of).map(|known| known.kind);
         let other = self
@@ -416,14 +417,14 @@ impl SequenceRun<'_> {
         match other.map(|one| one.id) {
             Some(id) => {
                 let record = self.read(id).await?;
-                // Whatever changed was not sent to it.
+                // A field that changed was not sent to this record.
                 self.shows(id, &record, &[String::new()])
             }
             None => Ok(()),
         }
     }
 
-    /// A key of another tenant does not reach a record.
+    /// Verifies that a key of another tenant cannot read a record.
     async fn verify_isolation(&mut self, id: usize) -> Result<(), SequenceStop> {
         let (Some(other), Some(known)) = (self.cx.other(), self.state.get(id)) else {
             return Ok(());
@@ -438,8 +439,8 @@ impl SequenceRun<'_> {
         })
     }
 
-    /// The collections of a container and of a person have exactly the living records, and the
-    /// container counts them.
+    /// Verifies that the collections of a container and of a person contain exactly the records of
+    /// the model, and that the container counts them.
     async fn collections(
         &mut self,
         container: usize,
@@ -516,7 +517,7 @@ impl SequenceRun<'_> {
         owns.sort();
         self.expect(row, met == owns, || {
             format!(
-                "the {what} have {} members, the model says {}: {met:?} and {owns:?}",
+                "the {what} have {} members, but the model expects {}: {met:?} and {owns:?}",
                 met.len(),
                 owns.len()
             )
@@ -528,13 +529,13 @@ impl SequenceRun<'_> {
         let fits = total == Some(expected) || (owns.is_empty() && total.is_none());
         self.expect(ids::COL_23, fits || later, || {
             format!(
-                "total_records of the {what} is {}, the model says {expected}",
+                "total_records of the {what} is {}, but the model expects {expected}",
                 json!(total)
             )
         })
     }
 
-    /// The number that the container keeps.
+    /// Verifies the number that the container maintains.
     async fn counted(&mut self, container: usize, kind: CatalogueKind) -> Result<(), SequenceStop> {
         let Some(name) = kind.counted else {
             return Ok(());
@@ -550,7 +551,7 @@ impl SequenceRun<'_> {
             .declared()
             .field(one, name)
             .is_some_and(|field| field.readable);
-        // Only of signatures and submissions the catalogue says what a delete does.
+        // The catalogue defines the effect of a delete only for signatures and submissions.
         let thinned = self.state.thinned.contains(&container)
             && !matches!(kind.one, "signature" | "submission");
         if !declared || thinned {
@@ -561,7 +562,7 @@ impl SequenceRun<'_> {
         let got = record[name].as_u64();
         self.expect(field.row, got == u64::try_from(expected).ok(), || {
             format!(
-                "{one}.{name} is {}, the model says {expected}",
+                "{one}.{name} is {}, but the model expects {expected}",
                 record[name]
             )
         })
@@ -575,9 +576,9 @@ impl SequenceRun<'_> {
         Ok(self.cx.api().total(url).await?)
     }
 
-    /// A collection has one record more or less than before the step. Where it has not, other
-    /// callers may have written to it: then the total is still the number of its members, and the
-    /// record is among them or not.
+    /// Verifies that a collection has one record more or less than before the step. If not, other
+    /// clients may have written to it. Then the total must equal the number of its members, and the
+    /// record must be among them or not.
     async fn grown(
         &mut self,
         before: Option<u64>,
@@ -609,7 +610,7 @@ fn time(value: &Value) -> Option<chrono::DateTime<chrono::Utc>> {
     value.as_str().and_then(instant)
 }
 
-/// The row of a person's collection.
+/// Returns the requirement of the collection of a person.
 fn person_row(kind: CatalogueKind) -> &'static str {
     collection_rows(kind.one).map_or(ids::COL_18, |(_, of_person)| of_person)
 }

@@ -1,8 +1,8 @@
 //! The reference model: what a server must show after a sequence of operations, and the search for
-//! a sequence after which it does not.
+//! a sequence that shows a difference.
 //!
-//! A [`ModelStep`] names earlier steps, never positions, so that steps can be left out one by one
-//! until only those remain that a failure needs.
+//! A [`ModelStep`] refers to earlier steps by name, not by position. Steps can therefore be removed
+//! one by one until only those remain that a failure needs.
 
 mod execute;
 mod resolve;
@@ -20,20 +20,20 @@ pub(crate) use resolve::{Choice, choices, resolve};
 pub(crate) use shrink::shortened;
 pub(crate) use tour::tours;
 
-/// One operation on records that earlier steps made.
+/// One operation on records that earlier steps created.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ModelStep {
-    /// Names the step, and the record it makes.
+    /// Names the step, and the record that it creates.
     pub(crate) id: usize,
     pub(crate) act: ModelAction,
 }
 
-/// What a step does.
+/// The action of a step.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ModelAction {
-    /// Creates a record of the top level.
+    /// Creates a top-level record.
     Create { kind: CatalogueKind, body: Value },
-    /// Records an action of a person under a container, by REST or by the container's helper.
+    /// Records an action of a person in a container, by REST or with the helper of the container.
     Record {
         kind: CatalogueKind,
         container: usize,
@@ -48,7 +48,7 @@ pub(crate) enum ModelAction {
 }
 
 impl ModelStep {
-    /// The steps that this one builds on.
+    /// Returns the steps on which this one depends.
     pub(crate) fn needs(&self) -> Vec<usize> {
         match &self.act {
             ModelAction::Create { .. } => Vec::new(),
@@ -59,7 +59,7 @@ impl ModelStep {
         }
     }
 
-    /// The step in one line.
+    /// Returns the step on one line.
     pub(crate) fn line(&self, rel: &dyn Fn(&str) -> String) -> String {
         let short = |body: &Value| body.to_string().chars().take(240).collect::<String>();
         let name = |id: &usize| letter(*id);
@@ -96,7 +96,7 @@ impl ModelStep {
     }
 }
 
-/// `a`, `b`, ..., `z`, `a1`, ...
+/// Returns `a`, `b`, ..., `z`, `a1`, ...
 fn letter(id: usize) -> String {
     let letter = char::from(b'a'.saturating_add(u8::try_from(id % 26).unwrap_or(0)));
     match id / 26 {
@@ -105,7 +105,7 @@ fn letter(id: usize) -> String {
     }
 }
 
-/// A look at a row that found something else than the model.
+/// An observation of a requirement that differs from the model.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ModelMismatch {
     pub(crate) row: String,

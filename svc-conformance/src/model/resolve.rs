@@ -1,4 +1,5 @@
-//! From random choices to steps: each choice picks among the records that the steps before it left.
+//! Converts random choices to steps. Each choice selects one of the records that the previous steps
+//! created.
 
 use proptest::prelude::{Strategy, any};
 use serde_json::{Map, Value, json};
@@ -10,10 +11,10 @@ use crate::generate;
 use crate::kinds::{CatalogueKind, KINDS};
 use crate::seed::Seed;
 
-/// Fields in one body at most.
+/// The maximum number of fields in one body.
 const MOST_FIELDS: usize = 4;
 
-/// One random choice, and what it picks.
+/// One random choice, and what it selects.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RandomOp {
     pub(super) sort: u8,
@@ -25,7 +26,7 @@ pub(super) struct RandomOp {
 /// A choice as it is generated: the four numbers of an [`RandomOp`].
 pub(crate) type Choice = (u8, u8, u8, u16);
 
-/// Sequences of choices.
+/// Returns a strategy for sequences of choices.
 pub(crate) fn choices(most: usize) -> impl Strategy<Value = Vec<Choice>, Tree: Send> {
     proptest::collection::vec(
         (0_u8..20, any::<u8>(), any::<u8>(), any::<u16>()),
@@ -33,7 +34,7 @@ pub(crate) fn choices(most: usize) -> impl Strategy<Value = Vec<Choice>, Tree: S
     )
 }
 
-/// A record as the resolution knows it.
+/// A record during the conversion.
 struct CreatedRecord {
     id: usize,
     kind: CatalogueKind,
@@ -42,8 +43,7 @@ struct CreatedRecord {
     alive: bool,
 }
 
-/// The steps that some choices mean for this server; a choice that nothing can be made of is left
-/// out.
+/// Returns the steps of some choices for this server. A choice that is not possible is skipped.
 pub(crate) fn resolve(cx: &CheckContext, choices: &[Choice]) -> Vec<ModelStep> {
     let declared = cx.declared();
     let tops: Vec<CatalogueKind> = KINDS
@@ -71,7 +71,7 @@ pub(crate) fn resolve(cx: &CheckContext, choices: &[Choice]) -> Vec<ModelStep> {
             10..=16 => update(cx, &made, op),
             _ => delete(cx, &made, op),
         };
-        // The first steps need something to work on.
+        // The first steps need a record to work on.
         let act = act.or_else(|| pick(&tops, op.pick).map(|kind| create(cx, *kind, op)));
         let Some(act) = act else { continue };
         match &act {
@@ -112,7 +112,8 @@ fn pick<T>(things: &[T], choice: u8) -> Option<&T> {
     things.get(usize::from(choice).checked_rem(things.len())?)
 }
 
-/// One of the records, newer ones twice as often, so that one record is changed again and again.
+/// Returns one of the records. Newer records are selected twice as often, so that one record is
+/// changed repeatedly.
 fn recent<'m>(made: &[&'m CreatedRecord], choice: u8) -> Option<&'m CreatedRecord> {
     let last = made.last().copied();
     if choice.is_multiple_of(2) {
@@ -129,7 +130,7 @@ fn create(cx: &CheckContext, kind: CatalogueKind, op: RandomOp) -> ModelAction {
     }
 }
 
-/// An action of a living person under a living container of its kind.
+/// Records an action of an existing person in an existing container of its kind.
 fn record(
     cx: &CheckContext,
     below: &[CatalogueKind],
@@ -181,7 +182,7 @@ fn update(cx: &CheckContext, made: &[CreatedRecord], op: RandomOp) -> Option<Mod
         .collect();
     let one = recent(&living, op.pick)?;
     let mut body = fields(cx, one.kind, op, 2);
-    // The records of these kinds hang together with others by their fields.
+    // The fields of these kinds refer to other records.
     if let Some(members) = body.as_object_mut() {
         members.retain(|name, _| !(one.kind.one == "attendance" && name == "status"));
         if op.other.is_multiple_of(5) {
@@ -192,7 +193,7 @@ fn update(cx: &CheckContext, made: &[CreatedRecord], op: RandomOp) -> Option<Mod
     (!unfit).then_some(ModelAction::Update { of: one.id, body })
 }
 
-/// An update that empties what another one fills, but for what may not be empty.
+/// Returns an update that clears what another one sets, except for fields that must not be empty.
 pub(super) fn emptied(
     cx: &CheckContext,
     kind: CatalogueKind,
@@ -209,7 +210,7 @@ pub(super) fn emptied(
         .collect()
 }
 
-/// Deletes what nothing living hangs on.
+/// Deletes a record on which no existing record depends.
 fn delete(cx: &CheckContext, made: &[CreatedRecord], op: RandomOp) -> Option<ModelAction> {
     let hangs = |id: usize| {
         made.iter()
@@ -222,7 +223,7 @@ fn delete(cx: &CheckContext, made: &[CreatedRecord], op: RandomOp) -> Option<Mod
     recent(&leaves, op.pick).map(|one| ModelAction::Delete { of: one.id })
 }
 
-/// Some fields of a kind that depend on no other field.
+/// Returns some fields of a kind that depend on no other field.
 pub(super) fn fields(cx: &CheckContext, kind: CatalogueKind, op: RandomOp, most: usize) -> Value {
     let seed = Seed::new(u64::from(op.value)).of(kind.one);
     let declared = cx.declared();
@@ -255,12 +256,13 @@ pub(super) fn fields(cx: &CheckContext, kind: CatalogueKind, op: RandomOp, most:
     Value::Object(members)
 }
 
-/// Values after which a server may refuse what comes next, as the interface leaves open.
+/// Whether a server may reject the next operation after this value, because the specification
+/// leaves it open.
 ///
 /// Requirements: UND-11.
 const FINAL: &[(&str, &str, &str)] = &[("event", "status", "cancelled")];
 
-/// Fields that a rule ties to others.
+/// Fields that depend on others because of a rule.
 const DEPENDENT: &[(&str, &str)] = &[
     ("person", "gender"),
     ("person", "gender_identity"),
@@ -288,7 +290,8 @@ const DEPENDENT: &[(&str, &str)] = &[
     ("list", "name"),
 ];
 
-/// The body that a create really sends: what the kind needs, the marker, and the step's fields.
+/// Returns the body that a create sends: what the kind requires, the marker, and the fields of the
+/// step.
 pub(super) fn sent(cx: &CheckContext, kind: CatalogueKind, fields: &Value) -> Value {
     let mut body = fixtures::full(cx, kind.one, fields);
     if kind.one == "attendance" {

@@ -1,24 +1,25 @@
-//! The second shrinking: steps are left out one by one, with whatever builds on them, while the
-//! same row still breaks.
+//! The second shrinking: removes steps one by one, with the steps that depend on them, while the
+//! same requirement still fails.
 
 use super::execute::execute;
 use super::{ModelAction, ModelMismatch, ModelStep};
 use crate::check::CheckContext;
 use crate::outcome::CheckStop;
 
-/// Executions that one search for a smaller case may take.
+/// The maximum number of executions of one search for a smaller case.
 const MOST: usize = 120;
 
-/// The fewest steps after which the same row breaks, with the difference that they show.
+/// Returns the shortest sequence of steps after which the same requirement fails, with the
+/// difference.
 pub(crate) async fn shortened(
     cx: &CheckContext,
     mut steps: Vec<ModelStep>,
     mut found: ModelMismatch,
 ) -> Result<(Vec<ModelStep>, ModelMismatch), CheckStop> {
-    // What comes after the difference did not cause it.
+    // Steps after the difference did not cause it.
     steps.retain(|step| step.id <= found.after);
     let mut budget = MOST;
-    // Large parts first: most steps have nothing to do with the difference.
+    // Large parts are removed first: most steps are unrelated to the difference.
     let mut size = (steps.len() / 2).max(1);
     loop {
         let mut removed = false;
@@ -73,7 +74,7 @@ async fn broken(
         .filter(|difference| difference.row == row))
 }
 
-/// The steps without some and without those that build on them.
+/// Returns the steps without some of them and those that depend on them.
 fn without(steps: &[ModelStep], ids: &[usize]) -> Vec<ModelStep> {
     let mut gone = ids.to_vec();
     let mut kept = Vec::new();
@@ -87,7 +88,7 @@ fn without(steps: &[ModelStep], ids: &[usize]) -> Vec<ModelStep> {
     kept
 }
 
-/// The same steps with one member less in the body of one of them.
+/// Returns variants of the steps, each without one member in the body of one step.
 fn smaller_bodies(steps: &[ModelStep], at: usize) -> Vec<Vec<ModelStep>> {
     let body = steps.get(at).and_then(|step| match &step.act {
         ModelAction::Create { body, .. }
@@ -104,7 +105,7 @@ fn smaller_bodies(steps: &[ModelStep], at: usize) -> Vec<Vec<ModelStep>> {
         let mut fewer = steps.to_vec();
         let body = match &mut fewer.get_mut(at)?.act {
             ModelAction::Create { body, .. } | ModelAction::Record { body, .. } => body,
-            // A change of nothing is no change.
+            // A change without fields is not a change.
             ModelAction::Update { body, .. } if names.len() > 1 => body,
             ModelAction::Update { .. } | ModelAction::Delete { .. } => return None,
         };

@@ -1,4 +1,4 @@
-//! What the model knows of each record.
+//! What the model knows about each record.
 
 use serde_json::{Map, Value};
 
@@ -6,21 +6,21 @@ use crate::journal::SYSTEM;
 use crate::kinds::CatalogueKind;
 use crate::response::Representation;
 
-/// One record of the model.
+/// A record of the model.
 #[derive(Debug, Clone)]
 pub(super) struct ModelRecord {
-    /// The step that made it.
+    /// The step that created it.
     pub(super) id: usize,
     pub(super) kind: CatalogueKind,
-    /// What it was last seen as; its links lead on.
+    /// Its last representation, which contains its links.
     pub(super) record: Representation,
     pub(super) own: String,
-    /// Its `created_date`, which stays.
+    /// Its `created_date`, which must not change.
     ///
     /// Requirements: TYP-15.
     pub(super) created: Value,
     pub(super) marker: Option<String>,
-    /// What was sent last for each field.
+    /// The last sent value of each field.
     pub(super) fields: Map<String, Value>,
     pub(super) container: Option<usize>,
     pub(super) person: Option<usize>,
@@ -28,14 +28,14 @@ pub(super) struct ModelRecord {
 }
 
 impl ModelRecord {
-    /// What tells the record from others: its marker, or its address where identifiers are not
-    /// kept.
+    /// Returns what identifies the record: its marker, or its URL if the server stores no
+    /// identifiers.
     pub(super) fn name(&self) -> String {
         self.marker.clone().unwrap_or_else(|| self.own.clone())
     }
 }
 
-/// What tells a member of a collection from others; as [`ModelRecord::name`].
+/// Returns what identifies a member of a collection, in the same way as [`ModelRecord::name`].
 pub(super) fn name(member: &Representation) -> Option<String> {
     let marker = member
         .identifiers()
@@ -46,11 +46,11 @@ pub(super) fn name(member: &Representation) -> Option<String> {
         .or_else(|| member.link("self"))
 }
 
-/// Every record of a sequence.
+/// All records of a sequence.
 #[derive(Debug, Default)]
 pub(super) struct ModelState {
     pub(super) all: Vec<ModelRecord>,
-    /// Containers below which something was deleted.
+    /// The containers in which a record was deleted.
     pub(super) thinned: Vec<usize>,
 }
 
@@ -63,14 +63,14 @@ impl ModelState {
         self.all.iter_mut().find(|known| known.id == id)
     }
 
-    /// The living records of a kind under a container.
+    /// Returns the existing records of a kind in a container.
     pub(super) fn under(&self, container: usize, kind: CatalogueKind) -> Vec<&ModelRecord> {
         self.living(kind)
             .filter(|known| known.container == Some(container))
             .collect()
     }
 
-    /// The living records of a kind of a person.
+    /// Returns the existing records of a kind of a person.
     pub(super) fn of_person(&self, person: usize, kind: CatalogueKind) -> Vec<&ModelRecord> {
         self.living(kind)
             .filter(|known| known.person == Some(person))

@@ -1,6 +1,6 @@
-//! Sequences that are not left to chance: for each relation of the interface a tour through its
-//! operations, so that each of them comes after each other one, on the container, on the person and
-//! on what belongs to both.
+//! Fixed sequences: for each relation of the specification a tour through its operations. In it,
+//! each operation follows each other one, on the container, on the person and on their common
+//! record.
 
 use serde_json::{Map, Value};
 
@@ -10,11 +10,11 @@ use crate::check::CheckContext;
 use crate::kinds::{CatalogueKind, KINDS, kind};
 use crate::seed::Rng;
 
-/// Bodies that are tried for an update before it is left out.
+/// The number of bodies that are tried for an update before it is skipped.
 const MOST_BODIES: usize = 12;
 
-/// A tour for each kind that belongs to a container and a person, where the server offers what it
-/// takes.
+/// Returns a tour for each kind that belongs to a container and a person, if the server supports
+/// the operations.
 pub(crate) fn tours(cx: &CheckContext) -> Vec<Vec<ModelStep>> {
     KINDS.iter().filter_map(|kind| tour(cx, *kind)).collect()
 }
@@ -50,7 +50,7 @@ fn tour(cx: &CheckContext, member: CatalogueKind) -> Option<Vec<ModelStep>> {
     } else {
         who
     };
-    // What needs the fewest records comes first, so that a case is as small as it can be.
+    // What needs the fewest records is first, so that a case is as small as possible.
     for (kind, of) in [(person, who), (container, under)] {
         tour.update(kind, of);
         tour.empty(kind, of);
@@ -58,7 +58,7 @@ fn tour(cx: &CheckContext, member: CatalogueKind) -> Option<Vec<ModelStep>> {
     let first = tour.record(member, under, who);
     tour.update(person, who);
     tour.update(container, under);
-    // Where there are two ways to record it, the other one.
+    // The other way to record it, if there are two.
     tour.helper = helps;
     let second = tour.record(member, under, other);
     tour.helper = !rest;
@@ -86,7 +86,7 @@ struct TourBuilder<'c> {
     cx: &'c CheckContext,
     rng: Rng,
     steps: Vec<ModelStep>,
-    /// Whether records are made by helpers alone.
+    /// Whether records can be created only by helpers.
     helper: bool,
 }
 
@@ -137,7 +137,7 @@ impl TourBuilder<'_> {
         }
     }
 
-    /// An update that empties fields.
+    /// Adds an update that clears fields.
     fn empty(&mut self, kind: CatalogueKind, of: usize) {
         if let Some(body) = self.change(kind) {
             let body = emptied(self.cx, kind, body);
@@ -150,7 +150,7 @@ impl TourBuilder<'_> {
         }
     }
 
-    /// Some fields to change, if the kind can be updated and has such.
+    /// Returns some fields to change, if the kind can be updated and has such fields.
     fn change(&mut self, kind: CatalogueKind) -> Option<Map<String, Value>> {
         if !self.cx.declared().offers(kind.one, "update") {
             return None;

@@ -1,4 +1,4 @@
-//! Pages of collections.
+//! Passive checks of the pages of collections.
 //!
 //! Requirements: COL-20 to COL-28, LIM-01.
 
@@ -10,7 +10,7 @@ use crate::ids;
 use crate::linked_resources::LinkedResource;
 use crate::response::TestResponse;
 
-/// One page of a collection.
+/// Checks one page of a collection.
 pub(crate) fn check_page(cx: &CheckContext, answer: &TestResponse, known: Option<LinkedResource>) {
     let page = &answer.json;
     let number = |name: &str| page[name].as_u64();
@@ -41,7 +41,7 @@ pub(crate) fn check_page(cx: &CheckContext, answer: &TestResponse, known: Option
     });
     cx.observe(ids::COL_20, fits, || {
         format!(
-            "total_pages is {}, by the other two it is {}: {answer}",
+            "total_pages is {}, but by the other two it is {}: {answer}",
             json!(pages),
             json!(ceiling)
         )
@@ -79,7 +79,7 @@ pub(crate) fn check_page(cx: &CheckContext, answer: &TestResponse, known: Option
         let held = count <= most && size.is_none_or(|size| size <= most);
         cx.observe(ids::LIM_01, held, || {
             format!(
-                "max_pagesize is {most}, the page has {count} of {}: {answer}",
+                "max_pagesize is {most}, but the page has {count} of {}: {answer}",
                 json!(size)
             )
         });
@@ -105,7 +105,7 @@ pub(crate) fn check_page(cx: &CheckContext, answer: &TestResponse, known: Option
         .iter()
         .map(own)
         .collect();
-    // Where only helpers are offered, members need no address of their own.
+    // If only helpers are offered, members need no URL of their own.
     let has_no_addresses = cx.declared().helpers_only() && owns.iter().all(Option::is_none);
     let is_empty = (count == 0 && links.is_null()) || (has_no_addresses && hrefs.is_empty());
     cx.observe(
@@ -113,7 +113,7 @@ pub(crate) fn check_page(cx: &CheckContext, answer: &TestResponse, known: Option
         is_empty || (links.is_array() && hrefs == owns),
         || {
             format!(
-                "the links of the members are {}, their own addresses {}",
+                "the links of the members are {}, but their own URLs are {}",
                 json!(hrefs),
                 json!(owns)
             )

@@ -1,4 +1,4 @@
-//! Documents: the entry point, records and collections, with what is embedded in them.
+//! Passive checks of documents: the entry point, records and collections, with embedded records.
 //!
 //! Requirements: HAL-07 to HAL-19.
 
@@ -14,7 +14,7 @@ use crate::kinds::{CatalogueKind, kind, kind_of};
 use crate::linked_resources::{LinkedResource, is_standard, meaning};
 use crate::response::TestResponse;
 
-/// Link relations of the IANA registry and of HAL that a document may carry without a prefix.
+/// Link relations of the IANA registry and of HAL that a document may contain without a prefix.
 #[rustfmt::skip]
 const PLAIN: &[&str] = &[
     "about", "alternate", "appendix", "author", "bookmark", "canonical", "collection", "contents", "copyright",
@@ -25,8 +25,8 @@ const PLAIN: &[&str] = &[
     "version-history", "via", "working-copy",
 ];
 
-/// Relations without a prefix that the interface gives a meaning: a link of them is one link, but
-/// for `curies`.
+/// Relations without a prefix that the specification defines. Except for `curies`, each has a
+/// single link.
 const HELD: &[&str] = &[
     "curies",
     "docs",
@@ -39,7 +39,7 @@ const HELD: &[&str] = &[
     "service-meta",
 ];
 
-/// The body of a successful answer.
+/// Checks the body of a successful response.
 pub(crate) fn whole(cx: &CheckContext, answer: &TestResponse) {
     let Some(object) = answer.json.as_object() else {
         return;
@@ -55,12 +55,15 @@ pub(crate) fn whole(cx: &CheckContext, answer: &TestResponse) {
     match known {
         Some(LinkedResource::Record(of)) if is_read => {
             cx.observe(ids::HAL_14, !is_page, || {
-                format!("svc:{} leads to a collection: {answer}", of.one)
+                format!("the target of svc:{} is a collection: {answer}", of.one)
             });
         }
         Some(LinkedResource::Collection(of)) if is_read => {
             cx.observe(ids::HAL_14, is_page, || {
-                format!("svc:{} leads to no collection: {answer}", of.many)
+                format!(
+                    "the target of svc:{} is not a collection: {answer}",
+                    of.many
+                )
             });
         }
         _ => {}
@@ -88,7 +91,8 @@ pub(crate) fn whole(cx: &CheckContext, answer: &TestResponse) {
     extensions(cx, answer, object);
 }
 
-/// The other pages of a collection are pages of the same one, whatever their addresses look like.
+/// Records that the other pages of a collection belong to the same collection, whatever their URLs
+/// are.
 fn neighbours(
     cx: &CheckContext,
     answer: &TestResponse,
@@ -99,7 +103,7 @@ fn neighbours(
         let href = page
             .get("_links")
             .and_then(|links| links.get(rel)?.get("href")?.as_str());
-        // What another relation leads to is known from there.
+        // The resource of another relation is derived from its target.
         if let Some(url) = href.and_then(|href| address::resolve(&answer.url, href))
             && cx.run.relations.of(&url).is_none()
         {
@@ -108,8 +112,8 @@ fn neighbours(
     }
 }
 
-/// Extensions of a document have the curie of their prefix, and its members not the prefix of the
-/// interface.
+/// Checks extensions of a document: their prefix has a curie, and their members do not have the
+/// prefix of the specification.
 ///
 /// Requirements: HAL-19.
 fn extensions(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>) {
@@ -125,7 +129,7 @@ fn extensions(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Val
     for (rel, prefix) in links.filter_map(|rel| Some((rel, extension(rel)?))) {
         let is_named = curies.iter().any(|curie| curie["name"] == prefix);
         cx.observe(ids::HAL_19, is_named, || {
-            format!("no curie of the prefix of the extension `{rel}` in {answer}")
+            format!("no curie for the prefix of the extension `{rel}` in {answer}")
         });
     }
     for (name, prefix) in object
@@ -138,14 +142,14 @@ fn extensions(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Val
     }
 }
 
-/// The prefix of a relation or member that is an extension.
+/// Returns the prefix of a relation or member that is an extension.
 fn extension(name: &str) -> Option<&str> {
     name.split_once(':')
         .filter(|(_, rest)| EXTENSIONS.contains(rest))
         .map(|(prefix, _)| prefix)
 }
 
-/// One document or embedded member, of a kind if it is a record.
+/// Checks one document or embedded member. If it is a record, its kind is given.
 pub(crate) fn check_document(
     cx: &CheckContext,
     answer: &TestResponse,
@@ -207,11 +211,11 @@ fn relations(
         if let Some(name) = name {
             cx.observe(ids::HAL_19, is_standard(name), || {
                 format!(
-                    "the specification does not have `{rel}`, which has its prefix, in {answer}"
+                    "the specification does not define `{rel}`, which has its prefix, in {answer}"
                 )
             });
         }
-        // What other relations lead to, and how, is the vendor's business.
+        // The targets of other relations are vendor-specific.
         if name.is_none() && !HELD.contains(&rel.as_str()) {
             continue;
         }
@@ -255,7 +259,8 @@ fn relations(
     }
 }
 
-/// A relation of the interface, a registered one, or one whose own curie the document has.
+/// Whether it is a relation of the specification, a registered one, or one with a curie in the
+/// document.
 ///
 /// Requirements: ENT-27.
 fn is_relation(rel: &str, name: Option<&str>, links: &Map<String, Value>) -> bool {
@@ -284,8 +289,10 @@ fn leads(document: &str, link: &Value) -> bool {
     href.is_some_and(|href| templated || address::resolve(document, href).is_some())
 }
 
-/// HAL-18, on every document that has curies, on the entry point and on collections also where they
-/// lack.
+/// Checks the curies of every document that has some. The entry point and collections must have
+/// them.
+///
+/// Requirements: HAL-18.
 fn curies(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>, is_page: bool) {
     let curies = object.get("_links").and_then(|links| links.get("curies"));
     let is_entry = answer.url == cx.run.target.base();

@@ -1,4 +1,4 @@
-//! Error bodies.
+//! Passive checks of error bodies.
 //!
 //! Requirements: ERR-01 to ERR-28.
 
@@ -11,14 +11,14 @@ use crate::ids;
 use crate::kinds::kind;
 use crate::response::{TestResponse, descriptions};
 
-/// Codes that an entry may have: those of the table, then those beyond it.
+/// The codes that an entry may have: those of the table, then the additional ones.
 ///
 /// Requirements: ERR-22.
 const CODES: [u64; 18] = [
     200, 201, 204, 400, 401, 403, 404, 500, 405, 408, 409, 412, 413, 415, 422, 428, 501, 503,
 ];
 
-/// The body of a failing answer that is neither 401 nor 403.
+/// Checks the body of a failed response other than 401 and 403.
 pub(crate) fn check_error(cx: &CheckContext, answer: &TestResponse) {
     if !(400..600).contains(&answer.status) {
         cx.observe(ids::ERR_01, false, || {
@@ -29,14 +29,15 @@ pub(crate) fn check_error(cx: &CheckContext, answer: &TestResponse) {
     if answer.status == 500 {
         unexpected(cx, answer);
     }
-    // A missing record needs no body; ERR-11 judges what it has.
+    // A 404 needs no body. If there is one, it is judged elsewhere.
+    // Requirements: ERR-11.
     let Some(error) = answer.error() else {
         let bare = !answer.problems().is_empty();
         cx.observe(ids::ERR_01, bare, || {
             format!("the body has no error object: {answer}")
         });
         cx.prefers(ids::ERR_02, !bare, || {
-            format!("a bare description: {answer}")
+            format!("a description outside an entry: {answer}")
         });
         return;
     };
@@ -101,7 +102,8 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
     let whole = answer
         .error()
         .and_then(|error| error["response_code"].as_u64());
-    // The entry of what is not supported has a code of its own (ERR-38).
+    // The entry of an unsupported feature has its own code.
+    // Requirements: ERR-38.
     let unsupported = descriptions(entry)
         .iter()
         .any(|one| one["error_code"] == "NOT_SUPPORTED");
@@ -110,7 +112,7 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
         non_atomic || unsupported || Some(code) == whole,
         || {
             format!(
-                "the only entry has {code}, the request {}: {answer}",
+                "the only entry has {code}, but the request has {}: {answer}",
                 json!(whole)
             )
         },
@@ -181,9 +183,9 @@ fn entry(cx: &CheckContext, answer: &TestResponse, entry: &Value, non_atomic: bo
     }
 }
 
-/// A description says what is wrong; a code that the interface defines stands for that fault alone.
-/// Elsewhere than in `part`, the status of one part of a helper's call, `NOT_SUPPORTED` may stand
-/// for what a server likes.
+/// Checks a description: it must state what is wrong. A code of the specification must be used only
+/// for its error. Outside `part`, which is the status of one part of a helper request, a server may
+/// use `NOT_SUPPORTED` as it likes.
 ///
 /// Requirements: ERR-35 to ERR-38.
 fn meant(cx: &CheckContext, answer: &TestResponse, description: &Value, part: Option<u64>) {
@@ -192,7 +194,7 @@ fn meant(cx: &CheckContext, answer: &TestResponse, description: &Value, part: Op
     cx.observe(
         ids::ERR_23,
         code.is_some() || text("description").is_some(),
-        || format!("a description says neither code nor reason: {answer}"),
+        || format!("a description has neither a code nor a reason: {answer}"),
     );
     let names = description["properties"].as_array();
     let names: Vec<&str> = names
@@ -216,16 +218,16 @@ fn meant(cx: &CheckContext, answer: &TestResponse, description: &Value, part: Op
         _ => return,
     };
     cx.observe(row, fits, || {
-        format!("{} stands for something else: {answer}", json!(code))
+        format!("{} is used for another error: {answer}", json!(code))
     });
     for row in [row, ids::ERR_25] {
         cx.observe(row, text("description").is_some(), || {
-            format!("{} comes without a reason: {answer}", json!(code))
+            format!("{} has no reason: {answer}", json!(code))
         });
     }
 }
 
-/// A 500 is not supported, or unexpected, and says so.
+/// Checks a 500: it is either unsupported or unexpected, and the body states which.
 ///
 /// Requirements: ERR-07, ERR-05, ERR-06.
 fn unexpected(cx: &CheckContext, answer: &TestResponse) {

@@ -1,4 +1,4 @@
-//! What every answer of a run must satisfy, whatever the request was.
+//! Passive checks: what every response of a run must fulfil, whatever the request was.
 
 mod collection;
 mod document;
@@ -13,7 +13,8 @@ use crate::response::TestResponse;
 
 pub(crate) use values::{is_shape, row as row_of};
 
-/// The rows that passive looks can observe, besides every field and link of the catalogue.
+/// The requirements that passive checks can observe, in addition to every field and link of the
+/// catalogue.
 #[rustfmt::skip]
 pub(crate) const ROWS: &[&str] = &[
     ids::HAL_01, ids::HAL_02, ids::HAL_03, ids::HAL_04, ids::HAL_07, ids::HAL_08, ids::HAL_09, ids::HAL_11, ids::HAL_12,
@@ -27,7 +28,7 @@ pub(crate) const ROWS: &[&str] = &[
     ids::RES_PHONE_NUMBER_03,
 ];
 
-/// Looks at one answer.
+/// Checks one response.
 pub(crate) fn check_response(cx: &CheckContext, answer: &TestResponse) {
     if answer.is_success() {
         let cache = answer.header("cache-control").unwrap_or_default();
@@ -46,7 +47,7 @@ pub(crate) fn check_response(cx: &CheckContext, answer: &TestResponse) {
     }
     if answer.is_success() {
         cx.observe(ids::HAL_02, answer.json.is_object(), || {
-            format!("the body is no JSON object: {answer}")
+            format!("the body is not a JSON object: {answer}")
         });
         let media = answer.header("content-type").unwrap_or_default();
         let kind = media
@@ -70,7 +71,9 @@ pub(crate) fn check_response(cx: &CheckContext, answer: &TestResponse) {
     }
 }
 
-/// The three directives of HAL-04 as a set; order and case do not matter.
+/// Compares the three directives of `Cache-Control` as a set. Order and case do not matter.
+///
+/// Requirements: HAL-04.
 fn directives(value: &str) -> bool {
     let mut found: Vec<String> = value
         .split(',')

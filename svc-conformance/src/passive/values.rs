@@ -1,5 +1,5 @@
-//! Values of fields: type, form and listed values of whatever the catalogue names (TC, and the type
-//! rows).
+//! Passive checks of the values of fields: type, format and listed values of every field in the
+//! catalogue.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::kinds::CatalogueKind;
 use crate::response::TestResponse;
 use crate::values::{at, each, instant};
 
-/// Every declared field and link of one record.
+/// Checks every declared field and link of one record.
 pub(crate) fn record(
     cx: &CheckContext,
     answer: &TestResponse,
@@ -31,7 +31,7 @@ pub(crate) fn record(
     }
 }
 
-/// The fields of a resource or shared object.
+/// Checks the fields of a resource or shared object.
 fn owner(cx: &CheckContext, answer: &TestResponse, object: &Value, name: &str) {
     for field in fields::of(name) {
         each(object, &wire(cx, field.path), &mut |value| {
@@ -58,7 +58,7 @@ fn owner(cx: &CheckContext, answer: &TestResponse, object: &Value, name: &str) {
     }
 }
 
-/// A path of the catalogue with the names that this server uses.
+/// Returns a path of the catalogue with the names that this server uses.
 pub(crate) fn wire<'p>(cx: &CheckContext, path: &'p str) -> Cow<'p, str> {
     if !cx.declared().renames() {
         return Cow::Borrowed(path);
@@ -122,7 +122,7 @@ fn one(cx: &CheckContext, answer: &TestResponse, field: &CheckedField, value: &V
     }
 }
 
-/// The type row of a shape.
+/// Returns the type requirement of a shape.
 pub(crate) const fn row(shape: ValueShape) -> Option<&'static str> {
     Some(match shape {
         ValueShape::Text => ids::TYP_01,
@@ -147,7 +147,7 @@ fn is_listed(value: &Value, field: &CheckedField) -> bool {
             .is_some_and(|text| field.values.contains(&text))
 }
 
-/// Whether a value has the JSON type and form of a shape.
+/// Whether a value has the JSON type and format of a shape.
 pub(crate) fn is_shape(value: &Value, shape: ValueShape) -> bool {
     match shape {
         ValueShape::Text | ValueShape::Enum | ValueShape::Flexible => value.is_string(),
@@ -187,7 +187,7 @@ fn is_unique(value: &Value) -> bool {
         .all(|(at, one)| !list.iter().take(at).any(|other| other == one))
 }
 
-/// Computed fields are there when declared.
+/// Checks that declared computed fields are present.
 fn present(cx: &CheckContext, answer: &TestResponse, record: &Value, of: CatalogueKind) {
     for field in fields::of(of.one).filter(|field| field.way != ObservationMethod::RoundTrip) {
         let declared = cx.declared().field(of.one, field.path);
@@ -231,7 +231,7 @@ fn inside(
     }
 }
 
-/// The fields that every resource has.
+/// Checks the fields that every resource has.
 ///
 /// Requirements: TYP-13 to TYP-16.
 fn common(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>) {
@@ -264,7 +264,7 @@ fn common(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>)
         if value.is_some() {
             for row in [row, ids::TYP_06] {
                 cx.observe(row, read(value).is_some(), || {
-                    format!("{} is no timestamp, in {answer}", json!(value))
+                    format!("{} is not a timestamp, in {answer}", json!(value))
                 });
             }
         }
@@ -276,8 +276,8 @@ fn common(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>)
     }
 }
 
-/// The links that the catalogue names are in every representation when declared; those to a person
-/// only where one is known.
+/// Checks that the declared links of the catalogue are in every representation. Links to a person
+/// are only required if the person is known.
 fn links(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>, of: CatalogueKind) {
     let Some(links) = object.get("_links").and_then(Value::as_object) else {
         return;
@@ -301,7 +301,7 @@ fn links(cx: &CheckContext, answer: &TestResponse, object: &Map<String, Value>, 
     }
 }
 
-/// At most one of each kind of contact is primary.
+/// Checks that at most one of each kind of contact is primary.
 fn person(cx: &CheckContext, answer: &TestResponse, person: &Value) {
     let places = [
         (ids::RES_POSTAL_ADDRESS_02, "postal_addresses"),

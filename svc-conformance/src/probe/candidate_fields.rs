@@ -1,4 +1,5 @@
-//! The fields that a kind may have, from the catalogue, and which of them a representation shows.
+//! The fields that a kind may have, from the catalogue, and which of them a representation
+//! contains.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +9,18 @@ use svc_declaration::{DeclaredDialect, DeclaredField};
 use crate::fields::{self, CheckedField, ObservationMethod, ValueShape};
 use crate::values::is_unset;
 
-/// Objects inside objects that are looked into.
+/// The maximum depth of nested objects that are examined.
 const DEPTH: usize = 6;
 
-/// Kinds for whose texts the catalogue has no rows of their own.
+/// Kinds whose text fields have no requirements of their own in the catalogue.
 const TEXTS: &[(&str, &[&str])] = &[
     ("tag", &["name", "description"]),
     ("list", &["name", "description"]),
     ("query", &["name", "description"]),
 ];
 
-/// Objects whose members have their rows at another object: whose they are, where, whose rows, and
-/// which of these they lack.
+/// Objects whose members are described by another object: the owner, the path, the describing
+/// object, its path, and the missing members.
 const ALSO: &[(&str, &str, &str, &str, &[&str])] = &[
     (
         "person",
@@ -37,7 +38,8 @@ const ALSO: &[(&str, &str, &str, &str, &[&str])] = &[
     ),
 ];
 
-/// Every field that the catalogue gives a resource or shared object, in the form of a declaration.
+/// Returns every field of a resource or shared object in the catalogue, in the form of a
+/// declaration.
 pub(super) fn fields(owner: &str, dialect: &DeclaredDialect) -> BTreeMap<String, DeclaredField> {
     let mut found = tree(owner, "", dialect, 0);
     for name in TEXTS
@@ -103,7 +105,7 @@ fn tree(
     found
 }
 
-/// The name on the wire of a name in the catalogue.
+/// Returns the name in messages for a name in the catalogue.
 fn wire<'n>(name: &'n str, dialect: &'n DeclaredDialect) -> &'n str {
     match name {
         "network_a_share" => &dialect.network_a_share,
@@ -112,7 +114,7 @@ fn wire<'n>(name: &'n str, dialect: &'n DeclaredDialect) -> &'n str {
     }
 }
 
-/// An object for which the catalogue has rows of its members alone.
+/// Returns the field for an object of which the catalogue describes only the members.
 fn group(step: &str) -> DeclaredField {
     let mut declared = DeclaredField::default();
     (if step.ends_with("[]") {
@@ -156,8 +158,8 @@ fn leaf(field: &CheckedField) -> DeclaredField {
     declared
 }
 
-/// The fields that a representation shows. Of those that were sent (`sent`), only these count as
-/// writable; without anything sent it stays as the catalogue has it.
+/// Returns the fields that a representation contains. If some were sent (`sent`), only those count
+/// as writable. Otherwise the catalogue decides.
 pub(super) fn visible_fields(
     assumed: &BTreeMap<String, DeclaredField>,
     got: &Value,
@@ -181,7 +183,7 @@ pub(super) fn visible_fields(
     found
 }
 
-/// The members of an object, or of all objects of an array.
+/// Returns the members of an object, or of all objects of an array.
 fn members(
     assumed: &BTreeMap<String, DeclaredField>,
     got: &Value,
@@ -204,7 +206,7 @@ fn members(
     found
 }
 
-/// Adds what another representation shows.
+/// Adds the fields that another representation contains.
 pub(super) fn merge(
     into: &mut BTreeMap<String, DeclaredField>,
     more: BTreeMap<String, DeclaredField>,
@@ -225,7 +227,9 @@ mod tests {
 
     use super::{fields, visible_fields};
 
-    /// RES-person-26: the catalogue names these members by the rows of a postal address.
+    /// The catalogue describes these members with the requirements of a postal address.
+    ///
+    /// Requirements: RES-person-26.
     #[test]
     fn members_that_another_object_has_rows_for_are_found() {
         let person = fields("person", &DeclaredDialect::default());
@@ -247,7 +251,7 @@ mod tests {
         assert_eq!(
             address["status"].values.as_ref().map(Vec::len),
             Some(3),
-            "those of an employer's address"
+            "those of the address of an employer"
         );
         let event = fields("event", &DeclaredDialect::default());
         let place = event["location"].fields.as_ref().expect("members");

@@ -1,4 +1,4 @@
-//! `probe`: a declaration for a server that publishes none, found out by asking it.
+//! `probe`: finds out the declaration of a server that publishes none, by sending requests to it.
 
 mod candidate_fields;
 mod reading;
@@ -21,17 +21,17 @@ use crate::suite::Suite;
 use crate::target::TargetError;
 use crate::values::display_text;
 
-/// What was found out about a server.
+/// The result of probing a server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ProbeReport {
-    /// What it seems to support.
+    /// What the server seems to support.
     pub declaration: Declaration,
-    /// What could not be found out, or looked odd.
+    /// What could not be found out, or is unusual.
     pub notes: Vec<String>,
-    /// Requests that were sent.
+    /// The number of requests sent.
     pub requests: usize,
-    /// What came of the records that were created.
+    /// The result of deleting the created records.
     pub clean_up: CleanUpReport,
 }
 
@@ -43,12 +43,12 @@ struct ProbeState {
 }
 
 impl Suite {
-    /// Finds out what the server supports: by links, `OPTIONS` and the records it shows and, where
-    /// this suite may write, by records of its own, which it removes. What was found is a
-    /// beginning: a vendor reads it and completes it.
+    /// Finds out what the server supports, from links, `OPTIONS` and the records that it returns.
+    /// If this suite may write, it also creates records, which it deletes afterwards. The result is
+    /// a draft, which the vendor must review and complete.
     ///
     /// # Errors
-    /// The target does not answer, or what it answers is no entry point.
+    /// Returns an error if the target does not respond, or if its response is not an entry point.
     pub async fn probe(&self) -> Result<ProbeReport, SuiteError> {
         let mut found = ProbeState::default();
         found.text.declaration_version = 1;
@@ -78,8 +78,9 @@ impl Suite {
             requests = requests.saturating_add(run.recorder.count());
         } else {
             found.notes.push(
-                "nothing was written: what can be created, changed and deleted is known from `Allow` headers alone, and \
-                 which fields a client may set is guessed from the catalogue; --allow-writes finds it out"
+                "nothing was written: what can be created, changed and deleted is known only from \
+                 `Allow` headers, and the fields that a client may set are guessed from the \
+                 catalogue; use --allow-writes to find out"
                     .to_owned(),
             );
         }
@@ -91,7 +92,7 @@ impl Suite {
         })
     }
 
-    /// The prefix of relations and the key header, as the entry point's links have them.
+    /// Determines the prefix of relations and the key header from the links of the entry point.
     async fn dialect(&self, found: &mut ProbeState) -> Result<(), SuiteError> {
         let bare = self
             .clone()
@@ -147,7 +148,7 @@ impl Suite {
         if !self.names_header() {
             found.text.dialect.key_header = format!("{}-API-Token", prefix.to_ascii_uppercase());
             found.notes.push(format!(
-                "the key header is guessed from the prefix {prefix}: {}; --key-header NAME says another",
+                "the key header is guessed from the prefix {prefix}: {}; set another one with --key-header NAME",
                 found.text.dialect.key_header
             ));
         }
@@ -156,7 +157,7 @@ impl Suite {
     }
 }
 
-/// What probing sends is recorded under this name.
+/// Returns the context under whose name the requests are recorded.
 fn prober(run: &Arc<RunContext>) -> CheckContext {
     CheckContext::new(
         Arc::clone(run),
@@ -165,9 +166,12 @@ fn prober(run: &Arc<RunContext>) -> CheckContext {
     )
 }
 
-/// A server that cannot be probed.
+/// Returns the error for a server that cannot be probed.
 fn unreadable(cx: &CheckContext, stop: CheckStop) -> SuiteError {
-    let found = || cx.first_finding().unwrap_or_else(|| "no answer".to_owned());
+    let found = || {
+        cx.first_finding()
+            .unwrap_or_else(|| "no response".to_owned())
+    };
     if let Some(gone) = cx.run.gone.get() {
         return SuiteError::Gone(gone.clone());
     }
@@ -180,11 +184,12 @@ fn unreadable(cx: &CheckContext, stop: CheckStop) -> SuiteError {
 }
 
 impl ProbeReport {
-    /// The declaration as a TOML file, with what a reader should know at its top.
+    /// Returns the declaration as a TOML file, with a note for the reader at its top.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        let mut text = "# What a server was found to support. Read it and complete it: what is not declared is not judged, and what\n\
-                        # is declared has to be there. Without the line `source` a report calls it a file.\n"
+        let mut text = "# What a server was found to support. Review and complete it: what is not \
+                        declared is not judged, and what\n# is declared must exist. Without the \
+                        line `source`, a report states a file as the source.\n"
             .to_owned();
         for note in &self.notes {
             let _ = writeln!(text, "# - {}", display_text(note, usize::MAX));
@@ -194,7 +199,7 @@ impl ProbeReport {
         text
     }
 
-    /// The declaration as JSON.
+    /// Returns the declaration as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut value = serde_json::to_value(&self.declaration).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a server shows to somebody who only reads: links, pages, records, `OPTIONS`.
+//! What a server returns to a client that only reads: links, pages, records, `OPTIONS`.
 
 use http::Method;
 use serde_json::Value;
@@ -11,10 +11,10 @@ use crate::kinds::{CatalogueKind, KINDS, kind_of};
 use crate::outcome::CheckStop;
 use crate::response::Representation;
 
-/// Records of a collection that are looked at.
+/// The number of records of a collection that are examined.
 const SAMPLES: usize = 10;
 
-/// Reads everything that links lead to, once for each kind.
+/// Reads all linked documents, one of each kind.
 pub(super) async fn read(cx: &CheckContext, found: &mut ProbeState) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
@@ -33,7 +33,7 @@ pub(super) async fn read(cx: &CheckContext, found: &mut ProbeState) -> Result<()
     Ok(())
 }
 
-/// The entry point's own fields and links.
+/// Reads the fields and links of the entry point.
 ///
 /// Requirements: ENT-02 to ENT-26.
 fn entry_point(entry: &Representation, found: &mut ProbeState) {
@@ -72,7 +72,7 @@ fn entry_point(entry: &Representation, found: &mut ProbeState) {
     found.text.entry_point = Some(declared);
 }
 
-/// The names of a representation's links, without prefix.
+/// Returns the names of the links of a representation, without prefix.
 pub(super) fn names(record: &Representation) -> Vec<String> {
     let prefix = format!("{}:", record.prefix);
     let links = record
@@ -86,13 +86,14 @@ pub(super) fn names(record: &Representation) -> Vec<String> {
         .collect()
 }
 
-/// Notes the helpers that a representation leads to.
+/// Records the helpers to which a representation links.
 pub(super) fn helpers_of(record: &Representation, found: &mut ProbeState) {
     for link in names(record) {
         let Some(name) = link.strip_suffix("_helper") else {
             continue;
         };
-        // A person's may be spelled in two ways (RES-person-48).
+        // The helper of a person has two spellings.
+        // Requirements: RES-person-48.
         let name = if name == "record_canvas" {
             "record_canvass"
         } else {
@@ -104,7 +105,7 @@ pub(super) fn helpers_of(record: &Representation, found: &mut ProbeState) {
     }
 }
 
-/// The declared collection of a kind.
+/// Returns the declared collection of a kind.
 pub(super) fn declared(found: &mut ProbeState, kind: CatalogueKind) -> &mut DeclaredCollection {
     let collection = found
         .text
@@ -123,7 +124,7 @@ pub(super) fn offers(found: &mut ProbeState, kind: CatalogueKind, operation: &st
     }
 }
 
-/// Looks at the first page of a collection and at its records.
+/// Examines the first page of a collection and its records.
 pub(super) async fn collection(
     api: &CheckClient<'_>,
     kind: CatalogueKind,
@@ -134,7 +135,7 @@ pub(super) async fn collection(
     let answer = api.get(url).await?;
     if answer.status != 200 {
         found.notes.push(format!(
-            "{} is linked, and answers {}: not declared",
+            "{} is linked, but returns {}: not declared",
             kind.many, answer.status
         ));
         return Ok(false);
@@ -177,7 +178,7 @@ pub(super) async fn collection(
     Ok(true)
 }
 
-/// The links of a record, its helpers, and the collections below it.
+/// Examines the links of a record, its helpers, and its nested collections.
 pub(super) async fn record(
     api: &CheckClient<'_>,
     kind: CatalogueKind,
@@ -205,7 +206,7 @@ pub(super) async fn record(
     Ok(())
 }
 
-/// Operations that an `Allow` header names.
+/// Adds the operations of an `Allow` header.
 async fn allowed(
     api: &CheckClient<'_>,
     kind: CatalogueKind,
@@ -228,7 +229,7 @@ async fn allowed(
 }
 
 impl CheckClient<'_> {
-    /// What an address says that it takes.
+    /// Sends `OPTIONS` to a URL.
     async fn options(&self, url: &str) -> Result<crate::response::TestResponse, CheckStop> {
         self.send(Method::OPTIONS, url, None).await
     }

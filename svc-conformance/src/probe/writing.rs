@@ -1,4 +1,4 @@
-//! What a server takes: records of the suite's own, made of every field that the catalogue has.
+//! What a server accepts: records that the suite creates with every field of the catalogue.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use crate::outcome::CheckStop;
 use crate::response::{Representation, TestResponse};
 use crate::values::is_unset;
 
-/// Bodies of which a create is put together.
+/// The number of bodies that are combined for a create.
 const TURNS: usize = 6;
-/// How often a create is tried again without the fields that were refused.
+/// The maximum number of repetitions of a create without the rejected fields.
 const TRIES: usize = 6;
 
-/// The widest declaration that what was read allows: with it bodies are made and records found
-/// again.
+/// Returns the largest declaration that is consistent with what was read. Bodies are generated from
+/// it, and records are found with it.
 pub(super) fn assumed(found: &ProbeState) -> Declaration {
     let mut text = found.text.clone();
     for kind in KINDS
@@ -37,8 +37,7 @@ pub(super) fn assumed(found: &ProbeState) -> Declaration {
     text
 }
 
-/// Creates, changes and deletes one record of each kind that can be reached, and calls each helper
-/// once.
+/// Creates, changes and deletes one record of each reachable kind, and calls each helper once.
 pub(super) async fn write(cx: &CheckContext, found: &mut ProbeState) -> Result<(), CheckStop> {
     let api = cx.api();
     let entry = api.entry().await?;
@@ -71,7 +70,8 @@ pub(super) async fn write(cx: &CheckContext, found: &mut ProbeState) -> Result<(
     Ok(())
 }
 
-/// Creates a record with as many fields as the server takes, and notes what it shows of them.
+/// Creates a record with as many fields as the server accepts, and records which of them it
+/// returns.
 async fn create(
     api: &CheckClient<'_>,
     kind: CatalogueKind,
@@ -119,14 +119,14 @@ async fn create(
         let refused = refused(&answer);
         let Some(members) = body.as_object_mut().filter(|_| answer.status == 400) else {
             found.notes.push(format!(
-                "a create in {} answers {}: not declared",
+                "a create in {} returns {}: not declared",
                 kind.many, answer.status
             ));
             return Ok(None);
         };
         for name in refused.iter().filter(|name| members.contains_key(*name)) {
             found.notes.push(format!(
-                "{}.{name} was refused: not declared as writable",
+                "{}.{name} was rejected: not declared as writable",
                 kind.one
             ));
         }
@@ -137,14 +137,14 @@ async fn create(
         }
     }
     found.notes.push(format!(
-        "a create in {} was refused {TRIES} times: not declared",
+        "a create in {} was rejected {TRIES} times: not declared",
         kind.many
     ));
     Ok(None)
 }
 
-/// A body with every field of a kind. A turn may mean an empty value, so each field has the first
-/// that is none.
+/// Returns a body with every field of a kind. A variant may contain an empty value, so each field
+/// has its first value that is not empty.
 fn full_body(cx: &CheckContext, one: &str) -> Value {
     let mut whole = json!({});
     for turn in 0..TURNS {
@@ -155,7 +155,7 @@ fn full_body(cx: &CheckContext, one: &str) -> Value {
     whole
 }
 
-/// Takes over what is not set yet, also inside objects and the objects of arrays.
+/// Copies what is not set yet, also in objects and the objects of arrays.
 fn fill(into: &mut Value, more: &Value) {
     if is_unset(Some(into)) {
         *into = more.clone();
@@ -176,7 +176,7 @@ fn fill(into: &mut Value, more: &Value) {
     }
 }
 
-/// Fields that have a value though none was sent.
+/// Records fields that have a value although none was sent.
 ///
 /// Requirements: CAP-08.
 fn defaults(kind: CatalogueKind, sent: &Value, got: &Value, found: &mut ProbeState) {
@@ -200,7 +200,7 @@ fn defaults(kind: CatalogueKind, sent: &Value, got: &Value, found: &mut ProbeSta
     }
 }
 
-/// Fields without which nothing is created.
+/// Finds the fields without which nothing is created.
 ///
 /// Requirements: CAP-05.
 fn required(kind: CatalogueKind, names: &[String], found: &mut ProbeState) {
@@ -209,7 +209,7 @@ fn required(kind: CatalogueKind, names: &[String], found: &mut ProbeState) {
     }
 }
 
-/// Each field that holds objects, with one that has no member.
+/// Returns each field that contains objects, with an object without members.
 fn empty_objects(kind: CatalogueKind, found: &mut ProbeState) -> Vec<(String, Value)> {
     let fields = &reading::declared(found, kind).fields;
     let nested = fields
@@ -229,7 +229,8 @@ fn empty_objects(kind: CatalogueKind, found: &mut ProbeState) -> Vec<(String, Va
         .collect()
 }
 
-/// Members that the objects in a field need: those that the refusal of an empty one names.
+/// Finds the members that the objects in a field require: those that the error for an empty object
+/// names.
 ///
 /// Requirements: CAP-05.
 fn required_inside(kind: CatalogueKind, name: &str, answer: &TestResponse, found: &mut ProbeState) {
@@ -248,7 +249,7 @@ fn required_inside(kind: CatalogueKind, name: &str, answer: &TestResponse, found
     }
 }
 
-/// The names at the top that an answer says are wrong.
+/// Returns the top-level names that a response reports as wrong.
 fn refused(answer: &TestResponse) -> Vec<String> {
     let problems = answer.problems();
     let names = problems.iter().flat_map(|problem| &problem.properties);
@@ -258,7 +259,7 @@ fn refused(answer: &TestResponse) -> Vec<String> {
         .collect()
 }
 
-/// What a new record shows, whether it can be read and changed, and what it leads to.
+/// Examines a new record: its fields, whether it can be read and changed, and its links.
 async fn shown(
     api: &CheckClient<'_>,
     kind: CatalogueKind,
@@ -287,12 +288,12 @@ async fn shown(
         });
         if field.writable && differs {
             found.notes.push(format!(
-                "{}.{name} was sent and is shown otherwise; declared as writable",
+                "{}.{name} was sent but is returned differently; declared as writable",
                 kind.one
             ));
         }
     }
-    // What a client sent and got back says more than what others left there.
+    // What was sent and read back is more reliable than what other clients stored there.
     reading::declared(found, kind).fields = fields;
     for name in ["identifiers", "created_date", "modified_date"] {
         let word = format!("without.{name}");
@@ -304,7 +305,7 @@ async fn shown(
     Ok(record)
 }
 
-/// Whether wrong types and values that are not listed are refused.
+/// Finds out whether wrong types and unlisted values are rejected.
 ///
 /// Requirements: CAP-09.
 async fn values(
@@ -345,7 +346,7 @@ struct ReachableHelper {
     url: String,
 }
 
-/// Calls each helper once with a key and once without; schedules are not called.
+/// Calls each helper once with a key and once without. The schedule helper is not called.
 async fn helpers(
     api: &CheckClient<'_>,
     made: &BTreeMap<&'static str, Representation>,
@@ -366,7 +367,7 @@ async fn helpers(
             .find_map(|record| record.link(&relation))
         else {
             found.notes.push(format!(
-                "the helper {name} is reached from no record that could be made: not called"
+                "the helper {name} is not linked from any record that could be created: not called"
             ));
             continue;
         };
@@ -379,7 +380,7 @@ async fn helpers(
         let answer = api.post(&url, &body(api.cx, &name)).await?;
         if !answer.is_success() {
             found.notes.push(format!(
-                "the helper {name} answers {}: not declared",
+                "the helper {name} returns {}: not declared",
                 answer.status
             ));
             found.text.helpers.remove(&name);
@@ -408,7 +409,7 @@ async fn helpers(
     matching(api, helper, found).await
 }
 
-/// The body of a helper about a person of its own.
+/// Returns the body of a helper with a new person.
 fn body(cx: &CheckContext, helper: &str) -> Value {
     let person = cx.marked(&json!({ "given_name": "Probe", "family_name": cx.unique() }));
     match helper {
@@ -418,8 +419,8 @@ fn body(cx: &CheckContext, helper: &str) -> Value {
     }
 }
 
-/// Which action functions are known: one that is not is refused as unsupported, one that is names
-/// what is missing.
+/// Finds out which action functions are supported. An unsupported one is rejected as such; for a
+/// supported one, the error names the missing record.
 ///
 /// Requirements: ERR-38.
 async fn functions(
@@ -468,7 +469,7 @@ async fn functions(
         }
         if answer.is_success() {
             found.notes.push(format!(
-                "{function} with what does not exist was taken without a word: not declared"
+                "{function} with a missing record was accepted without an error: not declared"
             ));
         }
     }
@@ -478,7 +479,7 @@ async fn functions(
     Ok(())
 }
 
-/// Whether the same e-mail address leads to the same person.
+/// Finds out whether the same e-mail address refers to the same person.
 ///
 /// Requirements: HLP-04.
 async fn matching(

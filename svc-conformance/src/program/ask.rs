@@ -1,5 +1,5 @@
-//! The program without arguments on a terminal: asks for what a first run needs, explains the run,
-//! and starts it.
+//! The program without arguments on a terminal: it asks for the settings of a first run, explains
+//! the run, and starts it.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal as _, Write};
@@ -19,17 +19,17 @@ Reports of failures contain requests and responses, so a run against real data c
 
 ";
 
-/// Whether the program was started without arguments by someone who can answer.
+/// Whether the program was started without arguments on a terminal.
 pub(super) fn can_ask(given: &[OsString]) -> bool {
     given.len() <= 1 && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks, writes the file where that is wanted, and runs.
+/// Asks the questions, writes the configuration file if the user agrees, and runs.
 pub(super) async fn ask() -> Result<u8, ProgramError> {
     let has_file = Path::new(config::FILE).exists();
     let secret = |_: &mut io::Stderr| Term::stderr().read_secure_line();
-    // Not a lock of the input, which the reading of the key needs. A terminal gives a line at a
-    // time.
+    // Reads without a lock of the input, because reading the key needs the lock. A terminal
+    // delivers one line at a time.
     let answers = asked(
         &mut io::BufReader::new(io::stdin()),
         &mut io::stderr(),
@@ -37,10 +37,10 @@ pub(super) async fn ask() -> Result<u8, ProgramError> {
         has_file,
     );
     let answers = answers
-        .map_err(|error| ProgramError::new(5, format!("the terminal cannot be read: {error}")))?;
+        .map_err(|error| ProgramError::new(5, format!("The terminal cannot be read: {error}")))?;
     let Some(answers) = answers else {
         return Err(ProgramError::usage(
-            "the input ended before the last question",
+            "The input ended before the last question.",
         ));
     };
     let options = answers.options()?;
@@ -58,7 +58,7 @@ pub(super) async fn ask() -> Result<u8, ProgramError> {
     }
 }
 
-/// What a person answered.
+/// The answers of the user.
 #[derive(Debug, PartialEq, Eq)]
 struct Answers {
     address: String,
@@ -69,7 +69,7 @@ struct Answers {
 }
 
 impl Answers {
-    /// The options of the run.
+    /// Returns the options of the run.
     fn options(&self) -> Result<RunArgs, ProgramError> {
         let mut given = vec!["svc-conformance", "run", "--no-config"];
         if self.allows_writes {
@@ -80,15 +80,15 @@ impl Answers {
         let Command::Run(mut options) = Cli::try_parse_from(given).map_err(broken)?.command else {
             return Err(ProgramError::new(5, "these arguments are those of `run`"));
         };
-        // Keys in the environment are not for an address that was just typed.
+        // Keys in the environment must not be sent to an address that the user just typed.
         options.access.key = Some(self.key.clone()).filter(|key| !key.is_empty());
         (options.access.other_key, options.access.restricted_key) = (None, None);
         Ok(*options)
     }
 }
 
-/// Asks the questions; none where the input ends before the last answer. `secret` reads a line
-/// without an echo.
+/// Asks the questions. Returns `None` if the input ends before the last answer. `secret` reads a
+/// line without an echo.
 fn asked<W: Write>(
     input: &mut impl BufRead,
     output: &mut W,
@@ -106,7 +106,7 @@ fn asked<W: Write>(
         let Some(address) = line(
             input,
             output,
-            "Address of the entry point, such as http://127.0.0.1:8080/api/v1/: ",
+            "URL of the entry point, such as http://127.0.0.1:8080/api/v1/: ",
         )?
         else {
             return Ok(None);
@@ -118,7 +118,7 @@ fn asked<W: Write>(
     };
     write!(
         output,
-        "Key to data that the run may write to (not shown; empty for none): "
+        "Key to data that the run may change (not shown; leave empty if there is none): "
     )?;
     output.flush()?;
     let key = secret(output)?.trim().to_owned();
@@ -131,8 +131,7 @@ fn asked<W: Write>(
         runs: false,
     };
     if !is_local {
-        let question =
-            "The server is on another machine. Create and delete records of the run there? [y/N] ";
+        let question = "The server is on another machine. Create and delete records there? [y/N] ";
         let Some(yes) = confirmed(input, output, question, false)? else {
             return Ok(None);
         };
@@ -140,7 +139,7 @@ fn asked<W: Write>(
     }
     if !has_file {
         let question = format!(
-            "Write the address and its options to {}, without the key? [Y/n] ",
+            "Write the URL and its options to {}, without the key? [Y/n] ",
             config::FILE
         );
         let Some(yes) = confirmed(input, output, &question, true)? else {
@@ -155,7 +154,7 @@ fn asked<W: Write>(
     Ok(Some(answers))
 }
 
-/// A line of the input; none at its end.
+/// Reads a line of the input. Returns `None` at its end.
 fn line(
     input: &mut impl BufRead,
     output: &mut impl Write,
@@ -168,8 +167,8 @@ fn line(
     Ok((read > 0).then(|| text.trim().to_owned()))
 }
 
-/// Whether a question is answered with yes; an empty line is the default, and another answer is
-/// asked again.
+/// Whether the user answers yes. An empty line selects the default; any other answer repeats the
+/// question.
 fn confirmed(
     input: &mut impl BufRead,
     output: &mut impl Write,
@@ -193,7 +192,7 @@ fn confirmed(
 mod tests {
     use super::{Answers, asked};
 
-    /// The answers to some input, and what was shown.
+    /// Returns the answers to some input, and the output.
     fn after(input: &str, has_file: bool) -> (Option<Answers>, String) {
         let mut shown = Vec::new();
         let answers = asked(
@@ -248,7 +247,7 @@ mod tests {
         let (found, shown) = after(&format!("{HERE}\n\n"), true);
         assert_eq!(found, Some(answers(HERE, [false, false, true])));
         assert!(
-            shown.contains("`svc-conformance run` uses it") && !shown.contains("Write the address"),
+            shown.contains("`svc-conformance run` uses it") && !shown.contains("Write the URL"),
             "{shown}"
         );
     }
@@ -257,7 +256,7 @@ mod tests {
     fn a_wrong_answer_is_asked_again_and_the_end_of_the_input_ends() {
         let (found, shown) = after(&format!("ftp://x\n{HERE}\nperhaps\ny\ny\n"), false);
         assert_eq!(found, Some(answers(HERE, [false, true, true])));
-        assert_eq!(shown.matches("Address of").count(), 2, "{shown}");
+        assert_eq!(shown.matches("URL of").count(), 2, "{shown}");
         assert!(shown.contains("Answer y or n."), "{shown}");
         for input in ["", HERE, &format!("{HERE}\n\n")] {
             assert_eq!(after(input, false).0, None, "{input}");

@@ -1,4 +1,4 @@
-//! `clean`: removes what a run left behind.
+//! `clean`: deletes the records that a run left on the server.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ pub(super) async fn clean(options: CleanUpArgs) -> Result<u8, ProgramError> {
         |base: &str| match settings::target_of(base, options.url.as_deref(), &options.access) {
             Ok(target) if target.base() == base => Ok(target),
             Ok(target) => Err(SuiteError::Usage(format!(
-                "the journal is of a run against {base}, not {}",
+                "The journal belongs to a run against {base}, not {}.",
                 target.base()
             ))),
             Err(trouble) => Err(SuiteError::Usage(trouble.text)),
@@ -28,7 +28,7 @@ pub(super) async fn clean(options: CleanUpArgs) -> Result<u8, ProgramError> {
     let cleaned = clean_up::clean_up_from_journal(&options.journal, keys, target)
         .await
         .map_err(|error| match error {
-            // The journal is a file that was named on the command line.
+            // The journal is a file that the command line names.
             SuiteError::Journal(error) => {
                 ProgramError::usage(format!("{}: {error}", options.journal.display()))
             }

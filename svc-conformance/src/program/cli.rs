@@ -12,28 +12,28 @@ use crate::profile::Profile;
 use crate::settings::Intensity;
 
 const AFTER: &str = "Exit codes:
-  0  the server conforms (or, for other commands, all is well)
-  1  a row does not hold, a waiver is broken, or the profile needs more than is declared
-  2  the arguments or a file make no sense, or the server refuses a key
-  3  a MUST row could not be decided, or nothing was selected
-  4  the target cannot be reached, was stopped during the run, or is no entry point
-  5  the suite itself broke, or was interrupted
+  0  the server conforms (for other commands: success)
+  1  a requirement failed, a waiver is broken, or the declaration lacks something that the profile requires
+  2  the arguments or a file are invalid, or the server rejects a key
+  3  a MUST requirement could not be decided, or nothing was selected
+  4  the server cannot be reached, was stopped during the run, or the URL is not an entry point
+  5  the suite itself failed, or was interrupted
   6  the server conforms, but clean-up left records that could have been deleted
-  7  the server conforms, but chose otherwise than --pins says
+  7  the server conforms, but its choices differ from --pins
 
-A first run against a server on this machine, then one against another machine, which is only read until writes are allowed:
+Run the suite against a server on this machine, or on another machine, which is only read without --allow-writes:
   svc-conformance run http://127.0.0.1:8080/api/v1/ --key K
   svc-conformance run https://crm.example.org/api/v1/ --key K --allow-writes --report html=report.html
 
-The options of every run of a project are in svc-conformance.toml, which init writes:
+Store the options of a project in svc-conformance.toml:
   svc-conformance init http://127.0.0.1:8080/api/v1/
   svc-conformance run
 
-A server that publishes no declaration is judged against a file, TOML or JSON in the same form; probe writes a first one:
+If the server publishes no declaration, the suite needs a file (TOML or JSON). Create a draft with probe:
   svc-conformance probe http://127.0.0.1:8080/api/v1/ --key K --allow-writes --write declaration.toml
   svc-conformance run http://127.0.0.1:8080/api/v1/ --key K --declaration declaration.toml";
 
-/// Checks row by row whether a server conforms to the Activist Data Exchange API.
+/// Check requirement by requirement whether a server conforms to the Activist Data Exchange API.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "svc-conformance", version, max_term_width = 110, after_help = AFTER)]
 pub(super) struct Cli {
@@ -43,64 +43,63 @@ pub(super) struct Cli {
 
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum Command {
-    /// Writes svc-conformance.toml, the file with the options of a project, for a server
+    /// Write svc-conformance.toml, the file with the options of a project, for a server
     Init(InitOptions),
-    /// Checks a server and reports
+    /// Check a server and report the results
     Run(Box<RunArgs>),
-    /// Runs, waits until the server was restarted, runs what failed again, and says what turned
-    /// green or red
+    /// Run, wait until the server restarts, run what failed again, and report which requirements
+    /// turned green or red
     Watch(Box<WatchArgs>),
-    /// Shows what a run would look at and send, and sends nothing but the reading of the
-    /// declaration
+    /// Show what a run would check and send. Only the declaration is requested from the server
     Plan(Box<RunArgs>),
-    /// Finds out what a server supports that publishes no declaration, and writes one
+    /// Find out what a server supports that publishes no declaration, and write a declaration
     Probe(ProbeArgs),
-    /// Sends the steps of a failure again, then the check that found it
+    /// Send the requests of a failure again, then run the check that found it
     Replay(ReplayArgs),
-    /// Removes what a run left behind, from its journal
+    /// Delete the records that a run left on the server, from its journal
     Clean(CleanUpArgs),
-    /// Lists the rows of the catalogue and the checks
+    /// List the requirements of the catalogue, or the checks
     List(ListArgs),
-    /// Lists the profiles, the claims that a run can judge
+    /// List the profiles, the claims that a run can verify
     Profiles(ProfilesOptions),
-    /// Writes the catalogue as pages for a browser, one for each row
+    /// Write the catalogue as HTML pages, one per requirement
     Catalogue {
-        /// The folder of the pages
+        /// The folder for the pages
         folder: PathBuf,
     },
-    /// Lists the result files of a folder, and writes a page of them: who conforms
+    /// List the result files of a folder, and optionally write an HTML page of them
     Results(ResultsOptions),
-    /// Explains a row or a check
+    /// Explain a requirement or a check
     Explain {
-        /// The id of a row such as COL-23, or of a check
+        /// The id of a requirement such as COL-23, or of a check
         what: String,
     },
-    /// Shows what can be exchanged between two servers, field by field, and what is lost, from
-    /// their capability documents or reports
+    /// Show field by field what two servers can exchange and what would be lost, from their
+    /// capability documents or reports
     Compare(CompareArgs),
-    /// Compares two JSON reports of one server; exit code 1 if a row of the second is worse
-    /// (`compare` is for two servers)
+    /// Compare two JSON reports of one server; the exit code is 1 if a requirement is worse in the
+    /// second (`compare` compares two servers)
     Diff {
-        /// The report before
+        /// The earlier report
         old: PathBuf,
-        /// The report after
+        /// The later report
         new: PathBuf,
     },
 }
 
-/// What a command needs to send requests to a server.
+/// The options of every command that sends requests to a server.
 #[derive(Debug, Clone, Args)]
 pub(super) struct AccessOptions {
-    /// The file with options, over which the command line wins [default: svc-conformance.toml,
-    /// where the current folder has it]
+    /// The file with options; the command line has precedence [default: svc-conformance.toml in the
+    /// current folder, if it exists]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
 
-    /// Read no file with options
+    /// Do not read a file with options
     #[arg(long, conflicts_with = "config")]
     pub(super) no_config: bool,
 
-    /// The key that may do everything the server declares
+    /// The key with all rights that the server declares
     #[arg(
         long,
         value_name = "K",
@@ -109,7 +108,7 @@ pub(super) struct AccessOptions {
     )]
     pub(super) key: Option<String>,
 
-    /// A key whose data is apart from that of the first
+    /// The key of another tenant
     #[arg(
         long,
         value_name = "K",
@@ -118,7 +117,8 @@ pub(super) struct AccessOptions {
     )]
     pub(super) other_key: Option<String>,
 
-    /// A key that lacks one operation, such as K=people.create
+    /// A key without one right, with the name of the operation that it lacks, such as
+    /// K=people.create
     #[arg(
         long,
         value_name = "K=OPERATION",
@@ -127,23 +127,23 @@ pub(super) struct AccessOptions {
     )]
     pub(super) restricted_key: Option<String>,
 
-    /// Trust the authority with this certificate (PEM), in addition to those that this machine
-    /// trusts; repeatable
+    /// Trust this certificate authority (PEM), in addition to those that the system trusts;
+    /// repeatable
     #[arg(long, value_name = "FILE")]
     pub(super) ca: Vec<PathBuf>,
 
-    /// The certificate of the client (PEM), for a server that requires one
+    /// The client certificate (PEM), if the server requires one
     #[arg(long, value_name = "FILE", requires = "client_key")]
     pub(super) client_cert: Option<PathBuf>,
 
-    /// The private key of the client's certificate (PEM)
+    /// The private key of the client certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "client_cert")]
     pub(super) client_key: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct InitOptions {
-    /// The address of the entry point
+    /// The URL of the entry point
     pub(super) url: String,
 
     #[command(flatten)]
@@ -153,96 +153,97 @@ pub(super) struct InitOptions {
 #[derive(Debug, Clone, Args)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line of its own"
+    reason = "each is a separate switch of the command line"
 )]
 pub(super) struct RunArgs {
-    /// The address of the entry point
+    /// The URL of the entry point
     pub(super) url: String,
 
     #[command(flatten)]
     pub(super) access: AccessOptions,
 
-    /// What the server supports, TOML or JSON (-: from standard input) [default: as the server
-    /// publishes it]
+    /// The file that declares what the server supports, TOML or JSON (-: standard input) [default:
+    /// the declaration that the server publishes]
     #[arg(long, value_name = "FILE")]
     pub(super) declaration: Option<PathBuf>,
 
-    /// A record that the run may use where it may not create one, such as event=/api/v1/events/17,
-    /// or the address of a helper, such as
+    /// A record that the run may use if it cannot create one, such as event=/api/v1/events/17, or
+    /// the address of a helper, such as
     /// `helper.record_signature=/api/v1/petitions/17/record_signature_helper`; repeatable
     #[arg(long, value_name = "NAME=ADDRESS", value_parser = fixture)]
     pub(super) fixture: Vec<(String, String)>,
 
-    /// The claim that is judged; `profiles` lists them
+    /// The claim to verify; `profiles` lists them
     #[arg(long, value_enum, default_value_t = Profile::All)]
     pub(super) profile: Profile,
 
-    /// How much the run does
+    /// The number of requests and variants that the run tries
     #[arg(long, value_enum, default_value_t = Intensity::Default)]
     pub(super) intensity: Intensity,
 
-    /// The seed of everything random: the same seed sends the same requests, with other identifiers
+    /// The seed of all random choices. The same seed sends the same requests, except for
+    /// identifiers, names and addresses
     #[arg(long, value_name = "N", default_value_t = 42)]
     pub(super) seed: u64,
 
-    /// Only these rows, areas or checks; `*` stands for anything; repeatable
+    /// Only these requirements, areas or checks; `*` matches any text; repeatable
     #[arg(long, value_name = "PATTERN")]
     pub(super) only: Vec<String>,
 
-    /// Without these rows, areas or checks; repeatable
+    /// All but these requirements, areas or checks; repeatable
     #[arg(long, value_name = "PATTERN")]
     pub(super) except: Vec<String>,
 
-    /// Deviations that are accepted: TOML with [[waiver]] row, reason, expires
+    /// Accepted deviations: a TOML file with [[waiver]] row, reason, expires
     #[arg(long, value_name = "FILE")]
     pub(super) waivers: Option<PathBuf>,
 
-    /// Requests in a second at most, such as 20/s
+    /// The maximum number of requests per second, such as 20/s
     #[arg(long, value_name = "N/s", value_parser = rate)]
     pub(super) rate: Option<f64>,
 
-    /// Write to a target that is not on this machine
+    /// Write to a server that is not on this machine
     #[arg(long)]
     pub(super) allow_writes: bool,
 
-    /// Use triggers and scheduling, which may send messages to people
+    /// Use triggers and scheduling, which can send messages to people
     #[arg(long)]
     pub(super) allow_side_effects: bool,
 
-    /// Records that the run creates at most
+    /// The maximum number of records that the run creates
     #[arg(long, value_name = "N")]
     pub(super) max_records: Option<usize>,
 
-    /// Longest wait for one answer, such as 10s or 500ms
+    /// The maximum time to wait for one response, such as 10s or 500ms
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(super) timeout: Duration,
 
-    /// Longest time for one check, for a server that takes more than some 30 ms for a request
+    /// The maximum time for one check; raise it if the server needs more than about 30 ms per
+    /// request
     #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration)]
     pub(super) check_timeout: Duration,
 
-    /// Start a receiver of webhooks at this address, and judge what the server sends there [ADDR:
+    /// Start a webhook receiver at this address, and check what the server sends there [ADDR:
     /// 127.0.0.1:0, any free port]
     #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "127.0.0.1:0", value_parser = listen)]
     pub(super) webhook_receiver: Option<String>,
 
-    /// The URL by which the server reaches the receiver, where that is another one, such as that of
-    /// a tunnel
+    /// The URL at which the server reaches the receiver, if it differs, such as the URL of a tunnel
     #[arg(long, value_name = "URL", requires = "webhook_receiver", value_parser = web)]
     pub(super) webhook_receiver_url: Option<String>,
 
-    /// Longest wait for one message of a webhook, another attempt included; a third of
-    /// --check-timeout at most
+    /// The maximum time to wait for one webhook message, including one retry; at most a third of
+    /// --check-timeout
     #[arg(long, value_name = "TIME", default_value = "40s", value_parser = duration)]
     pub(super) webhook_timeout: Duration,
 
-    /// A report: text, json, junit, tap, html, markdown, matrix, badge or costs, and its file;
-    /// repeatable
+    /// Write a report. The format is text, json, junit, tap, html, markdown, matrix, badge or
+    /// costs; repeatable
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report)]
     pub(super) report: Vec<(Format, PathBuf)>,
 
-    /// A small file with the result of a whole run, to publish it: no traffic, keys or addresses;
-    /// `results` lists such files
+    /// Write a small file with the result of a whole run, for publication. It contains no traffic,
+    /// keys or addresses; `results` lists such files
     #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "except", "fail_fast"])]
     pub(super) result: Option<PathBuf>,
 
@@ -250,55 +251,54 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "NAME")]
     pub(super) server_name: Option<String>,
 
-    /// An earlier JSON report, whose rows the HTML page shows beside those of this run; repeatable,
-    /// the oldest first
+    /// An earlier JSON report, which the HTML page compares with this run; repeatable, oldest first
     #[arg(long, value_name = "REPORT.json")]
     pub(super) earlier: Vec<PathBuf>,
-    /// Where the pages that `catalogue` writes can be read: the HTML and Markdown reports link each
-    /// row to its page
+    /// The URL of the pages that `catalogue` writes. HTML and Markdown reports link each
+    /// requirement to its page
     #[arg(long, value_name = "URL")]
     pub(super) catalogue_url: Option<String>,
 
-    /// Compare the server's documents with those kept in this folder; a difference is none of
-    /// conformance
+    /// Compare the documents of the server with the snapshots in this folder; differences do not
+    /// affect conformance
     #[arg(long, value_name = "DIR")]
     pub(super) snapshots: Option<PathBuf>,
 
-    /// Keep the server's documents as they are now
+    /// Replace the snapshots with the current documents of the server
     #[arg(long, requires = "snapshots")]
     pub(super) update_snapshots: bool,
 
-    /// Compare what the server chose, where the interface leaves a choice, with what this file
-    /// pins; a difference is none of conformance (exit code 7)
+    /// Compare the choices of the server, where the specification leaves a choice, with this file;
+    /// differences do not affect conformance (exit code 7)
     #[arg(long, value_name = "FILE")]
     pub(super) pins: Option<PathBuf>,
 
-    /// Pin what the server chose in this run
+    /// Write the choices of this run to the file of --pins
     #[arg(long, requires = "pins")]
     pub(super) update_pins: bool,
 
-    /// The prefix of relations, where it is not the declared one
+    /// The prefix of relations, if it differs from the declared one
     #[arg(long)]
     pub(super) prefix: Option<String>,
 
-    /// The name of the key header, where it is not the declared one
+    /// The name of the key header, if it differs from the declared one
     #[arg(long, value_name = "NAME")]
     pub(super) key_header: Option<String>,
 
-    /// The folder for the journal and for what replays failures
+    /// The folder for the journal and the replay files
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(super) out: PathBuf,
 
-    /// End at the first failure of a MUST row, once it is confirmed; what was not run is reported
-    /// as such
+    /// Stop at the first confirmed failure of a MUST requirement; the report lists the checks that
+    /// were not run
     #[arg(long)]
     pub(super) fail_fast: bool,
 
-    /// Leave what was created; `clean` removes it later
+    /// Do not delete the created records; `clean` deletes them later
     #[arg(long)]
     pub(super) keep: bool,
 
-    /// No progress
+    /// Do not show progress
     #[arg(long, short)]
     pub(super) quiet: bool,
 }
@@ -308,35 +308,35 @@ pub(super) struct WatchArgs {
     #[command(flatten)]
     pub(super) run: RunArgs,
 
-    /// Run again when this file has changed, such as the program of the server, instead of when the
-    /// server went away and is back
+    /// Run again when this file changes, such as the executable of the server. By default, a run
+    /// starts after the server restarts
     #[arg(long, value_name = "PATH")]
     pub(super) on_change: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ProbeArgs {
-    /// The address of the entry point
+    /// The URL of the entry point
     pub(super) url: String,
 
     #[command(flatten)]
     pub(super) access: AccessOptions,
 
-    /// Find out by creating, changing and deleting records of its own; without it, the server is
-    /// only read
+    /// Create, change and delete records to find out more; without this option, the server is only
+    /// read
     #[arg(long)]
     pub(super) allow_writes: bool,
 
-    /// The file of the declaration; one that ends in `.json` is JSON, others are TOML [default:
+    /// The file for the declaration: JSON if its name ends in `.json`, otherwise TOML [default:
     /// standard output]
     #[arg(long, value_name = "FILE")]
     pub(super) write: Option<PathBuf>,
 
-    /// Requests in a second at most, such as 20/s
+    /// The maximum number of requests per second, such as 20/s
     #[arg(long, value_name = "N/s", value_parser = rate)]
     pub(super) rate: Option<f64>,
 
-    /// Longest wait for one answer, such as 10s or 500ms
+    /// The maximum time to wait for one response, such as 10s or 500ms
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(super) timeout: Duration,
 
@@ -351,18 +351,18 @@ pub(super) struct ProbeArgs {
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ReplayArgs {
-    /// A file that a run wrote for a failure
+    /// A replay file that a run wrote for a failure
     pub(super) file: PathBuf,
 
-    /// The address of the entry point, where it is not that of the run; needed where that is not on
-    /// this machine
+    /// The URL of the entry point, if it differs from that of the run; required if the server is
+    /// not on this machine
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,
 
     #[command(flatten)]
     pub(super) access: AccessOptions,
 
-    /// Write to a target that is not on this machine
+    /// Write to a server that is not on this machine
     #[arg(long)]
     pub(super) allow_writes: bool,
 }
@@ -372,7 +372,7 @@ pub(super) struct CleanUpArgs {
     /// The journal of the run
     pub(super) journal: PathBuf,
 
-    /// The address of the entry point, as it was given to the run; needed where it is not on this
+    /// The URL of the entry point, as given to the run; required if the server is not on this
     /// machine
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,
@@ -383,17 +383,17 @@ pub(super) struct CleanUpArgs {
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ListArgs {
-    /// Only these rows, areas or checks; `*` stands for anything
+    /// Only these requirements, areas or checks; `*` matches any text
     pub(super) patterns: Vec<String>,
 
-    /// The checks instead of the rows
+    /// List the checks instead of the requirements
     #[arg(long)]
     pub(super) checks: bool,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ProfilesOptions {
-    /// The form of the list
+    /// The format of the list
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub(super) format: TableFormat,
 }
@@ -403,20 +403,20 @@ pub(super) struct ResultsOptions {
     /// The folder of the result files (*.json)
     pub(super) folder: PathBuf,
 
-    /// The page, one file for a browser
+    /// The HTML page to write
     #[arg(long, value_name = "FILE")]
     pub(super) html: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct CompareArgs {
-    /// The capability document (JSON or TOML) or the JSON report of one server
+    /// The capability document (JSON or TOML) or the JSON report of the first server
     pub(super) a: PathBuf,
 
-    /// That of the other server
+    /// The capability document or the JSON report of the second server
     pub(super) b: PathBuf,
 
-    /// The form of the tables
+    /// The format of the tables
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub(super) format: TableFormat,
 }
@@ -458,13 +458,13 @@ fn fixture(text: &str) -> Result<(String, String), String> {
             Ok((name.to_owned(), address.to_owned()))
         }
         _ => Err(format!(
-            "`{text}` is not of the form NAME=ADDRESS, where NAME is one of: {}",
+            "`{text}` must have the form NAME=ADDRESS, where NAME is one of: {}",
             kinds::fixtures().join(", ")
         )),
     }
 }
 
-/// A host and a port to listen at.
+/// Parses a host and a port to listen on.
 fn listen(text: &str) -> Result<String, String> {
     let is_address = text.rsplit_once(':').is_some_and(|(host, port)| {
         !host.is_empty() && !host.contains('/') && port.parse::<u16>().is_ok()
@@ -473,12 +473,12 @@ fn listen(text: &str) -> Result<String, String> {
         Ok(text.to_owned())
     } else {
         Err(format!(
-            "`{text}` is not of the form HOST:PORT, such as 127.0.0.1:9000"
+            "`{text}` must have the form HOST:PORT, such as 127.0.0.1:9000"
         ))
     }
 }
 
-/// An `http` or `https` URL without a query.
+/// Parses an `http` or `https` URL without a query.
 fn web(text: &str) -> Result<String, String> {
     let host = text
         .strip_prefix("https://")
@@ -488,7 +488,7 @@ fn web(text: &str) -> Result<String, String> {
         Ok(text.to_owned())
     } else {
         Err(format!(
-            "`{text}` is not an http or https URL without a query"
+            "`{text}` must be an http or https URL without a query"
         ))
     }
 }
@@ -497,16 +497,22 @@ fn rate(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix("/s").unwrap_or(text).trim();
     let rate: f64 = number
         .parse()
-        .map_err(|_| format!("`{text}` is no rate: expected such as 20/s"))?;
+        .map_err(|_| format!("`{text}` is not a rate: expected a value such as 20/s"))?;
     if (0.001..=100_000.0).contains(&rate) {
         Ok(rate)
     } else {
-        Err(format!("`{text}` is no sensible rate"))
+        Err(format!(
+            "`{text}` is out of range: a rate is between 0.001/s and 100000/s"
+        ))
     }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let broken = || format!("`{text}` is no time: expected such as 10s, 500ms or 1m");
+    let broken = || {
+        format!(
+            "`{text}` is not a valid time: expected a value such as 10s, 500ms or 1m, at most 60m"
+        )
+    };
     let (number, unit) = text.split_at(
         text.find(|c: char| !c.is_ascii_digit())
             .unwrap_or(text.len()),
@@ -527,12 +533,12 @@ fn duration(text: &str) -> Result<Duration, String> {
 fn report(text: &str) -> Result<(Format, PathBuf), String> {
     let (format, path) = text
         .split_once('=')
-        .ok_or_else(|| format!("`{text}` is not of the form FORMAT=PATH"))?;
+        .ok_or_else(|| format!("`{text}` must have the form FORMAT=PATH"))?;
     let format = format
         .parse()
         .map_err(|error: crate::ParseFormatError| error.to_string())?;
     if path.is_empty() {
-        Err(format!("`{text}` names no file"))
+        Err(format!("`{text}` has no file after `=`"))
     } else {
         Ok((format, PathBuf::from(path)))
     }

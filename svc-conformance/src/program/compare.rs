@@ -1,4 +1,4 @@
-//! `compare`: two servers side by side.
+//! `compare`: a comparison of two servers.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub(super) fn compare(options: &CompareArgs) -> Result<u8, ProgramError> {
     Ok(0)
 }
 
-/// A server is called as its file is.
+/// Reads one side of the comparison. The server has the name of its file.
 fn side(path: &Path) -> Result<ComparedServer, ProgramError> {
     let name = path.file_stem().map_or_else(
         || "-".to_owned(),
@@ -27,7 +27,7 @@ fn side(path: &Path) -> Result<ComparedServer, ProgramError> {
     );
     let broken = |why| {
         ProgramError::usage(format!(
-            "{} is no capability document and no report: {why}",
+            "{} is neither a capability document nor a report: {why}",
             path.display()
         ))
     };

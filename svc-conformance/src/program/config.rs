@@ -1,5 +1,5 @@
 //! `svc-conformance.toml`: the options of a project. Its members are the options of the command
-//! line, which wins over it; so each option is written once, in [`cli`](super::cli).
+//! line, which has precedence. Each option is therefore defined once, in [`cli`](super::cli).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -14,11 +14,11 @@ use super::cli::Cli;
 use super::{ProgramError, note, settings};
 use crate::address;
 
-/// The name of the file, in the current folder.
+/// The name of the file in the current folder.
 pub(super) const FILE: &str = "svc-conformance.toml";
 
-/// Options that are about one run and not about a project, and those that the file has under
-/// another name.
+/// Options that belong to one run instead of a project, and options that have another name in the
+/// file.
 const NOT_IN_FILE: [&str; 16] = [
     "config",
     "no_config",
@@ -38,17 +38,17 @@ const NOT_IN_FILE: [&str; 16] = [
     "version",
 ];
 
-/// The member that has the address of the entry point.
+/// The member with the URL of the entry point.
 pub(super) const ADDRESS: &str = "address";
 
-/// The members that name the environment variable of a key, with its option.
+/// The members that name the environment variable of a key, each with its option.
 pub(super) const KEYS: [(&str, &str); 3] = [
     ("key_variable", "key"),
     ("other_key_variable", "other_key"),
     ("restricted_key_variable", "restricted_key"),
 ];
 
-/// The command line of the process, completed by the file.
+/// Parses the command line of the process, completed by the file.
 pub(super) fn cli(given: &[OsString]) -> Result<Cli, ProgramError> {
     let Some(added) = Added::read(given)? else {
         return Ok(Cli::parse_from(given));
@@ -81,11 +81,11 @@ pub(super) fn cli(given: &[OsString]) -> Result<Cli, ProgramError> {
     }
 }
 
-/// What a file adds to a command line.
+/// The options that a file adds to a command line.
 struct Added {
     path: PathBuf,
     arguments: Vec<String>,
-    /// The members that are used, in the order of the file.
+    /// The used members, in the order of the file.
     names: Vec<String>,
     /// The line of each member.
     lines: BTreeMap<String, usize>,
@@ -93,7 +93,7 @@ struct Added {
 }
 
 impl Added {
-    /// What the file adds; none for a command that has no file, or where there is no file.
+    /// Reads the options of the file. Returns `None` if there is no file or the command uses none.
     fn read(given: &[OsString]) -> Result<Option<Self>, ProgramError> {
         let lenient = Cli::command()
             .ignore_errors(true)
@@ -162,7 +162,8 @@ impl Added {
             let Some(argument) = argument.filter(|_| !is_given(given, option)) else {
                 continue;
             };
-            // With an option `--url` a user allows requests to another machine; a file does not.
+            // Only the option `--url` on the command line allows requests to another machine; a
+            // file cannot.
             if name == ADDRESS && argument.get_long().is_some()
                 || is_elsewhere && is_of_the_address(name)
             {
@@ -196,8 +197,8 @@ impl Added {
         }
     }
 
-    /// The line of the member that an error of the command line is about; none where it is not from
-    /// the file.
+    /// Returns the line of the member that caused an error of the command line. Returns `None` if
+    /// the error is not from the file.
     fn place(&self, error: &clap::Error) -> Option<String> {
         let about = error.get(ContextKind::InvalidArg)?.to_string();
         let option = about
@@ -214,7 +215,7 @@ impl Added {
     }
 }
 
-/// The command line with everything that clap derives.
+/// Returns the command line with everything that clap derives.
 pub(super) fn built() -> Command {
     let mut cli = Cli::command();
     cli.build();
@@ -229,7 +230,7 @@ fn has_file(command: &Command) -> bool {
             .any(|argument| argument.get_id() == "config")
 }
 
-/// Every member that the file may have.
+/// Returns every member that the file can have.
 pub(super) fn members() -> BTreeSet<String> {
     let cli = built();
     let commands = cli.get_subcommands().filter(|command| has_file(command));
@@ -245,7 +246,7 @@ pub(super) fn members() -> BTreeSet<String> {
         .collect()
 }
 
-/// Whether the command line gives an address of another server than the file.
+/// Whether the command line names a different server than the file.
 fn is_elsewhere(file: &DeTable<'_>, given: &ArgMatches) -> bool {
     let own = file
         .get(ADDRESS)
@@ -258,8 +259,8 @@ fn is_elsewhere(file: &DeTable<'_>, given: &ArgMatches) -> bool {
     matches!((own, other), (Some(own), Some(other)) if server(own) != server(other))
 }
 
-/// Whether a member holds for the server of the file alone: keys, permissions and addresses are not
-/// for another one.
+/// Whether a member applies only to the server of the file: keys, permissions and addresses are not
+/// used for another server.
 fn is_of_the_address(name: &str) -> bool {
     KEYS.iter().any(|(member, _)| *member == name)
         || matches!(
@@ -268,7 +269,7 @@ fn is_of_the_address(name: &str) -> bool {
         )
 }
 
-/// The option that a member sets.
+/// Returns the option that a member sets.
 fn option_of(name: &str) -> &str {
     let key = KEYS.iter().find(|(member, _)| *member == name);
     key.map_or(if name == ADDRESS { "url" } else { name }, |(_, option)| {
@@ -279,36 +280,36 @@ fn option_of(name: &str) -> &str {
 fn unknown(name: &str, known: &BTreeSet<String>) -> String {
     if let Some((member, _)) = KEYS.iter().find(|(_, option)| *option == name) {
         return format!(
-            "`{name}` is not allowed, because keys do not belong into a file: name an environment variable with `{member}`"
+            "`{name}` is not allowed, because keys must not be in a file. Name an environment variable with `{member}`."
         );
     }
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     format!(
-        "`{name}` is not a member of this file; allowed are {}",
+        "`{name}` is not a member of this file. Allowed: {}",
         known.join(", ")
     )
 }
 
-/// Whether the command line itself has an option.
+/// Whether the command line itself contains an option.
 fn is_given(given: &ArgMatches, option: &str) -> bool {
     given.try_contains_id(option).is_ok()
         && given.value_source(option) == Some(ValueSource::CommandLine)
 }
 
-/// The key in the environment variable that a member names.
+/// Returns the key in the environment variable that a member names.
 fn variable(
     value: &DeValue<'_>,
     environment: &impl Fn(&str) -> Option<String>,
 ) -> Result<Option<String>, String> {
     let name = value
         .as_str()
-        .ok_or("needs the name of an environment variable")?;
+        .ok_or("must be the name of an environment variable")?;
     let key = environment(name).filter(|key| !key.is_empty());
     key.map(Some)
         .ok_or_else(|| format!("names the environment variable `{name}`, which is not set"))
 }
 
-/// The values of a member as the command line has them; `true` has none of its own.
+/// Returns the values of a member in the form of the command line; `true` has no value.
 fn values(argument: &Arg, value: &DeValue<'_>) -> Result<Vec<Option<String>>, String> {
     let is_switch = matches!(argument.get_action(), ArgAction::SetTrue);
     let is_repeatable = matches!(argument.get_action(), ArgAction::Append);
@@ -319,7 +320,7 @@ fn values(argument: &Arg, value: &DeValue<'_>) -> Result<Vec<Option<String>>, St
         DeValue::Boolean(on) if is_switch || is_optional => {
             Ok(if *on { vec![None] } else { Vec::new() })
         }
-        _ if is_switch => Err("needs true or false".to_owned()),
+        _ if is_switch => Err("must be true or false".to_owned()),
         DeValue::Array(list) if is_repeatable => list
             .iter()
             .map(|one| scalar(one.get_ref()).map(Some))
@@ -348,14 +349,11 @@ fn scalar(value: &DeValue<'_>) -> Result<String, String> {
         DeValue::String(text) => Ok(text.to_string()),
         DeValue::Integer(number) => Ok(number.to_string()),
         DeValue::Float(number) => Ok(number.to_string()),
-        other => Err(format!(
-            "cannot have a value of the type {} here",
-            other.type_str()
-        )),
+        other => Err(format!("cannot be of type {}", other.type_str())),
     }
 }
 
-/// A value as an argument of the command line.
+/// Returns a value as an argument of the command line.
 fn argued(argument: &Arg, value: Option<String>) -> String {
     match (argument.get_long(), value) {
         (Some(long), Some(value)) => format!("--{long}={value}"),
@@ -364,7 +362,7 @@ fn argued(argument: &Arg, value: Option<String>) -> String {
     }
 }
 
-/// The line of a byte of a text, counted from 1.
+/// Returns the line of a byte position of a text, counted from 1.
 fn line(text: &str, at: usize) -> usize {
     text.bytes()
         .take(at)
@@ -373,7 +371,7 @@ fn line(text: &str, at: usize) -> usize {
         .saturating_add(1)
 }
 
-/// The sentence of an error of the command line, without its usage.
+/// Returns the message of a command-line error, without its usage.
 fn in_one_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let text = text

@@ -1,4 +1,4 @@
-//! `diff`: two JSON reports, row by row.
+//! `diff`: compares two JSON reports, requirement by requirement.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,7 +16,8 @@ pub(super) fn diff(old: &Path, new: &Path) -> Result<u8, ProgramError> {
     Ok(u8::from(worse > 0))
 }
 
-/// How good an outcome is for a claim; rows that are not looked at prove nothing.
+/// Ranks an outcome by how well it supports a claim. Requirements that were not checked prove
+/// nothing.
 const fn rank(outcome: RequirementOutcome) -> u8 {
     match outcome {
         RequirementOutcome::Pass => 0,
@@ -30,7 +31,7 @@ const fn rank(outcome: RequirementOutcome) -> u8 {
     }
 }
 
-/// The difference in words, and how many rows are worse.
+/// Returns the differences as text, and the number of requirements that became worse.
 fn compared(old: &Report, new: &Report) -> (String, usize) {
     let mut text = format!(
         "{} ({})  ->  {} ({})\n",
@@ -53,7 +54,7 @@ fn compared(old: &Report, new: &Report) -> (String, usize) {
             continue;
         }
         let name = |outcome: Option<RequirementOutcome>| {
-            outcome.map_or("no such row", RequirementOutcome::as_str)
+            outcome.map_or("no such requirement", RequirementOutcome::as_str)
         };
         let sign = match (before, after) {
             (Some(before), Some(after)) if rank(after) > rank(before) => {

@@ -1,4 +1,4 @@
-//! `explain`: one row or one check.
+//! `explain`: shows one requirement or one check.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ pub(super) fn explain(what: &str) -> Result<u8, ProgramError> {
         return Ok(0);
     }
     Err(ProgramError::usage(format!(
-        "`{what}` is no row and no check; `svc-conformance list` shows them"
+        "`{what}` is neither a requirement nor a check; `svc-conformance list` shows all"
     )))
 }
 
@@ -40,7 +40,7 @@ fn of_row(row: &Requirement, all: &[Check]) -> String {
     let _ = writeln!(text, "reference server   {}", row.reference);
     let checks: Vec<&Check> = all.iter().filter(|check| check.covers(row)).collect();
     if passive::ROWS.contains(&row.id.as_str()) {
-        text.push_str("seen in            every answer of a run\n");
+        text.push_str("seen in            every response of a run\n");
     }
     for check in &checks {
         let _ = writeln!(text, "check              {}", check.id);
@@ -51,7 +51,11 @@ fn of_row(row: &Requirement, all: &[Check]) -> String {
         page(&row.id)
     );
     if let Some(check) = checks.first() {
-        let _ = writeln!(text, "\nAlone: svc-conformance run URL --only {}", check.id);
+        let _ = writeln!(
+            text,
+            "\nRun it alone: svc-conformance run URL --only {}",
+            check.id
+        );
     }
     text
 }
@@ -66,7 +70,7 @@ fn of_check(check: &Check, catalogue: &Catalogue) -> String {
         if check.writes { "yes" } else { "no" }
     );
     if check.side_effects {
-        text.push_str("side effects may send messages to people: only with --allow-side-effects\n");
+        text.push_str("side effects can send messages to people: only with --allow-side-effects\n");
     }
     for row in catalogue
         .requirements()

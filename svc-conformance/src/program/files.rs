@@ -1,4 +1,4 @@
-//! The files that a run writes: journal, reports, and what replays failures.
+//! The files that a run writes: journal, reports and replay files.
 
 use std::fs::{self, File};
 use std::io;
@@ -12,10 +12,10 @@ use crate::private_file;
 use crate::replay::Replay;
 use crate::report::{EarlierReport, Report};
 
-/// How often a folder is made again that another run removed.
+/// The maximum number of times that a folder is created again after another run removed it.
 const FOLDERS: usize = 100;
 
-/// A new journal in a folder; every run has its own.
+/// Creates the journal of a run in a folder. Every run has its own journal.
 pub(super) fn journal(folder: &Path) -> Result<PathBuf, ProgramError> {
     let now = chrono::Utc::now().format("%Y%m%dT%H%M%S%3fZ");
     let path = folder.join(format!("journal-{now}-{}.jsonl", std::process::id()));
@@ -25,25 +25,25 @@ pub(super) fn journal(folder: &Path) -> Result<PathBuf, ProgramError> {
     Ok(path)
 }
 
-/// Removes the journal of a run that left nothing, and its folder where nothing else is in it.
+/// Removes the journal of a run that left no records, and its folder if it is empty.
 pub(super) fn remove_journal(journal: &Path, folder: &Path) {
     let _ = fs::remove_file(journal);
     let _ = fs::remove_dir(folder);
 }
 
-/// Why a run ended before its clean-up, and how to remove what it created.
+/// Returns why a run ended before its clean-up, and how to delete what it created.
 pub(super) fn unfinished(code: u8, why: &str, journal: &Path) -> ProgramError {
     ProgramError::new(
         code,
         format!(
-            "{why}. To remove what the run created: svc-conformance clean {}",
+            "{why}. To delete what the run created: svc-conformance clean {}",
             journal.display()
         ),
     )
 }
 
-/// Makes a folder and writes a file in it. Another run removes the folder if it ends while the
-/// folder is empty; then the folder is made again.
+/// Creates a folder and writes a file in it. Another run can remove the folder while it is empty;
+/// the folder is then created again.
 fn in_folder<T>(
     folder: &Path,
     mut write: impl FnMut() -> io::Result<T>,
@@ -58,13 +58,13 @@ fn in_folder<T>(
     written.map_err(|error| {
         ProgramError::new(
             5,
-            format!("the folder {} cannot be written: {error}", folder.display()),
+            format!("The folder {} cannot be written: {error}", folder.display()),
         )
     })
 }
 
-/// Files that were made to see whether they can be written. Those that are still empty are removed
-/// in the end.
+/// Files that were created to test whether they can be written. Files that are still empty are
+/// removed at the end.
 #[must_use]
 pub(super) struct Tried(Vec<PathBuf>);
 
@@ -79,7 +79,7 @@ impl Drop for Tried {
     }
 }
 
-/// Makes sure before a run that its reports and its result can be written.
+/// Verifies before a run that its reports and its result file can be written.
 pub(super) fn writable(options: &RunArgs) -> Result<Tried, ProgramError> {
     let mut tried = Tried(Vec::new());
     let reports = options
@@ -91,7 +91,7 @@ pub(super) fn writable(options: &RunArgs) -> Result<Tried, ProgramError> {
         let is_new = !path.exists();
         let broken = |error| {
             ProgramError::usage(format!(
-                "the report {} cannot be written: {error}",
+                "The report {} cannot be written: {error}",
                 path.display()
             ))
         };
@@ -101,18 +101,18 @@ pub(super) fn writable(options: &RunArgs) -> Result<Tried, ProgramError> {
     Ok(tried)
 }
 
-/// A JSON report.
+/// Reads a JSON report.
 pub(super) fn report(path: &Path) -> Result<Report, ProgramError> {
     let broken = |error| {
         ProgramError::usage(format!(
-            "{} is no JSON report of this version: {error}",
+            "{} is not a JSON report of this version: {error}",
             path.display()
         ))
     };
     serde_json::from_str(&settings::text(path)?).map_err(broken)
 }
 
-/// How earlier reports went; one that does not say when is called as its file.
+/// Reads the results of earlier reports. A report without a date is named after its file.
 pub(super) fn earlier(paths: &[PathBuf]) -> Result<Vec<EarlierReport>, ProgramError> {
     let past = |path: &PathBuf| {
         let past = EarlierReport::from_report(&report(path)?);
@@ -143,7 +143,7 @@ pub(super) fn reports(report: &Report, reports: &[(Format, PathBuf)]) -> Result<
             let broken = |error| {
                 ProgramError::new(
                     5,
-                    format!("the report {} cannot be written: {error}", path.display()),
+                    format!("The report {} cannot be written: {error}", path.display()),
                 )
             };
             private_file::write(path, &text).map_err(broken)?;
@@ -157,13 +157,16 @@ pub(super) fn result(report: &Report, path: &Path, name: Option<&str>) -> Result
     let broken = |error| {
         ProgramError::new(
             5,
-            format!("the result {} cannot be written: {error}", path.display()),
+            format!(
+                "The result file {} cannot be written: {error}",
+                path.display()
+            ),
         )
     };
     private_file::write(path, &report.result_file(name)).map_err(broken)
 }
 
-/// Writes a replay file and `curl` lines for each row that does not hold, and notes their names in
+/// Writes a replay file and `curl` commands for each failed requirement, and adds their names to
 /// the report.
 pub(super) fn replays(report: &mut Report, folder: &Path) -> Result<(), ProgramError> {
     let failed: Vec<String> = report

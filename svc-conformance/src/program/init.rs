@@ -12,7 +12,7 @@ use crate::error::SuiteError;
 use crate::suite::Suite;
 use crate::values::display_text;
 
-/// The members that a new file has as comments, in their order, each with a value to begin with.
+/// The members that a new file contains as comments, in this order, each with an example value.
 const EXAMPLES: [(&str, &str); 14] = [
     ("declaration", "\"declaration.toml\""),
     ("profile", "\"all\""),
@@ -36,10 +36,12 @@ const EXAMPLES: [(&str, &str); 14] = [
     ),
 ];
 
-const HEAD: &str = "\
-# Options of svc-conformance for one server. Options on the command line win over this file.
-# `svc-conformance run` and `svc-conformance watch` read it from the current folder; paths are relative to that folder.
-# Every option of `svc-conformance run --help` can be written here, with `_` for `-`. Keys cannot: name their environment variables.
+const HEAD: &str = "# Options of svc-conformance for one server. Options on the command line have \
+precedence over this file.
+# `svc-conformance run` and `svc-conformance watch` read it from the \
+current folder; paths are relative to that folder.
+# Every option of `svc-conformance run --help` \
+can be written here, with `_` for `-`. Keys cannot: name their environment variables.
 ";
 
 pub(super) async fn init(options: InitOptions) -> Result<u8, ProgramError> {
@@ -52,11 +54,11 @@ pub(super) async fn init(options: InitOptions) -> Result<u8, ProgramError> {
     Ok(0)
 }
 
-/// Writes the file, which must not exist yet, and returns what to say about it.
+/// Writes the file, which must not exist, and returns the message for the user.
 pub(super) async fn written(path: &Path, options: &InitOptions) -> Result<String, ProgramError> {
     let broken = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => ProgramError::usage(format!(
-            "{} exists already; `init` does not overwrite it",
+            "{} already exists; `init` does not overwrite it",
             path.display()
         )),
         _ => ProgramError::new(5, format!("{} cannot be written: {error}", path.display())),
@@ -70,7 +72,7 @@ pub(super) async fn written(path: &Path, options: &InitOptions) -> Result<String
     file.write_all(text.as_bytes()).map_err(broken)?;
     let key = match key_variables(&options.access, &found).first() {
         Some((_, variable)) => {
-            format!("; it takes the key from the environment variable {variable}")
+            format!("; the key is read from the environment variable {variable}")
         }
         None => String::new(),
     };
@@ -81,34 +83,34 @@ pub(super) async fn written(path: &Path, options: &InitOptions) -> Result<String
     ))
 }
 
-/// What a server declares about itself.
+/// The result of asking a server for its declaration.
 enum Found {
     Declared(Box<DeclaredApi>),
-    /// It publishes no capability document.
+    /// The server publishes no capability document.
     Nothing,
-    /// It does not answer, with the reason.
+    /// The server does not respond, for this reason.
     Silent(String),
 }
 
 impl Found {
-    /// What to do before a first run.
+    /// Returns what the user must do before a first run.
     fn advice(&self) -> String {
         match self {
             Self::Declared(_) => String::new(),
             Self::Nothing => {
-                "The server publishes no capability document, so that a run needs a declaration: \
+                "The server publishes no capability document, so a run needs a declaration file: \
                               svc-conformance probe --allow-writes --write declaration.toml\n"
                     .to_owned()
             }
             Self::Silent(why) => format!(
-                "The server does not answer yet: {}\n",
+                "The server does not respond yet: {}\n",
                 display_text(why, 300)
             ),
         }
     }
 }
 
-/// Asks the server for its capability document.
+/// Requests the capability document of the server.
 async fn found(options: &InitOptions) -> Result<Found, ProgramError> {
     let keys = settings::keys(&options.access)?;
     let suite = Suite::from_shared(settings::target(&options.url, &options.access)?).keys(keys);
@@ -184,7 +186,7 @@ fn text(url: &str, access: &AccessOptions, found: &Found) -> String {
     text
 }
 
-/// What the server declares, as comments.
+/// Returns what the server declares, as comments.
 fn declares(declared: &DeclaredApi) -> String {
     let joined = |names: Vec<&str>| {
         if names.is_empty() {
@@ -199,12 +201,13 @@ fn declares(declared: &DeclaredApi) -> String {
     let lines = format!(
         "#\n# The server declares version {version}.\n# Its collections: {kinds}.\n# Its helpers: {helpers}.\n"
     );
-    // A name of a server cannot end its comment.
+    // The name of a server cannot end its comment.
     let lines: Vec<String> = lines.lines().map(|line| display_text(line, 1000)).collect();
     lines.join("\n") + "\n"
 }
 
-/// The members that name a key, with their variables, as far as the server needs or was given one.
+/// Returns the members that name a key, with their variables, for the keys that the server needs or
+/// the user gave.
 fn key_variables(access: &AccessOptions, found: &Found) -> Vec<(&'static str, &'static str)> {
     let needs = match found {
         Found::Declared(declared) => declared.text.authentication.required,
@@ -233,7 +236,7 @@ fn default_variable(member: &str) -> &'static str {
     }
 }
 
-/// The description of an option of `run`.
+/// Returns the description of an option of `run`.
 fn help(option: &str) -> String {
     let cli = config::built();
     let run = cli.find_subcommand("run");

@@ -1,4 +1,4 @@
-//! `list`: the rows and the checks.
+//! `list`: lists the requirements and the checks.
 
 use std::fmt::Write as _;
 

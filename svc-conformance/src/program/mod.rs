@@ -1,4 +1,4 @@
-//! The program: `svc-conformance run URL` and what goes with it.
+//! The command-line program: `svc-conformance run URL` and its other commands.
 
 mod ask;
 mod catalogue;
@@ -31,7 +31,7 @@ use svc_declaration::visible;
 use crate::error::SuiteError;
 use cli::Command;
 
-/// Runs the program with the arguments of the process; the exit codes are those of
+/// Runs the program with the arguments of the process. The exit codes are those of
 /// [`Report::exit_code`](crate::Report::exit_code) and [`SuiteError::exit_code`].
 #[must_use]
 pub fn main() -> ExitCode {
@@ -50,7 +50,12 @@ pub fn main() -> ExitCode {
         .build()
     {
         Ok(runtime) => runtime,
-        Err(error) => return ended(Err(ProgramError::new(5, format!("no runtime: {error}")))),
+        Err(error) => {
+            return ended(Err(ProgramError::new(
+                5,
+                format!("The asynchronous runtime cannot start: {error}"),
+            )));
+        }
     };
     ended(runtime.block_on(async {
         match cli {
@@ -89,7 +94,7 @@ fn ended(result: Result<u8, ProgramError>) -> ExitCode {
     }
 }
 
-/// Why the program ends without a result.
+/// The error with which the program ends without a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ProgramError {
     code: u8,
@@ -104,7 +109,7 @@ impl ProgramError {
         }
     }
 
-    /// Arguments that make no sense, or files that cannot be read (exit code 2).
+    /// Returns the error for invalid arguments or unreadable files (exit code 2).
     fn usage(text: impl Into<String>) -> Self {
         Self::new(2, text)
     }
@@ -120,7 +125,7 @@ impl From<SuiteError> for ProgramError {
     fn from(error: SuiteError) -> Self {
         let hint = match &error {
             SuiteError::NotPublished(_) => {
-                "; `svc-conformance probe URL` writes one, and --declaration FILE takes it"
+                "; create one with `svc-conformance probe URL` and pass it with --declaration FILE"
             }
             _ => "",
         };
@@ -128,12 +133,12 @@ impl From<SuiteError> for ProgramError {
     }
 }
 
-/// Prints text to standard output, with invisible characters named.
+/// Prints text to standard output, with invisible characters shown by name.
 fn say(text: &str) {
     write(&visible(text));
 }
 
-/// Prints text to standard error, with invisible characters named.
+/// Prints text to standard error, with invisible characters shown by name.
 fn note(text: &str) {
     eprint!("{}", visible(text));
 }

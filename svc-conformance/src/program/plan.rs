@@ -1,4 +1,4 @@
-//! `plan`: what a run would do.
+//! `plan`: shows what a run would do.
 
 use super::cli::RunArgs;
 use super::{ProgramError, say, settings};

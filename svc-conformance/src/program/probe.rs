@@ -1,4 +1,4 @@
-//! `probe`: a declaration for a server that publishes none.
+//! `probe`: writes a declaration for a server that publishes none.
 
 use std::fmt::Write as _;
 

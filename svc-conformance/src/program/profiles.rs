@@ -1,4 +1,4 @@
-//! `profiles`: the claims that a server can make.
+//! `profiles`: lists the claims that a server can make.
 
 use std::fmt::Write as _;
 
@@ -28,13 +28,14 @@ fn text() -> String {
         }
         text.push('\n');
     }
-    text + "A requirement applies as far as the server declares what it is about: svc-conformance run URL --profile NAME\n"
+    text + "A requirement applies if the server declares its subject: svc-conformance run URL --profile NAME\n"
 }
 
-/// The table of the README.
+/// Returns the table for the README.
 fn markdown() -> String {
     let mut text =
-        "| Profile | Claim | Has to be declared | Requirements |\n|---|---|---|---|\n".to_owned();
+        "| Profile | Claim | Required in the declaration | Requirements |\n|---|---|---|---|\n"
+            .to_owned();
     for profile in Profile::every() {
         let needs: Vec<&str> = profile.needs().collect();
         let (name, claim, needs) = (profile.as_str(), profile.claim(), needs.join("; "));
@@ -59,7 +60,7 @@ fn json() -> String {
     format!("{:#}\n", serde_json::Value::from(profiles))
 }
 
-/// Which requirements have to hold, in words.
+/// Returns the requirements of a profile, as text.
 fn requirements(profile: Profile) -> String {
     match profile.kinds() {
         Some(kinds) => {

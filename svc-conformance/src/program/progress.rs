@@ -1,4 +1,4 @@
-//! Progress: a bar on a terminal, a line now and then elsewhere.
+//! Progress: a bar on a terminal, otherwise a few lines.
 
 use std::io::IsTerminal as _;
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::progress::Progress;
 use crate::suite::Suite;
 
-/// A suite that says how far it is.
+/// Returns the suite with a display of its progress.
 pub(super) fn shown(suite: Suite) -> Suite {
     if std::io::stderr().is_terminal() {
         with_bar(suite)
@@ -34,7 +34,7 @@ fn with_bar(suite: Suite) -> Suite {
     })
 }
 
-/// A line for each tenth of the checks.
+/// Prints a line after each tenth of the checks.
 fn with_lines(suite: Suite) -> Suite {
     let last = Mutex::new(None);
     suite.on_progress(move |progress| {
@@ -53,8 +53,8 @@ fn with_lines(suite: Suite) -> Suite {
 fn words(progress: &Progress) -> String {
     let broken = match progress.broken {
         0 => String::new(),
-        1 => ", 1 row does not hold".to_owned(),
-        rows => format!(", {rows} rows do not hold"),
+        1 => ", 1 requirement failed".to_owned(),
+        rows => format!(", {rows} requirements failed"),
     };
     let check = if progress.check.is_empty() {
         "clean-up"

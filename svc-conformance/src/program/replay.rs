@@ -1,4 +1,4 @@
-//! `replay`: the steps of a failure again.
+//! `replay`: sends the requests of a failure again.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) async fn replay(options: ReplayArgs) -> Result<u8, ProgramError> {
         suite = suite.allow_writes(true);
     }
     if replay.has_writes() && !suite.prepare().await?.settings.writes {
-        let text = "the steps write, and the target, or what it links, is not on this machine: --allow-writes allows it";
+        let text = "The replay writes to a server that is not on this machine, or that links to another machine. Allow it with --allow-writes.";
         return Err(ProgramError::usage(text));
     }
     say(&format!(
@@ -34,7 +34,7 @@ pub(super) async fn replay(options: ReplayArgs) -> Result<u8, ProgramError> {
     let report = suite.run().await?;
     let row = report
         .requirement(&replay.row)
-        .ok_or_else(|| ProgramError::usage(format!("there is no row {}", replay.row)))?;
+        .ok_or_else(|| ProgramError::usage(format!("There is no requirement {}.", replay.row)))?;
     let reason = crate::values::display_text(&row.reason, 1500);
     say(&format!(
         "\nthe check {} again: {} {} {reason}\n",

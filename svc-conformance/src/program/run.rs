@@ -1,4 +1,4 @@
-//! `run`: checks a server and reports.
+//! `run`: checks a server and reports the results.
 
 use super::cli::RunArgs;
 use super::{ProgramError, files, note, progress, say, settings, snapshots};
@@ -7,7 +7,7 @@ use crate::formats::Format;
 use crate::pins;
 use crate::report::Report;
 
-/// The exit code where the server conforms and chose otherwise than its pins say.
+/// The exit code for a server that conforms but differs from its pins.
 const DRIFT: u8 = 7;
 
 pub(super) async fn run(options: RunArgs) -> Result<u8, ProgramError> {
@@ -16,7 +16,7 @@ pub(super) async fn run(options: RunArgs) -> Result<u8, ProgramError> {
     Ok(exit_code(&report))
 }
 
-/// What the program ends with.
+/// Returns the exit code of the program.
 pub(super) fn exit_code(report: &Report) -> u8 {
     match report.exit_code() {
         0 if !report.drift.is_empty() => DRIFT,
@@ -24,7 +24,7 @@ pub(super) fn exit_code(report: &Report) -> u8 {
     }
 }
 
-/// One run with its journal and what replays its failures.
+/// Runs the suite once, with its journal and the replay files of its failures.
 pub(super) async fn run_once(options: &RunArgs) -> Result<Report, ProgramError> {
     let mut suite = settings::suite(options)?;
     let earlier = files::earlier(&options.earlier)?;
@@ -60,14 +60,14 @@ pub(super) async fn run_once(options: &RunArgs) -> Result<Report, ProgramError> 
         files::remove_journal(&journal, &options.out);
     } else {
         note(&format!(
-            "records are left; to try again: svc-conformance clean {}\n",
+            "Some records are left. To try again: svc-conformance clean {}\n",
             journal.display()
         ));
     }
     Ok(report)
 }
 
-/// Prints the report, and writes those that are asked for.
+/// Prints the report, and writes the requested report files.
 pub(super) fn write_reports(report: &Report, options: &RunArgs) -> Result<(), ProgramError> {
     let on_stdout = options
         .report

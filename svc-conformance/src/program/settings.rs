@@ -1,4 +1,4 @@
-//! From the command line to a suite.
+//! Builds a suite from the command line.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::selection::Waiver;
 use crate::suite::Suite;
 use crate::target::{Remote, Target};
 
-/// Characters of a file that is read.
+/// The maximum size of a file to read, in bytes.
 const MOST: u64 = 16 * 1024 * 1024;
 
-/// A text file, or standard input for `-`; bounded.
+/// Reads a text file, or standard input for `-`, up to a maximum size.
 pub(super) fn text(path: &Path) -> Result<String, ProgramError> {
     let broken = |error: std::io::Error| {
         ProgramError::usage(format!("{} cannot be read: {error}", path.display()))
@@ -37,7 +37,7 @@ pub(super) fn text(path: &Path) -> Result<String, ProgramError> {
     Ok(text)
 }
 
-/// The target at an address.
+/// Returns the target for a URL.
 pub(super) fn target(url: &str, access: &AccessOptions) -> Result<Arc<dyn Target>, ProgramError> {
     let target = Remote::with_tls(url, tls(access)?);
     Ok(Arc::new(
@@ -45,8 +45,8 @@ pub(super) fn target(url: &str, access: &AccessOptions) -> Result<Arc<dyn Target
     ))
 }
 
-/// The target of a file, which may come from anybody: it decides where the keys go on this machine
-/// only.
+/// Returns the target that a file names. The file can come from anyone, so the keys are sent to
+/// that target only if it is on this machine.
 pub(super) fn target_of(
     base: &str,
     named: Option<&str>,
@@ -55,16 +55,16 @@ pub(super) fn target_of(
     let target = target(named.unwrap_or(base), access)?;
     if named.is_none() && !target.is_local() {
         let text = format!(
-            "the file is of a run against {base}, which is not on this machine: the keys are sent there only"
+            "The file belongs to a run against {base}, which is not on this machine. Keys are sent there only"
         );
         return Err(ProgramError::usage(
-            text + " if --url says so, too. If you mean that server, add --url with its address",
+            text + " if --url also names it. If you mean that server, add --url with its URL.",
         ));
     }
     Ok(target)
 }
 
-/// The certificates of the command line.
+/// Reads the certificates that the command line names.
 fn tls(options: &AccessOptions) -> Result<Tls, ProgramError> {
     let mut tls = Tls::system();
     for path in &options.ca {
@@ -85,33 +85,33 @@ fn tls(options: &AccessOptions) -> Result<Tls, ProgramError> {
     Ok(tls)
 }
 
-/// The keys of the command line.
+/// Returns the keys of the command line.
 pub(super) fn keys(options: &AccessOptions) -> Result<Keys, ProgramError> {
     let mut keys = options.key.as_ref().map_or_else(Keys::none, Keys::primary);
     if let Some(other) = &options.other_key {
         keys = keys.other_tenant(other);
     }
     if let Some(restricted) = &options.restricted_key {
-        // A key may contain an equals sign; an operation does not.
+        // A key can contain an equals sign; the name of an operation cannot.
         let (key, lacks) = restricted
             .rsplit_once('=')
             .filter(|(key, lacks)| !key.is_empty() && lacks.contains('.'))
             .ok_or_else(|| {
                 ProgramError::usage(
-                    "--restricted-key is not of the form K=OPERATION, such as K=people.create",
+                    "--restricted-key must have the form K=OPERATION, such as K=people.create",
                 )
             })?;
         keys = keys.restricted(key, lacks);
     }
     if options.key.is_none() && (options.other_key.is_some() || options.restricted_key.is_some()) {
         return Err(ProgramError::usage(
-            "--other-key and --restricted-key need --key",
+            "--other-key and --restricted-key require --key",
         ));
     }
     Ok(keys)
 }
 
-/// The suite that the command line describes.
+/// Returns the suite that the command line describes.
 pub(super) fn suite(options: &RunArgs) -> Result<Suite, ProgramError> {
     let mut suite = Suite::from_shared(target(&options.url, &options.access)?)
         .keys(keys(&options.access)?)

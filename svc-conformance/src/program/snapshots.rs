@@ -1,5 +1,5 @@
-//! `run --snapshots DIR`: the documents of a server beside those that a folder keeps. Why not by
-//! insta, `tests/it/insta_in_programs.rs` shows.
+//! `run --snapshots DIR`: compares the documents of a server with the snapshots in a folder.
+//! `tests/it/insta_in_programs.rs` shows why insta is not used.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,11 +12,11 @@ use super::{ProgramError, settings};
 use crate::snapshot::differences;
 use crate::values::display_text;
 
-/// What the name of a kept document ends with.
+/// The suffix of the name of a snapshot file.
 const SUFFIX: &str = ".snapshot.json";
 
-/// Holds what was taken against what the folder keeps, and says what differs; with `update` keeps
-/// what was taken instead.
+/// Compares the documents with the snapshots of the folder, and returns the differences as text.
+/// With `update`, writes the documents as snapshots instead.
 pub(super) fn compared(
     taken: &BTreeMap<String, Value>,
     folder: &Path,
@@ -36,7 +36,7 @@ pub(super) fn compared(
         let _ = writeln!(text, "  {}", display_text(line, 300));
     }
     if !found.is_empty() {
-        text.push_str("  to keep what this run saw: --update-snapshots\n");
+        text.push_str("  to accept the documents of this run: --update-snapshots\n");
     }
     Ok(text)
 }
@@ -60,13 +60,13 @@ fn updated(
         fs::remove_file(folder.join(format!("{name}{SUFFIX}"))).map_err(broken)?;
     }
     Ok(format!(
-        "snapshots: {} kept in {}\n",
+        "snapshots: {} written to {}\n",
         taken.len(),
         folder.display()
     ))
 }
 
-/// The documents that a folder keeps, by name; none where there is no folder.
+/// Returns the snapshots of a folder by name. Empty if there is no folder.
 fn load(folder: &Path) -> Result<BTreeMap<String, Value>, ProgramError> {
     let mut kept = BTreeMap::new();
     if !folder.exists() {
@@ -82,7 +82,7 @@ fn load(folder: &Path) -> Result<BTreeMap<String, Value>, ProgramError> {
             .and_then(|name| name.to_str()?.strip_suffix(SUFFIX));
         let Some(name) = name else { continue };
         let document = serde_json::from_str(&settings::text(&path)?).map_err(|error| {
-            ProgramError::usage(format!("{} is no JSON: {error}", path.display()))
+            ProgramError::usage(format!("{} is not valid JSON: {error}", path.display()))
         })?;
         kept.insert(name.to_owned(), document);
     }

@@ -1,4 +1,4 @@
-//! `watch`: runs, waits until the server was restarted, and runs again what failed.
+//! `watch`: runs, waits until the server restarts, and runs what failed again.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,18 +15,18 @@ use crate::outcome::RequirementOutcome;
 use crate::report::{Report, RequirementReport};
 use crate::values::display_text;
 
-/// Time between two looks at the server or the file.
+/// The time between two polls of the server or the file.
 const LOOK: Duration = Duration::from_millis(200);
-/// Time between two connections, and before a server that did not answer is tried again.
+/// The time between two connections, and before the next attempt if a server did not respond.
 const APART: Duration = Duration::from_secs(1);
-/// Longest wait for a connection.
+/// The maximum time to wait for a connection.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// When a file was written last, and its length.
+/// The time of the last write of a file, and its length.
 type FileStamp = (SystemTime, u64);
 /// Host and port.
 type HostPort = (String, u16);
-/// What is known of each row.
+/// The last outcome of each requirement.
 type KnownOutcomes = BTreeMap<String, RequirementReport>;
 
 pub(super) async fn watch(options: WatchArgs) -> Result<u8, ProgramError> {
@@ -37,7 +37,7 @@ pub(super) async fn watch(options: WatchArgs) -> Result<u8, ProgramError> {
         .is_some_and(|path| path.as_os_str() == "-")
     {
         return Err(ProgramError::usage(
-            "a declaration that is read again before each run needs a file, not `-`",
+            "A declaration that is read before each run must be in a file; `-` is not allowed.",
         ));
     }
     let mut before = options.on_change.as_deref().and_then(stamp);
@@ -48,10 +48,10 @@ pub(super) async fn watch(options: WatchArgs) -> Result<u8, ProgramError> {
     let mut trouble: Option<ProgramError> = None;
     loop {
         tokio::select! {
-            // Listens before anything says that it waits.
+            // Starts to watch before the message that it waits.
             biased;
             _ = tokio::signal::ctrl_c() => return Ok(code),
-            // Whoever did not answer may only have begun to start.
+            // A server that did not respond may still be starting.
             () = tokio::time::sleep(APART), if trouble.as_ref().is_some_and(|trouble| trouble.code == 4) => {}
             restarted = restart(&options, before), if trouble.as_ref().is_none_or(|trouble| trouble.code != 4) => restarted?,
         }
@@ -73,8 +73,7 @@ pub(super) async fn watch(options: WatchArgs) -> Result<u8, ProgramError> {
     }
 }
 
-/// Runs what failed; once none of it fails, everything. The report of a whole run, if there was
-/// one.
+/// Runs what failed. Once nothing fails, runs everything and returns the report of that run.
 async fn rerun_failed(
     options: &RunArgs,
     known: &mut KnownOutcomes,
@@ -85,7 +84,8 @@ async fn rerun_failed(
         .cloned()
         .collect();
     if !failed.is_empty() {
-        // A row that is seen in all traffic is seen by the check that found it.
+        // A requirement that is observed in all traffic is run with the check that found the
+        // failure.
         let checks = failed
             .iter()
             .flat_map(|row| row.findings.iter().map(|finding| finding.check.clone()));
@@ -107,14 +107,14 @@ async fn rerun_failed(
             .collect();
         if !left.is_empty() {
             say(&format!(
-                "{} of {} rows still fail: {}\n",
+                "{} of {} requirements still fail: {}\n",
                 left.len(),
                 failed.len(),
                 left.join(", ")
             ));
             return Ok(None);
         }
-        say("every row that failed is green; everything is run once more\n");
+        say("All failed requirements are green. Everything is run once more.\n");
     }
     let report = run::run_once(options).await?;
     let changes = learn(known, &report);
@@ -134,7 +134,7 @@ fn is_known_red(known: &KnownOutcomes, id: &str) -> bool {
     known.get(id).is_some_and(|row| is_red(row.outcome))
 }
 
-/// Takes over what a run decided, and tells the rows that turned green or red.
+/// Stores the outcomes of a run, and returns which requirements turned green or red.
 fn learn(known: &mut KnownOutcomes, report: &Report) -> String {
     let mut text = String::new();
     for row in report.rows.iter().filter(|row| {
@@ -157,8 +157,8 @@ fn learn(known: &mut KnownOutcomes, report: &Report) -> String {
     text
 }
 
-/// Waits until the server went away and came back, or until the file has changed and the server is
-/// there.
+/// Waits until the server stopped and restarted, or until the file has changed and the server
+/// responds.
 async fn restart(options: &WatchArgs, before: Option<FileStamp>) -> Result<(), ProgramError> {
     let address = address(&options.run.url)?;
     if let Some(path) = &options.on_change {
@@ -171,19 +171,19 @@ async fn restart(options: &WatchArgs, before: Option<FileStamp>) -> Result<(), P
         }
     } else {
         let connection = connected(&address).await;
-        say("waiting for the server to go away (Ctrl-C ends)\n");
+        say("waiting for the server to stop (Ctrl-C ends)\n");
         wait_until_stopped(&address, connection).await;
     }
-    say("waiting for the server to come back\n");
+    say("waiting for the server to start\n");
     while connected(&address).await.is_none() {
         tokio::time::sleep(LOOK).await;
     }
     Ok(())
 }
 
-/// Waits until the server went away, also where another took its place at once: both of two
-/// connections are closed then. A server that closes what is idle closes them as far apart as they
-/// were opened.
+/// Waits until the server stopped, even if another process replaced it immediately. Both of two
+/// connections are then closed together. A server that closes idle connections closes them with the
+/// same interval in which they were opened.
 async fn wait_until_stopped(address: &HostPort, mut connection: Option<TcpStream>) {
     while let Some(mut first) = connection {
         if tokio::time::timeout(APART, closed(&mut first))
@@ -195,7 +195,7 @@ async fn wait_until_stopped(address: &HostPort, mut connection: Option<TcpStream
         let Some(mut second) = connected(address).await else {
             return;
         };
-        // A restart between the two leaves only the first one closed.
+        // After a restart between the two connections, only the first one is closed.
         if tokio::time::timeout(Duration::ZERO, closed(&mut first))
             .await
             .is_ok()
@@ -220,17 +220,17 @@ async fn closed(connection: &mut TcpStream) {
     let _ = connection.read(&mut [0]).await;
 }
 
-/// The stamp of a file; none while it is not there.
+/// Returns the stamp of a file. `None` while the file does not exist.
 fn stamp(path: &Path) -> Option<FileStamp> {
     let found = std::fs::metadata(path).ok()?;
     Some((found.modified().ok()?, found.len()))
 }
 
-/// Host and port of an address.
+/// Returns the host and port of a URL.
 fn address(url: &str) -> Result<HostPort, ProgramError> {
     let uri: Uri = url
         .parse()
-        .map_err(|error| ProgramError::usage(format!("`{url}` is no address: {error}")))?;
+        .map_err(|error| ProgramError::usage(format!("`{url}` is not a valid URL: {error}")))?;
     let host = uri
         .host()
         .unwrap_or_default()

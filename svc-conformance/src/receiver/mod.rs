@@ -1,8 +1,8 @@
-//! The receiver of webhooks: a small HTTP server of the run. It keeps what is sent to each of its
-//! addresses, and answers as a check asks it to.
+//! The webhook receiver: a small HTTP server of the run. It stores the messages to each of its
+//! URLs, and replies as a check requests.
 //!
-//! Every webhook gets an address of its own, with the nonce of the run in it: messages of different
-//! webhooks stay apart, and requests to other addresses are ignored.
+//! Every webhook has its own URL, which contains the nonce of the run. Messages of different
+//! webhooks are therefore separate, and requests to other URLs are ignored.
 
 mod signature;
 
@@ -28,28 +28,28 @@ use tokio::time::{Instant, timeout};
 
 pub(crate) use signature::Secret;
 
-/// Bytes of a message that are kept.
+/// The maximum size of a stored message, in bytes.
 const LARGEST: usize = 64 * 1024;
-/// Messages that are kept of one webhook.
+/// The maximum number of stored messages per webhook.
 const MOST_MESSAGES: usize = 1_000;
-/// Connections at the same time.
+/// The maximum number of concurrent connections.
 const MOST_CONNECTIONS: usize = 100;
-/// How long a connection may take.
+/// The maximum duration of a connection.
 const LONGEST: Duration = Duration::from_secs(2 * 60);
-/// How long a message may take to arrive.
+/// The maximum time in which a message must arrive.
 const LONGEST_MESSAGE: Duration = Duration::from_secs(10);
 
-/// Where the receiver listens, and how a server reaches it.
+/// The address on which the receiver listens, and its URL.
 #[derive(Debug, Clone)]
 pub(crate) struct Address {
     /// Host and port.
     pub(crate) listen: String,
-    /// The address that leads to it, where that is another one: of a tunnel or a proxy.
+    /// The URL of the receiver, if it differs: that of a tunnel or a proxy.
     pub(crate) url: Option<String>,
 }
 
 impl Default for Address {
-    /// Any free port of this machine.
+    /// Returns any free port of this machine.
     fn default() -> Self {
         Self {
             listen: "127.0.0.1:0".to_owned(),
@@ -58,21 +58,21 @@ impl Default for Address {
     }
 }
 
-/// A message as it arrived.
+/// A received message.
 #[derive(Debug, Clone)]
 pub(crate) struct Message {
     pub(crate) method: Method,
     pub(crate) headers: HeaderMap,
-    /// The body; none where it is larger than what is kept.
+    /// The body. `None` if it is larger than the maximum.
     pub(crate) body: Option<Bytes>,
-    /// When it arrived.
+    /// The time of arrival.
     pub(crate) at: Instant,
-    /// The same, in seconds since the epoch.
+    /// The time of arrival in seconds since the epoch.
     pub(crate) seconds: i64,
 }
 
 impl Message {
-    /// The `webhook-id`.
+    /// Returns the `webhook-id`.
     pub(crate) fn id(&self) -> Option<&str> {
         self.headers
             .get("webhook-id")?
@@ -96,20 +96,20 @@ impl Message {
     }
 }
 
-/// How an attempt is answered.
+/// The reply to an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reply {
-    /// With a status.
+    /// A status.
     Status(u16),
-    /// With 503, and `Retry-After` in seconds.
+    /// 503, with `Retry-After` in seconds.
     RetryAfter(u64),
-    /// With 302 to an address.
+    /// 302 to a URL.
     Redirect(String),
-    /// With 204, but not as long as the [inbox holds](Inbox::hold) its answers.
+    /// 204, but delayed while the [inbox holds](Inbox::hold) its replies.
     Hang,
 }
 
-/// The receiver of a run; it stops when it is dropped.
+/// The receiver of a run. It stops when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     url: String,
@@ -117,23 +117,24 @@ pub(crate) struct Receiver {
     _accepting: JoinSet<()>,
 }
 
-/// The mailboxes by the last segments of their addresses.
+/// The mailboxes by the last segment of their URLs.
 type Mailboxes = Arc<Mutex<HashMap<String, Arc<Mailbox>>>>;
 
-/// What is kept for one address.
+/// The state of one URL.
 #[derive(Debug)]
 struct Mailbox {
-    /// The answers to the attempts of one message; the last one is that of all further attempts.
+    /// The replies to the attempts at one message. The last reply is also used for all further
+    /// attempts.
     replies: Vec<Reply>,
     messages: watch::Sender<Vec<Message>>,
-    /// Requests that have no answer yet.
+    /// The number of requests without a reply.
     hanging: watch::Sender<usize>,
-    /// Whether requests that are to hang do.
+    /// Whether requests that must hang are held.
     holds: watch::Sender<bool>,
 }
 
 impl Receiver {
-    /// Starts to listen. Needs a runtime with I/O enabled.
+    /// Starts to listen. Requires a runtime with I/O enabled.
     pub(crate) async fn start(address: &Address) -> io::Result<Self> {
         let listener = TcpListener::bind(&address.listen).await?;
         let local = listener.local_addr()?;
@@ -141,7 +142,7 @@ impl Receiver {
             Some(url) => url.trim_end_matches('/').to_owned(),
             None if local.ip().is_unspecified() => {
                 return Err(io::Error::other(
-                    "no server can send to this address: name one with --webhook-receiver-url",
+                    "no server can send to this address: set a URL with --webhook-receiver-url",
                 ));
             }
             None => format!("http://{local}"),
@@ -156,8 +157,8 @@ impl Receiver {
         })
     }
 
-    /// An address of its own, whose last segment is `name`, and how each message sent there is
-    /// answered: attempt by attempt, the last reply again and again.
+    /// Creates a URL whose last segment is `name`, with the replies to each message, attempt by
+    /// attempt. The last reply is repeated.
     pub(crate) fn inbox(&self, name: &str, replies: Vec<Reply>) -> Inbox {
         let mailbox = Arc::new(Mailbox {
             replies,
@@ -175,7 +176,7 @@ impl Receiver {
     }
 }
 
-/// An address of the receiver with what arrived there; it takes nothing any more once it is
+/// A URL of the receiver with the received messages. It accepts no more messages once it is
 /// dropped.
 #[derive(Debug)]
 pub(crate) struct Inbox {
@@ -186,12 +187,12 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// Everything that has arrived so far.
+    /// Returns all messages received so far.
     pub(crate) fn messages(&self) -> Vec<Message> {
         self.mailbox.messages.borrow().clone()
     }
 
-    /// Waits until `found` finds something among the messages; `None` where it does not within
+    /// Waits until `found` returns something for the messages. Returns `None` if it does not within
     /// `limit`.
     pub(crate) async fn wait<T>(
         &self,
@@ -210,7 +211,8 @@ impl Inbox {
         timeout(limit, arrives).await.ok().flatten()
     }
 
-    /// Waits until a request hangs, or until none does; whether that is so within `limit`.
+    /// Waits until a request hangs, or until none does. Returns whether that happened within
+    /// `limit`.
     pub(crate) async fn hangs(&self, wanted: bool, limit: Duration) -> bool {
         let mut hanging = self.mailbox.hanging.subscribe();
         timeout(limit, hanging.wait_for(|hanging| (*hanging > 0) == wanted))
@@ -218,7 +220,7 @@ impl Inbox {
             .is_ok()
     }
 
-    /// Lets requests hang from now on, or answers those that hang and all that follow.
+    /// Makes requests hang from now on, or replies to those that hang and to all later ones.
     pub(crate) fn hold(&self, holds: bool) {
         self.mailbox.holds.send_replace(holds);
     }
@@ -231,7 +233,7 @@ impl Drop for Inbox {
     }
 }
 
-/// A request that hangs, until it is answered or the sender gives it up.
+/// A request that hangs, until it gets a reply or the sender abandons it.
 struct Hanging<'m>(&'m Mailbox);
 
 impl<'m> Hanging<'m> {
@@ -264,7 +266,7 @@ async fn accept(listener: TcpListener, mailboxes: Mailboxes) {
         }
         match listener.accept().await {
             Ok((stream, _)) => drop(connections.spawn(connection(stream, Arc::clone(&mailboxes)))),
-            // No socket is free: one of those that are in use ends.
+            // No socket is free: one of the connections must end.
             Err(_) => drop(connections.join_next().await),
         }
     }
@@ -278,11 +280,11 @@ async fn connection(stream: TcpStream, mailboxes: Mailboxes) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(LONGEST_MESSAGE);
-    // A sender that goes away ends its connection only.
+    // A sender that disconnects ends only its own connection.
     let _ = timeout(LONGEST, http.serve_connection(TokioIo::new(stream), answer)).await;
 }
 
-/// Keeps a message and answers it.
+/// Stores a message and replies to it.
 async fn take(request: Request<Incoming>, mailboxes: &Mailboxes) -> Response<Empty<Bytes>> {
     let (parts, body) = request.into_parts();
     let name = parts.uri.path().rsplit('/').next().unwrap_or_default();
@@ -292,7 +294,7 @@ async fn take(request: Request<Incoming>, mailboxes: &Mailboxes) -> Response<Emp
     let body = match timeout(LONGEST_MESSAGE, Limited::new(body, LARGEST).collect()).await {
         Ok(Ok(body)) => Some(body.to_bytes()),
         Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => None,
-        // It broke off on its way.
+        // The message was interrupted.
         _ => return status(StatusCode::BAD_REQUEST),
     };
     let (method, headers) = (parts.method, parts.headers);
@@ -304,7 +306,7 @@ async fn take(request: Request<Incoming>, mailboxes: &Mailboxes) -> Response<Emp
         seconds: Utc::now().timestamp(),
     };
     let mut attempt = 0;
-    // Before the message is seen to have arrived.
+    // Must be created before the message counts as received.
     let hanging = Hanging::new(&mailbox);
     mailbox.messages.send_modify(|messages| {
         attempt = messages
@@ -330,7 +332,7 @@ async fn take(request: Request<Incoming>, mailboxes: &Mailboxes) -> Response<Emp
         ),
         Some(Reply::Redirect(url)) => with(status(StatusCode::FOUND), LOCATION, url),
         Some(Reply::Hang) => {
-            // It fails only without a sender, which the mailbox is.
+            // Fails only without a sender, and the mailbox is the sender.
             let _ = mailbox.holds.subscribe().wait_for(|holds| !holds).await;
             drop(hanging);
             status(StatusCode::NO_CONTENT)

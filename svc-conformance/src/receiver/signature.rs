@@ -29,7 +29,7 @@ impl std::fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// Reads a secret of the form `whsec_` and base64.
+    /// Parses a secret of the form `whsec_` and base64.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let key = BASE64.decode(text.strip_prefix("whsec_")?).ok()?;
         Some(Self {
@@ -38,22 +38,22 @@ impl Secret {
         })
     }
 
-    /// Whether one of the message's `v1` signatures is made with this secret over
+    /// Whether one of the `v1` signatures of the message is made with this secret over
     /// `<id>.<timestamp>.<body>`. Signatures of other versions are ignored.
     pub(crate) fn signs(&self, message: &Message) -> bool {
         let [id, at, body] = signed_parts(message);
         has(message, &mac(&self.key, &[id, b".", at, b".", body]))
     }
 
-    /// What a message that this secret does not sign is signed over instead, where that is one of
-    /// the common mistakes.
+    /// Returns the common mistake that explains why this secret does not sign a message, if there
+    /// is one.
     pub(crate) fn mistake(&self, message: &Message) -> Option<&'static str> {
         let [id, at, body] = signed_parts(message);
         let other_body = serde_json::from_slice::<Value>(body)
             .map(|json| json.to_string())
             .unwrap_or_default();
         let mistakes: [Mistake<'_>; 6] = [
-            ("it signs the body alone", &self.key, &[body]),
+            ("it signs only the body", &self.key, &[body]),
             (
                 "it signs `<webhook-id>.<body>`: the timestamp is not signed",
                 &self.key,
@@ -87,10 +87,10 @@ impl Secret {
     }
 }
 
-/// A mistake in words, with the key and the parts that are signed then.
+/// A mistake in words, with the key and the parts that are signed with it.
 type Mistake<'m> = (&'static str, &'m [u8], &'m [&'m [u8]]);
 
-/// Id, timestamp and body of a message, as they were sent.
+/// Returns the id, timestamp and body of a message, as they were sent.
 fn signed_parts(message: &Message) -> [&[u8]; 3] {
     let header = |name| {
         message
@@ -105,7 +105,7 @@ fn signed_parts(message: &Message) -> [&[u8]; 3] {
     ]
 }
 
-/// HMAC-SHA256 of the joined parts.
+/// Returns the HMAC-SHA256 of the joined parts.
 fn mac(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
     let Ok(mac) = Hmac::<Sha256>::new_from_slice(key) else {
         return Vec::new();
@@ -152,8 +152,8 @@ mod tests {
         )
     }
 
-    /// The example of the standard's own verifiers verifies, and with another timestamp, body or
-    /// secret it does not.
+    /// The example of the verifiers of the standard is valid. With another timestamp, body or
+    /// secret it is not.
     #[test]
     fn hook_08_the_example_of_the_standard_verifies() {
         let secret = Secret::read(SECRET).expect("a secret");
@@ -165,8 +165,7 @@ mod tests {
         assert!(!format!("{secret:?}").contains("MfKQ"));
     }
 
-    /// One header holds several signatures, among them those of versions that this suite does not
-    /// know.
+    /// One header contains several signatures, including versions that this suite does not support.
     #[test]
     fn hook_08_one_signature_of_several_is_enough() {
         let secret = Secret::read(SECRET.trim_end_matches('=')).expect("a secret");
@@ -210,7 +209,7 @@ mod tests {
             mistake(&signed(&secret.key, &[id, b".", BODY.as_bytes()]))
                 .contains("timestamp is not signed")
         );
-        assert!(mistake(&signed(&secret.key, &[BODY.as_bytes()])).contains("body alone"));
+        assert!(mistake(&signed(&secret.key, &[BODY.as_bytes()])).contains("only the body"));
         let parts = [id, b".", AT.as_bytes(), b".", BODY.as_bytes()];
         assert!(mistake(&signed(SECRET.as_bytes(), &parts)).contains("text of the secret"));
         assert_eq!(mistake(SIGNATURE), "");

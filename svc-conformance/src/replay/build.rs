@@ -1,5 +1,5 @@
-//! From the traffic of a failed check to steps: what the failure does not need is left out, and
-//! addresses that an answer gave are written as places of that answer.
+//! Converts the traffic of a failed check to steps. What the failure does not need is removed, and
+//! URLs from a response are replaced by references to that response.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -12,15 +12,16 @@ use crate::outcome::RequirementOutcome;
 use crate::recorder::Exchange;
 use crate::report::Report;
 
-/// Characters of a nonce that can be told from other text.
+/// The minimum length of a nonce that can be distinguished from other text.
 const LEAST: usize = 8;
 
-/// Addresses of answers that are looked up, so that a trace with large pages stays bounded.
+/// The maximum number of URLs of responses that are searched, so that a trace with large pages is
+/// limited.
 const MOST: usize = 100_000;
 
 impl Replay {
-    /// The steps of the first finding of a row that failed; `None` for another row, or where
-    /// nothing was kept.
+    /// Returns the steps of the first finding of a failed requirement. `None` for another
+    /// requirement, or if no traffic was stored.
     #[must_use]
     pub fn from_report(report: &Report, row: &str) -> Option<Self> {
         let row = report.requirement(row).filter(|row| {
@@ -62,12 +63,12 @@ impl Replay {
     }
 }
 
-/// The place where an address was first given: the exchange, and the pointer in its answer.
+/// Where a URL first appeared: the exchange, and the pointer in its response.
 type UrlOrigins = HashMap<String, (usize, String)>;
 
 fn steps(trace: &[Exchange], base: &str, token: &str) -> Vec<ReplayStep> {
     let mut given = UrlOrigins::new();
-    // For each exchange, what it takes from the answers before it.
+    // For each exchange, the earlier responses from which it uses something.
     let mut sources: Vec<BTreeSet<usize>> = Vec::new();
     let mut texts: Vec<(TemplateText, TemplateText)> = Vec::new();
     for (at, exchange) in trace.iter().enumerate() {
@@ -101,8 +102,8 @@ fn steps(trace: &[Exchange], base: &str, token: &str) -> Vec<ReplayStep> {
     kept.iter().filter_map(step).collect()
 }
 
-/// The exchanges that the last one rests on: every write, what gave them their addresses, and
-/// earlier looks at the same address.
+/// Returns the exchanges on which the last one depends: every write, the sources of their URLs, and
+/// earlier reads of the same URL.
 fn needed(trace: &[Exchange], sources: &[BTreeSet<usize>]) -> BTreeSet<usize> {
     let Some(last) = trace.last() else {
         return BTreeSet::new();
@@ -123,7 +124,7 @@ fn needed(trace: &[Exchange], sources: &[BTreeSet<usize>]) -> BTreeSet<usize> {
     kept
 }
 
-/// A text with places in earlier answers.
+/// A text with references to earlier responses.
 #[derive(Debug, Default)]
 struct TemplateText(Vec<TemplatePiece>);
 
@@ -146,7 +147,7 @@ impl TemplateText {
         let mut text = String::new();
         for piece in &self.0 {
             match piece {
-                // A short word may stand there for something else.
+                // A short word may be part of something else.
                 TemplatePiece::Plain(plain) if token.len() < LEAST => text.push_str(plain),
                 TemplatePiece::Plain(plain) => text.push_str(&plain.replace(token, "${run}")),
                 TemplatePiece::Base => text.push_str("${base}"),
@@ -160,7 +161,7 @@ impl TemplateText {
     }
 }
 
-/// An address: one that an answer gave, or one below the base.
+/// Converts a URL: one from a response, or one below the base URL.
 fn address_in(url: &str, given: &UrlOrigins, base: &str) -> TemplateText {
     let place = |url: &str| {
         given
@@ -184,7 +185,7 @@ fn address_in(url: &str, given: &UrlOrigins, base: &str) -> TemplateText {
     }
 }
 
-/// A body: its texts that are addresses which an answer gave.
+/// Converts a body: its strings that are URLs from a response.
 fn body_in(body: &str, given: &UrlOrigins) -> TemplateText {
     let mut pieces = Vec::new();
     let mut plain = String::new();
@@ -203,7 +204,7 @@ fn body_in(body: &str, given: &UrlOrigins) -> TemplateText {
     TemplateText(pieces)
 }
 
-/// Notes every address of an answer.
+/// Stores every URL of a response.
 fn learn(exchange: &Exchange, at: usize, given: &mut UrlOrigins) {
     let Ok(answer) = &exchange.answer else { return };
     let Ok(json) = serde_json::from_str::<Value>(&answer.body) else {

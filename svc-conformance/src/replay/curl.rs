@@ -1,4 +1,4 @@
-//! The steps as a shell script of `curl` lines; it needs nothing else but `sed` and `tr`.
+//! The steps as a shell script of `curl` commands. It needs only `sed` and `tr`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use super::{Replay, ReplayStep, StepTextPart, parts};
 use crate::values::display_text;
 
-/// The function that takes a link from an answer: the `href` under a relation, made absolute where
-/// it is only a path.
+/// The shell function that extracts a link from a response: the `href` of a relation, made absolute
+/// if it is only a path.
 const LINK: &str = r#"link() {
   href=$(printf '%s' "$2" | tr -d '\n' | sed -n 's|.*"'"$1"'" *: *{[^}]*"href" *: *"\([^"]*\)".*|\1|p')
   case $href in /*) href=$(printf '%s' "$BASE" | sed 's|^\([a-z]*://[^/]*\).*|\1|')$href ;; esac
@@ -33,7 +33,7 @@ pub(super) fn script(replay: &Replay) -> String {
     }
     let _ = writeln!(
         text,
-        "#\n# Keys: KEY, OTHER_KEY and RESTRICTED_KEY. Another address: BASE.\n"
+        "#\n# Keys: KEY, OTHER_KEY and RESTRICTED_KEY. Another URL: BASE.\n"
     );
     let _ = writeln!(text, "BASE=${{BASE:-{}}}", quoted(&replay.base));
     let texts = replay.steps.iter().flat_map(|step| [&step.url, &step.body]);
@@ -41,7 +41,9 @@ pub(super) fn script(replay: &Replay) -> String {
         .flat_map(|text| parts(text))
         .any(|part| part == StepTextPart::Run)
     {
-        text.push_str("# No record of an earlier run has it.\nRUN=$(date +%s)$$\n");
+        text.push_str(
+            "# Unique, so that no record of an earlier run matches.\nRUN=$(date +%s)$$\n",
+        );
     }
     text.push_str(LINK);
     let used = used(replay);
@@ -52,7 +54,7 @@ pub(super) fn script(replay: &Replay) -> String {
     text
 }
 
-/// The steps whose answers later steps need.
+/// Returns the steps whose responses later steps need.
 fn used(replay: &Replay) -> BTreeSet<usize> {
     let texts = replay.steps.iter().flat_map(|step| [&step.url, &step.body]);
     let of = |text: &String| parts(text).iter().filter_map(of).collect::<Vec<_>>();
@@ -69,7 +71,7 @@ fn of(part: &StepTextPart<'_>) -> Option<usize> {
 fn line(text: &mut String, number: usize, step: &ReplayStep, is_used: bool, replay: &Replay) {
     let status = step
         .status
-        .map_or_else(|| "no answer".to_owned(), |status| status.to_string());
+        .map_or_else(|| "no response".to_owned(), |status| status.to_string());
     let _ = writeln!(text, "\n# {number}: {status}");
     let mut curl = format!(
         "curl -sS -X {} {}",
@@ -102,7 +104,7 @@ fn line(text: &mut String, number: usize, step: &ReplayStep, is_used: bool, repl
     }
 }
 
-/// A text of a step as one argument of the shell.
+/// Returns a text of a step as one shell argument.
 fn argument(text: &str, replay: &Replay) -> String {
     let mut out = String::new();
     for part in parts(text) {
@@ -121,7 +123,7 @@ fn argument(text: &str, replay: &Replay) -> String {
     out
 }
 
-/// The relation of a link at the top of a document; other places are written as they were.
+/// Returns the relation of a top-level link of a document. Other positions are written as recorded.
 fn relation(pointer: &str) -> Option<String> {
     let rel = pointer.strip_prefix("/_links/")?.strip_suffix("/href")?;
     let plain = rel
@@ -130,7 +132,7 @@ fn relation(pointer: &str) -> Option<String> {
     plain.then(|| rel.to_owned())
 }
 
-/// What stood at a place when the failure was found.
+/// Returns the value at a position when the failure was found.
 fn recorded(replay: &Replay, step: usize, pointer: &str) -> String {
     let step = step.checked_sub(1).and_then(|at| replay.steps.get(at));
     let json: serde_json::Value = step
@@ -142,12 +144,12 @@ fn recorded(replay: &Replay, step: usize, pointer: &str) -> String {
         .to_owned()
 }
 
-/// A text as the shell takes it for itself.
+/// Quotes a text for the shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Lines of at most 110 characters.
+/// Returns lines of at most 110 characters.
 fn wrapped(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     chars

@@ -1,8 +1,7 @@
 //! Failures as steps that can be sent again, by this program or with `curl`.
 //!
-//! In a step, `${base}` stands for the address of the entry point, `${run}` for what is in every
-//! marker of the run, and `${3:/_links/self/href}` for the address at a place of the answer to step
-//! 3.
+//! In a step, `${base}` is the URL of the entry point, and `${run}` is the part of every marker of
+//! the run. `${3:/_links/self/href}` is the URL at a position of the response to step 3.
 
 mod build;
 mod curl;
@@ -24,28 +23,28 @@ use crate::target::Target;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Replay {
-    /// Version of this form; 1.
+    /// The version of this format; 1.
     pub replay_version: u32,
-    /// The row that does not hold.
+    /// The failed requirement.
     pub row: String,
     /// The check that found it.
     pub check: String,
-    /// What it found.
+    /// The finding.
     pub message: String,
-    /// Address of the entry point.
+    /// The URL of the entry point.
     pub base: String,
-    /// Name of the key header.
+    /// The name of the key header.
     pub key_header: String,
-    /// Seed of the run.
+    /// The seed of the run.
     pub seed: u64,
-    /// Intensity of the run.
+    /// The intensity of the run.
     pub intensity: Intensity,
-    /// The smallest case in words, where the check looked for one.
+    /// The smallest case in words, if the check searched for one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub smallest: Vec<String>,
     /// The requests, in their order.
     pub steps: Vec<ReplayStep>,
-    /// What the server was judged against.
+    /// The declaration against which the server was judged.
     pub declaration: Declaration,
 }
 
@@ -53,27 +52,27 @@ pub struct Replay {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReplayStep {
-    /// Method of the request.
+    /// The method of the request.
     pub method: String,
-    /// Its address.
+    /// Its URL.
     pub url: String,
-    /// Its headers; `<key>`, `<other key>` and `<restricted key>` stand for the keys.
+    /// Its headers. `<key>`, `<other key>` and `<restricted key>` are placeholders for the keys.
     pub headers: Vec<(String, String)>,
     /// Its body.
     pub body: String,
-    /// The status that it had; `None` where there was no answer.
+    /// The recorded status. `None` if there was no response.
     pub status: Option<u16>,
-    /// The body of the answer that it had, or why there was none.
+    /// The recorded body of the response, or why there was none.
     pub answer: String,
 }
 
-/// What came of sending the steps again.
+/// The result of sending the steps again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReplayReport {
-    /// Each step with what came of it.
+    /// Each step with its result.
     pub lines: Vec<String>,
-    /// Whether every answer had the status that it had before.
+    /// Whether every response has its recorded status.
     pub same: bool,
 }
 
@@ -83,18 +82,18 @@ impl fmt::Display for ReplayReport {
             writeln!(f, "{line}")?;
         }
         f.write_str(if self.same {
-            "every answer has the status it had"
+            "every response has its recorded status"
         } else {
-            "some answers have another status"
+            "some responses have another status"
         })
     }
 }
 
 impl Replay {
-    /// Reads what [`Replay::to_json`] wrote.
+    /// Reads the output of [`Replay::to_json`].
     ///
     /// # Errors
-    /// The text is not of this form or version.
+    /// Returns an error if the text does not have this format or version.
     pub fn from_json(text: &str) -> Result<Self, String> {
         let replay: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if replay.replay_version != 1 {
@@ -106,13 +105,13 @@ impl Replay {
         Ok(replay)
     }
 
-    /// The steps as JSON.
+    /// Returns the steps as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// The steps as a shell script of `curl` lines.
+    /// Returns the steps as a shell script of `curl` commands.
     #[must_use]
     pub fn to_curl(&self) -> String {
         curl::script(self)
@@ -124,7 +123,7 @@ impl Replay {
         self.steps.iter().any(ReplayStep::writes)
     }
 
-    /// A run of the check alone, with the seed and the declaration of the failure.
+    /// Returns a suite that runs only the check, with the seed and the declaration of the failure.
     pub fn suite(&self, target: Arc<dyn Target>, keys: Keys) -> Suite {
         Suite::from_shared(target)
             .declaration_from(self.declaration.clone(), DeclarationSource::File)
@@ -132,7 +131,7 @@ impl Replay {
             .profile(Profile::All)
             .intensity(self.intensity)
             .seed(self.seed)
-            // The row may be one that is seen in all traffic, which no check names.
+            // The requirement may be observed in all traffic, and no check names it.
             .only([self.check.as_str(), self.row.as_str()])
     }
 }
@@ -149,11 +148,11 @@ enum StepTextPart<'t> {
     Text(&'t str),
     Base,
     Run,
-    /// The address at a place of the answer to a step, counted from 1.
+    /// The URL at a position of the response to a step, counted from 1.
     Of(usize, &'t str),
 }
 
-/// A text of a step in its parts.
+/// Splits a text of a step into its parts.
 fn parts(text: &str) -> Vec<StepTextPart<'_>> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -162,7 +161,7 @@ fn parts(text: &str) -> Vec<StepTextPart<'_>> {
             .split_once('}')
             .and_then(|(name, tail)| Some((part(name)?, tail)));
         let Some((part, tail)) = known else {
-            // Not one of ours.
+            // Not a placeholder.
             let cut = before.len().saturating_add(2);
             parts.push(StepTextPart::Text(rest.get(..cut).unwrap_or_default()));
             rest = rest.get(cut..).unwrap_or_default();

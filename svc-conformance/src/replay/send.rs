@@ -18,17 +18,17 @@ use crate::values::display_text;
 const TIMEOUT: Duration = Duration::from_secs(10);
 const LIMIT: usize = 8 * 1024 * 1024;
 
-/// The answer to a step: the address that it was sent to, and its body.
+/// The response to a step: the requested URL, and the body.
 struct ReplayResponse {
     url: String,
     json: Value,
 }
 
 impl Replay {
-    /// Sends every step, and removes what the steps created.
+    /// Sends every step, and deletes what the steps created.
     ///
     /// # Errors
-    /// A step needs a key that is not given, or the target does not answer.
+    /// Returns an error if a step needs a key that is not given, or if the target does not respond.
     pub async fn send(&self, target: &dyn Target, keys: &Keys) -> Result<ReplayReport, SuiteError> {
         let token = format!("replay{:x}", chrono::Utc::now().timestamp_micros());
         let mut answers: Vec<ReplayResponse> = Vec::new();
@@ -39,7 +39,7 @@ impl Replay {
             let number = at.saturating_add(1);
             let Some(url) = resolved(&step.url, target.base(), &token, &answers) else {
                 lines.push(format!(
-                    "{number:>3} {} {}: the address is not in the earlier answer",
+                    "{number:>3} {} {}: the URL is not in the earlier response",
                     step.method, step.url
                 ));
                 same = false;
@@ -88,8 +88,8 @@ impl Replay {
     }
 }
 
-/// Removes what the steps created, newest first, in rounds: a container goes after what it
-/// contains.
+/// Deletes what the steps created, newest first, in rounds: a container is deleted after its
+/// contents.
 async fn remove(
     target: &dyn Target,
     keys: &Keys,
@@ -127,7 +127,7 @@ async fn remove(
 
 fn compared(now: Option<u16>, before: Option<u16>) -> String {
     let word = |status: Option<u16>| {
-        status.map_or_else(|| "no answer".to_owned(), |status| status.to_string())
+        status.map_or_else(|| "no response".to_owned(), |status| status.to_string())
     };
     if now == before {
         word(now)
@@ -148,7 +148,8 @@ fn carries(json: &Value, token: &str) -> bool {
         .any(|identifier| identifier.starts_with(&begin))
 }
 
-/// A text of a step with every place filled in; `None` if an answer lacks what stood at a place.
+/// Replaces every placeholder in a text of a step. `None` if a response lacks the value of a
+/// placeholder.
 fn resolved(text: &str, base: &str, token: &str, answers: &[ReplayResponse]) -> Option<String> {
     let mut out = String::new();
     for part in parts(text) {
@@ -178,7 +179,7 @@ fn request(
     let mut request = Request::new(Bytes::from(body.to_owned()));
     *request.method_mut() =
         Method::from_bytes(step.method.as_bytes()).map_err(|_| broken("its method"))?;
-    *request.uri_mut() = url.parse().map_err(|_| broken("its address"))?;
+    *request.uri_mut() = url.parse().map_err(|_| broken("its URL"))?;
     let secrets = keys.secrets();
     for (name, value) in &step.headers {
         let mut value = value.clone();

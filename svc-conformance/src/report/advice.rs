@@ -1,37 +1,40 @@
-//! What to do about a row that could not be decided, in one sentence. Following it changes the
-//! verdict.
+//! Advice for a requirement that could not be decided, in one sentence. Following the advice
+//! changes the verdict.
 
 use crate::catalogue::{ConditionTerm, Requirement};
 use crate::declared::DeclaredApi;
 use crate::kinds;
 use crate::needed_fixtures::wanted;
 
-/// What to do where a reason has these words.
+/// The remedies by a part of the reason.
 const REMEDIES: &[(&str, &str)] = &[
     (
         "unstable",
-        "run it alone with --only to see whether it happens again",
+        "run it alone with --only to see whether the failure occurs again",
     ),
     (
         "--check-timeout",
         "give the check more time with --check-timeout",
     ),
-    ("budget of requests", "start with fewer rows by --only"),
+    (
+        "budget of requests",
+        "start with fewer requirements (--only)",
+    ),
     (
         "budget of",
-        "raise --max-records, or start with fewer rows by --only",
+        "raise --max-records, or start with fewer requirements (--only)",
     ),
     (
         "the server limits the rate",
-        "send fewer requests a second with --rate",
+        "send fewer requests per second with --rate",
     ),
     (
         "arrived within",
-        "give messages more time with --webhook-timeout",
+        "allow more time for messages with --webhook-timeout",
     ),
-    ("the key lacks the right", "give a key that has this right"),
+    ("the key lacks the right", "use a key that has this right"),
     (
-        "no address is known to lead nowhere",
+        "no URL of a missing record is known",
         "name one as `missing_address` in a declaration file",
     ),
     (
@@ -39,43 +42,43 @@ const REMEDIES: &[(&str, &str)] = &[
         "run it again while no other client writes there",
     ),
     (
-        "too many records to walk over",
-        "use a key whose data has fewer records",
+        "too many records to read all pages",
+        "use a key with fewer records",
     ),
 ];
 
-/// What to do about an undecided row.
+/// Returns the advice for an undecided requirement.
 pub(super) fn advice(declared: &DeclaredApi, row: &Requirement, reason: &str) -> String {
-    let leave_out = format!("leave the row out with --except {}", row.id);
+    let leave_out = format!("exclude the requirement with --except {}", row.id);
     match remedy(declared, row, reason) {
-        Some(what) => format!("What to do: {what}; or {leave_out}."),
+        Some(what) => format!("What to do: {what}, or {leave_out}."),
         None => format!("What to do: {leave_out}."),
     }
 }
 
-/// What changes the verdict of a row, if anything does.
+/// Returns what would change the verdict of a requirement, if anything does.
 fn remedy(declared: &DeclaredApi, row: &Requirement, reason: &str) -> Option<String> {
     Some(
         if let Some((_, what)) = REMEDIES.iter().find(|(words, _)| reason.contains(words)) {
             (*what).to_owned()
         } else if let Some(name) = misplaced(reason) {
-            format!("give --fixture {name} the address of a helper that the key may call")
+            format!("pass the URL of a helper that the key may use with --fixture {name}")
         } else if let Some(name) = asked(reason)
             .or_else(|| wanted(declared, row))
             .filter(|name| is_open(declared, name))
         {
             match name.strip_prefix(kinds::HELPER) {
                 Some(helper) => format!(
-                    "give the address of a `{helper}_helper` with --fixture {name}=ADDRESS, or as `\"{name}\"` under `[fixture]` in \
-                 a declaration file"
+                    "pass the URL of a `{helper}_helper` with --fixture {name}=ADDRESS, or set \
+                 `\"{name}\"` under `[fixture]` in a declaration file"
                 ),
                 None => format!(
-                    "name a record that shows it with --fixture {name}=ADDRESS, or as `fixture.{name}` in a declaration file"
+                    "name a suitable record with --fixture {name}=ADDRESS, or set `fixture.{name}` in a declaration file"
                 ),
             }
         } else if let Some(link) = row.link().filter(|link| link.is_to_person()) {
             format!(
-                "use a key that is bound to a person, or take the link `{}` out of the declaration",
+                "use a key that is bound to a person, or remove the link `{}` from the declaration",
                 link.name
             )
         } else if row
@@ -84,14 +87,14 @@ fn remedy(declared: &DeclaredApi, row: &Requirement, reason: &str) -> Option<Str
             .iter()
             .any(|word| is_declared(&word.term))
         {
-            "take what the server does not have out of the declaration".to_owned()
+            "if the server does not support it, remove it from the declaration".to_owned()
         } else {
             return None;
         },
     )
 }
 
-/// Whether a declaration decides a word of a condition.
+/// Whether a declaration decides a term of a condition.
 const fn is_declared(term: &ConditionTerm) -> bool {
     !matches!(
         term,
@@ -106,23 +109,24 @@ const fn is_declared(term: &ConditionTerm) -> bool {
     )
 }
 
-/// The fixture that a reason asks for, such as `event` in "none is named as a fixture (event)".
+/// Returns the fixture that a reason names, such as `event` in "none is named as a fixture
+/// (event)".
 fn asked(reason: &str) -> Option<&'static str> {
     let (_, rest) = reason.split_once("named as a fixture (")?;
     named(rest.split_once(')')?.0)
 }
 
-/// The fixture whose address leads nowhere, as a reason says.
+/// Returns the fixture that does not exist according to a reason.
 fn misplaced(reason: &str) -> Option<&'static str> {
     let (_, rest) = reason.split_once("the fixture ")?;
-    named(rest.split_once(" is not there")?.0)
+    named(rest.split_once(" does not exist")?.0)
 }
 
 fn named(name: &str) -> Option<&'static str> {
     kinds::fixtures().into_iter().find(|known| *known == name)
 }
 
-/// Whether no fixture of this name is given yet.
+/// Whether no fixture with this name is given yet.
 fn is_open(declared: &DeclaredApi, name: &str) -> bool {
     !declared.text.fixture.contains_key(name)
 }
@@ -148,8 +152,7 @@ mod tests {
         }
     }
 
-    /// A remedy whose words no reason has would never be given, and an option that there is not
-    /// would be no remedy.
+    /// Every remedy must match a reason, and every option that it names must exist.
     #[test]
     fn every_remedy_is_of_a_reason_and_names_options_that_there_are() {
         let mut files = Vec::new();
@@ -165,7 +168,7 @@ mod tests {
         for (words, what) in REMEDIES {
             assert!(
                 texts.iter().any(|text| text.contains(words)),
-                "no reason says `{words}`"
+                "no reason contains `{words}`"
             );
             for option in what.split("--").skip(1) {
                 let name: String = option

@@ -1,12 +1,12 @@
-//! Failures by their cause: what to change first.
+//! Groups failures by cause, to show what to fix first.
 //!
-//! Every failed row is in a cause. Three signs decide which, in this order:
-//! 1. Rows that fail together for a known fault ([`known`]) have one cause, unless checks named a
-//!    field that also fails elsewhere.
-//! 2. Rows whose checks named the same field, link or operation (the [`Cause`] of a finding) have
-//!    one cause.
-//! 3. The other rows join the failures with which they have most in common ([`Clue`]): a member, a
-//!    sentence, a check, a refusal.
+//! Every failed requirement has a cause. Three criteria decide which, in this order:
+//! 1. Requirements that fail together for a known fault ([`known`]) have one cause, unless checks
+//!    named a field that also fails elsewhere.
+//! 2. Requirements whose checks named the same field, link or operation (the [`Cause`] of a
+//!    finding) have one cause.
+//! 3. Each other requirement joins the failures with which it has most in common ([`Clue`]): a
+//!    member, a sentence, a check, a rejected request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,38 +19,37 @@ use crate::catalogue::Catalogue;
 use crate::cause::{Cause, CauseKind};
 use crate::outcome::{Finding, RequirementOutcome};
 
-/// Causes of one sort that stay apart; more of them have one cause.
+/// The maximum number of separate causes of one kind. More causes of one kind are merged.
 const APART: usize = 3;
-/// The same for action functions, which share their implementation more often.
+/// The same for action functions, which more often share an implementation.
 const FUNCTIONS_APART: usize = 2;
-/// The same where known faults explain them.
+/// The same if known faults explain them.
 const KNOWN_APART: usize = 6;
-/// Known faults that a cause names; what fits more of them says too little.
+/// The maximum number of known faults that a cause names. More would not help the reader.
 const NAMED: usize = 3;
 
-/// One cause with the rows that fail for it.
+/// One cause with the requirements that fail because of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CauseReport {
-    /// Its sort, where a check named one.
+    /// The kind of the cause, if a check named one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flaw: Option<CauseKind>,
-    /// The field, link, operation or header, or all that have the flaw; empty where the sort says
-    /// all.
+    /// The affected fields, links, operations or headers. Empty if the kind needs no subject.
     pub subjects: Vec<String>,
-    /// What is wrong, in words.
+    /// A description of what is wrong.
     pub what: String,
-    /// What to do about it.
+    /// What to do to fix it.
     pub remedy: String,
-    /// The rows that fail for it, in the order of the catalogue.
+    /// The requirements that fail because of it, in the order of the catalogue.
     pub rows: Vec<String>,
-    /// Faults of the suite's own tests for which these rows fail, too.
+    /// Faults of the self-test for which these requirements also fail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub like: Vec<String>,
-    /// The row that shows it best.
+    /// The requirement that shows the cause best.
     #[serde(default)]
     pub shows: String,
-    /// The statement of that row.
+    /// The statement of that requirement.
     #[serde(default)]
     pub expected: String,
     /// What was found instead.
@@ -59,11 +58,11 @@ pub struct CauseReport {
 }
 
 impl CauseReport {
-    /// How many rows fail for it, and what it is, in one sentence.
+    /// Returns the number of failed requirements and what is wrong, in one sentence.
     pub(crate) fn sentence(&self) -> String {
         match self.rows.len() {
-            1 => format!("1 row has this cause: {}.", self.what),
-            rows => format!("{rows} rows have one cause: {}.", self.what),
+            1 => format!("1 requirement fails: {}.", self.what),
+            rows => format!("{rows} requirements fail for one cause: {}.", self.what),
         }
     }
 
@@ -93,7 +92,7 @@ impl CauseReport {
             .unwrap_or_default();
         let (what, remedy) = match causes.first() {
             Some(cause) => (named(cause, &causes), cause.remedy()),
-            None => (format!("{} does not hold", best.row.id), UNNAMED),
+            None => (format!("{} is not fulfilled", best.row.id), UNNAMED),
         };
         let of_known = failures
             .iter()
@@ -129,10 +128,10 @@ impl CauseReport {
     }
 }
 
-/// What to do about a cause that no check named.
-const UNNAMED: &str = "Change the server until the requirement holds, or declare less.";
+/// The remedy of a cause that no check named.
+const UNNAMED: &str = "Change the server to fulfil the requirement, or declare less.";
 
-/// What is wrong, and how many others are affected.
+/// Describes what is wrong, and how many other subjects are affected.
 fn named(first: &Cause, causes: &[&Cause]) -> String {
     let subjects: BTreeSet<&str> = causes.iter().map(|cause| cause.subject.as_str()).collect();
     let others: Vec<&str> = subjects
@@ -141,29 +140,29 @@ fn named(first: &Cause, causes: &[&Cause]) -> String {
         .collect();
     match &*others {
         [] => first.description(),
-        [other] => format!("{}; `{other}` is affected, too", first.description()),
+        [other] => format!("{}; `{other}` is also affected", first.description()),
         [.., other] => format!(
-            "{}; {} others are affected, too, such as `{other}`",
+            "{}; {} others are also affected, such as `{other}`",
             first.description(),
             others.len()
         ),
     }
 }
 
-/// A failed row with what was found of one cause, or of none that a check named.
+/// A failed requirement with the findings of one cause, or with those that have no named cause.
 struct Failure<'r> {
     row: &'r RequirementReport,
     cause: Option<&'r Cause>,
-    /// The place of the known fault that explains the row.
+    /// The position of the known fault that explains the requirement.
     known: Option<usize>,
-    /// Whether the row has no other failure.
+    /// Whether the requirement has no other failure.
     is_alone: bool,
     found: Vec<&'r Finding>,
     clues: BTreeSet<Clue<'r>>,
 }
 
-/// The failures of a row, one for each cause that its checks named and one for all that they did
-/// not.
+/// Returns the failures of a requirement: one for each named cause, and one for all findings
+/// without a cause.
 fn failures_of<'r>(row: &'r RequirementReport, known: &[Explained<'r>]) -> Vec<Failure<'r>> {
     let mut found: Vec<(Option<&Cause>, Vec<&Finding>)> = Vec::new();
     for finding in &row.findings {
@@ -184,7 +183,7 @@ fn failures_of<'r>(row: &'r RequirementReport, known: &[Explained<'r>]) -> Vec<F
         .find(|(_, known)| known.rows.contains(row.id.as_str()));
     let is_alone = found.len() == 1;
     let all = found.into_iter().map(|(cause, found)| {
-        // One row looks like many faults; a field that a check named says more.
+        // One requirement can match many faults; a field that a check named is more specific.
         let names_a_member = cause.is_some_and(|cause| cause.flaw.is_of_a_member());
         let known = known
             .filter(|(_, known)| known.rows.len() > 1 || !names_a_member)
@@ -212,7 +211,7 @@ fn failures_of<'r>(row: &'r RequirementReport, known: &[Explained<'r>]) -> Vec<F
 }
 
 /// Removes the known fault of failures with a named cause if other failures with that cause have no
-/// known fault or another one: a fault that explains only some of them is probably not the reason.
+/// known fault or another one. A fault that explains only some of them is probably not the reason.
 fn keep_named(failures: &mut [Failure<'_>]) {
     let mut known: BTreeMap<&Cause, BTreeSet<Option<usize>>> = BTreeMap::new();
     for failure in failures.iter() {
@@ -231,7 +230,7 @@ fn keep_named(failures: &mut [Failure<'_>]) {
     }
 }
 
-/// Sets of things, of which any two can be made one.
+/// Disjoint sets of positions, which can be merged.
 struct Sets(Vec<usize>);
 
 impl Sets {
@@ -239,7 +238,7 @@ impl Sets {
         Self((0..count).collect())
     }
 
-    /// The first of the set that has this one.
+    /// Returns the first position of the set that contains this one.
     fn of(&self, mut one: usize) -> usize {
         while let Some(next) = self.0.get(one).copied().filter(|next| *next != one) {
             one = next;
@@ -255,8 +254,9 @@ impl Sets {
     }
 }
 
-/// The causes of the rows that failed, the ones with the most rows first. A row that fails for
-/// several is in each. The known faults named in `without` are not used.
+/// Returns the causes of the failed requirements, the ones with the most requirements first. A
+/// requirement that fails for several causes is in each. The known faults in `without` are not
+/// used.
 pub(super) fn of(rows: &[RequirementReport], without: &BTreeSet<&str>) -> Vec<CauseReport> {
     let failed: Vec<&RequirementReport> = rows
         .iter()
@@ -290,12 +290,12 @@ pub(super) fn of(rows: &[RequirementReport], without: &BTreeSet<&str>) -> Vec<Ca
     causes
 }
 
-/// What is known of the cause of a group of failures.
+/// What is known about the cause of a group of failures.
 #[derive(Debug, Clone, Default)]
 struct Names<'r> {
     /// The causes that checks named.
     causes: BTreeSet<&'r Cause>,
-    /// The known faults that explain its rows.
+    /// The known faults that explain the requirements.
     known: BTreeSet<usize>,
 }
 
@@ -309,7 +309,7 @@ impl Names<'_> {
         !self.known.is_empty() && !other.known.is_empty() && self.known.is_disjoint(&other.known)
     }
 
-    /// Whether the causes of two groups are different ones.
+    /// Whether two groups have different causes.
     fn differ(&self, other: &Self) -> bool {
         let named = !self.causes.is_empty()
             && !other.causes.is_empty()
@@ -331,16 +331,16 @@ impl Names<'_> {
     }
 }
 
-/// Failures that are taken for those of one cause.
+/// Groups of failures that are assumed to have one cause.
 struct Groups<'f, 'r> {
     failures: &'f [Failure<'r>],
     sets: Sets,
-    /// What is known of each group, at its first failure.
+    /// What is known about each group, at the position of its first failure.
     names: Vec<Names<'r>>,
 }
 
 impl<'f, 'r> Groups<'f, 'r> {
-    /// A group for each failure.
+    /// Creates one group per failure.
     fn of(failures: &'f [Failure<'r>]) -> Self {
         let names = failures.iter().map(|failure| {
             let known = failure.known.filter(|_| failure.is_alone);
@@ -373,7 +373,7 @@ impl<'f, 'r> Groups<'f, 'r> {
         }
     }
 
-    /// What is known of the group of a failure.
+    /// Returns what is known about the group of a failure.
     fn names(&self, one: usize) -> Names<'r> {
         self.names
             .get(self.sets.of(one))
@@ -381,8 +381,8 @@ impl<'f, 'r> Groups<'f, 'r> {
             .unwrap_or_default()
     }
 
-    /// Makes one group of what one known fault explains. Of a row with several failures, those go
-    /// where their causes are.
+    /// Merges the failures that one known fault explains. If a requirement has several failures,
+    /// each joins the group of its named cause.
     fn join_known(&mut self) {
         let all: Vec<(usize, &Failure<'r>)> = self.failures.iter().enumerate().collect();
         let mut first: BTreeMap<usize, usize> = BTreeMap::new();
@@ -405,8 +405,8 @@ impl<'f, 'r> Groups<'f, 'r> {
         }
     }
 
-    /// Makes one group of named causes that are one: about the same, about a part and its whole, or
-    /// too many of one sort.
+    /// Merges groups with the same named cause: the same subject, a part and its whole, or too many
+    /// causes of one kind.
     fn join_named(&mut self) {
         let mut causes: Vec<(&Cause, usize)> = self
             .failures
@@ -453,21 +453,21 @@ impl<'f, 'r> Groups<'f, 'r> {
         }
     }
 
-    /// Makes one group of those that share a clue, unless their causes are different ones.
+    /// Merges groups that share a clue, unless their causes are different.
     fn join_by(&mut self, is_meant: impl Fn(&Clue<'_>) -> bool) {
         self.join_all(having(self.failures, is_meant), |one, other| {
             !one.differ(other)
         });
     }
 
-    /// The same, only for groups of whose cause nothing is known.
+    /// Merges groups that share a clue, only if nothing is known about their causes.
     fn join_unnamed_by(&mut self, is_meant: impl Fn(&Clue<'_>) -> bool) {
         self.join_all(having(self.failures, is_meant), |one, other| {
             one.is_empty() && other.is_empty()
         });
     }
 
-    /// Joins neighbours of the failures that have the same mark, where they may be one.
+    /// Joins neighbouring failures that have the same mark, if they can have one cause.
     fn join_all<M: Ord>(
         &mut self,
         marked: impl IntoIterator<Item = (M, usize)>,
@@ -500,7 +500,7 @@ impl<'f, 'r> Groups<'f, 'r> {
     }
 }
 
-/// Each clue that is meant, with the place of each failure that has it.
+/// Returns each clue that is meant, with the position of each failure that has it.
 fn having<'f, 'r>(
     failures: &'f [Failure<'r>],
     is_meant: impl Fn(&Clue<'_>) -> bool,
@@ -512,7 +512,7 @@ fn having<'f, 'r>(
     clues.filter(move |(clue, _)| is_meant(clue))
 }
 
-/// Whether two named causes are one.
+/// Whether two named causes are the same.
 fn are_one(one: &Cause, other: &Cause) -> bool {
     let (here, there) = (
         one.subject.replace("[]", ""),
@@ -566,8 +566,8 @@ mod tests {
     use crate::outcome::{Finding, RequirementOutcome};
     use crate::report::RequirementReport;
 
-    /// A finding: its check, its message, its cause, and the status of the answer before, 0 for
-    /// none.
+    /// A finding: its check, its message, its cause, and the status of the previous response (0 if
+    /// there is none).
     type Found<'t> = (&'t str, &'t str, Option<(CauseKind, &'t str)>, u16);
 
     fn failed(id: &str, found: &[Found<'_>]) -> RequirementReport {
@@ -592,7 +592,7 @@ mod tests {
         }
     }
 
-    /// The causes without what is known of faults.
+    /// Returns the causes without the known faults.
     fn of(rows: &[RequirementReport]) -> Vec<CauseReport> {
         let all: BTreeSet<&str> = crate::report::known::names().collect();
         super::of(rows, &all)
@@ -739,7 +739,7 @@ mod tests {
         assert_eq!(causes.len(), 1);
         assert_eq!(
             causes[0].what,
-            "`event.b` reads otherwise than it was sent; 3 others are affected, too, such as `petition.d`"
+            "`event.b` is not read back as it was sent; 3 others are also affected, such as `petition.d`"
         );
         assert_eq!(of(&rows[..3]).len(), 3);
     }
@@ -756,7 +756,7 @@ mod tests {
                 "ENT-10",
                 &[(
                     "ent/c",
-                    "the link to people leads to no collection: GET",
+                    "the target of the link to people is not a collection: GET",
                     None,
                     0,
                 )],
@@ -765,7 +765,7 @@ mod tests {
                 "HAL-05",
                 &[(
                     "hal/d",
-                    "the link to signatures leads to no collection: GET",
+                    "the target of the link to signatures is not a collection: GET",
                     None,
                     0,
                 )],
@@ -790,7 +790,7 @@ mod tests {
         assert!(
             causes
                 .iter()
-                .all(|cause| cause.flaw.is_none() && cause.what.ends_with(" does not hold"))
+                .all(|cause| cause.flaw.is_none() && cause.what.ends_with(" is not fulfilled"))
         );
     }
 }

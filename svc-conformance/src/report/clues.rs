@@ -1,4 +1,4 @@
-//! What failures have in common where no check named their cause.
+//! What failures have in common if no check named their cause.
 
 use std::collections::BTreeSet;
 
@@ -7,30 +7,30 @@ use crate::catalogue::Requirement;
 use crate::kinds::KINDS;
 use crate::outcome::Finding;
 
-/// Letters of a sentence that are compared.
+/// The number of compared letters of a sentence.
 const COMPARED: usize = 80;
-/// Words that a sentence has at least; fewer say too little.
+/// The minimum number of words of a sentence. Fewer words are not specific enough.
 const WORDS: usize = 3;
 
-/// What failures of one fault share, the closest first.
+/// A property that failures of one fault share, the most specific first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Clue<'r> {
-    /// A member that the message or the row names, or an error code.
+    /// A member or an error code that the message or the requirement names.
     Member(String),
     /// The same sentence about another kind, number or text.
     Sentence(String),
-    /// The check that saw it.
+    /// The check that found it.
     Check(&'r str),
-    /// The row that does not hold.
+    /// The failed requirement.
     Row(&'r str),
-    /// Method and status of a request that was refused.
+    /// The method and status of a rejected request.
     Refusal(&'r str, u16),
-    /// The area of the row.
+    /// The area of the requirement.
     Area(&'r str),
 }
 
 impl<'r> Clue<'r> {
-    /// What a finding of a row shows.
+    /// Returns the clues of a finding of a requirement.
     pub(super) fn of(row: &'r RequirementReport, finding: &'r Finding) -> BTreeSet<Self> {
         let mut clues = BTreeSet::from([
             Self::Row(&row.id),
@@ -57,7 +57,7 @@ impl<'r> Clue<'r> {
         clues
     }
 
-    /// The members that a row is about.
+    /// Returns the members that a requirement is about.
     pub(super) fn of_row(row: &Requirement) -> impl Iterator<Item = Self> {
         let named = row.condition.split([' ', '(', ')']).filter_map(|word| {
             let (what, path) = word.split_once(':')?;
@@ -76,13 +76,13 @@ impl<'r> Clue<'r> {
     }
 }
 
-/// The part of a message before the request, the answer or the record that it shows.
+/// The part of a message before the request, response or record that it quotes.
 struct Head {
-    /// Without texts, indexes and addresses.
+    /// The text without quoted texts, indexes and URLs.
     text: String,
-    /// The members that are named.
+    /// The named members.
     words: Vec<String>,
-    /// The error codes that are named.
+    /// The named error codes.
     codes: Vec<String>,
 }
 
@@ -116,7 +116,7 @@ impl Head {
     }
 }
 
-/// A text without `[0]` and `[]`.
+/// Returns a text without `[0]` and `[]`.
 fn without_indexes(text: &str) -> String {
     let mut parts = text.split('[');
     let mut all = parts.next().unwrap_or_default().to_owned();
@@ -132,8 +132,8 @@ fn without_indexes(text: &str) -> String {
     all
 }
 
-/// The names of members in a text: in backticks, with an underscore, or before what is said of a
-/// member.
+/// Returns the names of members in a text: names in backticks, with an underscore, or before a
+/// phrase about a member.
 fn members(text: &str) -> Vec<String> {
     let said = [
         "was sent",
@@ -164,7 +164,7 @@ fn members(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// A text in which kinds and numbers are the same.
+/// Returns a text in which kinds and numbers are replaced, so that similar sentences are equal.
 fn sentence(text: &str) -> Option<String> {
     let words = text.split_whitespace().map(|word| {
         let bare = word
@@ -188,7 +188,7 @@ fn is_kind(word: &str) -> bool {
         .any(|kind| kind.one == word || kind.many == word)
 }
 
-/// The last step of a path.
+/// Returns the last step of a path.
 pub(super) fn last(path: &str) -> String {
     path.trim_end_matches(['.', ':'])
         .rsplit('.')
@@ -215,7 +215,7 @@ mod tests {
                 &[],
             ),
             (
-                "`next` of the first page leads to GET http://h/per_page",
+                "the target of `next` of the first page is GET http://h/per_page",
                 &["next"],
                 &[],
             ),
@@ -225,11 +225,11 @@ mod tests {
                 &[],
             ),
             (
-                "\"FIELD_INVALID\" comes without a reason: total_records",
+                "\"FIELD_INVALID\" has no reason: total_records",
                 &["total_records"],
                 &["FIELD_INVALID"],
             ),
-            ("two calls made one fundraising_page", &[], &[]),
+            ("two calls created one fundraising_page", &[], &[]),
             ("email_addresses[1].status has an unlisted value", &[], &[]),
         ] {
             let head = Head::of(message);
@@ -246,8 +246,8 @@ mod tests {
     fn a_sentence_is_the_same_for_each_kind_and_number() {
         let of = |message: &str| sentence(&Head::of(message).text);
         assert_eq!(
-            of("the link to people leads to no collection: GET"),
-            of("the link to forms leads to no collection: GET")
+            of("the target of the link to people is not a collection: GET"),
+            of("the target of the link to forms is not a collection: GET")
         );
         assert_eq!(
             of("page 2 of 3 pages has 4 members"),

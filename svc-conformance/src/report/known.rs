@@ -1,21 +1,22 @@
-//! Known faults: those that the self-test plants, each with the rows that fail for it.
+//! Known faults: the faults that the self-test plants, each with the requirements that fail for it.
 //!
-//! Where the failures of a run contain those of a known fault, they most likely have one cause, and
-//! the name of the fault says what to look for. `svc-self-test --known FILE` writes the file.
+//! If the failures of a run contain those of a known fault, they most likely have one cause. The
+//! name of the fault shows what to look for. `svc-self-test --known FILE` writes the file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// One line a fault: its name, a tab, and its rows; `HAL-02..05` stands for four rows.
+/// One line per fault: its name, a tab, and its requirements. `HAL-02..05` is short for four
+/// requirements.
 const KNOWN: &str = include_str!("../../known-faults.tsv");
 
-/// Percent of the rows of a fault that are judged, and of these that fail, where it is the cause;
-/// another seed may leave some out.
+/// The minimum percentage of the requirements of a fault that must be judged, and of the judged
+/// ones that must fail. Another seed may omit some.
 const FITS: usize = 75;
-/// How many failures one row of a fault that does not fail outweighs.
+/// How many failures are outweighed by one requirement of a fault that does not fail.
 const OUTWEIGHS: usize = 2;
 
-/// The faults for which the same rows fail.
+/// The faults for which the same requirements fail.
 struct Known {
     names: Vec<&'static str>,
     rows: BTreeSet<String>,
@@ -35,7 +36,7 @@ static ALL: LazyLock<Vec<Known>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The ids of `HAL-02` or `HAL-02..05`.
+/// Returns the ids of `HAL-02` or `HAL-02..05`.
 fn ids(text: &str) -> Vec<String> {
     let range = || {
         let (first, last) = text.split_once("..")?;
@@ -50,7 +51,7 @@ fn ids(text: &str) -> Vec<String> {
     range().unwrap_or_else(|| vec![text.to_owned()])
 }
 
-/// The names of all known faults.
+/// Returns the names of all known faults.
 #[cfg(test)]
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().flat_map(|known| known.names.iter().copied())
@@ -59,15 +60,15 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 /// Known faults that explain failures.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Explained<'r> {
-    /// The names of the faults; each explains them.
+    /// The names of the faults; each of them explains the failures.
     pub(super) names: Vec<&'static str>,
-    /// The failed rows that no fault before explains.
+    /// The failed requirements that no previous fault explains.
     pub(super) rows: BTreeSet<&'r str>,
 }
 
-/// The known faults that explain the most of the failed rows, one after another. `judged` are the
-/// rows that passed or failed: a fault is compared by those alone, where they are most of its rows.
-/// The faults named in `without` are not used.
+/// Returns the known faults that explain the most failed requirements, one after another. `judged`
+/// contains the requirements that passed or failed. A fault is compared by those only, provided
+/// that they are most of its requirements. The faults in `without` are not used.
 pub(super) fn explained<'r>(
     failed: &BTreeSet<&'r str>,
     judged: &BTreeSet<&str>,
@@ -96,12 +97,12 @@ pub(super) fn explained<'r>(
     }
 }
 
-/// A fault whose rows nearly all fail.
+/// A fault nearly all of whose requirements fail.
 struct Candidate<'r> {
     names: Vec<&'static str>,
-    /// Its failed rows that are not explained yet.
+    /// Its failed requirements that are not explained yet.
     rows: BTreeSet<&'r str>,
-    /// How many of its rows were judged.
+    /// How many of its requirements were judged.
     judged: usize,
     /// How many of them passed.
     passed: usize,
@@ -142,7 +143,8 @@ impl<'r> Candidate<'r> {
         })
     }
 
-    /// What it explains, less what speaks against it; of equals the one with the fewest rows.
+    /// Returns how much it explains, minus the evidence against it. Of equal candidates, the one
+    /// with the fewest requirements is best.
     fn weight(&self) -> (isize, std::cmp::Reverse<usize>) {
         let against = self.passed.saturating_mul(OUTWEIGHS);
         (
@@ -211,7 +213,7 @@ mod tests {
         let known = ALL
             .iter()
             .find(|known| known.rows.len() > 4)
-            .expect("a fault with several rows");
+            .expect("a fault with several requirements");
         let failed: BTreeSet<&str> = known.rows.iter().map(String::as_str).take(2).collect();
         let judged: BTreeSet<&str> = known.rows.iter().map(String::as_str).collect();
         let is_it = |names: &[&str]| names == known.names;
@@ -226,7 +228,7 @@ mod tests {
                 .iter()
                 .any(|one| is_it(&one.names))
         );
-        // Nothing is known of a fault where only two of its rows were judged.
+        // A fault is unknown if only two of its requirements were judged.
         assert!(
             !explained(&failed, &failed, &BTreeSet::new())
                 .iter()

@@ -1,4 +1,4 @@
-//! What a run found, row by row.
+//! The report of a run, requirement by requirement.
 
 mod advice;
 mod causes;
@@ -34,90 +34,88 @@ pub(crate) use self_test_score::RESULTS;
 pub use self_test_score::Score;
 pub(crate) use text::{AREAS, AreaSummary, area, some, source};
 
-/// What a run found.
+/// The report of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// Version of the suite.
+    /// The version of the suite.
     pub suite: String,
-    /// Digest of the catalogue.
+    /// The digest of the catalogue.
     pub catalogue: String,
-    /// Address of the entry point.
+    /// The URL of the entry point.
     pub target: String,
-    /// Version of the interface, as declared.
+    /// The declared version of the API.
     pub interface: String,
-    /// Where the declaration came from.
+    /// The source of the declaration.
     pub declaration: DeclarationSource,
-    /// The claim that was judged.
+    /// The claim that was verified.
     pub profile: Profile,
-    /// How much the run did.
+    /// The intensity of the run.
     pub intensity: Intensity,
-    /// Seed of everything random but the nonce.
+    /// The seed of all random choices except the nonce.
     pub seed: u64,
-    /// What stands in the identifiers, names and addresses of this run's records and of no other
-    /// run.
+    /// The random part of the identifiers, names and addresses of this run, which no other run has.
     #[serde(default)]
     pub nonce: String,
-    /// Every row of the catalogue, in its order.
+    /// All requirements of the catalogue, in its order.
     pub rows: Vec<RequirementReport>,
-    /// What the failed rows have in common, the cause with the most of them first.
+    /// The causes of the failed requirements, the one with the most requirements first.
     #[serde(default)]
     pub causes: Vec<CauseReport>,
-    /// Every check, in the order of the run.
+    /// All checks, in the order of the run.
     pub checks: Vec<CheckReport>,
-    /// Where the interface accepts several forms: which ones this server uses.
+    /// The choices of this server where the specification accepts several forms.
     pub choices: BTreeMap<String, Vec<String>>,
-    /// Requests sent.
+    /// The number of requests sent.
     pub requests: usize,
-    /// A digest of every request in its order: equal for equal runs with the same seed and nonce.
+    /// A digest of all requests in their order. Equal for runs with the same seed and nonce.
     pub digest: String,
-    /// When the run began, in UTC.
+    /// The start time of the run, in UTC.
     #[serde(default)]
     pub began: String,
-    /// How long the run took.
+    /// The duration of the run in seconds.
     pub seconds: f64,
-    /// What came of clean-up.
+    /// The result of the clean-up.
     pub clean_up: CleanUpReport,
-    /// Waivers that are expired, or whose row did not fail.
+    /// Waivers that are expired, or whose requirement did not fail.
     pub broken_waivers: Vec<String>,
-    /// What the declaration lacks of the least that the profile needs; a claim without it is not
-    /// met.
+    /// What the profile requires and the declaration lacks. A claim with such gaps is not met.
     pub profile_lacks: Vec<String>,
-    /// How earlier reports went, the oldest first, for the page.
+    /// The results of earlier reports, the oldest first, for the HTML page.
     #[serde(skip)]
     pub earlier: Vec<EarlierReport>,
-    /// How documents of the server look, by name, where
-    /// [`Suite::snapshots`](crate::Suite::snapshots) asked for them: members in order, ids as
-    /// ordinals, no dates of a clock. [`differences`](crate::differences) compares two; none is of
-    /// conformance.
+    /// The normalized documents of the server by name, if
+    /// [`Suite::snapshots`](crate::Suite::snapshots) asked for them. Members are in order, ids are
+    /// ordinals, and dates of a clock are removed. [`differences`](crate::differences) compares
+    /// two; differences do not affect conformance.
     #[serde(skip)]
     pub snapshots: BTreeMap<String, Value>,
-    /// Where the pages of the catalogue are, for links from the HTML and Markdown reports.
+    /// The URL of the catalogue pages, for links from the HTML and Markdown reports.
     #[serde(skip)]
     pub catalogue_url: Option<String>,
-    /// Where the server chose otherwise than [`Suite::pins`](crate::Suite::pins) says, a sentence
-    /// each; none is of conformance.
+    /// The differences between the choices of the server and [`Suite::pins`](crate::Suite::pins),
+    /// one sentence each. They do not affect conformance.
     #[serde(skip)]
     pub drift: Vec<String>,
-    /// What the server was judged against.
+    /// The declaration against which the server was judged.
     #[serde(rename = "capabilities", default)]
     pub(crate) declared: Declaration,
 }
 
-/// How an earlier report went.
+/// The result of an earlier report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EarlierReport {
-    /// When its run began, as the report says.
+    /// The start time of its run, as the report states it.
     pub began: String,
-    /// Rows that passed.
+    /// The number of requirements that passed.
     pub passed: usize,
-    /// Rows that failed.
+    /// The number of requirements that failed.
     pub failed: usize,
 }
 
 impl EarlierReport {
-    /// What the page shows of a report.
+    /// Returns what the page shows of a report.
     #[must_use]
     pub fn from_report(report: &Report) -> Self {
         Self {
@@ -128,7 +126,7 @@ impl EarlierReport {
     }
 }
 
-/// When something began that took so long.
+/// Returns the start time of something that took this long.
 fn began(took: Duration) -> String {
     let now = chrono::Utc::now();
     let took = chrono::TimeDelta::from_std(took).unwrap_or_default();
@@ -137,57 +135,57 @@ fn began(took: Duration) -> String {
         .to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
 }
 
-/// What a run says about one row.
+/// The result of one requirement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RequirementReport {
-    /// Id of the row.
+    /// The id of the requirement.
     pub id: String,
-    /// Level of the row.
+    /// The level of the requirement.
     pub level: String,
-    /// What the run says.
+    /// The outcome.
     pub outcome: RequirementOutcome,
-    /// Why, for every outcome but a pass; for a pass, which check was cut that would have looked
-    /// further.
+    /// The reason, for every outcome except a pass. For a pass, the check that was cut off before
+    /// it could observe more.
     pub reason: String,
-    /// What to do where the row could not be decided; empty for every other outcome.
+    /// What to do if the requirement could not be decided. Empty for every other outcome.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub advice: String,
-    /// Looks at the row.
+    /// The number of observations of the requirement.
     pub observations: usize,
-    /// The checks that saw it.
+    /// The checks that observed it.
     pub checks: Vec<String>,
-    /// What was found that the row does not allow.
+    /// The findings that violate the requirement.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
-    /// The file that `replay` reads, where one was written; beside it is a file of `curl` lines.
+    /// The replay file, if one was written. A file with `curl` commands is in the same folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
 }
 
-/// What came of one check.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CheckReport {
-    /// Its id.
+    /// The id of the check.
     pub id: String,
-    /// `done`, or why it did not come to its end.
+    /// `done`, or why the check did not finish.
     pub end: String,
-    /// Requests that it sent.
+    /// The number of requests that it sent.
     pub requests: usize,
-    /// Records that it created.
+    /// The number of records that it created.
     pub records: usize,
-    /// Where its time was over before it came to its end: after how long, and what passes in spite
-    /// of that.
+    /// Set if the check exceeded its time: the limit, and the requirements that pass in spite of
+    /// that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<CheckTimeout>,
-    /// The exchanges of an attempt that failed, without keys.
+    /// The exchanges of a failed attempt, without keys.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<Exchange>,
 }
 
 impl RequirementReport {
-    /// Why, and what to do about it.
+    /// Returns the reason and the advice.
     pub(crate) fn explanation(&self) -> String {
         if self.advice.is_empty() {
             self.reason.clone()
@@ -196,25 +194,24 @@ impl RequirementReport {
         }
     }
 
-    /// Whether the row passes though a check was cut that would have looked further.
+    /// Whether the requirement passes although a check was cut off that would have observed more.
     fn is_in_part(&self) -> bool {
         self.outcome == RequirementOutcome::Pass && !self.reason.is_empty()
     }
 }
 
-/// A check whose time was over before it came to its end.
+/// A check that exceeded its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CheckTimeout {
-    /// After how many seconds.
+    /// The time limit in seconds.
     pub seconds: f64,
-    /// The rows that it would have looked at further, and that pass on what other checks saw.
+    /// The requirements that it would have observed further, and that pass because of other checks.
     pub passed: Vec<String>,
 }
 
 impl Report {
-    /// The causes, as they were if these faults of the suite's own tests were not known: what tests
-    /// of the suite compare.
+    /// Returns the causes computed without these known faults. Tests of the suite compare them.
     #[doc(hidden)]
     #[must_use]
     pub fn causes_without(&self, faults: &[&str]) -> Vec<CauseReport> {
@@ -267,14 +264,14 @@ impl Report {
         }
     }
 
-    /// The address of a row's page, where the pages of the catalogue can be read.
+    /// Returns the URL of the page of a requirement, if the catalogue pages have a URL.
     pub(crate) fn page(&self, row: &str) -> Option<String> {
         self.catalogue_url
             .as_ref()
             .map(|url| format!("{}/{row}.html", url.trim_end_matches('/')))
     }
 
-    /// The result in words: `conformant`, `conformant with deviations`, `not conformant` or
+    /// Returns the verdict: `conformant`, `conformant with deviations`, `not conformant` or
     /// `undecided`.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
@@ -286,13 +283,13 @@ impl Report {
         }
     }
 
-    /// The row with this id.
+    /// Returns the requirement with this id.
     #[must_use]
     pub fn requirement(&self, id: &str) -> Option<&RequirementReport> {
         self.rows.iter().find(|row| row.id == id)
     }
 
-    /// How many rows have this outcome.
+    /// Returns the number of requirements with this outcome.
     #[must_use]
     pub fn count(&self, outcome: RequirementOutcome) -> usize {
         self.rows
@@ -301,7 +298,7 @@ impl Report {
             .count()
     }
 
-    /// How many rows apply and were to be looked at.
+    /// Returns the number of requirements that apply and were to be checked.
     #[must_use]
     pub fn judged_count(&self) -> usize {
         let apart = self
@@ -310,7 +307,7 @@ impl Report {
         self.rows.len().saturating_sub(apart)
     }
 
-    /// The rows with this outcome.
+    /// Returns the requirements with this outcome.
     pub fn with_outcome(
         &self,
         outcome: RequirementOutcome,
@@ -318,21 +315,22 @@ impl Report {
         self.rows.iter().filter(move |row| row.outcome == outcome)
     }
 
-    /// The checks whose time was over before they came to their end.
+    /// Returns the checks that exceeded their time.
     pub fn timed_out_checks(&self) -> impl Iterator<Item = (&CheckReport, &CheckTimeout)> {
         self.checks
             .iter()
             .filter_map(|check| check.cut.as_ref().map(|cut| (check, cut)))
     }
 
-    /// The MUST rows that apply and were not observed, or not twice alike.
+    /// Returns the MUST requirements that apply and were not observed, or whose results differ
+    /// between attempts.
     pub fn inconclusive(&self) -> impl Iterator<Item = &RequirementReport> {
         self.with_outcome(RequirementOutcome::Inconclusive)
             .filter(|row| row.level == Level::Must.as_str())
     }
 
-    /// The exit code of the program: 0 conformant, 1 failure, 3 inconclusive or nothing selected, 5
-    /// error of the suite, 6 records left by clean-up though they could have been deleted.
+    /// Returns the exit code of the program: 0 conformant, 1 failure, 3 inconclusive or nothing
+    /// selected, 5 error of the suite, 6 records left by the clean-up that could have been deleted.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         if self.count(RequirementOutcome::Fail) > 0
@@ -352,26 +350,26 @@ impl Report {
         }
     }
 
-    /// Whether nothing was found that the interface does not allow, and every MUST row that applies
-    /// was observed.
+    /// Whether no finding violates the specification, and every applicable MUST requirement was
+    /// observed.
     #[must_use]
     pub fn is_conformant(&self) -> bool {
         matches!(self.exit_code(), 0 | 6)
     }
 
-    /// Ends a test unless the server conforms.
+    /// Fails a test unless the server conforms.
     ///
     /// # Panics
-    /// With the short text report, unless the server conforms.
+    /// Panics with the short text report unless the server conforms.
     pub fn assert_conformant(&self) {
         assert!(self.is_conformant(), "{self}");
     }
 
-    /// Fails a test if a check did not come to its end, such as one of
-    /// [`Suite::run_custom`](crate::Suite::run_custom), or saw a row that does not hold.
+    /// Fails a test if a check did not finish, such as one of [`Suite::run_custom`](crate::Suite::run_custom), or
+    /// found a violated requirement.
     ///
     /// # Panics
-    /// With what was found.
+    /// Panics with the findings.
     pub fn assert_complete(&self) {
         let unfinished = self.checks.iter().filter(|check| check.end != "done");
         let broken = [RequirementOutcome::Fail, RequirementOutcome::Error]
@@ -384,10 +382,10 @@ impl Report {
         assert!(found.is_empty(), "{}", found.join("\n"));
     }
 
-    /// Ends a test where the server chose otherwise than [`Suite::pins`](crate::Suite::pins) says.
+    /// Fails a test if the choices of the server differ from [`Suite::pins`](crate::Suite::pins).
     ///
     /// # Panics
-    /// With each difference, where there is one.
+    /// Panics with each difference, if there is one.
     pub fn assert_pins(&self) {
         assert!(self.drift.is_empty(), "{}", pins::explain(&self.drift));
     }
@@ -428,7 +426,7 @@ impl CheckReport {
 }
 
 impl CheckReport {
-    /// Whether the run ended at a failure before this check had its turn.
+    /// Whether the run ended at a failure before this check started.
     fn was_left_out_at_failure(&self) -> bool {
         self.end.strip_prefix("disabled: ") == Some(ENDED)
     }
@@ -455,10 +453,10 @@ impl CheckTimeout {
         }
     }
 
-    /// What a report says of it beside the rows.
+    /// Returns what a report contains about it apart from the requirements.
     pub(crate) fn said(&self, most: usize) -> String {
         let mut text = format!(
-            "its time was over after {:.1} s, before its end",
+            "it was cut off after {:.1} s, before it finished",
             self.seconds
         );
         if !self.passed.is_empty() {
@@ -471,10 +469,10 @@ impl CheckTimeout {
             };
             let _ = write!(
                 text,
-                "; on what other checks saw pass {}{more}",
+                "; these requirements pass because of other checks: {}{more}",
                 shown.join(", ")
             );
         }
-        text + "; more time: --check-timeout"
+        text + "; to allow more time, use --check-timeout"
     }
 }

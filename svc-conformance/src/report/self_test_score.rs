@@ -1,4 +1,5 @@
-//! How well the suite itself does: the results of its self-test that are built into this program.
+//! The quality of the suite itself: the results of its self-test, which are built into this
+//! program.
 
 use std::fmt;
 
@@ -9,37 +10,35 @@ use crate::catalogue::Catalogue;
 /// The results file of the last self-test.
 pub(crate) const RESULTS: &str = include_str!("../../self-test.json");
 
-/// The results of the last self-test of this version: how many faulty servers were found out, and
-/// how many odd but conformant ones were accused.
+/// The results of the last self-test of this version: how many mutants were detected, and how many
+/// unusual but conformant servers were wrongly failed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Score {
-    /// Version of the suite.
+    /// The version of the suite.
     pub suite: String,
-    /// Digest of the catalogue that it was measured with.
+    /// The digest of the catalogue with which it was measured.
     pub catalogue: String,
-    /// The day.
+    /// The date of the measurement.
     pub date: String,
-    /// Runs of faulty servers, with all seeds.
+    /// The number of runs against mutants, with all seeds.
     pub runs: usize,
-    /// Of those, how many found the fault.
+    /// The number of those runs that detected the fault.
     pub killed: usize,
-    /// Odd but conformant servers.
+    /// The number of unusual but conformant servers.
     pub odd: usize,
-    /// Of those, how many were accused with any seed.
+    /// The number of those that were wrongly failed with any seed.
     pub accused: usize,
 }
 
 impl Score {
-    /// What the report header says of the suite: the score with its date and catalogue, or
-    /// `not measured`.
+    /// Returns the score with its date and catalogue for the header of a report, or `not measured`.
     #[must_use]
     pub fn built_in_text() -> String {
         Self::read(RESULTS)
     }
 
-    /// The words for a results file; one of another version or catalogue says nothing about this
-    /// one.
+    /// Formats the score of a results file. A file of another version or catalogue is not used.
     fn read(text: &str) -> String {
         let fits = |score: &Self| {
             score.catalogue == Catalogue::hash() && score.suite == env!("CARGO_PKG_VERSION")

@@ -10,7 +10,7 @@ use crate::declared::DeclarationSource;
 use crate::outcome::RequirementOutcome;
 use crate::values::display_text;
 
-/// Causes that the text shows with all that they say.
+/// The number of causes that are shown with all details.
 const WHOLE: usize = 3;
 
 /// The areas of the report, with their names.
@@ -30,21 +30,21 @@ pub(crate) const AREAS: &[(&str, &str)] = &[
     ("LIM", "limits"),
     ("VER", "versions"),
     ("ETG", "conditional requests"),
-    ("IDM", "requests that come again"),
+    ("IDM", "repeated requests"),
     ("FLT", "filters"),
-    ("BAT", "many calls in one request"),
+    ("BAT", "batch requests"),
     ("SYN", "changes"),
     ("HOOK", "webhooks"),
     ("STR", "strict handling"),
-    ("UND", "left open"),
+    ("UND", "open choices"),
 ];
 
-/// The area of a row: its id up to the first dash.
+/// Returns the area of a requirement: its id up to the first dash.
 pub(crate) fn area(id: &str) -> &str {
     id.split('-').next().unwrap_or_default()
 }
 
-/// The rows of one area.
+/// The requirements of one area.
 pub(crate) struct AreaSummary<'r>(Vec<&'r RequirementReport>);
 
 impl<'r> AreaSummary<'r> {
@@ -62,7 +62,7 @@ impl<'r> AreaSummary<'r> {
         self.0.iter().filter(|row| row.outcome == outcome).count()
     }
 
-    /// Rows that apply and were to be looked at.
+    /// Returns the number of requirements that apply and were to be checked.
     pub(crate) fn due(&self) -> usize {
         let apart = self
             .count(RequirementOutcome::NotApplicable)
@@ -70,19 +70,20 @@ impl<'r> AreaSummary<'r> {
         self.0.len().saturating_sub(apart)
     }
 
-    /// Of those, the ones in which nothing is wrong.
+    /// Returns the number of those without a failure.
     pub(crate) fn good(&self) -> usize {
         self.count(RequirementOutcome::Pass)
             .saturating_add(self.count(RequirementOutcome::Warn))
     }
 
-    /// Of those, the ones that pass though a check was cut that would have looked further.
+    /// Returns the number of those that pass although a check was cut off that would have observed
+    /// more.
     fn in_part(&self) -> usize {
         self.0.iter().filter(|row| row.is_in_part()).count()
     }
 }
 
-/// Where the declaration comes from, in words.
+/// Returns the source of the declaration, as text.
 pub(crate) const fn source(source: DeclarationSource) -> &'static str {
     match source {
         DeclarationSource::Given => "given by the program",
@@ -104,7 +105,7 @@ impl Report {
     fn write(&self, f: &mut String) -> fmt::Result {
         writeln!(
             f,
-            "svc-conformance {} (catalogue r1, {} rows)   target {}   interface {}",
+            "svc-conformance {} (catalogue r1, {} requirements)   target {}   API version {}",
             self.suite,
             self.rows.len(),
             self.target,
@@ -112,7 +113,7 @@ impl Report {
         )?;
         writeln!(
             f,
-            "declaration: {} ({} rows apply)   profile {}   intensity {}   seed {}",
+            "declaration: {} ({} requirements apply)   profile {}   intensity {}   seed {}",
             source(self.declaration),
             self.rows
                 .len()
@@ -194,7 +195,7 @@ impl Report {
                 {
                     0 => format!("{} {}", self.count(*outcome), outcome.as_str()),
                     part => format!(
-                        "{} {} ({part} beside a check that was cut)",
+                        "{} {} ({part} in part: a check was cut off)",
                         self.count(*outcome),
                         outcome.as_str()
                     ),
@@ -258,7 +259,7 @@ fn areas(f: &mut String, report: &Report) -> fmt::Result {
             .chain(
                 Some(tally.in_part())
                     .filter(|part| *part > 0)
-                    .map(|part| format!("{part} beside a check that was cut")),
+                    .map(|part| format!("{part} in part: a check was cut off")),
             )
             .collect();
         let line = format!(
@@ -271,7 +272,8 @@ fn areas(f: &mut String, report: &Report) -> fmt::Result {
     Ok(())
 }
 
-/// The first causes with what was expected and received, and one line for each of the others.
+/// Writes the first causes with what was expected and received, and one line for each of the
+/// others.
 fn causes(f: &mut String, report: &Report) -> fmt::Result {
     for cause in report.causes.iter().take(WHOLE) {
         writeln!(
@@ -286,7 +288,7 @@ fn causes(f: &mut String, report: &Report) -> fmt::Result {
         if !cause.like.is_empty() {
             writeln!(
                 f,
-                "  a known fault with these failures: {}",
+                "  a known fault that causes these failures: {}",
                 cause.like.join("; ")
             )?;
         }
@@ -299,12 +301,12 @@ fn causes(f: &mut String, report: &Report) -> fmt::Result {
         0..=WHOLE => Ok(()),
         _ => writeln!(
             f,
-            "  A report file has the rows and requests of all of them: --report html=FILE"
+            "  A report file has all of them with their requirements and requests: --report html=FILE"
         ),
     }
 }
 
-/// A row with its statement, what was found, and the smallest case.
+/// Writes a requirement with its statement, its findings, and the smallest case.
 fn whole(f: &mut String, row: &RequirementReport) -> fmt::Result {
     let statement = Catalogue::built_in()
         .ok()
@@ -352,7 +354,7 @@ fn whole(f: &mut String, row: &RequirementReport) -> fmt::Result {
     Ok(())
 }
 
-/// The first ids of a list.
+/// Returns the first ids of a list.
 pub(crate) fn some(rows: &[String]) -> String {
     let first: Vec<&str> = rows.iter().take(12).map(String::as_str).collect();
     let more = rows.len().saturating_sub(12);

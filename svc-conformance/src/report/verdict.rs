@@ -1,4 +1,4 @@
-//! From what checks saw to what the run says about each row.
+//! Derives the outcome of each requirement from what the checks observed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,10 @@ use crate::run_context::RunContext;
 use crate::runner::{CheckEnd, CheckResult, ENDED};
 use crate::selection::{Selection, Waiver};
 
-/// Findings of a row that a report has.
+/// The maximum number of findings of a requirement in a report.
 const SHOWN: usize = 5;
 
-/// Every row with its outcome, and the waivers that do not hold.
+/// Returns all requirements with their outcomes, and the waivers that are broken.
 pub(super) fn rows(
     run: &RunContext,
     catalogue: &Catalogue,
@@ -31,7 +31,8 @@ pub(super) fn rows(
         .iter()
         .map(|row| derive_outcome(run, row, ran, selection, &checks))
         .collect();
-    // A row that no check of the suite could see is not one that this run did not see.
+    // A requirement that no check of the suite can observe is not one that this run failed to
+    // observe.
     let every = checks::all();
     let facts = run.facts();
     for row in rows.iter_mut().filter(|row| is_open(row)) {
@@ -52,7 +53,10 @@ pub(super) fn rows(
     let mut broken = Vec::new();
     for waiver in waivers {
         let Some(row) = rows.iter_mut().find(|row| row.id == waiver.row) else {
-            broken.push(format!("{}: the catalogue has no such row", waiver.row));
+            broken.push(format!(
+                "{}: the catalogue has no such requirement",
+                waiver.row
+            ));
             continue;
         };
         if waiver.is_expired() {
@@ -68,7 +72,7 @@ pub(super) fn rows(
             );
         } else if row.outcome == RequirementOutcome::Pass {
             broken.push(format!(
-                "{}: the row passes, the waiver is not needed",
+                "{}: the requirement passes, so the waiver is not needed",
                 waiver.row
             ));
         }
@@ -76,7 +80,7 @@ pub(super) fn rows(
     (rows, broken)
 }
 
-/// Whether no check saw anything of a row that may apply.
+/// Whether no check observed anything of a requirement that may apply.
 fn is_open(row: &RequirementReport) -> bool {
     let undecided = matches!(
         row.outcome,
@@ -85,7 +89,7 @@ fn is_open(row: &RequirementReport) -> bool {
     undecided && row.observations == 0 && row.findings.is_empty()
 }
 
-/// Everything that all checks saw of one row.
+/// What all checks observed of one requirement.
 #[derive(Default)]
 struct AllObservations {
     held: usize,
@@ -104,7 +108,7 @@ impl AllObservations {
     }
 }
 
-/// Whether the run ended before all checks had their turn.
+/// Whether the run ended before all checks had started.
 fn was_ended(ran: &[CheckResult]) -> bool {
     ran.iter()
         .any(|one| matches!(&one.end, CheckEnd::Disabled(why) if why == ENDED))
@@ -240,8 +244,9 @@ fn observed(
     unobserved(run, row, &covering)
 }
 
-/// A row that held wherever it was looked at. A check that was cut may have ended before the look
-/// that matters: what no other check saw is not decided, and what another one saw is said with it.
+/// Returns the outcome of a requirement that held in every observation. A check that was cut off
+/// may have missed the decisive one. Without another check, the requirement is undecided; otherwise
+/// it passes and the reason names the check.
 fn held(
     row: &Requirement,
     covering: &[&CheckResult],
@@ -261,17 +266,17 @@ fn held(
     if ran.iter().any(|ran| saw(ran) && !is_cut(ran)) {
         (
             RequirementOutcome::Pass,
-            format!("on what other checks saw, for {cut}"),
+            format!("it passes because of other checks, but {cut}"),
         )
     } else {
         (
             RequirementOutcome::Inconclusive,
-            format!("it held in what was seen, but {cut}"),
+            format!("it held in all observations, but {cut}"),
         )
     }
 }
 
-/// Why nothing was seen of a row that applies: what each check lacked that could have seen it.
+/// Returns why an applicable requirement was not observed: what each check lacked.
 fn unobserved(
     run: &RunContext,
     row: &Requirement,
@@ -280,19 +285,19 @@ fn unobserved(
     if covering.is_empty() && row.level == Level::May && !passive::ROWS.contains(&row.id.as_str()) {
         return (
             RequirementOutcome::NotApplicable,
-            "the server is free; nothing is judged".to_owned(),
+            "the server is free to choose, so nothing is judged".to_owned(),
         );
     }
     let most = run.settings.records;
     let spent = if run.journal.created() < most {
         String::new()
     } else {
-        format!("; the budget of {most} records is spent")
+        format!("; the budget of {most} records is used up")
     };
     let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut tell =
         |reason: String, check: &'static str| reasons.entry(reason).or_default().push(check);
-    // What does not apply says nothing beside what does.
+    // Checks that do not apply are ignored if others apply.
     let covering: Vec<&&CheckResult> = covering
         .iter()
         .filter(|ran| !matches!(ran.end, CheckEnd::NotApplicable(_)))
@@ -330,7 +335,7 @@ fn unobserved(
     )
 }
 
-/// What no answer had that would have shown a row.
+/// Returns which part was missing in all responses that would have shown a requirement.
 fn unmet(row: &Requirement) -> String {
     let of = |owner: &str| {
         if owner == "*" {
@@ -341,16 +346,20 @@ fn unmet(row: &Requirement) -> String {
     };
     match (row.field(), row.link()) {
         (Some(field), _) if row.applies_if_declared() => {
-            format!("no {} that was read has `{}`", of(&field.owner), field.path)
+            format!(
+                "no {} in the responses has `{}`",
+                of(&field.owner),
+                field.path
+            )
         }
         (_, Some(link)) if row.applies_if_declared() => {
             format!(
-                "no {} that was read has the link `{}`",
+                "no {} in the responses has the link `{}`",
                 of(&link.owner),
                 link.name
             )
         }
-        _ => "nothing that was met shows this row".to_owned(),
+        _ => "no response shows it".to_owned(),
     }
 }
 
@@ -370,7 +379,7 @@ mod tests {
     fn ran(check: Check, is_cut: bool, row: &str, held: usize) -> CheckResult {
         let cut = CheckEnd::TimedOut {
             after: Duration::from_secs(2 * 60),
-            why: "the check did not end".to_owned(),
+            why: "the check did not finish".to_owned(),
         };
         let seen = BTreeMap::from([(
             row.to_owned(),
@@ -417,8 +426,8 @@ mod tests {
         assert_eq!(of(&["a", "b", "c", "d", "e", "f"]), [0, 1, 2, 3, 4]);
     }
 
-    /// A row that only a check saw which was cut is not decided; one that another check saw passes,
-    /// and the cut is told.
+    /// A requirement is undecided if only a check observed it that was cut off. If another check
+    /// observed it, it passes and the reason names the cut.
     #[test]
     fn what_a_check_saw_that_was_cut_is_no_unqualified_pass() {
         let row = Catalogue::built_in()
@@ -434,12 +443,12 @@ mod tests {
                 ran.iter().filter(|ran| ran.check.covers(row)).collect();
             held(row, &covering, ran)
         };
-        let end = format!("{}: the check did not end", one.id);
+        let end = format!("{}: the check did not finish", one.id);
         assert_eq!(
             judged(&[ran(one, false, &row.id, 1)]),
             (RequirementOutcome::Pass, String::new())
         );
-        // A check that only came by is not missed.
+        // A check that would only observe it incidentally is not missed.
         let by = ran(other, true, &row.id, 1);
         assert_eq!(
             judged(&[ran(one, false, &row.id, 1), by]),
@@ -456,7 +465,7 @@ mod tests {
             outcome == RequirementOutcome::Pass && reason.ends_with(&end),
             "{reason}"
         );
-        // What another check only did not see says nothing.
+        // A check that did not observe it does not count.
         let (outcome, _) = judged(&[ran(one, true, &row.id, 1), ran(other, false, &row.id, 0)]);
         assert_eq!(outcome, RequirementOutcome::Inconclusive);
     }

@@ -1,5 +1,5 @@
-//! A document without what differs from run to run: members in order, ids as ordinals, and words in
-//! place of addresses, dates and the markers of the run.
+//! Normalizes a document by removing what differs between runs. Members are in order, ids are
+//! ordinals, and URLs, dates and markers of the run are replaced by words.
 
 use std::collections::BTreeSet;
 
@@ -8,22 +8,22 @@ use serde_json::{Map, Value};
 
 use crate::values::instant;
 
-/// Makes documents canonical.
+/// Normalizes documents.
 #[derive(Debug)]
 pub(super) struct Canonical<'b> {
     base: &'b str,
-    /// What markers of this run begin with; digits and dashes behind them are part of them.
+    /// The prefixes of the markers of this run. Digits and dashes after them belong to the marker.
     marks: Vec<String>,
-    /// The instants that were sent: those are no clock's.
+    /// The timestamps that were sent, which are not from a clock.
     sent: BTreeSet<DateTime<Utc>>,
     /// Ids that do not look like ids.
     known: BTreeSet<String>,
-    /// Ids in the order in which they were met.
+    /// The ids in the order in which they appear.
     ids: Vec<String>,
 }
 
 impl<'b> Canonical<'b> {
-    /// For documents whose addresses begin with `base`.
+    /// Creates a normalizer for documents whose URLs start with `base`.
     pub(super) const fn new(base: &'b str) -> Self {
         Self {
             base,
@@ -34,19 +34,19 @@ impl<'b> Canonical<'b> {
         }
     }
 
-    /// With a word that is in the run's values alone.
+    /// Adds a word that occurs only in the values of the run.
     pub(super) fn mark(mut self, mark: &str) -> Self {
         self.marks.push(mark.to_owned());
         self
     }
 
-    /// With the body that was sent.
+    /// Adds the body that was sent.
     pub(super) fn sent(mut self, body: &Value) -> Self {
         self.note_sent(body);
         self
     }
 
-    /// With the address of the record; its last part is its id.
+    /// Adds the URL of the record. Its last segment is its id.
     pub(super) fn record(mut self, own: &str) -> Self {
         self.known
             .extend(own.rsplit('/').next().map(ToOwned::to_owned));
@@ -62,7 +62,7 @@ impl<'b> Canonical<'b> {
         }
     }
 
-    /// The document, canonical.
+    /// Returns the normalized document.
     pub(super) fn document(&mut self, value: &Value) -> Value {
         self.value("", value)
     }
@@ -111,7 +111,7 @@ impl<'b> Canonical<'b> {
         }
     }
 
-    /// The path behind the base; its query stays.
+    /// Returns the path after the base URL. Its query is unchanged.
     fn path(&mut self, path: &str) -> String {
         let (path, query) = path.split_at(path.find(['?', '#']).unwrap_or(path.len()));
         let mut parts = Vec::new();
@@ -126,7 +126,7 @@ impl<'b> Canonical<'b> {
         format!("{}{query}", parts.join("/"))
     }
 
-    /// The ordinal of an id.
+    /// Returns the ordinal of an id.
     fn ordinal(&mut self, id: &str) -> String {
         let place = self
             .ids
@@ -157,7 +157,7 @@ impl<'b> Canonical<'b> {
     }
 }
 
-/// Whether a part of a path is made of what ids are, and has what words do not.
+/// Whether a path segment consists of characters of ids, and contains one that words do not have.
 fn looks_like_id(part: &str) -> bool {
     let is_version = part
         .strip_prefix('v')

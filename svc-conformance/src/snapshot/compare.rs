@@ -1,9 +1,9 @@
-//! Two canonical documents, field by field.
+//! Compares two normalized documents, field by field.
 
 use serde_json::Value;
 
-/// Where two documents differ: each field by its path, with what it was and what it is, such as
-/// `body.title: "A" -> "B"`.
+/// Returns the differences between two documents. Each has the path of the field with the old and
+/// the new value, such as `body.title: "A" -> "B"`.
 #[must_use]
 pub fn differences(before: &Value, after: &Value) -> Vec<String> {
     let mut found = Vec::new();
@@ -41,7 +41,7 @@ fn compare(path: &str, before: &Value, after: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// A value on one line, cut.
+/// Returns a value on one line, shortened.
 fn short(value: &Value) -> String {
     let text = value.to_string();
     let cut: String = text.chars().take(120).collect();

@@ -1,5 +1,5 @@
-//! Snapshots: how a server's documents look, free of ids, dates and addresses, to be held against
-//! those of another day. A difference is none of conformance.
+//! Snapshots: the documents of a server without ids, dates and URLs, to compare them with earlier
+//! ones. Differences do not affect conformance.
 
 mod canonical;
 mod compare;
@@ -22,11 +22,11 @@ use crate::seed::Seed;
 
 pub use compare::differences;
 
-/// What sends the requests; it proves no row.
+/// The check that sends the requests. It proves no requirement.
 const TAKING: Check = Check::new("snapshots", &[], |_| Box::pin(async { Ok(()) }));
 
-/// The documents of a server by name: its declaration, its entry point, a record of each kind, and
-/// an error. Bodies are the same in every run, whatever its seed.
+/// Returns the documents of a server by name: its declaration, its entry point, a record of each
+/// kind, and an error. Bodies are the same in every run, whatever its seed.
 pub(crate) async fn take(run: &Arc<RunContext>) -> BTreeMap<String, Value> {
     let cx = CheckContext::new(Arc::clone(run), TAKING, 0);
     let api = cx.api();
@@ -47,7 +47,7 @@ pub(crate) async fn take(run: &Arc<RunContext>) -> BTreeMap<String, Value> {
                 _ => entry_point(&cx, &api).await,
             }
         };
-        // What cannot be had is not there; the checks say why.
+        // A document that cannot be read is omitted. The checks report the reason.
         if let Ok(Ok(document)) = tokio::time::timeout(run.settings.check_timeout, document).await {
             taken.insert(name.to_owned(), document);
         }
@@ -65,7 +65,7 @@ async fn entry_point(cx: &CheckContext, api: &CheckClient<'_>) -> Result<Value, 
     Ok(answered(&api.get(base).await?, &mut Canonical::new(base)))
 }
 
-/// The answer to a create whose body is no object.
+/// Returns the response to a create whose body is not an object.
 async fn error(cx: &CheckContext, api: &CheckClient<'_>) -> Result<Value, CheckStop> {
     let takes =
         |kind: &&CatalogueKind| kind.under.is_none() && cx.declared().offers(kind.one, "create");
@@ -76,7 +76,7 @@ async fn error(cx: &CheckContext, api: &CheckClient<'_>) -> Result<Value, CheckS
     Ok(answered(&answer, &mut Canonical::new(cx.run.target.base())))
 }
 
-/// A new record with every field that it takes, as it is read.
+/// Returns a new record with every field that it accepts, as it is read.
 async fn record(
     cx: &CheckContext,
     api: &CheckClient<'_>,
@@ -86,7 +86,7 @@ async fn record(
     let is_helped = kind.helper.is_some_and(|helper| declared.helps(helper));
     if !declared.offers(one, "read") || !(declared.offers(one, "create") || is_helped) {
         return Err(CheckStop::Inconclusive(format!(
-            "no {one} can be made and read"
+            "no {one} can be created and read"
         )));
     }
     let seed = Seed::new(0).of("snapshots").of(one);
@@ -103,7 +103,7 @@ async fn record(
     let mut canonical = Canonical::new(cx.run.target.base())
         .sent(&sent)
         .record(&own);
-    // What every marker of this run begins with.
+    // The prefix of every marker of this run.
     let unique = cx.unique();
     canonical = canonical.mark(
         unique

@@ -1,5 +1,5 @@
-//! Whether the server takes the keys at all: with one that it refuses, nearly every row would fail
-//! for that one cause.
+//! Verifies that the server accepts the keys. If it rejects one, nearly every requirement would
+//! fail for that one cause.
 
 use http::StatusCode;
 use serde_json::Value;
@@ -8,12 +8,12 @@ use super::{Suite, SuiteError};
 use crate::address;
 use crate::run_context::RunContext;
 
-/// Collections that are asked before a key counts as refused.
+/// The number of collections that are requested before a key counts as rejected.
 const ASKED: usize = 3;
 
 impl Suite {
-    /// Ends a run whose server refuses a key wherever it is asked. A key that is taken anywhere is
-    /// left to the checks.
+    /// Ends a run whose server rejects a key for everything that is requested. If a key is accepted
+    /// anywhere, the checks decide.
     pub(super) async fn verify_keys(&self, run: &RunContext) -> Result<(), SuiteError> {
         let lacking = run.keys.restricted.as_ref().map(|(key, _)| key);
         let keys = [
@@ -29,7 +29,7 @@ impl Suite {
                 "--other-key",
                 &[401, 403],
             ),
-            // This one lacks a right: a 403 may be for that.
+            // This key lacks a right, which can be the reason for a 403.
             (lacking, "the restricted key", "--restricted-key", &[401]),
         ];
         for (key, which, option, refusals) in keys {
@@ -44,8 +44,8 @@ impl Suite {
         Ok(())
     }
 
-    /// The status of the entry point, if that and every collection that is asked refuse a key. What
-    /// does not answer is left to the checks, too.
+    /// Returns the status of the entry point, if that and every requested collection reject a key.
+    /// If there is no response, the checks decide.
     async fn refusal(&self, run: &RunContext, key: &str, refusals: &[u16]) -> Option<u16> {
         let base = run.target.base();
         let key = Some((run.declared.text.dialect.key_header.clone(), key.to_owned()));
@@ -53,7 +53,8 @@ impl Suite {
         if !refusals.contains(&status) {
             return None;
         }
-        // The links may be shown to strangers; the declaration may have the addresses, too.
+        // The entry point may show its links to anonymous callers. The declaration may also contain
+        // the URLs.
         let (_, entry): (u16, Value) = self.fetch(&run.recorder, base, None).await.ok()?;
         let href = |many: &str| {
             let declared = run
@@ -79,7 +80,8 @@ impl Suite {
     }
 }
 
-/// Which key the server refuses, what it answered, and how to give another.
+/// Returns the message about a rejected key: which key, what the server returned, and how to pass
+/// another key.
 pub(super) fn refused(
     (which, option): (&str, &str),
     url: &str,
@@ -89,7 +91,7 @@ pub(super) fn refused(
     let status = StatusCode::from_u16(status)
         .map_or_else(|_| status.to_string(), |status| status.to_string());
     SuiteError::KeyRefused(format!(
-        "the server refuses {which}: GET {url} with the header {header} answers {status}. Give a key that it accepts with \
-         {option}, or the name of the header with --key-header"
+        "the server rejects {which}: GET {url} with the header {header} returns {status}. Pass a \
+         key that it accepts with {option}, or the name of the header with --key-header"
     ))
 }

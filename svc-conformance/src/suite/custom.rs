@@ -1,4 +1,4 @@
-//! A run of a check that is not the suite's.
+//! Runs a custom check.
 
 use super::{Suite, SuiteError};
 use crate::check::Check;
@@ -6,9 +6,10 @@ use crate::report::Report;
 use crate::selection::Selection;
 
 impl Suite {
-    /// Runs a check of your own ([`own`](crate::own)) alone, as [`Suite::run`] runs those of the
-    /// suite: what every answer has to be is looked at, and records that it created, a 201 each,
-    /// are removed. [`Report::assert_complete`] fails a test with what was found.
+    /// Runs only a custom check ([`own`](crate::own)), in the same way as [`Suite::run`] runs the
+    /// checks of the suite. Every response is also checked passively, and the records that it
+    /// created (responses with 201) are deleted. [`Report::assert_complete`] fails a test if there are
+    /// findings.
     ///
     /// ```no_run
     /// use svc_conformance::own::{Check, CheckContext, CheckStop};
@@ -30,7 +31,7 @@ impl Suite {
     /// ```
     ///
     /// # Errors
-    /// As for [`Suite::run`].
+    /// Same as [`Suite::run`].
     pub async fn run_custom(mut self, check: Check) -> Result<Report, SuiteError> {
         self.selection = Selection {
             alone: Some(check.id.to_owned()),

@@ -1,6 +1,6 @@
-//! Fixtures by name: records that the run may use and not create, such as an event of a vendor
-//! whose events are read-only. Each must be there before the run begins: a wrong name is told at
-//! once, not as a row that could not be decided.
+//! Fixtures by name: records that the run may use but not create, such as an event of a vendor
+//! whose events are read-only. Each must exist before the run starts. A wrong name is an immediate
+//! error, instead of a requirement that cannot be decided.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use crate::linked_resources::{self, LinkedResource};
 use crate::response::Representation;
 use crate::run_context::RunContext;
 
-/// Pages of a collection that are read to find a record by its identifier.
+/// The maximum number of pages of a collection that are read to find a record by its identifier.
 const MOST_PAGES: usize = 40;
 
 impl Suite {
-    /// Reads every fixture that is named.
+    /// Reads every given fixture.
     pub(super) async fn fixtures(
         &self,
         run: &RunContext,
@@ -32,7 +32,7 @@ impl Suite {
             let Some(kind) = kinds::of_fixture(name) else {
                 let known = kinds::fixtures().join(", ");
                 return Err(SuiteError::Usage(format!(
-                    "there is no fixture `{name}`; a fixture is one of: {known}"
+                    "there is no fixture `{name}`; allowed: {known}"
                 )));
             };
             let named = format!("the fixture {name} ({given})");
@@ -45,8 +45,8 @@ impl Suite {
                     "{named} has no `ticket_levels`: name an event that sells tickets"
                 )));
             }
-            // No link leads to it where it is not listed, and it is judged as a record of its kind
-            // all the same.
+            // If it is not listed, no link identifies its URL, but it is judged as a record of its
+            // kind.
             if let Some(own) = record.link("self") {
                 run.relations.learn(&own, LinkedResource::Record(kind));
             }
@@ -55,7 +55,7 @@ impl Suite {
         Ok(found)
     }
 
-    /// A record by its address, or by an identifier or the end of its address in its collection.
+    /// Finds a record by its URL, or by an identifier or the end of its URL in its collection.
     async fn named(
         &self,
         run: &RunContext,
@@ -67,24 +67,22 @@ impl Suite {
         let usage = |what: &str| SuiteError::Usage(format!("{named} {what}"));
         if given.contains('/') {
             let url = address::resolve(run.target.base(), given).map(String::from);
-            let url = url.ok_or_else(|| usage("is no address"))?;
+            let url = url.ok_or_else(|| usage("is not a URL"))?;
             let (status, json) = self.fetch(&run.recorder, &url, self.header(run)).await?;
             return match status {
                 200 if json.is_object() => Ok(Representation::new(url, json, prefix.clone())),
                 200 => Err(usage(
-                    "is no record: its address answers 200 without a JSON object",
+                    "is not a record: its URL returns 200 without a JSON object",
                 )),
                 404 => Err(usage(
-                    "is not there: its address answers 404. Name one that the key may read",
+                    "does not exist: its URL returns 404. Name one that the key may read",
                 )),
-                status => Err(usage(&format!(
-                    "cannot be read: its address answers {status}"
-                ))),
+                status => Err(usage(&format!("cannot be read: its URL returns {status}"))),
             };
         }
         let unlisted = || {
             usage(&format!(
-                "is no address, and {} are not listed: give the address of one",
+                "is not a URL, and {} are not listed: pass the URL of one",
                 kind.many
             ))
         };
@@ -119,7 +117,7 @@ impl Suite {
             next = page.link("next");
         }
         Err(usage(&format!(
-            "is not there: none of the {} that are listed has that identifier",
+            "does not exist: none of the listed {} has that identifier",
             kind.many
         )))
     }
@@ -132,8 +130,8 @@ impl Suite {
     }
 }
 
-/// The container of a helper whose address is given: a record that is known to have that helper,
-/// and nothing else.
+/// Returns the container of a helper whose URL is given: a record of which only this helper is
+/// known.
 fn helper(
     run: &RunContext,
     fixture: &HelperFixture,
@@ -142,15 +140,15 @@ fn helper(
     let named = format!("the fixture {} ({given})", fixture.name);
     let usage = |what: &str| SuiteError::Usage(format!("{named} {what}"));
     if !run.declared.helps(fixture.helper) {
-        return Err(usage("is of a helper that the server does not declare"));
+        return Err(usage(
+            "belongs to a helper that the server does not declare",
+        ));
     }
     let base = run.target.base();
     let url = Some(given)
         .filter(|given| given.contains('/'))
         .and_then(|given| address::resolve(base, given));
-    let url = url
-        .map(String::from)
-        .ok_or_else(|| usage("is no address"))?;
+    let url = url.map(String::from).ok_or_else(|| usage("is not a URL"))?;
     if address::authority(&url) != address::authority(base) {
         return Err(usage("is on another host than the entry point"));
     }
@@ -166,8 +164,8 @@ fn helper(
     ))
 }
 
-/// A record that is evidently of another kind is no fixture: it has to carry the links that the
-/// declaration promises of the kind.
+/// A record of another kind is not a valid fixture. It must have the links that are declared for
+/// the kind.
 fn is_of(
     run: &RunContext,
     kind: CatalogueKind,
@@ -176,7 +174,7 @@ fn is_of(
 ) -> Result<(), SuiteError> {
     let usage = |what: String| {
         Err(SuiteError::Usage(format!(
-            "{named} is no {}: {what}",
+            "{named} is not of the kind {}: {what}",
             kind.one
         )))
     };
@@ -185,7 +183,7 @@ fn is_of(
         .get("total_records")
         .is_some_and(Value::is_number)
     {
-        return usage("its address leads to a collection".to_owned());
+        return usage("its URL is a collection".to_owned());
     }
     if record.link("self").is_none() {
         return usage("it has no link `self`".to_owned());
@@ -198,7 +196,7 @@ fn is_of(
         .find(|name| record.href(name).is_none())
     {
         Some(name) => usage(format!(
-            "it lacks the link `{}`, which is declared of every {}",
+            "it lacks the link `{}`, which is declared for every {}",
             run.declared.rel(name),
             kind.one
         )),

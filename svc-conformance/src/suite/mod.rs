@@ -1,4 +1,4 @@
-//! The suite as a library: a target, a declaration, keys, and a run that ends in a report.
+//! The suite as a library: a target, a declaration, keys, and a run that returns a report.
 
 mod access;
 mod custom;
@@ -32,14 +32,14 @@ use crate::settings::{Intensity, RunSettings};
 use crate::snapshot;
 use crate::target::Target;
 
-/// Where the declaration comes from.
+/// The source of the declaration.
 #[derive(Debug, Clone)]
 enum DeclarationInput {
     Given(Box<Declaration>, DeclarationSource),
     Published,
 }
 
-/// A run of the suite before it starts.
+/// The configuration of a run.
 #[derive(Debug, Clone)]
 pub struct Suite {
     target: Arc<dyn Target>,
@@ -58,19 +58,19 @@ pub struct Suite {
     pins: Option<PinFile>,
     trust_keys: bool,
     fixtures: BTreeMap<String, String>,
-    /// Where messages of webhooks are received, where they are to be judged.
+    /// The address of the webhook receiver, if webhook messages are judged.
     receiver: Option<Address>,
-    /// Part of every marker; another one for each run where none is set.
+    /// A part of every marker. Random if it is not set.
     nonce: Option<String>,
 }
 
 impl Suite {
-    /// A suite against a target, with the declaration that the server publishes.
+    /// Creates a suite for a target, with the declaration that the server publishes.
     pub fn new(target: impl Target + 'static) -> Self {
         Self::from_shared(Arc::new(target))
     }
 
-    /// As [`Suite::new`], for a target that is shared.
+    /// Same as [`Suite::new`], for a shared target.
     pub fn from_shared(target: Arc<dyn Target>) -> Self {
         Self {
             target,
@@ -94,7 +94,7 @@ impl Suite {
         }
     }
 
-    /// What the server supports, such as `svc_core::api::capabilities(..)` gives it.
+    /// Sets what the server supports, such as the result of `svc_core::api::capabilities(..)`.
     ///
     /// Requirements: CAP-04.
     #[must_use]
@@ -103,63 +103,63 @@ impl Suite {
         self
     }
 
-    /// What the server supports, with where it comes from.
+    /// Sets what the server supports, with the source of this declaration.
     #[must_use]
     pub fn declaration_from(mut self, declaration: Declaration, source: DeclarationSource) -> Self {
         self.stated = DeclarationInput::Given(Box::new(declaration), source);
         self
     }
 
-    /// The keys that the run may use.
+    /// Sets the keys that the run may use.
     #[must_use]
     pub fn keys(mut self, keys: Keys) -> Self {
         self.keys = keys;
         self
     }
 
-    /// Whether the keys are known to be good: a server that refuses them is judged row by row then,
-    /// instead of ending the run.
+    /// Sets whether the keys are known to be valid. If the server rejects a trusted key, every
+    /// requirement is judged, instead of ending the run.
     #[must_use]
     pub const fn trust_keys(mut self, trust: bool) -> Self {
         self.trust_keys = trust;
         self
     }
 
-    /// A record that the run may use where it may not create one, besides those of the declaration:
-    /// `name` is a kind such as `event`, or `ticketed_event`; it is found by its address, or by an
-    /// identifier in its collection. A name such as `helper.record_signature` gives the address of
-    /// a helper whose record cannot be read. A run records actions below it and removes them where
-    /// that is declared; it neither changes nor deletes the record itself.
+    /// Adds a record that the run may use if it cannot create one, in addition to those of the
+    /// declaration. `name` is a kind such as `event`, or `ticketed_event`. The record is found by
+    /// its URL, or by an identifier in its collection. For a name such as
+    /// `helper.record_signature`, `address` is the URL of a helper whose record cannot be read. A
+    /// run records actions in the record, and deletes them if deletion is declared. It neither
+    /// changes nor deletes the record itself.
     #[must_use]
     pub fn fixture(mut self, name: impl Into<String>, address: impl Into<String>) -> Self {
         self.fixtures.insert(name.into(), address.into());
         self
     }
 
-    /// The claim that is judged: what has to be declared at least, and which requirements have to
-    /// hold.
+    /// Sets the claim to verify: what must be declared at least, and which requirements must hold.
     #[must_use]
     pub const fn profile(mut self, profile: Profile) -> Self {
         self.selection.profile = profile;
         self
     }
 
-    /// How much the run does.
+    /// Sets how many requests and variants the run tries.
     #[must_use]
     pub const fn intensity(mut self, intensity: Intensity) -> Self {
         self.settings.intensity = intensity;
         self
     }
 
-    /// The seed of everything random but the [nonce](Self::nonce): the same seed sends the same
-    /// requests, about records with other identifiers.
+    /// Sets the seed of all random choices except the [nonce](Self::nonce). The same seed sends the
+    /// same requests, but for records with other identifiers.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.settings.seed = seed;
         self
     }
 
-    /// Only rows, areas or checks that match: an id, an area, or a pattern with `*`.
+    /// Includes only matching requirements, areas or checks: an id, an area, or a pattern with `*`.
     #[must_use]
     pub fn only(mut self, patterns: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.selection
@@ -168,7 +168,7 @@ impl Suite {
         self
     }
 
-    /// Without rows, areas or checks that match.
+    /// Excludes matching requirements, areas or checks.
     #[must_use]
     pub fn exclude(mut self, patterns: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.selection
@@ -177,94 +177,95 @@ impl Suite {
         self
     }
 
-    /// Ends the run at the first confirmed failure of a MUST row, or, if rows are named, of one of
-    /// them; checks that can observe those rows come first.
+    /// Ends the run at the first confirmed failure of a MUST requirement, or of one of the
+    /// requirements in `rows`, if it is not empty. Checks that can observe those requirements run
+    /// first.
     #[must_use]
     pub fn stop_at_failure_of(mut self, rows: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.settings.stop_at = Some(rows.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Ends the run at the first confirmed failure of a MUST row that is selected and not waived.
-    /// What was not run is reported as such, and what was created is removed.
+    /// Ends the run at the first confirmed failure of a MUST requirement that is selected and not
+    /// waived. The report lists what was not run, and the created records are deleted.
     #[must_use]
     pub const fn fail_fast(mut self, fail_fast: bool) -> Self {
         self.settings.fail_fast = fail_fast;
         self
     }
 
-    /// Deviations that are known and accepted for now.
+    /// Sets known deviations that are accepted for now.
     #[must_use]
     pub fn waivers(mut self, waivers: impl IntoIterator<Item = Waiver>) -> Self {
         self.waivers.extend(waivers);
         self
     }
 
-    /// Keeps a journal on disk, so that what a crashed run created can be removed.
+    /// Writes a journal to disk, so that the records of a crashed run can be deleted.
     #[must_use]
     pub fn journal(mut self, path: impl Into<PathBuf>) -> Self {
         self.journal = Some(path.into());
         self
     }
 
-    /// One check alone, and every row that it meets.
+    /// Runs only one check, and judges every requirement that it observes.
     #[cfg(feature = "harness")]
     pub(crate) fn exactly(mut self, check: &str) -> Self {
         self.selection.alone = Some(check.to_owned());
         self
     }
 
-    /// Without a journal on disk.
+    /// Disables the journal on disk.
     #[must_use]
     pub(crate) fn without_journal(mut self) -> Self {
         self.journal = None;
         self
     }
 
-    /// Whether the key header was named.
+    /// Whether the key header was set.
     pub(crate) const fn names_header(&self) -> bool {
         self.key_header.is_some()
     }
 
-    /// Whether created records are removed at the end; they are unless this says otherwise.
+    /// Sets whether created records are deleted at the end. Default: `true`.
     #[must_use]
     pub const fn clean_up(mut self, clean_up: bool) -> Self {
         self.clean_up = clean_up;
         self
     }
 
-    /// Whether anything may be written; by default only to targets on this machine.
+    /// Sets whether the run may write. Default: only to targets on this machine.
     #[must_use]
     pub const fn allow_writes(mut self, allow: bool) -> Self {
         self.writes = Some(allow);
         self
     }
 
-    /// Whether triggers and scheduling may be used, which may send messages to people. They are by
-    /// default in process.
+    /// Sets whether triggers and scheduling may be used, which can send messages to people.
+    /// Default: only in process.
     #[must_use]
     pub const fn allow_side_effects(mut self, allow: bool) -> Self {
         self.settings.side_effects = allow;
         self
     }
 
-    /// Longest wait for one answer; 10 s by default.
+    /// Sets the maximum time to wait for one response. Default: 10 s.
     #[must_use]
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.timeout = timeout;
         self
     }
 
-    /// Longest time for one attempt at one check; 2 minutes by default. What is cut by it is told
-    /// in the report, and decides no row alone.
+    /// Sets the maximum time for one attempt at one check. Default: 2 minutes. A check that exceeds
+    /// it is cut off. The report lists it, and it decides no requirement alone.
     #[must_use]
     pub const fn check_timeout(mut self, timeout: Duration) -> Self {
         self.settings.check_timeout = timeout;
         self
     }
 
-    /// Starts a receiver of webhooks at this host and port while the suite runs, so that deliveries
-    /// are judged: port 0 is any free one. The runtime needs I/O enabled.
+    /// Starts a webhook receiver on this host and port while the suite runs, so that deliveries are
+    /// judged. Port 0 is any free port. The runtime needs I/O enabled.
     ///
     /// Requirements: HOOK-07, HOOK-08, HOOK-11, HOOK-12.
     #[must_use]
@@ -273,73 +274,74 @@ impl Suite {
         self
     }
 
-    /// The URL by which the server reaches the [receiver](Self::webhook_receiver), where that is
-    /// not the address at which it listens: that of a tunnel or a proxy. The last segment of a path
-    /// must arrive unchanged.
+    /// Sets the URL at which the server reaches the [receiver](Self::webhook_receiver), such as
+    /// that of a tunnel or a proxy. Default: the address on which the receiver listens. The last
+    /// path segment must arrive unchanged.
     #[must_use]
     pub fn webhook_receiver_url(mut self, url: impl Into<String>) -> Self {
         self.receiver.get_or_insert_default().url = Some(url.into());
         self
     }
 
-    /// Longest wait for one message of a webhook, another attempt included; 40 s by default. A
-    /// third of the [check's time](Self::check_timeout) at most.
+    /// Sets the maximum time to wait for one webhook message, including another attempt. Default:
+    /// 40 s. At most a third of the [time of a check](Self::check_timeout).
     #[must_use]
     pub const fn webhook_timeout(mut self, timeout: Duration) -> Self {
         self.settings.webhook_timeout = timeout;
         self
     }
 
-    /// Requests in a second at most.
+    /// Sets the maximum number of requests per second.
     #[must_use]
     pub const fn rate(mut self, per_second: f64) -> Self {
         self.settings.rate = Some(per_second);
         self
     }
 
-    /// Records that the run creates at most.
+    /// Sets the maximum number of records that the run creates.
     #[must_use]
     pub const fn max_records(mut self, records: usize) -> Self {
         self.settings.records = records;
         self
     }
 
-    /// What stands in the identifiers, names and addresses of this run's records and of no other
-    /// run: 8 to 32 lower-case letters and digits. By default it is random, so that a run meets
-    /// nothing of an earlier one whose records could not be deleted. Everything else follows from
-    /// the seed.
+    /// Sets the part of identifiers, names and addresses that is unique to the records of this run:
+    /// 8 to 32 lower-case letters and digits. Random by default, so that a run does not match
+    /// records of an earlier run that could not be deleted. Everything else depends on the seed.
     #[must_use]
     pub fn nonce(mut self, nonce: impl Into<String>) -> Self {
         self.nonce = Some(nonce.into());
         self
     }
 
-    /// Prefix of relations, where the declaration's is not the one in use.
+    /// Sets the prefix of relations, if it differs from the declared one.
     #[must_use]
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = Some(prefix.into());
         self
     }
 
-    /// Name of the key header, where the declaration's is not the one in use.
+    /// Sets the name of the key header, if it differs from the declared one.
     #[must_use]
     pub fn key_header(mut self, name: impl Into<String>) -> Self {
         self.key_header = Some(name.into());
         self
     }
 
-    /// Whether the report gets snapshots of the server's documents ([`Report::snapshots`]): after
-    /// the checks, each kind's record is made once more.
+    /// Sets whether the report contains snapshots of the documents of the server
+    /// ([`Report::snapshots`]). For these, the run creates one more record of each kind after the
+    /// checks.
     #[must_use]
     pub const fn snapshots(mut self, wanted: bool) -> Self {
         self.snapshots = wanted;
         self
     }
 
-    /// Holds what the server chose, where the interface leaves a choice, against what a file pins:
-    /// statuses, types, the codes, properties and texts of errors, and the choices of the report,
-    /// by check. What differs is [`Report::drift`] and none of conformance. Where the environment
-    /// has `UPDATE_PINS`, what was seen is pinned instead.
+    /// Compares the choices of the server, where the specification leaves a choice, with the pins
+    /// in a file. Pins contain statuses, media types, the codes, properties and texts of errors,
+    /// and the choices in the report, by check. Differences are in [`Report::drift`] and do not
+    /// affect conformance. If the environment variable `UPDATE_PINS` is set, the choices are
+    /// written to the file instead.
     #[must_use]
     pub fn pins(mut self, path: impl Into<PathBuf>) -> Self {
         self.settings.pins = true;
@@ -350,7 +352,7 @@ impl Suite {
         self
     }
 
-    /// Pins what this run sees, whatever the environment says.
+    /// Writes the choices of this run to the file, whatever the environment.
     #[must_use]
     pub const fn update_pins(mut self) -> Self {
         if let Some(pins) = &mut self.pins {
@@ -359,24 +361,24 @@ impl Suite {
         self
     }
 
-    /// Is told before each check how far the run is.
+    /// Sets a function that receives the progress of the run before each check.
     #[must_use]
     pub fn on_progress(mut self, watch: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
         self.progress = Some(ProgressFn(Arc::new(watch)));
         self
     }
 
-    /// Runs every check that applies, cleans up, and reports. Needs a tokio runtime with time
-    /// enabled.
+    /// Runs every check that applies, cleans up, and returns the report. Requires a tokio runtime
+    /// with time enabled.
     ///
     /// # Errors
-    /// The target does not answer or was stopped during the run, there is no declaration, or the
-    /// settings make no sense.
+    /// Returns an error if the target does not respond or was stopped during the run, there is no
+    /// declaration, or the settings are invalid.
     pub async fn run(self) -> Result<Report, SuiteError> {
         self.run_of(&checks::all()).await
     }
 
-    /// Runs those of some checks that are selected and apply.
+    /// Runs the given checks that are selected and apply.
     async fn run_of(mut self, all: &[Check]) -> Result<Report, SuiteError> {
         let began = Instant::now();
         let catalogue =
@@ -435,7 +437,7 @@ impl Suite {
         })
     }
 
-    /// The rows at whose failure a run ends that fails fast.
+    /// Returns the requirements at whose failure a fail-fast run ends.
     fn may_end_at(&self, catalogue: &Catalogue, all: &[Check]) -> BTreeSet<String> {
         let accepted = |row: &&Requirement| {
             !self
@@ -451,10 +453,10 @@ impl Suite {
         rows.map(|row| row.id.clone()).collect()
     }
 
-    /// What a run would look at and send. Nothing is sent but what reads the declaration.
+    /// Returns what a run would check and send. Only the request for the declaration is sent.
     ///
     /// # Errors
-    /// As for [`Suite::run`].
+    /// Same as [`Suite::run`].
     pub async fn plan(&self) -> Result<RunPlan, SuiteError> {
         let catalogue =
             Catalogue::built_in().map_err(|error| SuiteError::Usage(error.to_string()))?;
@@ -496,7 +498,7 @@ impl Suite {
     }
 }
 
-/// The fixtures that are named, and those that rows need.
+/// Returns the given fixtures, and those that requirements need.
 fn planned_fixtures(run: &RunContext, rows: &[&Requirement]) -> Vec<Fixture> {
     let mut all: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     all.extend(

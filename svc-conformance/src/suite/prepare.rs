@@ -1,4 +1,4 @@
-//! What comes before a run: the target is reached, its declaration read, and the journal opened.
+//! The preparation of a run: connects to the target, reads its declaration, and opens the journal.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::seed::Seed;
 use crate::values::display_text;
 
 impl Suite {
-    /// Reaches the target and finds out what it declares.
+    /// Connects to the target and finds out what it declares.
     pub(crate) async fn prepare(&self) -> Result<RunContext, SuiteError> {
         let recorder = Arc::new(Recorder::new(self.keys.secrets()));
         let mut settings = self.settings.clone();
@@ -52,7 +52,7 @@ impl Suite {
                 .bytes()
                 .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
             if !is_word || !(8..=32).contains(&nonce.len()) {
-                let needed = "it needs 8 to 32 lower-case letters and digits";
+                let needed = "it must have 8 to 32 lower-case letters and digits";
                 return Err(SuiteError::Usage(format!(
                     "the nonce `{}`: {needed}",
                     display_text(nonce, 40)
@@ -79,7 +79,7 @@ impl Suite {
         if let Some(address) = &self.receiver {
             let broken = |error| {
                 SuiteError::Usage(format!(
-                    "the webhook receiver cannot listen at {}: {error}",
+                    "the webhook receiver cannot listen on {}: {error}",
                     address.listen
                 ))
             };
@@ -90,7 +90,7 @@ impl Suite {
         Ok(run)
     }
 
-    /// The entry point, with the key where strangers do not see it.
+    /// Returns the entry point, requested with the key if anonymous callers cannot read it.
     async fn entry(&self, recorder: &Recorder, header: &str) -> Result<(u16, Value), SuiteError> {
         let base = self.target.base();
         let mut answer = self.respond(recorder, base, None).await?;
@@ -111,8 +111,8 @@ impl Suite {
         }
     }
 
-    /// Whether the relations of the interface lead to this machine: what a tunnel or a forwarded
-    /// port leads to often does not.
+    /// Whether the links of the entry point refer to this machine. With a tunnel or a
+    /// forwarded port they often do not.
     fn links_are_local(&self, entry: &Value) -> bool {
         let links = entry
             .get("_links")
@@ -126,12 +126,12 @@ impl Suite {
         hrefs.all(|url| self.target.is_local_url(&url))
     }
 
-    /// The entry point, and the declaration that it links.
+    /// Returns the entry point, and the declaration that it links.
     ///
     /// Requirements: UND-40.
     async fn published(&self, recorder: &Recorder) -> Result<(Value, Declaration), SuiteError> {
         let base = self.target.base();
-        // The default header is the only one that can be known here.
+        // Only the default header can be known here.
         let header = declared::Declaration::default().dialect.key_header;
         let entry = self.entry(recorder, &header).await?;
         if matches!(entry.0, 401 | 403) && self.keys.primary.is_some() && !self.trust_keys {
@@ -156,13 +156,13 @@ impl Suite {
         let (status, document) = self.fetch(recorder, &href.ok_or_else(none)?, None).await?;
         if status != 200 {
             return Err(SuiteError::NotPublished(format!(
-                "its address answers {status}"
+                "its URL returns {status}"
             )));
         }
         Ok((entry.1, declared::read(&document.to_string())?))
     }
 
-    /// The status and the JSON at an address.
+    /// Returns the status and the JSON at a URL.
     pub(super) async fn fetch(
         &self,
         recorder: &Recorder,
@@ -178,7 +178,7 @@ impl Suite {
         url: &str,
         key: Option<(String, String)>,
     ) -> Result<Response<Bytes>, SuiteError> {
-        let broken = || SuiteError::Usage(format!("`{url}` is no address"));
+        let broken = || SuiteError::Usage(format!("`{url}` is not a valid URL"));
         let mut request = Request::get(url).body(Bytes::new()).map_err(|_| broken())?;
         if let Some((name, key)) = key {
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| broken())?;
@@ -209,7 +209,7 @@ impl Suite {
     }
 }
 
-/// The status and the JSON of an answer.
+/// Returns the status and the JSON of a response.
 fn read(answer: &Response<Bytes>) -> (u16, Value) {
     (
         answer.status().as_u16(),
@@ -217,8 +217,8 @@ fn read(answer: &Response<Bytes>) -> (u16, Value) {
     )
 }
 
-/// What is at the address instead of an entry point, and what to do: a redirect or a page for
-/// people.
+/// Returns what is at the URL instead of an entry point, and what to do: a redirect or an HTML
+/// page.
 fn elsewhere(base: &str, answer: &Response<Bytes>) -> Option<String> {
     let header = |name: HeaderName| {
         answer
@@ -233,12 +233,12 @@ fn elsewhere(base: &str, answer: &Response<Bytes>) -> Option<String> {
             |to| format!("to {}", display_text(&to, 200)),
         );
         return Some(format!(
-            "the entry point {base} redirects {to}: give the address that it leads to"
+            "the entry point {base} redirects {to}: use the URL to which it redirects"
         ));
     }
     if answer.status() == StatusCode::TOO_MANY_REQUESTS {
         return Some(format!(
-            "the entry point {base} answers 429, also after waits: try again later, or with another key"
+            "the entry point {base} returns 429, even after waiting: try again later, or with another key"
         ));
     }
     let is_page = header(CONTENT_TYPE).is_some_and(|media| {
@@ -248,11 +248,13 @@ fn elsewhere(base: &str, answer: &Response<Bytes>) -> Option<String> {
             .starts_with("text/html")
     });
     (answer.status().is_success() && is_page).then(|| {
-        format!("{base} is a page for people (text/html): give the address of the entry point, which answers JSON")
+        format!(
+            "{base} is an HTML page (text/html): use the URL of the entry point, which returns JSON"
+        )
     })
 }
 
-/// A word that no other run has.
+/// Returns a word that no other run has.
 fn random() -> String {
     Seed::new(RandomState::new().hash_one("nonce")).token()
 }

@@ -118,7 +118,7 @@ fn a_broken_catalogue_is_refused() {
     let unknown = read(&row("CAL-01")).expect_err("no such area").to_string();
     assert_eq!(
         unknown,
-        "line 5 of the catalogue: row CAL-01 says `CAL`, which means nothing; possible here: COL"
+        "line 5 of the catalogue: requirement CAL-01 contains `CAL`, which is unknown; allowed here: COL"
     );
     assert!(matches!(
         read("[[rule]]\nid = 1"),

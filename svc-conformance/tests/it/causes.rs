@@ -166,8 +166,7 @@ async fn reports_say_the_cause_first() {
     assert!(count >= 5, "{:?}", report.causes);
     let text = report.to_string();
     let said = format!(
-        "CAUSE {count} rows have one cause: `email_addresses[].status` is declared as writable and not stored.\n  \
-         Declare less or store it.\n"
+        "CAUSE {count} requirements fail for one cause: `email_addresses[].status` is declared as writable but not stored.\n  Store it, or declare less.\n"
     );
     assert!(
         text.find(&said)
@@ -176,7 +175,7 @@ async fn reports_say_the_cause_first() {
     );
     let markdown = report.to_format(Format::Markdown);
     assert!(
-        markdown.contains("| `email_addresses[].status` is declared as writable and not stored |"),
+        markdown.contains("| `email_addresses[].status` is declared as writable but not stored |"),
         "{markdown}"
     );
     // A report from before causes were introduced is readable as well.
@@ -208,7 +207,7 @@ async fn what_is_wrong_everywhere_is_one_cause() {
     assert!(
         altered[0]
             .what
-            .contains(" others are affected, too, such as `"),
+            .contains(" others are also affected, such as `"),
         "{}",
         altered[0].what
     );

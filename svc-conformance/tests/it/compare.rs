@@ -90,7 +90,7 @@ fn two_servers_are_held_side_by_side() {
     fs::write(folder.path().join("other.json"), "{}").expect("written");
     let (code, said) = compared(folder.path(), &["crm.toml", "other.json"]);
     assert!(
-        code == 2 && said.contains("other.json is no capability document and no report"),
+        code == 2 && said.contains("other.json is neither a capability document nor a report"),
         "{said}"
     );
 }

@@ -127,12 +127,11 @@ fn each_problem_of_a_file_has_its_line() {
     let (code, said) = called(folder.path(), &["run"]);
     assert_eq!(code, 2, "{said}");
     let problems = [
-        "svc-conformance.toml, line 2: `adress` is not a member of this file; allowed are address, allow_side_effects, ",
-        "svc-conformance.toml, line 3: `key` is not allowed, because keys do not belong into a file: \
-         name an environment variable with `key_variable`",
+        "svc-conformance.toml, line 2: `adress` is not a member of this file. Allowed: address, allow_side_effects, ",
+        "svc-conformance.toml, line 3: `key` is not allowed, because keys must not be in a file. Name an environment variable with `key_variable`.",
         "line 4: `key_variable` names the environment variable `NO_SUCH_KEY`, which is not set",
-        "line 5: `allow_writes` needs true or false",
-        "line 6: `seed` cannot have a value of the type array here",
+        "line 5: `allow_writes` must be true or false",
+        "line 6: `seed` cannot be of type array",
         "line 8: `nonsense` is not a member of this file",
     ];
     assert_contains_all(&said, &problems);
@@ -221,7 +220,7 @@ fn init_writes_a_file_that_run_takes_and_never_overwrites_one() {
 
     let (code, said) = called(folder.path(), &["init", &server.base]);
     assert!(
-        code == 2 && said.contains("svc-conformance.toml exists already"),
+        code == 2 && said.contains("svc-conformance.toml already exists"),
         "{said}"
     );
     assert_eq!(
@@ -252,7 +251,7 @@ fn init_says_what_is_missing_before_a_run() {
     let nowhere = format!("http://{address}/");
     let (code, said) = called(folder.path(), &["init", &nowhere, "--config", "later.toml"]);
     assert!(
-        code == 0 && said.contains("The server does not answer yet"),
+        code == 0 && said.contains("The server does not respond yet"),
         "{said}"
     );
     assert!(folder.path().join("later.toml").is_file());

@@ -58,7 +58,7 @@ async fn a_check_that_is_cut_is_told_and_decides_nothing() {
         "{cut:?}"
     );
     let line = format!(
-        "\nCUT {}: its time was over after 0.1 s, before its end; more time: --check-timeout\n",
+        "\nCUT {}: it was cut off after 0.1 s, before it finished; to allow more time, use --check-timeout\n",
         check.id
     );
     assert!(report.to_string().contains(&line), "{report}");
@@ -78,7 +78,8 @@ async fn a_check_that_is_cut_is_told_and_decides_nothing() {
 async fn a_row_that_passes_beside_a_check_that_was_cut_is_marked() {
     let mut json: Value =
         serde_json::from_str(&report().await.to_format(Format::Json)).expect("JSON");
-    let reason = "on what other checks saw, for a/check: the check did not end within 120s";
+    let reason =
+        "it passes because of other checks, but a/check: the check did not finish within 120s";
     for row in json["rows"].as_array_mut().expect("rows") {
         if row["id"] == "ENT-01" {
             row["outcome"] = json!("pass");
@@ -95,23 +96,23 @@ async fn a_row_that_passes_beside_a_check_that_was_cut_is_marked() {
     let text = report.to_format(Format::Text);
     assert!(
         text.contains(
-            "before its end; on what other checks saw pass ENT-01; more time: --check-timeout"
+            "before it finished; these requirements pass because of other checks: ENT-01; to allow more time, use --check-timeout"
         ),
         "{text}"
     );
     assert!(
-        text.contains("1 pass (1 beside a check that was cut)"),
+        text.contains("1 pass (1 in part: a check was cut off)"),
         "{text}"
     );
     let area = text
         .lines()
         .find(|line| line.starts_with(" ENT "))
         .unwrap_or_default();
-    assert!(area.ends_with("1 beside a check that was cut"), "{text}");
+    assert!(area.ends_with("1 in part: a check was cut off"), "{text}");
     for format in [Format::Markdown, Format::Html] {
         let text = report.to_format(format);
         assert!(
-            text.contains("on what other checks saw pass ENT-01"),
+            text.contains("these requirements pass because of other checks: ENT-01"),
             "{text}"
         );
     }

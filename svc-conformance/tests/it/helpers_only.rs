@@ -144,13 +144,14 @@ async fn a_wrong_address_of_a_helper_fails_no_requirement() -> Result<(), Box<dy
     assert_eq!(row.outcome, RequirementOutcome::Inconclusive, "{row:?}");
     assert!(
         row.reason
-            .contains("the fixture helper.record_signature is not there"),
+            .contains("the fixture helper.record_signature does not exist"),
         "{}",
         row.reason
     );
     assert!(
-        row.advice
-            .contains("give --fixture helper.record_signature the address of a helper"),
+        row.advice.contains(
+            "pass the URL of a helper that the key may use with --fixture helper.record_signature"
+        ),
         "{}",
         row.advice
     );
@@ -161,7 +162,7 @@ async fn a_wrong_address_of_a_helper_fails_no_requirement() -> Result<(), Box<dy
 #[tokio::test]
 async fn what_is_no_address_of_a_declared_helper_is_refused() -> Result<(), Box<dyn Error>> {
     for (name, address, reason) in [
-        ("helper.record_signature", "17", "is no address"),
+        ("helper.record_signature", "17", "is not a URL"),
         (
             "helper.record_signature",
             "http://elsewhere.example.org/do/record_signature/1",

@@ -127,7 +127,8 @@ async fn a_connection_that_closes_is_a_finding() {
     for form in forms {
         let said = failures(&run(form, LONG).await);
         assert!(
-            said.contains("ERR-01: ") && said.contains("the answer broke off or is no HTTP"),
+            said.contains("ERR-01: ")
+                && said.contains("the response was interrupted or is not HTTP"),
             "{said}"
         );
     }
@@ -135,8 +136,8 @@ async fn a_connection_that_closes_is_a_finding() {
 
 #[tokio::test]
 async fn what_is_no_http_is_a_finding() {
-    const OTHER: &str = "does not speak HTTP/1.1 at this address";
-    const BROKEN: &str = "the answer broke off or is no HTTP";
+    const OTHER: &str = "does not use HTTP/1.1 at this URL";
+    const BROKEN: &str = "the response was interrupted or is not HTTP";
     let forms: [(Answer, &str); 4] = [
         (
             |stream| stream.write_all(b"220 mail.example.org ESMTP\r\n"),
@@ -178,7 +179,7 @@ async fn headers_without_end_are_a_finding() {
     };
     let said = failures(&run(form, LONG).await);
     assert!(
-        said.contains("ERR-01: ") && said.contains("the answer broke off or is no HTTP"),
+        said.contains("ERR-01: ") && said.contains("the response was interrupted or is not HTTP"),
         "{said}"
     );
 }
@@ -199,7 +200,7 @@ async fn a_stall_is_a_finding() {
     for form in forms {
         let said = failures(&run(form, Duration::from_secs(1)).await);
         assert!(
-            said.contains("ERR-01: ") && said.contains("no complete answer within 1s"),
+            said.contains("ERR-01: ") && said.contains("no complete response within 1s"),
             "{said}"
         );
     }
@@ -224,7 +225,7 @@ async fn a_body_of_100_mb_is_a_finding() {
     for form in forms {
         let said = failures(&run(form, LONG).await);
         assert!(
-            said.contains("HAL-02: ") && said.contains("the answer has more than 8388608 bytes"),
+            said.contains("HAL-02: ") && said.contains("the response has more than 8388608 bytes"),
             "{said}"
         );
     }

@@ -91,7 +91,7 @@ fn exit_code_3_where_the_budget_of_records_is_spent() {
     let (code, said) = run(folder.path(), &server.base, &arguments);
     assert_eq!(code, 3, "{said}");
     assert!(
-        said.contains("the budget of 4 records is spent") && said.contains("RESULT undecided"),
+        said.contains("the budget of 4 records is used up") && said.contains("RESULT undecided"),
         "{said}"
     );
     assert_eq!(server.records(), before + 4, "{said}");
@@ -165,7 +165,7 @@ fn another_machine_is_only_read_until_writes_are_allowed() {
     };
     assert_eq!(
         end(&read).as_deref(),
-        Some("disabled: writes are not allowed on this target")
+        Some("disabled: writes to this server are not allowed")
     );
     let written = report(&[&arguments[..4], &["--allow-writes"]].concat());
     assert_eq!(end(&written).as_deref(), Some("done"));
@@ -197,7 +197,7 @@ fn earlier_reports_are_shown_on_the_page() {
     }
     let (code, said) = run(folder.path(), &good.base, &["--earlier", "page.html"]);
     assert!(
-        code == 2 && said.contains("page.html is no JSON report"),
+        code == 2 && said.contains("page.html is not a JSON report"),
         "{said}"
     );
 }
@@ -239,7 +239,7 @@ fn exit_code_1_where_the_profile_needs_more_than_is_declared() {
     );
     assert_eq!(code, 1, "{said}");
     assert!(
-        said.contains("PROFILE actions needs a way to create a person"),
+        said.contains("PROFILE actions requires a way to create a person"),
         "{said}"
     );
 }
@@ -276,7 +276,7 @@ fn a_report_ends_with_the_exit_code_of_the_worst_it_has() {
     );
     let lack = (
         "/profile_lacks",
-        json!(["all needs a collection or a helper; the declaration has none"]),
+        json!(["all requires a collection or a helper; the declaration has none"]),
     );
     assert_eq!(ended(&[], &[]), (0, "conformant"));
     assert_eq!(
@@ -365,20 +365,20 @@ fn exit_code_2_for_members_of_a_declaration_file_that_nobody_knows() {
         (
             "declared.toml",
             &[
-                "behaviors (known here: _links, action_functions, authentication, base_url, behaviours, ",
-                "dialect.prefx (known here: extension_prefix, key_header, ",
-                "collections.people.operations: raed (known here: create, delete, list, read, update)",
-                "collections.people.fields.given_name.writeable (known here: computed, default, ",
-                "collections.people.fields.email_addresses.fields.address.typ (known here: ",
-                "collections.poeple (known here: ",
-                "helpers.record_signature.anonymus (known here: anonymous, relation)",
+                "behaviors (allowed here: _links, action_functions, authentication, base_url, behaviours, ",
+                "dialect.prefx (allowed here: extension_prefix, key_header, ",
+                "collections.people.operations: raed (allowed here: create, delete, list, read, update)",
+                "collections.people.fields.given_name.writeable (allowed here: computed, default, ",
+                "collections.people.fields.email_addresses.fields.address.typ (allowed here: ",
+                "collections.poeple (allowed here: ",
+                "helpers.record_signature.anonymus (allowed here: anonymous, relation)",
             ],
         ),
         (
             "declared.json",
             &[
-                "limits.maxpagesize (known here: max_pagesize, per_page)",
-                "collections.people.field (known here: ",
+                "limits.maxpagesize (allowed here: max_pagesize, per_page)",
+                "collections.people.field (allowed here: ",
             ],
         ),
     ];
@@ -390,7 +390,7 @@ fn exit_code_2_for_members_of_a_declaration_file_that_nobody_knows() {
         );
         assert_eq!(code, 2, "{said}");
         assert_eq!(
-            said.matches("(known here: ").count(),
+            said.matches("(allowed here: ").count(),
             problems.len(),
             "{said}"
         );
@@ -451,7 +451,7 @@ fn exit_code_5_for_a_run_that_is_interrupted_and_clean_removes_its_records() {
     let (code, said) = ended(&child.wait_with_output().expect("ended"));
     assert_eq!(code, 5, "{said}");
     assert!(
-        said.contains("interrupted. To remove what the run created: svc-conformance clean out"),
+        said.contains("interrupted. To delete what the run created: svc-conformance clean out"),
         "{said}"
     );
     let (code, said) = clean(folder.path());
@@ -468,7 +468,7 @@ fn a_fixture_is_given_on_the_command_line() {
     assert!(
         code == 2
             && said.contains(
-                "`evnt=1` is not of the form NAME=ADDRESS, where NAME is one of: person, "
+                "`evnt=1` must have the form NAME=ADDRESS, where NAME is one of: person, "
             ),
         "{said}"
     );
@@ -477,7 +477,7 @@ fn a_fixture_is_given_on_the_command_line() {
     assert!(
         code == 2
             && said.lines().count() == 1
-            && said.contains("is not there: its address answers 404"),
+            && said.contains("does not exist: its URL returns 404"),
         "{said}"
     );
     assert_eq!(server.records(), before);

@@ -25,8 +25,8 @@ fn report() -> Report {
         "suite": "0.1.0", "catalogue": "0123456789abcdef", "target": "http://crm.example.org/", "interface": "1.2.0",
         "declaration": "published", "profile": "all", "intensity": "quick", "seed": 42, "began": "2026-01-05T09:00:00Z",
         "causes": [{
-            "flaw": "header", "subjects": ["Content-Type"], "what": "the header `Content-Type` is not what the interface asks for",
-            "remedy": "Set it for all successful answers at one place.", "rows": ["HAL-03"],
+            "flaw": "header", "subjects": ["Content-Type"], "what": "the header `Content-Type` is not as the specification requires",
+            "remedy": "Set it for all successful responses in one place.", "rows": ["HAL-03"],
         }],
         "rows": [
             row("ENT-01", "pass", ""), failed, row("ENT-09", "inconclusive", "ent/document: not met"),

@@ -89,9 +89,9 @@ fn a_choice_that_is_pinned_is_held_against_what_is_seen() {
     let (code, text) = said(&changed, &[]);
     assert_eq!(code, 7, "{text}");
     for line in [
-        "cru/create-question: pinned, and not seen: status of a create: 201\n",
-        "cru/create-question: seen, and not pinned: status of a create: 200\n",
-        "with --update-pins, in tests with UPDATE_PINS=1\n",
+        "cru/create-question: pinned, but not observed: status of a create: 201\n",
+        "cru/create-question: observed, but not pinned: status of a create: 200\n",
+        "with --update-pins, or in tests with UPDATE_PINS=1\n",
     ] {
         assert!(text.contains(line), "without {line:?}: {text}");
     }
@@ -140,7 +140,7 @@ fn a_choice_that_is_pinned_is_held_against_what_is_seen() {
         "{text}"
     );
     assert!(
-        text.contains("err/paragraph: seen, and not pinned: "),
+        text.contains("err/paragraph: observed, but not pinned: "),
         "{text}"
     );
 }

@@ -68,7 +68,7 @@ fn a_journal_does_not_say_where_on_another_machine_keys_go() {
         .to_string();
     let (code, said) = called(folder.path(), &["clean", &journal]);
     assert!(
-        code == 2 && said.contains(&server.base) && said.contains("add --url with its address"),
+        code == 2 && said.contains(&server.base) && said.contains("add --url with its URL"),
         "{said}"
     );
     let (code, said) = called(
@@ -76,7 +76,7 @@ fn a_journal_does_not_say_where_on_another_machine_keys_go() {
         &["clean", &journal, "--url", "http://127.0.0.1:9/rest/"],
     );
     assert!(
-        code == 2 && said.contains("the journal is of a run against"),
+        code == 2 && said.contains("The journal belongs to a run against"),
         "{said}"
     );
     assert_eq!(server.records(), kept);
@@ -96,7 +96,7 @@ fn a_replay_file_does_not_say_where_on_another_machine_keys_go() {
     let replay = ["replay", "out/HAL-03.replay.json"];
     let (code, said) = called(folder.path(), &replay);
     assert!(
-        code == 2 && said.contains(&server.base) && said.contains("add --url with its address"),
+        code == 2 && said.contains(&server.base) && said.contains("add --url with its URL"),
         "{said}"
     );
     let (code, said) = called(
@@ -175,7 +175,7 @@ fn a_server_on_this_machine_whose_links_lead_elsewhere_is_only_read_until_writes
     assert_eq!(end(&Server::good(), &[]), "done");
     assert_eq!(
         end(&forwarded, &[]),
-        "disabled: writes are not allowed on this target"
+        "disabled: writes to this server are not allowed"
     );
     assert_eq!(end(&forwarded, &["--allow-writes"]), "done");
 }

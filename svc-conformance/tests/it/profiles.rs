@@ -124,7 +124,7 @@ fn a_conformant_server_conforms_to_every_profile_whose_least_it_declares() {
             profile.as_str(),
         ];
         let (code, said) = run(folder.path(), &server.base, &little);
-        let lacks = said.contains("PROFILE exchange needs a way to find what has changed");
+        let lacks = said.contains("PROFILE exchange requires a way to find what has changed");
         assert_eq!(
             (code == 1, lacks),
             (profile == Profile::Exchange, profile == Profile::Exchange),

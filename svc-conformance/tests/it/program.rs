@@ -361,7 +361,7 @@ fn exit_code_4_for_what_is_no_entry_point() {
     );
     let (code, said) = run(folder.path(), &format!("{}about/", server.base), LITTLE);
     assert_eq!(code, 4, "{said}");
-    assert!(said.contains("a page for people"), "{said}");
+    assert!(said.contains("an HTML page"), "{said}");
     // The response of a TLS server to a request without TLS.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -373,7 +373,7 @@ fn exit_code_4_for_what_is_no_entry_point() {
     let (code, said) = run(folder.path(), &format!("http://{address}/"), LITTLE);
     alert.join().expect("it ends").expect("a response");
     assert_eq!(code, 4, "{said}");
-    assert!(said.contains("it may want TLS"), "{said}");
+    assert!(said.contains("it may require TLS"), "{said}");
 }
 
 #[test]
@@ -540,7 +540,7 @@ fn a_plan_sends_nothing_that_writes() {
     );
     assert!(
         said.trim_end()
-            .ends_with(" requests to find and remove them"),
+            .ends_with(" requests to find and delete them"),
         "{said}"
     );
     assert_eq!(server.records(), before);

@@ -146,5 +146,5 @@ async fn an_entry_point_that_takes_nothing_is_one_sentence() {
         .err()
         .map(|error| error.to_string())
         .unwrap_or_default();
-    assert!(error.contains("answers 429, also after waits"), "{error}");
+    assert!(error.contains("returns 429, even after waiting"), "{error}");
 }

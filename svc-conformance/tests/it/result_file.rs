@@ -162,11 +162,11 @@ fn a_file_that_was_changed_or_has_another_catalogue_is_refused() {
     let (code, said) = results(folder.path(), &["--html", "page.html"]);
     assert_eq!(code, 1, "{said}");
     let sentences = [
-        "edited.json is left out: its digest does not fit: the file was changed after the run that wrote it.",
-        "fewer.json is left out: its digest does not fit",
-        "older.json is left out: its catalogue 0123456789abcdef is not the catalogue ",
-        "unknown.json is left out: it is not a result file of this version: unknown field `traffic`",
-        "nonsense.json is left out: it is not a result file of this version",
+        "edited.json is skipped: its digest is wrong: the file was changed after the run that wrote it.",
+        "fewer.json is skipped: its digest is wrong",
+        "older.json is skipped: its catalogue 0123456789abcdef is not the catalogue ",
+        "unknown.json is skipped: it is not a result file of this version: unknown field `traffic`",
+        "nonsense.json is skipped: it is not a result file of this version",
         "1 results",
     ];
     assert_contains_all(&said, &sentences);

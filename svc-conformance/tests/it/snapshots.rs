@@ -60,7 +60,7 @@ fn documents_are_alike_in_every_run_and_differences_are_told_by_field() {
     let kept = fs::read_dir(folder.path().join("kept"))
         .expect("a folder")
         .count();
-    assert_eq!(first, format!("snapshots: {kept} kept in kept\n"));
+    assert_eq!(first, format!("snapshots: {kept} written to kept\n"));
     assert!(kept >= 15, "{kept}");
     let read = |name: &str| -> Value {
         let text = fs::read_to_string(
@@ -107,7 +107,7 @@ fn documents_are_alike_in_every_run_and_differences_are_told_by_field() {
             "  petition.body.total_signatures: {} -> null\n",
             petition["body"]["total_signatures"]
         ),
-        "  to keep what this run saw: --update-snapshots\n".to_owned(),
+        "  to accept the documents of this run: --update-snapshots\n".to_owned(),
     ];
     assert_eq!(found, expected.concat());
 

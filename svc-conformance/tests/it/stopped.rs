@@ -88,7 +88,7 @@ async fn a_server_that_is_stopped_is_not_judged() -> Result<(), Box<dyn Error>> 
         assert_eq!(error.exit_code(), 4);
         let said = error.to_string();
         assert!(
-            said.starts_with("the server stopped answering at request 101 ("),
+            said.starts_with("the server stopped responding at request 101 ("),
             "{said}"
         );
         assert!(
@@ -173,7 +173,7 @@ fn the_journal_of_a_run_whose_server_is_stopped_is_kept() {
     assert_eq!((code, said.lines().count()), (4, 1), "{said}");
     let (_, journal) = said
         .trim()
-        .split_once(". To remove what the run created: svc-conformance clean ")
+        .split_once(". To delete what the run created: svc-conformance clean ")
         .expect("a command");
     let lines = std::fs::read_to_string(folder.path().join(journal))
         .expect("a journal")

@@ -121,7 +121,7 @@ fn rows_turn_green_and_red_as_the_server_is_restarted() {
     let (mut server, folder) = (start(plain_text), tempfile::tempdir().expect("a folder"));
     let address = server.address;
     let watching = Watching::start(folder.path(), &server.base, &[]);
-    let mut said = watching.until("waiting for the server to go away");
+    let mut said = watching.until("waiting for the server to stop");
     assert!(
         said.contains("FAIL HAL-03") && said.contains("RESULT not conformant"),
         "{said}"
@@ -131,18 +131,18 @@ fn rows_turn_green_and_red_as_the_server_is_restarted() {
             as_it_is as Change,
             &[
                 "green HAL-03 (pass)",
-                "everything is run once more",
+                "Everything is run once more",
                 "RESULT conformant",
             ][..],
         ),
         (as_it_is, &["RESULT conformant"]),
         (plain_text, &["FAIL HAL-03", "red   HAL-03 Content-Type"]),
-        (plain_text, &["1 of 1 rows still fail: HAL-03"]),
+        (plain_text, &["1 of 1 requirements still fail: HAL-03"]),
     ] {
         drop(server);
-        watching.until("waiting for the server to come back");
+        watching.until("waiting for the server to start");
         server = Server::at(address, change, options);
-        said = watching.until("waiting for the server to go away");
+        said = watching.until("waiting for the server to stop");
         for words in expected {
             assert!(said.contains(words), "{words}: {said}");
         }
@@ -156,10 +156,10 @@ fn a_restart_that_takes_no_time_is_seen() {
     let (server, folder) = (start(plain_text), tempfile::tempdir().expect("a folder"));
     let address = server.address;
     let watching = Watching::start(folder.path(), &server.base, &[]);
-    watching.until("waiting for the server to go away");
+    watching.until("waiting for the server to stop");
     drop(server);
     let _server = Server::at(address, as_it_is, options);
-    let said = watching.until("waiting for the server to go away");
+    let said = watching.until("waiting for the server to stop");
     assert!(
         said.contains("green HAL-03 (pass)") && said.contains("RESULT conformant"),
         "{said}"

@@ -1,4 +1,4 @@
-//! `catalogue`: the catalogue as pages for a browser.
+//! `catalogue`: the catalogue as HTML pages.
 
 mod pages;
 
@@ -24,14 +24,14 @@ pub(super) fn catalogue(folder: &Path) -> Result<u8, ProgramError> {
         fs::write(folder.join(name), text).map_err(broken)?;
     }
     say(&format!(
-        "{} pages are written; they begin at {}\n",
+        "{} pages are written. The first page is {}\n",
         pages.len(),
         folder.join("index.html").display()
     ));
     Ok(0)
 }
 
-/// The name of a row's page.
+/// Returns the file name of the page of a requirement.
 pub(super) fn page(id: &str) -> String {
     format!("{id}.html")
 }

@@ -1,5 +1,5 @@
-//! One page for each row, and one with all of them: no script, one style sheet, nothing from
-//! elsewhere.
+//! One page per requirement, and an index of all requirements. The pages have one style sheet and
+//! no script, and load nothing from other sites.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -31,43 +31,43 @@ body:has(#may:checked) tbody tr:not(.may) { display: none }
 }
 ";
 
-/// The words that rows use for what is done again and again.
+/// The abbreviations that requirements use for common observations.
 const WORDS: &[(&str, &str)] = &[
     ("TC", "type check: the value has the stated type"),
     ("RT", "round trip: what is sent is read back"),
     (
         "EN",
-        "every value of the closed list is read back, one outside is refused",
+        "every value of the closed list is read back, a value outside it is rejected",
     ),
     ("FX", "every listed value and free text are read back"),
-    ("CP", "computed: kept by the server"),
+    ("CP", "computed: set by the server"),
     (
         "LK",
-        "link: present when declared, and it leads to what it says",
+        "link: present when declared, and its target is as stated",
     ),
     (
         "HL",
-        "link to a helper: present when declared, and the helper answers",
+        "link to a helper: present when declared, and the helper responds",
     ),
-    ("store", "accepted, kept, returned unchanged"),
-    ("compute", "kept by the server"),
-    ("emit", "the link is always sent"),
+    ("store", "accepted, stored, returned unchanged"),
+    ("compute", "set by the server"),
+    ("emit", "the link is always present"),
     ("same", "as stated"),
-    ("-", "nothing to do"),
+    ("-", "nothing to implement"),
 ];
 
-const HEAD: &str = "<thead><tr><th scope=\"col\">Row<th scope=\"col\">Level<th scope=\"col\">Requirement</thead><tbody>";
+const HEAD: &str = "<thead><tr><th scope=\"col\">Id<th scope=\"col\">Level<th scope=\"col\">Requirement</thead><tbody>";
 
-/// What the self-test saw of faulty servers.
+/// What the self-test observed of mutants.
 #[derive(Debug, Default, Deserialize)]
 struct SelfTestResults {
     date: String,
     catalogue: String,
-    /// The rows that each faulty server failed, joined by spaces.
+    /// The requirements that each mutant failed, joined by spaces.
     failed: BTreeMap<String, String>,
 }
 
-/// What the pages are made of.
+/// The data from which the pages are generated.
 #[derive(Debug)]
 pub(super) struct PageInputs<'c> {
     catalogue: &'c Catalogue,
@@ -75,7 +75,7 @@ pub(super) struct PageInputs<'c> {
 }
 
 impl<'c> PageInputs<'c> {
-    /// Pages of a catalogue, with the results of the self-test.
+    /// Returns the pages of a catalogue, with the results of the self-test.
     pub(super) fn new(catalogue: &'c Catalogue, results: &str) -> Self {
         Self {
             catalogue,
@@ -83,7 +83,7 @@ impl<'c> PageInputs<'c> {
         }
     }
 
-    /// Every file by its name.
+    /// Returns every file by its name.
     pub(super) fn all(&self) -> BTreeMap<String, String> {
         let rows = self.catalogue.requirements();
         let mut files: BTreeMap<String, String> = rows
@@ -105,7 +105,7 @@ impl<'c> PageInputs<'c> {
             .position(|other| other.id == *id)
             .unwrap_or_default();
         let near = |at: Option<usize>| at.and_then(|at| self.catalogue.requirements().get(at));
-        text.push_str("<nav aria-label=\"Rows\">");
+        text.push_str("<nav aria-label=\"Requirements\">");
         for (name, row) in [
             ("Previous", near(at.checked_sub(1))),
             ("Next", near(at.checked_add(1))),
@@ -116,7 +116,7 @@ impl<'c> PageInputs<'c> {
         }
         let _ = writeln!(
             text,
-            "<a href=\"index.html#{area}\">Area {area}</a><a href=\"index.html\">All rows</a><a href=\"index.html#words\">Words</a></nav>",
+            "<a href=\"index.html#{area}\">Area {area}</a><a href=\"index.html\">All requirements</a><a href=\"index.html#words\">Abbreviations</a></nav>",
             area = row.area()
         );
         let _ = writeln!(
@@ -170,10 +170,7 @@ impl<'c> PageInputs<'c> {
             .map(|check| format!("<li><code>{}</code>", escaped(check)))
             .collect();
         entry("Checks", &format!("<ul>{}</ul>", checks.concat()));
-        entry(
-            "Faulty servers that were seen to break it",
-            &self.faulty(id),
-        );
+        entry("Mutants that failed it", &self.faulty(id));
         text.push_str("</dl>\n</main>\n</body></html>\n");
         text
     }
@@ -209,15 +206,15 @@ impl<'c> PageInputs<'c> {
         let (count, areas) = (self.catalogue.requirements().len(), self.catalogue.areas());
         let _ = writeln!(
             text,
-            "<main>\n<h1>What a server can be held to</h1>\n<p>{count} rows in {} areas:</p>\n<ul>",
+            "<main>\n<h1>Requirements for a server</h1>\n<p>{count} requirements in {} areas:</p>\n<ul>",
             areas.len()
         );
         for (area, count) in &areas {
             let _ = writeln!(text, "<li><a href=\"#{area}\">{area}</a> ({count})");
         }
-        text.push_str("</ul>\n<fieldset><legend>Rows of level</legend>\n");
+        text.push_str("</ul>\n<fieldset><legend>Level</legend>\n");
         for (id, name) in [
-            ("every", "every"),
+            ("every", "all"),
             ("must", "MUST"),
             ("should", "SHOULD"),
             ("may", "MAY"),
@@ -248,7 +245,7 @@ impl<'c> PageInputs<'c> {
             }
             text.push_str("</tbody></table>\n");
         }
-        text.push_str("<h2 id=\"words\">Words</h2>\n<dl>\n");
+        text.push_str("<h2 id=\"words\">Abbreviations</h2>\n<dl>\n");
         for (word, means) in WORDS {
             let _ = writeln!(text, "<dt>{word}</dt><dd>{means}</dd>");
         }

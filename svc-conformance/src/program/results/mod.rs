@@ -1,4 +1,4 @@
-//! `results`: a page of result files, "who conforms".
+//! `results`: a page of result files, "Who conforms".
 
 mod page;
 
@@ -18,7 +18,7 @@ pub(super) fn results(options: &ResultsOptions) -> Result<u8, ProgramError> {
         match ResultFile::read(&settings::text(&path)?) {
             Ok(result) => results.push(Named::new(&path, result)),
             Err(error) => {
-                let _ = writeln!(refused, "{} is left out: {error}", path.display());
+                let _ = writeln!(refused, "{} is skipped: {error}", path.display());
             }
         }
     }
@@ -40,7 +40,7 @@ struct Named {
 }
 
 impl Named {
-    /// A result without the name of a server is listed under that of its file.
+    /// Names a result. Without the name of a server, it has the name of its file.
     fn new(path: &Path, result: ResultFile) -> Self {
         let file = || {
             path.file_stem()
@@ -53,7 +53,7 @@ impl Named {
         }
     }
 
-    /// By name, the newest first.
+    /// Returns the sort key: by name, then the newest first.
     fn key(&self) -> (String, std::cmp::Reverse<&str>) {
         (
             self.name.to_lowercase(),
@@ -62,7 +62,7 @@ impl Named {
     }
 }
 
-/// The JSON files of a folder, in the order of their names.
+/// Returns the JSON files of a folder, sorted by name.
 fn files(folder: &Path) -> Result<Vec<PathBuf>, ProgramError> {
     let broken = |error: std::io::Error| {
         ProgramError::usage(format!("{} cannot be read: {error}", folder.display()))

@@ -1,5 +1,5 @@
-//! The page of a list of results: one file without a script, in which every value of a result is
-//! escaped.
+//! The HTML page of a list of results: one file without a script, in which every value of a result
+//! is escaped.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ const COLUMNS: [&str; 9] = [
     "Passed",
     "Failed",
     "Waived",
-    "Undecided or left out",
+    "Undecided or excluded",
     "Declares",
     "Run",
 ];
@@ -82,7 +82,7 @@ fn line(text: &mut String, Named { name, result }: &Named) {
     );
 }
 
-/// A number, with what it counts to unfold.
+/// Returns a number with an expandable list of what it counts.
 fn counted(count: usize, names: &[String]) -> String {
     if names.is_empty() {
         return count.to_string();

@@ -18,8 +18,8 @@ fn the_questions_lead_to_a_file_and_a_run_without_showing_the_key() {
         .arg(env!("CARGO_BIN_EXE_svc-conformance"))
         .current_dir(folder.path());
     let dialogue = [
-        ["Address of the entry point", &server.base],
-        ["empty for none)", "hidden:k-one"],
+        ["URL of the entry point", &server.base],
+        ["leave empty if there is none)", "hidden:k-one"],
         ["svc-conformance.toml", "y"],
         ["Run now?", "no"],
     ];

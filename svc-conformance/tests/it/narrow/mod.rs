@@ -83,11 +83,11 @@ const VENDORS: &[Vendor] = &[
             ),
             (
                 "HLP-23",
-                "no helper is declared of records that can be made and deleted",
+                "no helper is declared for records that can be created and deleted",
             ),
             (
                 "ERR-34",
-                "nothing that is declared could show it: haf.add_tags is not declared",
+                "no declared feature could show it: haf.add_tags is not declared",
             ),
         ],
     },
@@ -105,10 +105,10 @@ const VENDORS: &[Vendor] = &[
         apart: &[
             (
                 "RES-person-06",
-                "field person.gender is declared, but nothing that is declared shows or takes it",
+                "field person.gender is declared, but no declared operation returns or accepts it",
             ),
             ("AUT-08", "is not declared"),
-            ("CAP-06", "no way to make, read and update one"),
+            ("CAP-06", "no way to create, read and update one"),
         ],
     },
     Vendor {
@@ -118,11 +118,11 @@ const VENDORS: &[Vendor] = &[
         apart: &[
             (
                 "ERR-39",
-                "no create with two fields that a rule is declared for",
+                "no create with two fields that have declared rules",
             ),
             (
                 "CRU-20",
-                "no create and no update of a field that a rule is declared for",
+                "no create and no update with a field that has a declared rule",
             ),
         ],
     },
@@ -137,7 +137,7 @@ const VENDORS: &[Vendor] = &[
             ),
             (
                 "HLP-23",
-                "no helper is declared of records that can be made and deleted",
+                "no helper is declared for records that can be created and deleted",
             ),
         ],
     },
@@ -173,7 +173,7 @@ const VENDORS: &[Vendor] = &[
         apart: &[
             (
                 "HLP-04",
-                "no helper is declared whose answer is the person or leads there",
+                "no declared helper returns the person or a link to the person",
             ),
             ("CAP-05", "no create with a required field is declared"),
         ],
@@ -340,14 +340,12 @@ async fn what_is_declared_and_was_not_seen_stays_undecided() -> Result<(), Box<d
         (
             "RES-person-01",
             "no person that was read has `family_name`",
-            "What to do: name a record that shows it with --fixture person=ADDRESS, or as `fixture.person` in a declaration \
-             file; or leave the row out with --except RES-person-01.",
+            "What to do: name a suitable record with --fixture person=ADDRESS, or set `fixture.person` in a declaration file, or exclude the requirement with --except RES-person-01.",
         ),
         (
             "RES-person-47",
-            "res/links-of-person: no person that was read has the link `modified_by`, which is sent where that person is known",
-            "What to do: name a record that shows it with --fixture person=ADDRESS, or as `fixture.person` in a declaration \
-             file; or leave the row out with --except RES-person-47.",
+            "res/links-of-person: no person in the responses has the link `modified_by`, which is sent if that person is known",
+            "What to do: name a suitable record with --fixture person=ADDRESS, or set `fixture.person` in a declaration file, or exclude the requirement with --except RES-person-47.",
         ),
     ];
     assert_eq!(undecided, expected);
@@ -498,7 +496,7 @@ async fn a_fixture_is_named_by_identifier_and_in_a_declaration() -> Result<(), B
         .expect_err("a name that does not exist")
         .to_string();
     assert!(
-        unknown.contains("fixture.evnt (known here: ") && unknown.contains("ticketed_event"),
+        unknown.contains("fixture.evnt (allowed here: ") && unknown.contains("ticketed_event"),
         "{unknown}"
     );
     let read = svc_conformance::read_declaration(
@@ -523,23 +521,27 @@ async fn a_wrong_fixture_is_a_usage_error() -> Result<(), Box<dyn Error>> {
         (
             "event",
             format!("{BASE}events/none"),
-            "is not there: its address answers 404. Name one that the key may read",
+            "does not exist: its URL returns 404. Name one that the key may read",
         ),
-        ("event", person, "is no event: it lacks the link `svc:"),
+        (
+            "event",
+            person,
+            "is not of the kind event: it lacks the link `svc:",
+        ),
         (
             "event",
             format!("{BASE}people"),
-            "is no event: its address leads to a collection",
+            "is not of the kind event: its URL is a collection",
         ),
         (
             "event",
             "acme:none".to_owned(),
-            "is no address, and events are not listed: give the address of one",
+            "is not a URL, and events are not listed: pass the URL of one",
         ),
         (
             "person",
             "acme:none".to_owned(),
-            "is not there: none of the people that are listed has that identifier",
+            "does not exist: none of the listed people has that identifier",
         ),
         (
             "ticketed_event",
@@ -549,7 +551,7 @@ async fn a_wrong_fixture_is_a_usage_error() -> Result<(), Box<dyn Error>> {
         (
             "evnt",
             meeting.clone(),
-            "there is no fixture `evnt`; a fixture is one of: person, petition",
+            "there is no fixture `evnt`; allowed: person, petition",
         ),
     ] {
         let error = suite

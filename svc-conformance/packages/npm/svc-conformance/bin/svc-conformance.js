@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts the program, which is in the optional package of this platform, and ends with its exit code.
+// Starts the program in the optional package of this platform, and exits with its exit code.
 "use strict";
 
 const { spawn } = require("node:child_process");
@@ -16,7 +16,7 @@ try {
 }
 
 const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
-// The terminal sends Ctrl-C to the program as well, which then says what it left.
+// The terminal also sends Ctrl-C to the program, which then reports the records that are left.
 process.on("SIGINT", () => {});
 process.on("SIGTERM", () => child.kill("SIGTERM"));
 child.on("error", (error) => {
