@@ -30,7 +30,7 @@
 //! ```
 //!
 //! - [`catalogue`]: the requirements, a crate of its own.
-//! - [`row`]: the id of each requirement as a constant.
+//! - [`ids`]: the id of each requirement as a constant.
 //! - [`Suite`]: a run against a [`Target`], [`InProcess`] or [`Remote`], which returns a
 //!   [`Report`].
 //!

@@ -87,7 +87,7 @@
 //! |---|---|
 //! | [`api`] | [`ApiBuilder`] registers operations and settings, [`Api`] executes requests |
 //! | [`operation`] | the table of all operations: methods, rights, bodies, statuses |
-//! | [`ops`] | the traits that a backend implements: [`List`], [`Get`], [`Create`], [`Update`], [`Delete`], [`Find`], [`Helper`] |
+//! | [`backend`] | the traits that a backend implements: [`List`], [`Get`], [`Create`], [`Update`], [`Delete`], [`Find`], [`Helper`] |
 //! | [`model`] | the kinds of records as Rust types, each with its own table ([`model::Kind`] lists them) |
 //! | [`record`], [`page`] | what a backend returns: [`Record`], typed or as stored bytes, and [`Page`] |
 //! | [`draft`] | validated input of a backend: [`Draft`] to create, [`Patch`] to change |
@@ -97,14 +97,14 @@
 //! | [`link`] | URLs: [`link::Dialect`] (prefix, key header, share names) and [`link::Layout`] (paths in both directions) |
 //! | [`error`](mod@error) | [`ErrorCode`], the closed list of error codes; [`Problem`]; [`Error`], which a backend returns |
 //! | [`value`] | ids, identifiers, exact amounts, timestamps, dates, flexible enums |
-//! | [`schema`], [`describe`] | the tables as constant data, and the mapping of Rust types to types of the API |
+//! | [`schema`], [`types`] | the tables as constant data, and the mapping of Rust types to types of the API |
 //! | [`read`] | strict JSON, JSON Merge Patch, validation of bodies against the tables |
 //! | [`field_set`] | [`fields!`], [`writable!`] and [`field_set::LinkKey`]: fields and links that the compiler checks |
 //! | [`store`] | the interface of a store of every kind: [`store::Store`], lookups, changes |
 //! | [`rules`] | the rules: what each write request means, the same for every store |
 //! | [`filter`] | filters and orders of collections |
 //! | [`json`] | JSON as the API reads and writes it |
-//! | `webhook` | feature: webhooks, which send signed messages about changes |
+//! | `webhooks` | feature: webhooks, which send signed messages about changes |
 //! | [`capability`] | the capability document, which declares what an API supports |
 //!
 //! The [`glossary`] defines the terms.

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A [`Requirement`] is a field, a link or a rule, which is one block of `catalogue.toml`. Its
-//! [`Condition`] is parsed with it, and an unknown term is an error. [`mod@row`] has the id of each
+//! [`Condition`] is parsed with it, and an unknown term is an error. [`mod@ids`] has the id of each
 //! requirement as a constant.
 
 #![cfg_attr(

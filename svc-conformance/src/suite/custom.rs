@@ -6,7 +6,7 @@ use crate::report::Report;
 use crate::selection::Selection;
 
 impl Suite {
-    /// Runs only a custom check ([`own`](crate::own)), in the same way as [`Suite::run`] runs the
+    /// Runs only a custom check ([`custom_check`](crate::custom_check)), in the same way as [`Suite::run`] runs the
     /// checks of the suite. Every response is also checked passively, and the records that it
     /// created (responses with 201) are deleted. [`Report::assert_complete`] fails a test if there are
     /// findings.

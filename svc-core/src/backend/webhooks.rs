@@ -67,7 +67,7 @@ pub enum WebhookWrite {
     Written,
     /// The stored version is not the previous one. Nothing was written.
     Conflict,
-    /// The tenant has [`MAX_WEBHOOKS`](crate::webhook::MAX_WEBHOOKS) webhooks. Nothing was
+    /// The tenant has [`MAX_WEBHOOKS`](crate::webhooks::MAX_WEBHOOKS) webhooks. Nothing was
     /// written.
     LimitReached,
 }
@@ -80,14 +80,14 @@ pub enum WebhookWrite {
 /// - A write whose version does not follow the stored one changes nothing and returns
 ///   [`WebhookWrite::Conflict`]. So only one of several senders can claim a webhook, and no write
 ///   overwrites a concurrent one.
-/// - A tenant never has more than [`MAX_WEBHOOKS`](crate::webhook::MAX_WEBHOOKS) webhooks: the
+/// - A tenant never has more than [`MAX_WEBHOOKS`](crate::webhooks::MAX_WEBHOOKS) webhooks: the
 ///   store counts them in the transaction that writes version 1.
 /// - A table of five columns is sufficient: tenant, id, version, next and body, with an index on
 ///   `next`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not store webhooks",
     label = "missing `impl WebhookStore for {Self}`",
-    note = "implement `svc_core::ops::WebhookStore` for it, or do not call `.webhooks(...)`: the server then offers no webhooks"
+    note = "implement `svc_core::backend::WebhookStore` for it, or do not call `.webhooks(...)`: the server then offers no webhooks"
 )]
 #[async_trait]
 pub trait WebhookStore: Send + Sync {

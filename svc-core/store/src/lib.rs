@@ -3,13 +3,13 @@
 //! | Module | Contents |
 //! |---|---|
 //! | [`cursor`], [`offset_index`], [`rank_bitmap`] | pages by `next` links and by number |
-//! | [`filtered`], [`lookup`] | the keys by which records are found |
+//! | [`ordered_pages`], [`lookup`] | the keys by which records are found |
 //! | [`feed`], [`commits`] | the change feed, and the number of commits |
 //! | [`keys`], [`parse_tenant`] | API keys and tenants |
 //! | [`KindTable`], [`migration`] | the layout of tables, and migrations |
-//! | [`transfer`], [`compare`], [`written`] | copying and comparing stores, and the writes that a replica must have |
+//! | [`transfer`], [`compare`], [`write_watermarks`] | copying and comparing stores, and the writes that a replica must have |
 //! | [`memory`] | a store in memory, which is the reference for other stores |
-//! | `laws` | feature `testkit`: tests that every store must pass |
+//! | `store_testkit` | feature `testkit`: tests that every store must pass |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

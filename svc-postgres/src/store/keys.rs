@@ -125,7 +125,7 @@ impl PostgresStore {
 
     /// Revokes a key, and disables its webhooks unless `webhooks` keeps them. No process accepts
     /// the key after this has returned, except for the time of
-    /// [`PostgresOptions::key_cache`](crate::PostgresOptions::key_cache).
+    /// [`PostgresOptions::key_cache_ttl`](crate::PostgresOptions::key_cache_ttl).
     ///
     /// # Errors
     ///

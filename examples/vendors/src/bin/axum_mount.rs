@@ -16,7 +16,7 @@ async fn main() -> svc_core::Result<()> {
         TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8081")).await?;
     let base_url = format!("http://{}/api/v1/", listener.local_addr()?);
 
-    // The backend. You can implement the traits of `svc_core::ops` over your own tables instead.
+    // The backend. You can implement the traits of `svc_core::backend` over your own tables instead.
     let store = SqliteStore::open(SqliteOptions::new(
         arguments.next().as_deref().unwrap_or("mounted.db"),
     ))?;

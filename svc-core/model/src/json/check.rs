@@ -72,7 +72,7 @@ fn nested(
 ) -> bool {
     scan.next();
     scan.skip_space();
-    depth < JsonLimits::DEEPEST
+    depth < JsonLimits::MAX_DEPTH
         && (scan.take(end) || inside(scan, depth.saturating_add(1)) && scan.take(end))
 }
 

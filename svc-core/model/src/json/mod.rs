@@ -83,10 +83,10 @@ pub struct JsonLimits {
 
 impl JsonLimits {
     /// The largest depth that can be allowed, because reading and dropping a tree use the stack.
-    pub const DEEPEST: usize = 128;
+    pub const MAX_DEPTH: usize = 128;
 
     /// Maximum number of JSON problems that one response lists.
-    pub const PROBLEMS: usize = 100;
+    pub const MAX_PROBLEMS: usize = 100;
 
     /// Sets the maximum nesting of arrays and objects; values above [`JsonLimits::MAX_DEPTH`] are
     /// reduced to it.
@@ -134,7 +134,7 @@ impl Json {
     ///
     /// # Errors
     ///
-    /// Returns up to [`JsonLimits::PROBLEMS`] problems. Each names the path and the byte, and none
+    /// Returns up to [`JsonLimits::MAX_PROBLEMS`] problems. Each names the path and the byte, and none
     /// repeats what was sent.
     ///
     /// The reader stops at a syntax error and at a limit. It continues after these problems:

@@ -145,7 +145,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
 
     /// Returns the next depth, or an error if the limit is reached.
     fn enter(&mut self, path: &ReaderPath<'_>, depth: usize) -> Step<usize> {
-        let limit = self.limits.depth.min(JsonLimits::DEEPEST);
+        let limit = self.limits.depth.min(JsonLimits::MAX_DEPTH);
         if depth >= limit {
             let at = self.scan.offset();
             return self.stop(
@@ -354,7 +354,7 @@ impl<'a, 'l> JsonReader<'a, 'l> {
             ReaderPath::Root => Problem::for_request(code, description),
             _ => Problem::new(code, path.property(), description),
         });
-        if self.problems.len() < JsonLimits::PROBLEMS {
+        if self.problems.len() < JsonLimits::MAX_PROBLEMS {
             Ok(())
         } else {
             Err(ReadAborted)

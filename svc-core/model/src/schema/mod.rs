@@ -1,6 +1,6 @@
 //! The tables as constant data: every kind, nested object, link and helper of the specification.
 //!
-//! [`resource!`](crate::describe) and `object!` generate this data. Validation, rendering, routing,
+//! [`resource!`](crate::types) and `object!` generate this data. Validation, rendering, routing,
 //! the capability document, the documentation and test generators read it.
 
 mod constraints;

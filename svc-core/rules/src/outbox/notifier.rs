@@ -15,7 +15,7 @@ use std::{
 /// # Examples
 ///
 /// ```
-/// use svc_core::ops::Notifier;
+/// use svc_core::backend::Notifier;
 ///
 /// let bells = Notifier::default();
 /// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {

@@ -127,7 +127,7 @@ fn repeat<G: RuleContext>(
 /// container.
 ///
 /// The action is found by its own id or by an identifier. Only a request with a key can find one:
-/// see [`unclaimed`]. To make a retry safe, change the found action with [`Draft::to_repeat_patch`]
+/// see [`without_claimed_identifiers`]. To make a retry safe, change the found action with [`Draft::to_repeat_patch`]
 /// instead of recording a second one.
 ///
 /// `found` contains the actions of this kind and tenant, in any container, that have the own id of

@@ -134,7 +134,7 @@ pub struct ChangeTarget {
     /// The id of the record.
     pub id: Id,
     /// The row of the record, as the store returned it, or
-    /// [`StoredRecord::UNSAVED_ROW`](super::StoredRecord::NEW) for a record of the same request.
+    /// [`StoredRecord::UNSAVED_ROW`](super::StoredRecord::UNSAVED_ROW) for a record of the same request.
     pub row: i64,
 }
 

@@ -121,10 +121,10 @@ use crate::{
 /// # Testing a store
 ///
 /// With the feature `testkit` of `svc-store`, one line tests a store over random histories. See the
-/// module `svc_store::laws`:
+/// module `svc_store::store_testkit`:
 ///
 /// ```text
-/// svc_store::laws::check(async || (MyStore::empty().await, ["one", "two"].map(Tenant::new))).await?;
+/// svc_store::store_testkit::check(async || (MyStore::empty().await, ["one", "two"].map(Tenant::new))).await?;
 /// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(

@@ -19,8 +19,8 @@ use crate::{
 /// - A due entry is claimed by one sender, in any process. No other sender receives it until the
 ///   claim ends. Normally one sender delivers it; if that sender stops, another one takes over.
 /// - Each claim counts as an attempt, so an entry that crashes its process is not retried forever.
-/// - Entries of a deleted person or a cancelled message are removed. [`done`](Self::done) and
-///   [`again`](Self::again) then change nothing.
+/// - Entries of a deleted person or a cancelled message are removed. [`complete`](Self::complete) and
+///   [`reschedule`](Self::reschedule) then change nothing.
 ///
 /// Requirements: HAF-11, SCH-01.
 #[async_trait]

@@ -11,7 +11,7 @@
 //! | [`webhooks`] | HOOK | signed messages about changes |
 //!
 //! The targets are in [`Target`], because a layout writes every path. The traits that a backend
-//! implements are in [`ops`](crate::ops).
+//! implements are in [`backend`](crate::backend).
 
 pub(crate) mod batch;
 pub(crate) mod changes;

@@ -47,7 +47,7 @@ type ClockFn = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// A clone is cheap and shares the records.
 ///
 /// The store is the reference for other stores. It consists of maps under one lock, and defines
-/// what each [`Lookup`] returns and each [`Change`] does. The tests in `laws` compare other stores
+/// what each [`Lookup`] returns and each [`Change`] does. The tests in `store_testkit` compare other stores
 /// with it.
 ///
 /// Every tenant that a request names exists, without records at first.

@@ -5,8 +5,8 @@
 //! use svc_store::{laws, memory::MemoryStore};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-//! laws::check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await?;
-//! # Ok::<(), laws::ContractViolation>(())
+//! store_testkit::check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await?;
+//! # Ok::<(), store_testkit::ContractViolation>(())
 //! # })?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
