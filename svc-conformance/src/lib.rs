@@ -6,7 +6,7 @@
 //! // What a server can be held to: 706 rows, each with a stable id.
 //! let catalogue = Catalogue::built_in()?;
 //! let row = catalogue.row("COL-20").ok_or("no such row")?;
-//! assert_eq!((row.area(), row.level), ("COL", Level::Must));
+//! assert_eq!((requirement.area(), requirement.level), ("COL", Level::Must));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

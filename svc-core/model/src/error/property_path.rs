@@ -15,10 +15,10 @@ use std::{borrow::Cow, fmt};
 /// ```
 /// use svc_core::error::PropertyPath;
 ///
-/// let name = PropertyPath::member("responses").push_index(2).then("name");
+/// let name = PropertyPath::member("responses").push_index(2).push_member("name");
 /// assert_eq!(name.to_string(), "responses[2].name");
 /// assert_eq!(name, PropertyPath::from("responses[2].name"));
-/// assert_eq!(PropertyPath::link("person").within(&PropertyPath::member("canvass")).to_string(), "canvass._links.person");
+/// assert_eq!(PropertyPath::link("person").prefixed_with(&PropertyPath::member("canvass")).to_string(), "canvass._links.person");
 /// ```
 ///
 /// Requirements: ERR-26.

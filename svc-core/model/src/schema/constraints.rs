@@ -19,9 +19,9 @@ use crate::value::Amount;
 /// use svc_core::schema::Constraints;
 ///
 /// let mut people = Constraints::default();
-/// people.at(&["family_name"]).required = true;
-/// people.at(&["family_name"]).longest = Some(200);
-/// people.at(&["email_addresses", "status"]).omit();
+/// people.entry(&["family_name"]).required = true;
+/// people.entry(&["family_name"]).max_length = Some(200);
+/// people.entry(&["email_addresses", "status"]).omit();
 /// assert!(people.get(&["email_addresses", "status"]).is_some_and(|status| status.is_omitted()));
 /// assert!(people.get(&["email_addresses", "address"]).is_none(), "as the interface has it");
 /// ```

@@ -47,8 +47,8 @@ impl Id {
     ///
     /// ```
     /// # use svc_core::value::Id;
-    /// assert_eq!(Id::from(1007).number(), Some(1007));
-    /// assert_eq!(Id::new("01007").and_then(|id| id.number()), None);
+    /// assert_eq!(Id::from(1007).as_number(), Some(1007));
+    /// assert_eq!(Id::new("01007").and_then(|id| id.as_number()), None);
     /// ```
     #[must_use]
     pub fn as_number(&self) -> Option<i64> {

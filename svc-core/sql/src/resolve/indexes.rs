@@ -43,7 +43,7 @@ impl MappingChecker<'_> {
                 .map(|sql| format!(", or run\n      {sql}"))
                 .unwrap_or_default();
             self.wrong(format!(
-                "`{table}.{name}` is NOT NULL and nothing sets it: map it, set it with `.new_rows_have(\"{}\", \
+                "`{table}.{name}` is NOT NULL and nothing sets it: map it, set it with `.insert_constant(\"{}\", \
                  ...)`{sql}",
                 column.name
             ));

@@ -35,7 +35,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// let full = seats("0").unwrap_err();
 /// assert_eq!(full.problems()[0].code, ErrorCode::CapacityExceeded);
 ///
-/// let broken = seats("seven").unwrap_err().during("attendances.create");
+/// let broken = seats("seven").unwrap_err().with_operation("attendances.create");
 /// assert!(matches!(broken.kind(), ErrorKind::Unexpected));
 /// assert!(broken.source().is_some_and(|source| source.is::<ParseIntError>()));
 /// assert_eq!(broken.to_string(), "attendances.create: invalid digit found in string");

@@ -11,12 +11,12 @@ export function write(program) {
   const id = program.records.length > 0 || program.steps.some(({ body }) => body?.some((part) => part.isId)) ? ", id" : "";
   return [
     ...about(program).filter((line) => !line.startsWith("SVC_BASE")).map((line) => `//! ${line}`),
-    `//! Run it with \`Suite::new(Remote::new(base)?)${key}.own(RECORDED_WALK).await?.assert_held()\`.`,
+    `//! Run it with \`Suite::new(Remote::new(base)?)${key}.run_custom(RECORDED_WALK).await?.assert_complete()\`.`,
     "",
     `use svc_conformance::own::{Check, CheckContext, CheckStop${id}};`,
     "",
     "/// The suite also applies its general checks to every response.",
-    `pub(crate) const RECORDED_WALK: Check = Check::own(${literal("own/recorded-walk")}, |walk| Box::pin(recorded_walk(walk)));`,
+    `pub(crate) const RECORDED_WALK: Check = Check::custom(${literal("own/recorded-walk")}, |walk| Box::pin(recorded_walk(walk)));`,
     "",
     "async fn recorded_walk(walk: &CheckContext) -> Result<(), CheckStop> {",
     ...lines,
