@@ -5,7 +5,7 @@
 //!
 //! // What a server can be held to: 706 rows, each with a stable id.
 //! let catalogue = Catalogue::built_in()?;
-//! let row = catalogue.row("COL-20").ok_or("no such row")?;
+//! let row = catalogue.requirement("COL-20").ok_or("no such row")?;
 //! assert_eq!((requirement.area(), requirement.level), ("COL", Level::Must));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -18,7 +18,7 @@
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 //! let service = IndependentServer::new(ServerOptions::default());
-//! let suite = Suite::new(InProcess::new(service).base("http://crm.example.org/rest/"))
+//! let suite = Suite::new(InProcess::new(service).base_url("http://crm.example.org/rest/"))
 //!     .keys(Keys::primary("k-one").other_tenant("k-two"))
 //!     .intensity(Intensity::Quick)
 //!     .only(["ENT", "HAL"]);

@@ -36,7 +36,7 @@ pub enum StatementMode {
 /// Options for opening a store. Everything except the URL of the database has a default.
 ///
 /// ```
-/// let options = svc_postgres::PostgresOptions::new("postgres://svc@localhost/crm")?.schema("svc").connections(16);
+/// let options = svc_postgres::PostgresOptions::new("postgres://svc@localhost/crm")?.schema("svc").max_connections(16);
 /// # Ok::<(), svc_postgres::ConnectError>(())
 /// ```
 #[derive(Clone)]

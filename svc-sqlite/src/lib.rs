@@ -22,7 +22,7 @@
 //!     .authenticator(store.clone())
 //!     .anonymous_helpers(store.clone())
 //!     .build()?;
-//! let service = SvcService::new(api).under("/api/v1");
+//! let service = SvcService::new(api).mounted_at("/api/v1");
 //!
 //! let person = r#"{"person": {"given_name": "Ada", "email_addresses": [{"address": "ada@example.org"}]}}"#;
 //! let signup = Request::post("/api/v1/people/person_signup")

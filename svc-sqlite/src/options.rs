@@ -17,7 +17,7 @@ pub(crate) type BeforeCommitFn = Arc<dyn Fn() + Send + Sync>;
 /// Options for opening a data file. Only the path is required, and every default is safe.
 ///
 /// ```
-/// let options = svc_sqlite::SqliteOptions::new("people.db").readers(4);
+/// let options = svc_sqlite::SqliteOptions::new("people.db").max_readers(4);
 /// assert_eq!(options.path().to_str(), Some("people.db"));
 /// ```
 ///

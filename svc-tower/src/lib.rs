@@ -47,7 +47,7 @@
 //!     .resource::<Tag, _>(&Arc::new(Crm), ResourceConfig::get)
 //!     .build()?;
 //! // In axum: `router.nest_service("/api/v1", SvcService::new(api))`. Without a router, it removes the prefix:
-//! let service = SvcService::new(api).under("/api/v1");
+//! let service = SvcService::new(api).mounted_at("/api/v1");
 //!
 //! let request = Request::get("/api/v1/tags/7").header("SVC-API-Token", "secret").body(Empty::<&[u8]>::new())?;
 //! let response = service.oneshot(request).await?;

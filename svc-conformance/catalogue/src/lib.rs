@@ -4,7 +4,7 @@
 //! ```
 //! use svc_catalogue::{Catalogue, Level, row};
 //!
-//! let row = Catalogue::built_in()?.row(ids::COL_20).ok_or("no such row")?;
+//! let row = Catalogue::built_in()?.requirement(ids::COL_20).ok_or("no such row")?;
 //! assert_eq!((row.area(), row.level), ("COL", Level::Must));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

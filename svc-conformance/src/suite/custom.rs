@@ -12,20 +12,20 @@ impl Suite {
     /// findings.
     ///
     /// ```no_run
-    /// use svc_conformance::own::{Check, CheckContext, CheckStop};
+    /// use svc_conformance::custom_check::{Check, CheckContext, CheckStop};
     /// use svc_conformance::{Keys, Remote, Suite, SuiteError};
     ///
     /// const TAGS_ARE_LISTED: Check = Check::custom("own/tags", |cx| Box::pin(tags_are_listed(cx)));
     ///
     /// async fn tags_are_listed(cx: &CheckContext) -> Result<(), CheckStop> {
-    ///     let entry = cx.step(0, "GET", cx.base()).expect(200, &[]).await?;
-    ///     cx.step(1, "GET", &entry.at(&["_links", "svc:tags", "href"])?).expect(200, &[]).await?;
+    ///     let entry = cx.request(0, "GET", cx.base()).send_expecting(200, &[]).await?;
+    ///     cx.request(1, "GET", &entry.url_at(&["_links", "svc:tags", "href"])?).send_expecting(200, &[]).await?;
     ///     Ok(())
     /// }
     ///
     /// # async fn run() -> Result<(), Box<dyn std::error::Error>> {
     /// let target = Remote::new("http://127.0.0.1:8080/api/v1/")?;
-    /// Suite::new(target).keys(Keys::primary("k1")).own(TAGS_ARE_LISTED).await?.assert_complete();
+    /// Suite::new(target).keys(Keys::primary("k1")).run_custom(TAGS_ARE_LISTED).await?.assert_complete();
     /// # Ok(())
     /// # }
     /// ```

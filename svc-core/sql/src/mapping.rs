@@ -13,7 +13,7 @@ use svc_core::model::Kind;
 ///         TableMapping::new(Kind::Person, "contacts")
 ///             .tenant("org_id")
 ///             .id("public_id")
-///             .dates("created_at", "updated_at")
+///             .date_columns("created_at", "updated_at")
 ///             .field("given_name", "first_name")
 ///             .field("family_name", "last_name")
 ///             .list("email_addresses", ListMapping::new("contact_emails", "contact_id").field("address", "address")),
@@ -22,7 +22,7 @@ use svc_core::model::Kind;
 ///         TableMapping::new(Kind::Tag, "groups")
 ///             .tenant("org_id")
 ///             .id("public_id")
-///             .dates("created_at", "updated_at")
+///             .date_columns("created_at", "updated_at")
 ///             .field("name", "name"),
 ///     );
 /// ```

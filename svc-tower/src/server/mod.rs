@@ -16,7 +16,7 @@
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 //! let app = axum::Router::new().nest_service("/api/v1", SvcService::new(api));
-//! let limits = ServerLimits::default().idle(Duration::from_secs(30)).connections(200);
+//! let limits = ServerLimits::default().idle_timeout(Duration::from_secs(30)).max_connections(200);
 //! Server::new(app).limits(limits).serve(TcpListener::bind("127.0.0.1:8080").await?).await?;
 //! # Ok::<(), std::io::Error>(())
 //! # })?;

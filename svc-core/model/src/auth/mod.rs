@@ -404,7 +404,7 @@ pub trait Authenticator: Send + Sync {
 /// #[async_trait::async_trait]
 /// impl TenantResolver for Campaigns {
 ///     async fn tenant_of(&self, container: &RecordAddress) -> Result<Option<Tenant>> {
-///         let number = container.id.number().filter(|_| container.kind == Kind::Petition);
+///         let number = container.id.as_number().filter(|_| container.kind == Kind::Petition);
 ///         Ok(number.and_then(|number| self.0.get(&number)).map(|company| Tenant::new(company.to_string())))
 ///     }
 /// }

@@ -112,7 +112,7 @@ use crate::{
 ///         outcome
 ///     }
 ///
-///     fn matching(&self) -> Arc<dyn PersonMatching> {
+///     fn person_matching(&self) -> Arc<dyn PersonMatching> {
 ///         self.store.matching()
 ///     }
 /// }

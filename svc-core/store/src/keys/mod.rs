@@ -186,7 +186,7 @@ fn hint(token: &str) -> String {
 /// ```
 /// use svc_store::keys::KeyOptions;
 ///
-/// let form = KeyOptions::new("web form").only(["helper.record_signature".parse().unwrap()]);
+/// let form = KeyOptions::new("web form").rights(["helper.record_signature".parse().unwrap()]);
 /// let reports = KeyOptions::new("reports").read_only();
 /// ```
 ///

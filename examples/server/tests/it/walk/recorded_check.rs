@@ -1,5 +1,5 @@
 //! Requests recorded in the explorer.
-//! Run it with `Suite::new(Remote::new(base)?).keys(Keys::primary(key)).own(RECORDED_WALK).await?.assert_complete()`.
+//! Run it with `Suite::new(Remote::new(base)?).keys(Keys::primary(key)).run_custom(RECORDED_WALK).await?.assert_complete()`.
 
 use svc_conformance::custom_check::{Check, CheckContext, CheckStop, id_from_url};
 

@@ -13,7 +13,7 @@ export function write(program) {
     ...about(program).filter((line) => !line.startsWith("SVC_BASE")).map((line) => `//! ${line}`),
     `//! Run it with \`Suite::new(Remote::new(base)?)${key}.run_custom(RECORDED_WALK).await?.assert_complete()\`.`,
     "",
-    `use svc_conformance::own::{Check, CheckContext, CheckStop${id}};`,
+    `use svc_conformance::custom_check::{Check, CheckContext, CheckStop${id}};`,
     "",
     "/// The suite also applies its general checks to every response.",
     `pub(crate) const RECORDED_WALK: Check = Check::custom(${literal("own/recorded-walk")}, |walk| Box::pin(recorded_walk(walk)));`,
