@@ -3,9 +3,9 @@
 //! ```
 //! use svc_conformance::catalogue::{Catalogue, Level};
 //!
-//! // What a server can be held to: 706 rows, each with a stable id.
+//! // The 706 requirements of a server, each with a stable id.
 //! let catalogue = Catalogue::built_in()?;
-//! let row = catalogue.requirement("COL-20").ok_or("no such row")?;
+//! let requirement = catalogue.requirement("COL-20").ok_or("no such row")?;
 //! assert_eq!((requirement.area(), requirement.level), ("COL", Level::Must));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -39,7 +39,7 @@ const SLOW: Duration = Duration::from_secs(5);
 /// # Examples
 ///
 /// ```
-/// use svc_core::{Api, Deliver, Result, Tenant, Vendor, ops::{DeliveryOutcome, OutboxEntry}};
+/// use svc_core::{Api, Deliver, Result, Tenant, Vendor, backend::{DeliveryOutcome, OutboxEntry}};
 /// use svc_store::memory::MemoryStore;
 /// use svc_core::auth::{FixedKeys, Rights};
 /// use svc_tower::SvcService;

@@ -32,7 +32,7 @@ use crate::{context::Context, error::Result, link::RecordAddress, model::Kind, v
 /// use std::sync::Mutex;
 ///
 /// use async_trait::async_trait;
-/// use svc_core::{ChangeFeed, FeedRequest, Context, Error, FeedResponse, Result, ops::{RecordChange, FeedPage, FeedEntry}};
+/// use svc_core::{ChangeFeed, FeedRequest, Context, Error, FeedResponse, Result, backend::{RecordChange, FeedPage, FeedEntry}};
 ///
 /// /// Changes, numbered by the database under a lock of the tenant.
 /// struct Crm { log: Mutex<Vec<RecordChange>> }

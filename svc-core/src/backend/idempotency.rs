@@ -33,7 +33,7 @@ use async_trait::async_trait;
 /// ```
 /// use std::{collections::HashMap, sync::{Arc, Mutex}};
 ///
-/// use svc_core::{Context, Error, IdempotencyStore, Result, Tenant, ops::StoredResponse};
+/// use svc_core::{Context, Error, IdempotencyStore, Result, Tenant, backend::StoredResponse};
 ///
 /// /// Responses by tenant and key, like the rows of a table.
 /// #[derive(Default)]

@@ -128,7 +128,7 @@ pub trait List<R: Resource>: Send + Sync {
 /// impl Get<Tag> for Labels {
 ///     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<Tag>>> {
 ///         // Ids of this vendor are numbers, so any other id finds nothing.
-///         let Some(no) = at.id.number() else { return Ok(None) };
+///         let Some(no) = at.id.as_number() else { return Ok(None) };
 ///         Ok(self.rows().get(&(cx.tenant.clone(), no)).map(|label| label.record(no)))
 ///     }
 /// }
@@ -270,7 +270,7 @@ impl<R: Resource> Created<R> {
 /// #[async_trait]
 /// impl Update<Tag> for Labels {
 ///     async fn update(&self, cx: &Context, request: UpdateRequest<Tag>) -> Result<Option<Record<Tag>>> {
-///         let Some(no) = request.address.id.number() else { return Ok(None) };
+///         let Some(no) = request.address.id.as_number() else { return Ok(None) };
 ///         let mut rows = self.rows();
 ///         let Some(label) = rows.get_mut(&(cx.tenant.clone(), no)) else { return Ok(None) };
 ///         request.check_expected_state(label.changed)?;
@@ -323,7 +323,7 @@ pub trait Update<R: Resource>: Send + Sync {
 /// #[async_trait]
 /// impl Delete<Tag> for Labels {
 ///     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
-///         let Some(no) = request.address.id.number() else { return Ok(false) };
+///         let Some(no) = request.address.id.as_number() else { return Ok(false) };
 ///         let (mut rows, key) = (self.rows(), (cx.tenant.clone(), no));
 ///         let Some(label) = rows.get(&key) else { return Ok(false) };
 ///         request.check_expected_state(label.changed)?;

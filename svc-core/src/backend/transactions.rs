@@ -40,7 +40,7 @@ use crate::{
 /// ```
 /// use std::sync::Arc;
 ///
-/// use svc_core::{Context, LockKey, Result, Transactions, ops::SavepointAction};
+/// use svc_core::{Context, LockKey, Result, Transactions, backend::SavepointAction};
 ///
 /// // The vendor's pool and its transaction type. A `sqlx::Transaction<'static, Postgres>` takes `&mut self`,
 /// // so put it into a `tokio::sync::Mutex`.

@@ -350,7 +350,7 @@ impl Credentials<'_> {
 ///
 /// use svc_core::{Result, Tenant, auth::{Authenticator, Caller, Credentials, Rights}};
 ///
-/// Maps the digest of a key to a company.
+/// // Maps the digest of a key to a company.
 /// struct Keys(HashMap<Vec<u8>, i64>);
 /// # fn digest(key: &str) -> Vec<u8> { key.bytes().rev().collect() }
 ///
@@ -398,7 +398,7 @@ pub trait Authenticator: Send + Sync {
 ///
 /// use svc_core::{Result, Tenant, auth::TenantResolver, link::RecordAddress, model::Kind};
 ///
-/// Maps the number of a campaign to a company.
+/// // Maps the number of a campaign to a company.
 /// struct Campaigns(HashMap<i64, i64>);
 ///
 /// #[async_trait::async_trait]

@@ -34,7 +34,7 @@ use crate::{
 /// ```
 /// use std::time::Duration;
 ///
-/// use svc_core::{Deliver, Result, Tenant, ops::{DeliveryOutcome, OutboxEntry, OutboxPayload}};
+/// use svc_core::{Deliver, Result, Tenant, backend::{DeliveryOutcome, OutboxEntry, OutboxPayload}};
 /// # async fn max_queued_writes(_: &Tenant, _: &str, _: &str, _: &str) -> Result<bool> { Ok(true) }
 ///
 /// /// Adds responses to the queue of the vendor's mail program.

@@ -113,7 +113,7 @@ use crate::{
 ///     }
 ///
 ///     fn person_matching(&self) -> Arc<dyn PersonMatching> {
-///         self.store.matching()
+///         self.store.person_matching()
 ///     }
 /// }
 /// ```
