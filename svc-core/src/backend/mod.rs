@@ -276,7 +276,7 @@ impl<R: Resource> Created<R> {
 ///         request.check_expected_state(label.changed)?;
 ///         // Fields that were not sent do not change.
 ///         label.name = request.patch.apply(&label.record(no).fields(), cx.received_at)?.name;
-///         label.changed = cx.received_at.after(label.changed);
+///         label.changed = cx.received_at.at_least_after(label.changed);
 ///         Ok(Some(label.record(no)))
 ///     }
 /// }
