@@ -158,7 +158,7 @@ impl DatabaseHandle {
                 }
             }
             Err(error) if error.is_of_the_connection() || error.is_busy() => {
-                replica.suspend(&error)
+                replica.suspend(&error);
             }
             // If the primary also fails, it reports its own error.
             Err(_) => {}

@@ -210,7 +210,7 @@ impl GroupedLookups {
                 self.parts.extend(id.as_uuid().map(|id| (id, place)));
             }
             Lookup::HeldTickets(person) => {
-                self.holdings.extend(person.as_uuid().map(|id| (id, place)))
+                self.holdings.extend(person.as_uuid().map(|id| (id, place)));
             }
             Lookup::StoredResponse(key) => self.kept.push((key.to_string(), place)),
             // Looked up again by its id, when that is known.

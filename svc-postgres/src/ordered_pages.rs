@@ -53,7 +53,7 @@ impl DatabaseHandle {
         for point in points {
             match point {
                 IndexKey::Email(address) => {
-                    emails.push(Uuid::from_bytes(lookup::hash_email(address)))
+                    emails.push(Uuid::from_bytes(lookup::hash_email(address)));
                 }
                 point => questions.push(Lookup::Record(LookupKey::from_index_key(kind, point))),
             }

@@ -223,7 +223,7 @@ impl SvcService {
         F: Future<Output = ()> + Send + 'static,
     {
         self.with(|settings| {
-            settings.response_time_quantum = Some(ResponseTimeQuantum::new(every, sleep))
+            settings.response_time_quantum = Some(ResponseTimeQuantum::new(every, sleep));
         })
     }
 

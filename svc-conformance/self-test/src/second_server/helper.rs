@@ -474,7 +474,7 @@ impl TenantWrite<'_> {
             match sent.map(|sent| sent.as_str().and_then(dates::read)) {
                 Some(Some(date)) => read.push((name, date)),
                 Some(None) => {
-                    problems.push(BodyProblem::field(name, "The value must be a timestamp."))
+                    problems.push(BodyProblem::field(name, "The value must be a timestamp."));
                 }
                 None if name == "scheduled_start_date" => {
                     problems.push(BodyProblem::new(

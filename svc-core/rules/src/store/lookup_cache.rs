@@ -44,7 +44,7 @@ impl LookupCache {
                 }
             }
             (Lookup::Find(key), LookupResult::Location(found)) => {
-                self.set_target(key, found.as_ref())
+                self.set_target(key, found.as_ref());
             }
             _ => {
                 self.answers.insert(question, answer);

@@ -81,7 +81,7 @@ impl PendingChanges {
                     .insert(name.clone(), *sum);
             }
             Change::StoreResponse(kept) => {
-                _ = self.kept.insert(Arc::clone(&kept.key), (**kept).clone())
+                _ = self.kept.insert(Arc::clone(&kept.key), (**kept).clone());
             }
             Change::Enqueue(_) | Change::CancelMessage(_) => {}
             // Only the store knows sets, collections and ticket holders.

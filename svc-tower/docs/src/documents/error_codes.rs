@@ -108,7 +108,7 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
     if spec.method == Method::DELETE {
         match target {
             Target::Record(at) if can_have_dependents(at.kind) => {
-                codes.push(ErrorCode::HasDependents)
+                codes.push(ErrorCode::HasDependents);
             }
             Target::Helper {
                 helper: HelperName::Schedule,
