@@ -23,22 +23,41 @@ struct Text {
     is_documentation: bool,
 }
 
-/// The workspace's folder.
+/// The folder of the workspace: the current folder if the module is built alone.
 fn workspace() -> PathBuf {
-    Path::new(option_env!("CARGO_MANIFEST_DIR").unwrap_or("examples/server")).join(if option_env!("CARGO_MANIFEST_DIR").is_some() { "../.." } else { "../.." })
+    option_env!("CARGO_MANIFEST_DIR")
+        .map_or_else(|| ".".into(), |package| Path::new(package).join("../.."))
 }
 
 /// The files whose wording is checked, relative to the workspace's folder and in order.
 fn files(workspace: &Path) -> Vec<String> {
-    const FORMATS: [&str; 11] = ["rs", "md", "toml", "js", "mjs", "css", "py", "sql", "sh", "tsv", "yml"];
-    /// Made by a program from texts that are checked, or data.
-    const NOT_READ: [&str; 5] = ["target", "node_modules", "golden", "snapshots", "pictures"];
+    const FORMATS: [&str; 11] = [
+        "rs", "md", "toml", "js", "mjs", "css", "py", "sql", "sh", "tsv", "yml",
+    ];
+    /// Made by a program from texts that are checked, or data. Stores compare the digest of a
+    /// migration, so its text cannot change.
+    const NOT_READ: [&str; 6] = [
+        "target",
+        "node_modules",
+        "golden",
+        "snapshots",
+        "pictures",
+        "migrations",
+    ];
+    /// Made by programs: the names of mutants with the requirements that fail for them, and pins.
+    const GENERATED: [&str; 2] = [
+        "svc-conformance/known-faults.tsv",
+        "svc-sqlite/tests/reference.toml",
+    ];
     let mut found = Vec::new();
     let mut folders = vec![workspace.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a folder of the workspace can be read") {
             let entry = entry.expect("an entry of a folder can be read");
-            let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+            let (path, name) = (
+                entry.path(),
+                entry.file_name().to_string_lossy().into_owned(),
+            );
             if entry.file_type().expect("an entry has a type").is_dir() {
                 if !NOT_READ.contains(&name.as_str()) && (!name.starts_with('.') || name == ".ci") {
                     folders.push(path);
@@ -47,9 +66,12 @@ fn files(workspace: &Path) -> Vec<String> {
             }
             let format = name.rsplit_once('.').map_or("", |(_, format)| format);
             let is_script = path.parent().is_some_and(|folder| folder.ends_with(".ci"));
-            if FORMATS.contains(&format) || is_script {
-                let relative = path.strip_prefix(workspace).expect("the path is below the workspace");
-                found.push(relative.to_string_lossy().replace('\\', "/"));
+            let relative = path
+                .strip_prefix(workspace)
+                .expect("the path is below the workspace");
+            let relative = relative.to_string_lossy().replace('\\', "/");
+            if (FORMATS.contains(&format) || is_script) && !GENERATED.contains(&relative.as_str()) {
+                found.push(relative);
             }
         }
     }
@@ -65,19 +87,29 @@ fn texts(path: &str, content: &str) -> Vec<Text> {
         "md" => markdown(content),
         "css" => code(content, "\0", false),
         "sql" => code(content, "--", false),
+        "py" => code(content, "#", false),
         _ => plain(content),
     }
 }
 
 /// Every line of a file whose format is not known: scripts and tables.
 fn plain(content: &str) -> Vec<Text> {
-    let line = |(line, text): (usize, &str)| Text { line: line + 1, text: text.to_owned(), is_documentation: false };
+    let line = |(line, text): (usize, &str)| Text {
+        line: line + 1,
+        text: text.to_owned(),
+        is_documentation: false,
+    };
     content.lines().enumerate().map(line).collect()
 }
 
 /// The paragraphs, list items and table cells of a Markdown file, without code.
 fn markdown(content: &str) -> Vec<Text> {
-    paragraphs(content.lines().enumerate().map(|(line, text)| (line + 1, text)))
+    paragraphs(
+        content
+            .lines()
+            .enumerate()
+            .map(|(line, text)| (line + 1, text)),
+    )
 }
 
 /// Joins the lines of Markdown to paragraphs.
@@ -97,18 +129,32 @@ fn paragraphs<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Vec<Text> {
         }
         if text.starts_with('|') {
             is_open = false;
-            let cell = |text: &str| Text { line, text: text.to_owned(), is_documentation: true };
-            found.extend(text.split('|').filter(|cell| !cell.trim().is_empty()).map(cell));
+            let cell = |text: &str| Text {
+                line,
+                text: text.to_owned(),
+                is_documentation: true,
+            };
+            found.extend(
+                text.split('|')
+                    .filter(|cell| !cell.trim().is_empty())
+                    .map(cell),
+            );
             continue;
         }
-        let begins = text.starts_with(['#', '>']) || ["- ", "* "].iter().any(|mark| text.starts_with(mark)) || numbered(text);
+        let begins = text.starts_with(['#', '>'])
+            || ["- ", "* "].iter().any(|mark| text.starts_with(mark))
+            || numbered(text);
         match found.last_mut() {
             Some(last) if is_open && !begins && !text.is_empty() => {
                 last.text.push(' ');
                 last.text.push_str(text);
             }
             _ if !text.is_empty() => {
-                found.push(Text { line, text: text.to_owned(), is_documentation: true });
+                found.push(Text {
+                    line,
+                    text: text.to_owned(),
+                    is_documentation: true,
+                });
             }
             _ => {}
         }
@@ -119,7 +165,9 @@ fn paragraphs<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Vec<Text> {
 
 /// Whether a line begins a numbered list item.
 fn numbered(text: &str) -> bool {
-    text.split_once(". ").is_some_and(|(number, _)| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    text.split_once(". ").is_some_and(|(number, _)| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 /// The comments and the strings of a program. A string without a space is data.
@@ -135,29 +183,51 @@ fn code(content: &str, comment: &str, is_rust: bool) -> Vec<Text> {
             let text = &content[at + comment.len()..end];
             match text.strip_prefix(['/', '!']) {
                 Some(text) if is_rust => {
-                    if documentation.last().is_some_and(|(last, _)| last + 1 != line) {
+                    if documentation
+                        .last()
+                        .is_some_and(|(last, _)| last + 1 != line)
+                    {
                         found.extend(paragraphs(documentation.drain(..)));
                     }
                     documentation.push((line, text));
                 }
-                _ => found.push(Text { line, text: text.to_owned(), is_documentation: false }),
+                _ => found.push(Text {
+                    line,
+                    text: text.to_owned(),
+                    is_documentation: false,
+                }),
             }
             at = end;
             continue;
         }
         if rest.starts_with("/*") {
             let end = rest.find("*/").map_or(content.len(), |end| at + end + 2);
-            found.push(Text { line, text: content[at..end].to_owned(), is_documentation: false });
+            found.push(Text {
+                line,
+                text: content[at..end].to_owned(),
+                is_documentation: false,
+            });
             line += content[at..end].matches('\n').count();
             at = end;
             continue;
         }
-        let string = if is_rust { rust_string(content, at) } else { script_string(content, at) };
+        let string = if is_rust {
+            rust_string(content, at)
+        } else {
+            script_string(content, at)
+        };
         if let Some((text, end)) = string {
             if text.contains(' ') {
                 // A line of a string that ends with a backslash continues on the next.
-                let text = text.replace("\\\n", " ").replace("\\n", " ").replace("\\\"", "\"");
-                found.push(Text { line, text, is_documentation: false });
+                let text = text
+                    .replace("\\\n", " ")
+                    .replace("\\n", " ")
+                    .replace("\\\"", "\"");
+                found.push(Text {
+                    line,
+                    text,
+                    is_documentation: false,
+                });
             }
             line += content[at..end].matches('\n').count();
             at = end;
@@ -173,7 +243,10 @@ fn code(content: &str, comment: &str, is_rust: bool) -> Vec<Text> {
 /// The text and the end of the Rust string, raw string or character that begins here.
 fn rust_string(content: &str, at: usize) -> Option<(&str, usize)> {
     let rest = &content[at..];
-    let is_word = content[..at].chars().next_back().is_some_and(|before| before.is_alphanumeric() || before == '_');
+    let is_word = content[..at]
+        .chars()
+        .next_back()
+        .is_some_and(|before| before.is_alphanumeric() || before == '_');
     if let Some(raw) = rest.strip_prefix('r').filter(|_| !is_word) {
         let hashes = raw.len() - raw.trim_start_matches('#').len();
         let body = raw[hashes..].strip_prefix('"')?;
@@ -184,15 +257,30 @@ fn rust_string(content: &str, at: usize) -> Option<(&str, usize)> {
         // A character, or the name of a lifetime.
         let mut characters = rest.char_indices().skip(1);
         let (_, first) = characters.next()?;
-        let length = if first == '\\' { rest[2..].find('\'').map(|end| end + 3)? } else { characters.next().filter(|(_, last)| *last == '\'')?.0 + 1 };
-        return Some(("", at + length.max(if rest.starts_with("'\\''") { 4 } else { 0 })));
+        let length = if first == '\\' {
+            rest[2..].find('\'').map(|end| end + 3)?
+        } else {
+            characters.next().filter(|(_, last)| *last == '\'')?.0 + 1
+        };
+        return Some((
+            "",
+            at + length.max(if rest.starts_with("'\\''") { 4 } else { 0 }),
+        ));
     }
     quoted(content, at, '"')
 }
 
 /// The text and the end of the string of a script that begins here.
 fn script_string(content: &str, at: usize) -> Option<(&str, usize)> {
-    let quote = content[at..].chars().next().filter(|first| "\"'`".contains(*first))?;
+    const TRIPLE: &str = "\"\"\"";
+    if let Some(body) = content[at..].strip_prefix(TRIPLE) {
+        let end = body.find(TRIPLE)?;
+        return Some((&body[..end], at + end + 2 * TRIPLE.len()));
+    }
+    let quote = content[at..]
+        .chars()
+        .next()
+        .filter(|first| "\"'`".contains(*first))?;
     let found = quoted(content, at, quote)?;
     // An apostrophe in a text, or a quote in a regular expression.
     (quote == '`' || !found.0.contains('\n')).then_some(found)
@@ -213,17 +301,23 @@ fn quoted(content: &str, at: usize, quote: char) -> Option<(&str, usize)> {
     None
 }
 
-/// Text without what is between backticks and without the addresses of links.
+/// Text without what is between backticks or braces, and without the addresses of links.
 fn prose(text: &str) -> String {
-    let without_code: String = text.split('`').enumerate().map(|(place, part)| if place % 2 == 0 { part } else { " CODE " }).collect();
     let mut prose = String::new();
-    let mut rest = without_code.as_str();
-    while let Some((before, link)) = rest.split_once("](") {
-        prose.push_str(before);
-        prose.push(' ');
-        rest = link.split_once(')').map_or("", |(_, after)| after);
+    for (position, part) in text.split('`').enumerate() {
+        prose.push_str(if position % 2 == 0 { part } else { " CODE " });
     }
-    prose.push_str(rest);
+    for (start, end, instead) in [("](", ")", " "), ("{", "}", " VALUE ")] {
+        let mut rest = std::mem::take(&mut prose);
+        while let Some((before, after)) = rest.split_once(start) {
+            prose.push_str(before);
+            prose.push_str(instead);
+            rest = after
+                .split_once(end)
+                .map_or_else(String::new, |(_, after)| after.to_owned());
+        }
+        prose.push_str(&rest);
+    }
     prose
 }
 
@@ -233,12 +327,14 @@ fn words(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut word = String::new();
     for character in text.chars().chain([' ']) {
-        if character.is_alphanumeric() || "_'’".contains(character) {
+        if character.is_alphanumeric() || "_'’-".contains(character) {
             word.extend(character.to_lowercase());
             continue;
         }
-        if !word.is_empty() {
-            found.push(std::mem::take(&mut word));
+        let complete = std::mem::take(&mut word);
+        let complete = complete.trim_matches(['\'', '’']);
+        if !complete.is_empty() {
+            found.push(complete.to_owned());
         }
         if ".:;,()".contains(character) {
             found.push(character.to_string());
@@ -251,28 +347,48 @@ fn words(text: &str) -> Vec<String> {
 /// correct.
 fn phrases(table: &str) -> Vec<(Vec<String>, Option<String>)> {
     let row = |line: &str| {
-        let (phrase, instead) = line.split_once('\t').unwrap_or_else(|| panic!("phrases.tsv: no tab in {line:?}"));
-        (words(phrase), (instead != "correct").then(|| instead.to_owned()))
+        let (phrase, instead) = line
+            .split_once('\t')
+            .unwrap_or_else(|| panic!("phrases.tsv: no tab in {line:?}"));
+        (
+            words(phrase),
+            (instead != "correct").then(|| instead.to_owned()),
+        )
     };
     table.lines().skip(1).map(row).collect()
 }
 
 /// The places of the forbidden phrases in these words.
-fn forbidden<'a>(words: &[String], phrases: &'a [(Vec<String>, Option<String>)]) -> Vec<(String, &'a str)> {
+fn forbidden<'a>(
+    words: &[String],
+    phrases: &'a [(Vec<String>, Option<String>)],
+) -> Vec<(String, &'a str)> {
     let places = |phrase: &[String]| -> Vec<usize> {
-        words.windows(phrase.len().max(1)).enumerate().filter(|(_, window)| *window == phrase).map(|(place, _)| place).collect()
+        words
+            .windows(phrase.len().max(1))
+            .enumerate()
+            .filter(|(_, window)| *window == phrase)
+            .map(|(place, _)| place)
+            .collect()
     };
     let correct: Vec<(usize, usize)> = phrases
         .iter()
         .filter(|(_, instead)| instead.is_none())
-        .flat_map(|(phrase, _)| places(phrase).into_iter().map(|place| (place, place + phrase.len())))
+        .flat_map(|(phrase, _)| {
+            places(phrase)
+                .into_iter()
+                .map(|place| (place, place + phrase.len()))
+        })
         .collect();
     let mut found = Vec::new();
     for (phrase, instead) in phrases {
         let Some(instead) = instead else { continue };
         for place in places(phrase) {
             let end = place + phrase.len();
-            if !correct.iter().any(|(from, to)| *from <= place && end <= *to) {
+            if !correct
+                .iter()
+                .any(|(from, to)| *from <= place && end <= *to)
+            {
                 found.push((phrase.join(" "), instead.as_str()));
             }
         }
@@ -285,8 +401,15 @@ fn sentences(text: &str) -> Vec<String> {
     let mut found = vec![String::new()];
     let characters: Vec<char> = text.chars().collect();
     for (place, character) in characters.iter().enumerate() {
-        found.last_mut().expect("there is a sentence").push(*character);
-        if ".?!:".contains(*character) && characters.get(place + 1).is_some_and(|next| next.is_whitespace()) {
+        found
+            .last_mut()
+            .expect("there is a sentence")
+            .push(*character);
+        if ".?!:".contains(*character)
+            && characters
+                .get(place + 1)
+                .is_some_and(|next| next.is_whitespace())
+        {
             found.push(String::new());
         }
     }
@@ -297,41 +420,70 @@ fn sentences(text: &str) -> Vec<String> {
 fn plain_words_are_used() {
     const LONGEST: usize = 30;
     let workspace = workspace();
-    let read = |name: &str| fs::read_to_string(workspace.join("examples/server/tests/wording").join(name)).expect("the table can be read");
+    let read = |name: &str| {
+        fs::read_to_string(workspace.join("examples/server/tests/wording").join(name))
+            .expect("the table can be read")
+    };
     let phrases = phrases(&read("phrases.tsv"));
     let mut allowed: BTreeMap<(String, String), usize> = read("allowed.tsv")
         .lines()
         .skip(1)
         .map(|line| {
             let columns: Vec<&str> = line.split('\t').collect();
-            let [file, phrase, number, _reason] = columns[..] else { panic!("allowed.tsv: not four columns in {line:?}") };
-            ((file.to_owned(), phrase.to_owned()), number.parse().expect("a number of occurrences"))
+            let [file, phrase, number, _reason] = columns[..] else {
+                panic!("allowed.tsv: not four columns in {line:?}")
+            };
+            (
+                (file.to_owned(), phrase.to_owned()),
+                number.parse().expect("a number of occurrences"),
+            )
         })
         .collect();
     let under = std::env::var("WORDING_UNDER").unwrap_or_default();
     let (mut report, mut long) = (String::new(), String::new());
     let (mut found, mut all_sentences, mut long_sentences) = (0, 0, 0);
-    for file in files(&workspace).iter().filter(|file| file.starts_with(&under) && !file.starts_with("examples/server/tests/wording/")) {
+    for file in files(&workspace).iter().filter(|file| {
+        file.starts_with(&under) && !file.starts_with("examples/server/tests/wording/")
+    }) {
         let content = fs::read_to_string(workspace.join(file)).expect("a source is text");
-        for Text { line, text, is_documentation } in texts(file, &content) {
+        for Text {
+            line,
+            text,
+            is_documentation,
+        } in texts(file, &content)
+        {
             let text = prose(&text);
             for (phrase, instead) in forbidden(&words(&text), &phrases) {
-                if let Some(left) = allowed.get_mut(&(file.clone(), phrase.clone())).filter(|left| **left > 0) {
+                if let Some(left) = allowed
+                    .get_mut(&(file.clone(), phrase.clone()))
+                    .filter(|left| **left > 0)
+                {
                     *left -= 1;
                     continue;
                 }
                 found += 1;
-                let _ = writeln!(report, "{file}:{line}: \"{phrase}\" (write: {instead}): {}", text.split_whitespace().collect::<Vec<_>>().join(" "));
+                let _ = writeln!(
+                    report,
+                    "{file}:{line}: \"{phrase}\" (write: {instead}): {}",
+                    text.split_whitespace().collect::<Vec<_>>().join(" ")
+                );
             }
             if !is_documentation {
                 continue;
             }
             for sentence in sentences(&text) {
-                let length = sentence.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count();
+                let length = sentence
+                    .split_whitespace()
+                    .filter(|word| word.chars().any(char::is_alphanumeric))
+                    .count();
                 all_sentences += usize::from(length > 2);
                 if length > LONGEST {
                     long_sentences += 1;
-                    let _ = writeln!(long, "{file}:{line}: {length} words: {}", sentence.split_whitespace().collect::<Vec<_>>().join(" "));
+                    let _ = writeln!(
+                        long,
+                        "{file}:{line}: {length} words: {}",
+                        sentence.split_whitespace().collect::<Vec<_>>().join(" ")
+                    );
                 }
             }
         }
@@ -339,9 +491,17 @@ fn plain_words_are_used() {
     if under.is_empty() {
         for ((file, phrase), _) in allowed.iter().filter(|(_, left)| **left > 0) {
             found += 1;
-            let _ = writeln!(report, "{file}: \"{phrase}\" is allowed more often than it occurs");
+            let _ = writeln!(
+                report,
+                "{file}: \"{phrase}\" is allowed more often than it occurs"
+            );
         }
     }
-    println!("{report}{long}{found} phrases; {long_sentences} of {all_sentences} sentences of more than {LONGEST} words");
-    assert!(found == 0 && long_sentences * 100 <= all_sentences, "see above");
+    println!(
+        "{report}{long}{found} phrases; {long_sentences} of {all_sentences} sentences of more than {LONGEST} words"
+    );
+    assert!(
+        found == 0 && long_sentences * 100 <= all_sentences,
+        "see above"
+    );
 }
