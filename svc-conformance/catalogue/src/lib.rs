@@ -2,7 +2,7 @@
 //! built into the crate.
 //!
 //! ```
-//! use svc_catalogue::{Catalogue, Level, row};
+//! use svc_catalogue::{Catalogue, Level, ids};
 //!
 //! let row = Catalogue::built_in()?.requirement(ids::COL_20).ok_or("no such row")?;
 //! assert_eq!((row.area(), row.level), ("COL", Level::Must));

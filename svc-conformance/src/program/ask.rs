@@ -256,7 +256,11 @@ mod tests {
     fn a_wrong_answer_is_asked_again_and_the_end_of_the_input_ends() {
         let (found, shown) = after(&format!("ftp://x\n{HERE}\nperhaps\ny\ny\n"), false);
         assert_eq!(found, Some(answers(HERE, [false, true, true])));
-        assert_eq!(shown.matches("URL of").count(), 2, "{shown}");
+        assert_eq!(
+            shown.matches("URL of the entry point, such as").count(),
+            2,
+            "{shown}"
+        );
         assert!(shown.contains("Answer y or n."), "{shown}");
         for input in ["", HERE, &format!("{HERE}\n\n")] {
             assert_eq!(after(input, false).0, None, "{input}");

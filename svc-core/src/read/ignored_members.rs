@@ -288,7 +288,7 @@ impl<'a> IgnoredMemberWalk<'a> {
                 Some(MemberRole::Part) => {}
                 Some(MemberRole::Value(ty, narrow)) => self.value(ty, narrow, value, &at),
                 Some(MemberRole::ReadOnly) => {
-                    let text = "{property} is read-only: this server sets it.";
+                    let text = "{property} is read-only on this server.";
                     self.surplus.push(Problem::new(
                         ErrorCode::PropertyReadOnly,
                         at.property(),
@@ -307,9 +307,8 @@ impl<'a> IgnoredMemberWalk<'a> {
                     ));
                 }
                 None if name.len() > LONGEST_NAME => {
-                    let text = format!(
-                        "A property name with more than {LONGEST_NAME} characters is not known here."
-                    );
+                    let text =
+                        format!("A property name must have at most {LONGEST_NAME} characters.");
                     self.surplus.push(Problem::new(
                         ErrorCode::PropertyUnknown,
                         path.property(),

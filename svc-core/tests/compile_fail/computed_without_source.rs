@@ -1,6 +1,6 @@
 //# error: a computed field must name its source: `= count Signature`, `= sum Donation`, `= outside`, ...
 // The macro that parses what follows the `=` of a field in the tables.
-#[path = "../../model/src/describe/mode.rs"]
+#[path = "../../model/src/types/field_mode.rs"]
 mod mode;
 
 fn main() {

@@ -7,6 +7,6 @@ use svc_core::value::{Id, Timestamp};
 
 fn main() {
     let meta = Meta::new(Id::from(1), Timestamp::from_micros(0));
-    let to = RecordAddress::top(Kind::Person, Id::from(1));
+    let to = RecordAddress::without_parent(Kind::Person, Id::from(1));
     let _ = Record::new(meta, Signature::default()).with_link(petition::link::creator, to);
 }

@@ -1,6 +1,6 @@
 //# error: no field is `= count`: see `mode!` for the allowed forms
 // The macro that parses what follows the `=` of a field in the tables.
-#[path = "../../model/src/describe/mode.rs"]
+#[path = "../../model/src/types/field_mode.rs"]
 mod mode;
 
 fn main() {

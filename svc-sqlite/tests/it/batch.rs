@@ -143,12 +143,7 @@ async fn bat_05_a_body_that_is_no_batch_is_refused() {
     let many = |number| Value::from(vec![json!({}); number]).to_string();
     for (body, status, code, says) in [
         (String::new(), 400, "BODY_MISSING", "JSON array"),
-        (
-            "{}".to_owned(),
-            400,
-            "JSON_INVALID",
-            "JSON array of entries",
-        ),
+        ("{}".to_owned(), 400, "JSON_INVALID", "must be a JSON array"),
         ("[{},]".to_owned(), 400, "JSON_INVALID", "line 1, column 5"),
         ("[{}] x".to_owned(), 400, "JSON_INVALID", "line 1"),
         (many(1001), 413, "BODY_TOO_LARGE", "application/x-ndjson"),

@@ -216,7 +216,7 @@ async fn flt_03_what_is_refused() {
         (
             "people?filter=identifiers%20eq%20'a:1'&filter=identifiers%20eq%20'a:2'",
             "filter",
-            "more than once",
+            "must not be repeated",
         ),
         (
             "people?order=given_name",

@@ -339,7 +339,7 @@ async fn what_is_declared_and_was_not_seen_stays_undecided() -> Result<(), Box<d
     let expected = [
         (
             "RES-person-01",
-            "no person that was read has `family_name`",
+            "no person in the responses has `family_name`",
             "What to do: name a suitable record with --fixture person=ADDRESS, or set `fixture.person` in a declaration file, or exclude the requirement with --except RES-person-01.",
         ),
         (

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use svc_core::Tenant;
-//! use svc_store::{laws, memory::MemoryStore};
+//! use svc_store::{store_testkit, memory::MemoryStore};
 //!
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
 //! store_testkit::check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await?;

@@ -318,7 +318,7 @@ async fn ent_22_each_error_code_has_a_page() {
         let page = page(&service, &format!("/docs/v1/{code}")).await;
         let row = |name: &str| page.contains(&format!("<tr><th scope=\"row\">{name}</th><td>"));
         assert!(
-            page.contains(&code.status().to_string()) && row("Cause") && row("Mend"),
+            page.contains(&code.status().to_string()) && row("Cause") && row("How to fix it"),
             "{code}"
         );
     }
