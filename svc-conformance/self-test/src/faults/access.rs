@@ -151,11 +151,11 @@ pub(super) fn faults() -> Vec<Mutant> {
         instead("a bad key is 403", &[ids::AUT_03, ids::ERR_08], 401, 403),
         instead("a bad key is 400", &[ids::AUT_03, ids::AUT_07, ids::ERR_08], 401, 400).on_reference(),
         instead("a bad key is not found", &[ids::AUT_03, ids::AUT_07, ids::ERR_08], 401, 404),
-        instead("a bad key leads to a login page", &[ids::AUT_03, ids::AUT_07, ids::ERR_08], 401, 302),
+        instead("a bad key is redirected to a login page", &[ids::AUT_03, ids::AUT_07, ids::ERR_08], 401, 302),
         instead("a missing right is 401", &[ids::AUT_04, ids::ERR_09], 403, 401),
         instead("a missing right is 404", &[ids::AUT_04, ids::ERR_09], 403, 404).on_reference(),
         instead("a missing right is 500", &[ids::AUT_04, ids::ERR_09], 403, 500),
-        trusting("rights are not looked at", &[ids::AUT_04, ids::AUT_08, ids::ERR_09], |call| {
+        trusting("rights are not checked", &[ids::AUT_04, ids::AUT_08, ids::ERR_09], |call| {
             key(call) == Some("k-narrow")
         }),
         trusting("any key will do", &[ids::AUT_03, ids::ERR_08], |call| {
@@ -200,12 +200,12 @@ pub(super) fn faults() -> Vec<Mutant> {
         applied("a delete with a bad key is done", &[ids::AUT_08], 401, "DELETE"),
         applied("a create without a key is done", &[ids::AUT_08, ids::AUT_07], 401, "POST"),
         applied("an update with a bad key is done", &[ids::AUT_08], 401, "PUT"),
-        anonymous("the record is shown to anybody", &[ids::HLP_07, ids::AUT_06], |answer| {
+        anonymous("an anonymous caller gets the record", &[ids::HLP_07, ids::AUT_06], |answer| {
             answer.set_json(&json!({ "identifiers": ["second:1"] }));
         }),
-        anonymous("no body for anybody", &[ids::HLP_07], |answer| answer.body = bytes::Bytes::new()).on_reference(),
-        anonymous("a notice for anybody", &[ids::HLP_07], |answer| answer.set_json(&json!({ "notice": "Thank you." }))),
-        anonymous("null for anybody", &[ids::HLP_07, ids::HAL_02], |answer| answer.body = "null".into()),
+        anonymous("an anonymous caller gets no body", &[ids::HLP_07], |answer| answer.body = bytes::Bytes::new()).on_reference(),
+        anonymous("an anonymous caller gets a notice", &[ids::HLP_07], |answer| answer.set_json(&json!({ "notice": "Thank you." }))),
+        anonymous("an anonymous caller gets null", &[ids::HLP_07, ids::HAL_02], |answer| answer.body = "null".into()),
         anonymous("an anonymous call is accepted later", &[ids::HLP_07], |answer| answer.status = 202),
         Mutant::new(
             "anonymous helper",
@@ -228,7 +228,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             })
         })
         .at(MutationPoint::Backend),
-        Mutant::new(FAMILY, "a refused key is told to others", &[ids::HAL_02, ids::AUT_05, ids::ERR_01], || {
+        Mutant::new(FAMILY, "a 404 response has only a message", &[ids::HAL_02, ids::AUT_05, ids::ERR_01], || {
             Interceptor::after(|_, answer, _| {
                 if answer.status == 404 && answer.is_hal() {
                     let mut body = Map::new();

@@ -57,7 +57,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             },
         ),
         behind(
-            "one foreign identifier is kept",
+            "the second foreign identifier is dropped",
             &[ids::TYP_13, "CRU-*"],
             |options| {
                 options.defects.push(Defect::DropsSecondIdentifier);

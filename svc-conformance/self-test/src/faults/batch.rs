@@ -311,7 +311,7 @@ fn answers() -> Vec<Mutant> {
             },
         ),
         told(
-            "a batch tells of what failed alone",
+            "a batch returns only failed entries",
             ids::BAT_02,
             |document| {
                 if let Some(list) = document.get_mut("results").and_then(Value::as_array_mut) {
@@ -322,7 +322,7 @@ fn answers() -> Vec<Mutant> {
             },
         ),
         results(
-            "the results of a batch lead nowhere",
+            "results of a batch have dangling links",
             ids::BAT_02,
             |result, _| {
                 if let Some(Value::String(href)) = result.get_mut("href") {
@@ -414,7 +414,7 @@ fn answers() -> Vec<Mutant> {
                 }
             },
         ),
-        sent("batches do not look at keys", ids::BAT_06, |call| {
+        sent("batches ignore idempotency keys", ids::BAT_06, |call| {
             drop(call.headers.remove(KEY));
         }),
         lines(
@@ -431,15 +431,19 @@ fn answers() -> Vec<Mutant> {
             let lines: Vec<&str> = text.lines().collect();
             set_lines(answer, lines.split_last().map_or(&[], |(_, rest)| rest));
         }),
-        lines("of lines that failed none is told", ids::BAT_08, |answer| {
-            let text = text(answer);
-            let lines: Vec<&str> = text
-                .lines()
-                .filter(|line| !line.contains("\"status\":400"))
-                .collect();
-            set_lines(answer, &lines);
-        }),
-        sent("batches do not look at preferences", ids::BAT_09, |call| {
+        lines(
+            "a batch of lines omits failed entries",
+            ids::BAT_08,
+            |answer| {
+                let text = text(answer);
+                let lines: Vec<&str> = text
+                    .lines()
+                    .filter(|line| !line.contains("\"status\":400"))
+                    .collect();
+                set_lines(answer, &lines);
+            },
+        ),
+        sent("batches ignore preferences", ids::BAT_09, |call| {
             drop(call.headers.remove(PREFER));
         }),
     ]

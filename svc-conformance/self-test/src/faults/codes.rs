@@ -122,7 +122,7 @@ const LINES: &[MutationRow] = &[
         &[Set("error_descriptions[]", "null")],
     ),
     line(
-        "descriptions tell properties alone",
+        "descriptions have only properties",
         "ERR-23 ERR-25",
         Entries,
         &[
@@ -286,26 +286,26 @@ const LINES: &[MutationRow] = &[
     )
     .on_reference(),
     line(
-        "only the first error of an update is told",
+        "only the first error of an update is reported",
         ids::ERR_39,
         Answers("PUT", Any),
         &[Status(400), Cut(DESCRIPTIONS, 1)],
     ),
     line(
-        "only the first error of an update is told by the reference server",
+        "only the first error of an update is reported by the reference server",
         ids::ERR_39,
         Answers("PUT", Any),
         &[Status(400), Cut(DESCRIPTIONS, 1)],
     )
     .on_reference(),
     line(
-        "only the first error of a helper is told",
+        "only the first error of a helper is reported",
         ids::ERR_39,
         Answers("POST", Helper("*")),
         &[Status(400), Cut(DESCRIPTIONS, 1)],
     ),
     line(
-        "only the first error of a list is told",
+        "only the first error of a list is reported",
         ids::ERR_39,
         Entries,
         &[With("error_descriptions", one_of_each_list)],
@@ -323,13 +323,13 @@ const LINES: &[MutationRow] = &[
         &[With("responses", plain)],
     ),
     line(
-        "an unknown tag beside a known one is passed over",
+        "an unknown tag next to a known one is ignored",
         "HAF-03 ERR-37",
         Sent("POST", Helper("*")),
         &[With("add_tags", known_first)],
     ),
     line(
-        "an unknown list is told as an unknown tag",
+        "an unknown list is reported as an unknown tag",
         ids::ERR_37,
         Descriptions,
         &[

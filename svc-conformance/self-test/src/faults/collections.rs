@@ -232,7 +232,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             },
         )),
         small(page(
-            "no way to the next page",
+            "no link to the next page",
             &[ids::COL_24, ids::COL_23, ids::COL_20],
             |page| {
                 drop(links(page).and_then(|links| links.remove("next")));
@@ -350,7 +350,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             drop(member_links(page).and_then(Vec::pop));
         }),
         page(
-            "one member's link is no array",
+            "the link of a single member is not an array",
             &[ids::COL_25, ids::HAL_13],
             |page| {
                 let Some(links) = links(page) else { return };
@@ -383,7 +383,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 }
             },
         )),
-        page("self leads to a member", &[ids::COL_27], |page| {
+        page("self links to a member", &[ids::COL_27], |page| {
             if let Some(first) = member_links(page).and_then(|links| links.first().cloned())
                 && let Some(links) = links(page)
             {
@@ -659,7 +659,7 @@ fn backlink((owner, name, row): (&'static str, &'static str, &'static str)) -> M
         .map_or("", |(one, _)| *one);
     Mutant::new(
         "nested collection",
-        format!("{name} of a {owner} lead to another one"),
+        format!("{name} of a {owner} link to another one"),
         &[row, "RES-*", "CRU-*", ids::HAL_15],
         move || {
             Interceptor::records(kind, move |record, sight| {

@@ -283,7 +283,7 @@ fn forms() -> Vec<Mutant> {
             },
         ),
         answers(
-            "last-modified-is-no-date-of-http",
+            "last-modified-is-not-an-http-date",
             ids::ETG_03,
             Method::GET,
             is_record,

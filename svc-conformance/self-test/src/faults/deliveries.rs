@@ -204,7 +204,7 @@ fn signatures() -> Vec<Mutant> {
             },
         ),
         changed(
-            "a body is written anew after it was signed",
+            "a body is changed after it was signed",
             &[ids::HOOK_08],
             |letter, _| {
                 letter.body = [letter.body.as_ref(), b"\n"].concat().into();
@@ -230,7 +230,7 @@ fn signatures() -> Vec<Mutant> {
             },
         ),
         changed(
-            "the first secret of a webhook signs for ever",
+            "the first secret of a webhook never expires",
             &[ids::HOOK_08],
             |letter, receiver| {
                 let signed = whole(letter);
@@ -291,7 +291,7 @@ fn answers() -> Vec<Mutant> {
             |_, _| {},
         ),
         repeated(
-            "further attempts are not signed anew",
+            "retries are not signed again",
             &[ids::HOOK_08],
             |reply| reply.status == StatusCode::INTERNAL_SERVER_ERROR,
             |letter, _| letter.set("webhook-timestamp", "1614265330"),

@@ -443,7 +443,7 @@ fn rules() -> Vec<Mutant> {
             },
         ),
         lenient(
-            "names of responses are not looked at",
+            "names of responses are not checked",
             &[ids::ERR_36, ids::ERR_39],
             |body| {
                 for response in responses(body) {
@@ -490,20 +490,20 @@ fn rules() -> Vec<Mutant> {
         ),
         Mutant::new(
             "rules",
-            "only the first error is told",
+            "only the first error is reported",
             &[ids::ERR_39],
             first_only,
         ),
         Mutant::new(
             "rules",
-            "only the first error is told by the reference server",
+            "only the first error is reported by the reference server",
             &[ids::ERR_39],
             first_only,
         )
         .on_reference(),
         Mutant::new(
             "rules",
-            "the same error is told for each",
+            "all error descriptions repeat the first",
             &[ids::ERR_39, ids::ERR_26],
             || {
                 Interceptor::errors(|error, _| {
@@ -555,7 +555,7 @@ fn rules() -> Vec<Mutant> {
         ),
         Mutant::new(
             "non-atomic",
-            "a partial failure is told as a success",
+            "a partial failure is reported as a success",
             &[ids::ERR_30, ids::ERR_37, ids::HAF_03],
             || {
                 Interceptor::after(|_, answer, _| {
@@ -596,7 +596,7 @@ fn rules() -> Vec<Mutant> {
         ),
         Mutant::new(
             "non-atomic",
-            "what is declared atomic leaves the person behind",
+            "a failed atomic helper stores the person",
             &[ids::ERR_34, ids::ERR_04],
             left_behind,
         )
@@ -621,7 +621,7 @@ fn rules() -> Vec<Mutant> {
         })),
         Mutant::new(
             "non-atomic",
-            "what the server does not do is not told",
+            "an unsupported function is ignored silently",
             &[ids::ERR_38],
             || {
                 Interceptor::sent(|_, what, body, _| {

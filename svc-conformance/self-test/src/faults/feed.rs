@@ -134,27 +134,29 @@ fn told() -> Vec<Mutant> {
         )
         .on_reference(),
         page(
-            "a page of the feed says nothing of what follows",
+            "a page of the feed has no has_more",
             &[ids::SYN_01, ids::SYN_03, ids::SYN_05],
             |page| {
                 page.remove("has_more");
             },
         ),
         silent(
-            "deletions are not told",
+            "deletions are not in the feed",
             &[ids::SYN_02, ids::SYN_04, ids::SYN_10],
             |entry| what(entry) != "deleted",
         ),
         silent(
-            "new records are not told",
+            "new records are not in the feed",
             &[ids::SYN_02, ids::SYN_09],
             |entry| what(entry) != "created",
         ),
-        silent("changes of records are not told", &[ids::SYN_02], |entry| {
-            what(entry) != "changed"
-        }),
         silent(
-            "memberships that go with their group are not told",
+            "changes of records are not in the feed",
+            &[ids::SYN_02],
+            |entry| what(entry) != "changed",
+        ),
+        silent(
+            "deleted memberships are not in the feed",
             &[ids::SYN_02, ids::SYN_10],
             |entry| {
                 what(entry) != "deleted"
@@ -162,7 +164,7 @@ fn told() -> Vec<Mutant> {
             },
         ),
         entry(
-            "deletions are told as changes",
+            "deletions are reported as changes",
             &[ids::SYN_02, ids::SYN_04, ids::SYN_10],
             |entry| {
                 if entry.get("what") == Some(&json!("deleted")) {
@@ -171,17 +173,21 @@ fn told() -> Vec<Mutant> {
             },
         ),
         entry(
-            "everything is told as new",
+            "every change is reported as new",
             &[ids::SYN_02, ids::SYN_04, ids::SYN_10],
             |entry| {
                 set(entry, "what", "created");
             },
         ),
-        page("changes are told in reverse", &[ids::SYN_04], |page| {
-            if let Some(entries) = members(page) {
-                entries.reverse();
-            }
-        }),
+        page(
+            "entries of a feed page are reversed",
+            &[ids::SYN_04],
+            |page| {
+                if let Some(entries) = members(page) {
+                    entries.reverse();
+                }
+            },
+        ),
         page(
             "two changes of a page change places",
             &[ids::SYN_04],
@@ -203,7 +209,7 @@ fn told() -> Vec<Mutant> {
             },
         ),
         page(
-            "a longer page tells its first change twice",
+            "a longer page repeats its first change",
             &[ids::SYN_04, ids::SYN_05],
             |page| {
                 if let Some(entries) = members(page).filter(|entries| entries.len() > 1)
@@ -214,7 +220,7 @@ fn told() -> Vec<Mutant> {
             },
         ),
         page(
-            "the cursor goes on behind everything",
+            "the cursor skips to the end of the feed",
             &[ids::SYN_02, ids::SYN_04],
             |page| {
                 if page.get("has_more") == Some(&json!(true)) {
@@ -231,21 +237,29 @@ fn told() -> Vec<Mutant> {
                 }
             },
         ),
-        page("the last page has no way back", &[ids::SYN_05], |page| {
-            if page.get("has_more") == Some(&json!(false)) {
-                unlink(page, "last");
-            }
-        }),
-        page("the last page leads on for ever", &[ids::SYN_05], |page| {
-            if page.get("has_more") == Some(&json!(false)) {
-                lead(page, "next", "last");
-            }
-        }),
-        page("more is never there", &[ids::SYN_05], |page| {
+        page(
+            "the last page of the feed has no last link",
+            &[ids::SYN_05],
+            |page| {
+                if page.get("has_more") == Some(&json!(false)) {
+                    unlink(page, "last");
+                }
+            },
+        ),
+        page(
+            "the last page of the feed has a next link",
+            &[ids::SYN_05],
+            |page| {
+                if page.get("has_more") == Some(&json!(false)) {
+                    lead(page, "next", "last");
+                }
+            },
+        ),
+        page("has_more is always false", &[ids::SYN_05], |page| {
             set(page, "has_more", false);
         }),
         page(
-            "the last page seems to come at once",
+            "every page of the feed claims to be the last",
             &[ids::SYN_02, ids::SYN_04],
             |page| {
                 set(page, "has_more", false);
@@ -253,32 +267,36 @@ fn told() -> Vec<Mutant> {
             },
         ),
         page(
-            "a page has more entries than it says",
+            "a page has more entries than per_page",
             &[ids::SYN_05],
             |page| set(page, "per_page", 0),
         ),
-        entry("times of changes are no dates", &[ids::SYN_03], |entry| {
+        entry("times of changes are not dates", &[ids::SYN_03], |entry| {
             set(entry, "at", "today");
         }),
         entry(
-            "entries do not say of what kind they are",
+            "entries of the feed have no kind",
             &[ids::SYN_03, "SYN-*"],
             |entry| drop(entry.remove("kind")),
         ),
         entry(
-            "entries say in other words what was done",
+            "every change is reported as upserted",
             &[ids::SYN_02, ids::SYN_03, ids::SYN_04, ids::SYN_10],
             |entry| {
                 set(entry, "what", "upserted");
             },
         ),
-        entry("who was deleted is told by name", &[ids::SYN_10], |entry| {
-            if entry.get("what") == Some(&json!("deleted")) {
-                set(entry, "given_name", "Ada");
-            }
-        }),
         entry(
-            "the link to whom was deleted has a name",
+            "a deletion in the feed shows a name",
+            &[ids::SYN_10],
+            |entry| {
+                if entry.get("what") == Some(&json!("deleted")) {
+                    set(entry, "given_name", "Ada");
+                }
+            },
+        ),
+        entry(
+            "the link of a deletion has a name",
             &[ids::SYN_10],
             |entry| {
                 if entry.get("what") == Some(&json!("deleted")) {
@@ -340,10 +358,10 @@ fn unreported() -> Vec<Mutant> {
         indirect("the feed lacks what helpers record", |kind, done| {
             done == "created" && !matches!(kind, "person" | "tagging" | "item" | "answer")
         }),
-        indirect("the feed lacks people whom helpers create", |kind, done| {
+        indirect("the feed lacks people that helpers create", |kind, done| {
             kind == "person" && done == "created"
         }),
-        indirect("the feed lacks people whom helpers change", |kind, done| {
+        indirect("the feed lacks people that helpers change", |kind, done| {
             kind == "person" && done == "changed"
         }),
         indirect("the feed lacks taggings of a function", |kind, done| {
@@ -470,32 +488,40 @@ fn own_links() -> Vec<Mutant> {
             &[ids::SYN_03],
             |page| give_self(page, "self"),
         ),
-        page("`self` of an entry leads past it", &[ids::SYN_03], |page| {
-            give_self(page, "last");
-        }),
+        page(
+            "`self` of an entry links to the end of the feed",
+            &[ids::SYN_03],
+            |page| {
+                give_self(page, "last");
+            },
+        ),
     ]
 }
 
 /// Faults of keys and cursors.
 fn asked_for() -> Vec<Mutant> {
     vec![
-        asked("changes are told without a key", &[ids::SYN_06], |call| {
-            lend(call, None, "k-one");
-        }),
         asked(
-            "changes are told to whoever has no right to read them",
+            "the feed is readable without a key",
+            &[ids::SYN_06],
+            |call| {
+                lend(call, None, "k-one");
+            },
+        ),
+        asked(
+            "the feed is readable without the right",
             &[ids::SYN_06],
             |call| {
                 lend(call, Some("k-narrow"), "k-one");
             },
         ),
         asked(
-            "changes are told to another tenant",
+            "the feed is readable by another tenant",
             &[ids::SYN_09],
             |call| lend(call, Some("k-two"), "k-one"),
         ),
         asked(
-            "a cursor of another tenant leads to the beginning",
+            "a cursor of another tenant starts from the beginning",
             &[ids::SYN_09],
             |call| {
                 if call.headers.get(KEY).is_some_and(|key| key == "k-two")
@@ -506,7 +532,7 @@ fn asked_for() -> Vec<Mutant> {
             },
         ),
         asked(
-            "a damaged cursor leads to the beginning",
+            "a damaged cursor starts from the beginning",
             &[ids::SYN_07],
             |call| {
                 let is_damaged = |query: &str| {
@@ -532,7 +558,7 @@ fn asked_for() -> Vec<Mutant> {
         .on_reference(),
         Mutant::new(
             FAMILY,
-            "a damaged cursor is nowhere",
+            "a damaged cursor is answered 404",
             &[ids::SYN_07],
             || {
                 Interceptor::after(|call, answer: &mut BufferedResponse, _| {
@@ -575,18 +601,18 @@ fn is_stream(call: &BufferedRequest) -> bool {
 /// Faults of an event stream.
 fn streamed() -> Vec<Mutant> {
     vec![
-        stream("the first event is not told", |text| {
+        stream("the first event is not sent", |text| {
             text.split_once("\n\n")
                 .map_or("", |(_, rest)| rest)
                 .to_owned()
         }),
         stream("events have no cursor", |text| text.replace("id: ", "no: ")),
-        stream("events are no pages", |text| {
+        stream("events are not pages", |text| {
             text.replace("data: {", "data: ")
         }),
         Mutant::new(
             FAMILY,
-            "a client that comes back is told everything again",
+            "the header Last-Event-ID is ignored",
             &[ids::SYN_12],
             || {
                 Interceptor::before(|call, _| {
@@ -599,7 +625,7 @@ fn streamed() -> Vec<Mutant> {
         .at(MutationPoint::Backend),
         Mutant::new(
             FAMILY,
-            "a page is no stream, whatever is asked for",
+            "a request for a stream gets a page",
             &[ids::SYN_12],
             || {
                 Interceptor::before(|call, _| {

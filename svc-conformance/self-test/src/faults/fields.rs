@@ -53,7 +53,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             continue;
         }
         faults.push(if at.field.computed && at.field.name != "total_shares" {
-            stuck(&at, format!("{name} stands still"), &row)
+            stuck(&at, format!("{name} stays at zero"), &row)
         } else {
             lost(&at, format!("{name} is lost"), &row)
         });
@@ -94,7 +94,7 @@ fn lost(at: &FieldPosition, name: String, row: &str) -> Mutant {
 
 fn stuck(at: &FieldPosition, name: String, row: &str) -> Mutant {
     let at = at.clone();
-    Mutant::new("total stands still", name, &[row], move || {
+    Mutant::new("total stays at zero", name, &[row], move || {
         let at = at.clone();
         shown(at.owner, move |object| {
             each(object, &at.path, &mut |parent, name| {

@@ -85,7 +85,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         )
         .on_reference(),
         header(
-            "cache-control-kept-for-a-minute",
+            "cache-control-max-age-60",
             ids::HAL_04,
             cache.clone(),
             Some("max-age=60, private, must-revalidate"),

@@ -176,7 +176,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         posted("helpers take no function", &["HAF-*"], "*", |body| {
             body.retain(|name, _| !name.starts_with("add_"));
         }),
-        Mutant::new(FAMILY, "helpers refuse a function beside a person", &[ids::HLP_02, "HAF-*"], || {
+        Mutant::new(FAMILY, "helpers refuse a person together with a function", &[ids::HLP_02, "HAF-*"], || {
             Interceptor::before(|call, sight| {
                 let body = call.json().filter(|_| matches!(sight.what(call), Some(ResourceKind::Helper(_))))?;
                 let both = body.contains_key("person") && body.keys().any(|name| name.starts_with("add_"));
@@ -216,7 +216,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         }),
         answered("helpers answer 202", &[ids::HLP_06, "HLP-*"], "*", |answer| answer.status = 202).on_reference(),
         answered("helpers answer nothing", &[ids::HLP_06, "HLP-*"], "*", |answer| *answer = BufferedResponse::empty(204)),
-        Mutant::new(FAMILY, "the matching method is not told", &[ids::HLP_05], || {
+        Mutant::new(FAMILY, "the matching method is not documented", &[ids::HLP_05], || {
             Interceptor::after(|_, answer, _| {
                 let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&answer.body) else { return };
                 if document.contains_key("person_matching") {
@@ -413,7 +413,7 @@ fn functions() -> Vec<Mutant> {
         .at(MutationPoint::Backend),
         Mutant::new(
             "action functions",
-            "an unknown tag is passed over",
+            "an unknown tag is ignored",
             &[ids::HAF_03, ids::ERR_37, ids::ERR_30, ids::ERR_31],
             || {
                 Interceptor::around(|mut call, server| {
@@ -466,7 +466,7 @@ fn functions() -> Vec<Mutant> {
         )
         .on_reference(),
         elements(
-            "response keys are not looked at",
+            "response keys are ignored",
             &[ids::HAF_09],
             "add_questions_responses_uri",
             |one| {
@@ -584,7 +584,7 @@ fn scheduling() -> Vec<Mutant> {
         .on_reference(),
         Mutant::new(
             "scheduling",
-            "only the start of a schedule is kept",
+            "the stop date of a schedule is lost",
             &[ids::SCH_01, ids::SCH_07, ids::RES_MESSAGE_02],
             || {
                 Interceptor::sent(|_, what, body, _| {

@@ -141,7 +141,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             })
         })
         .on_reference(),
-        Mutant::new(FAMILY, "the person link leads to a collection", &[ids::HAL_14, ids::HAL_15, "RES-*"], || {
+        Mutant::new(FAMILY, "the person link points to a collection", &[ids::HAL_14, ids::HAL_15, "RES-*"], || {
             Interceptor::records("signature", |record, sight| {
                 let rel = sight.rel("person");
                 if let Some(Value::String(href)) =
@@ -153,7 +153,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         }),
         Mutant::new(
             FAMILY,
-            "the signatures link leads to the petition",
+            "the signatures link points to the petition",
             &[ids::HAL_14, ids::RES_PETITION_19, ids::COL_04],
             || {
                 Interceptor::records("petition", |record, sight| {
@@ -165,7 +165,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 })
             },
         ),
-        Mutant::new(FAMILY, "the petition link leads to the person", &[ids::HAL_15, ids::RES_SIGNATURE_07], || {
+        Mutant::new(FAMILY, "the petition link points to the person", &[ids::HAL_15, ids::RES_SIGNATURE_07], || {
             Interceptor::records("signature", |record, sight| {
                 let Some(links) = links(record) else { return };
                 if let Some(person) = links.get(&sight.rel("person")).cloned() {
@@ -173,7 +173,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 }
             })
         }),
-        Mutant::new(FAMILY, "self leads to the record before", &[ids::HAL_16], || {
+        Mutant::new(FAMILY, "self links to the previous record", &[ids::HAL_16], || {
             let mut last: Option<Value> = None;
             Interceptor::alone("tag", move |call, record, _| {
                 if call.method != "GET" {
@@ -186,7 +186,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 }
             })
         }),
-        Mutant::new(FAMILY, "self of a new record leads nowhere", &[ids::HAL_06, ids::HAL_16, ids::CRU_22], || {
+        Mutant::new(FAMILY, "self of a new record is dangling", &[ids::HAL_06, ids::HAL_16, ids::CRU_22], || {
             Interceptor::alone("*", |call, record, _| {
                 if call.method == "POST"
                     && let Some(Value::String(href)) =
@@ -256,7 +256,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             set(document, "namespace", "elsewhere");
         }),
         entry("entry point without self", &[ids::ENT_09], |_, links| drop(links.remove("self"))),
-        entry("self leads to people", &[ids::ENT_09], |_, links| {
+        entry("self links to people", &[ids::ENT_09], |_, links| {
             if let Some(people) = ending(links, "people").and_then(|rel| links.get(&rel).cloned()) {
                 links.insert("self".to_owned(), people);
             }

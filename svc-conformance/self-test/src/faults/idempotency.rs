@@ -12,7 +12,7 @@ use crate::interceptor::{InterceptedServer, Interceptor};
 use crate::link_map::{self, ResourceKind};
 use crate::transport::{BufferedRequest, BufferedResponse};
 
-const FAMILY: &str = "came again";
+const FAMILY: &str = "repeated requests";
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 const TRUE: HeaderValue = HeaderValue::from_static("true");
@@ -127,11 +127,11 @@ fn with_its_body(call: &BufferedRequest, key: &str) -> String {
 
 pub(super) fn faults() -> Vec<Mutant> {
     vec![
-        deaf("keys are not looked at", ids::IDM_01, |_, _| true),
-        deaf("helpers do not look at keys", ids::IDM_02, |_, what| {
+        deaf("idempotency keys are ignored", ids::IDM_01, |_, _| true),
+        deaf("helpers ignore idempotency keys", ids::IDM_02, |_, what| {
             matches!(what, Some(ResourceKind::Helper(_)))
         }),
-        deaf("creates do not look at keys", ids::IDM_01, |_, what| {
+        deaf("creates ignore idempotency keys", ids::IDM_01, |_, what| {
             matches!(what, Some(ResourceKind::Collection(_)))
         }),
         deaf("creates of events ignore keys", ids::IDM_01, |_, what| {
@@ -196,52 +196,42 @@ pub(super) fn faults() -> Vec<Mutant> {
         )
         .at(MutationPoint::Backend),
         replays(
-            "an answer is given again and does not say so",
+            "a replay is not marked as a replay",
             ids::IDM_02,
             |answer| {
                 answer.headers.remove(REPLAYED);
             },
         ),
-        replays(
-            "an answer is given again with another status",
-            ids::IDM_02,
-            |answer| answer.status = 200,
-        ),
-        replays(
-            "an answer is given again with other bytes",
-            ids::IDM_02,
-            |answer| {
-                answer.body = Bytes::from([&answer.body[..], b" "].concat());
-            },
-        ),
-        replays(
-            "an answer is given again without its Location",
-            ids::IDM_02,
-            |answer| {
-                answer.headers.remove(http::header::LOCATION);
-            },
-        ),
+        replays("a replay has another status", ids::IDM_02, |answer| {
+            answer.status = 200
+        }),
+        replays("a replay has other bytes", ids::IDM_02, |answer| {
+            answer.body = Bytes::from([&answer.body[..], b" "].concat());
+        }),
+        replays("a replay has no Location", ids::IDM_02, |answer| {
+            answer.headers.remove(http::header::LOCATION);
+        }),
+        fault("every response is marked as a replay", ids::IDM_02, || {
+            Interceptor::after(|call, answer, _| {
+                if call.headers.contains_key(KEY) {
+                    answer.headers.insert(REPLAYED, TRUE);
+                }
+            })
+        }),
         fault(
-            "every answer says that it was given before",
-            ids::IDM_02,
+            "simultaneous requests with one key are all executed",
+            ids::IDM_03,
             || {
-                Interceptor::after(|call, answer, _| {
-                    if call.headers.contains_key(KEY) {
-                        answer.headers.insert(REPLAYED, TRUE);
-                    }
+                Interceptor::around(|call, server| {
+                    Box::pin(remembering(
+                        call,
+                        server,
+                        with_its_body,
+                        Duration::from_millis(20),
+                    ))
                 })
             },
-        ),
-        fault("of requests at once each is done", ids::IDM_03, || {
-            Interceptor::around(|call, server| {
-                Box::pin(remembering(
-                    call,
-                    server,
-                    with_its_body,
-                    Duration::from_millis(20),
-                ))
-            })
-        })
+        )
         .at(MutationPoint::Backend),
         fault(
             "another request by the same key is done",
@@ -291,7 +281,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             })
         })
         .at(MutationPoint::Backend),
-        fault("who was deleted is told of again", ids::IDM_08, || {
+        fault("a replay shows a deleted person", ids::IDM_08, || {
             Interceptor::around(|call, server| {
                 let by_caller = |call: &BufferedRequest, key: &str| {
                     format!(

@@ -34,7 +34,7 @@ pub(super) fn faults() -> Vec<Mutant> {
                 ),
                 // Sent only if the person is known, so that none is missing.
                 _ if link.optional => {
-                    let dangling = format!("{owner}'s {name} leads nowhere");
+                    let dangling = format!("{owner}'s {name} link is dangling");
                     Mutant::new("link elsewhere", dangling, &[row, ids::HAL_15], move || {
                         let name = name.clone();
                         Interceptor::records(owner, move |record, sight| {

@@ -118,13 +118,13 @@ const PAGING: &[MutationRow] = &[
         &[Text(NEXT, later)],
     ),
     line(
-        "next of people leads to the page itself",
+        "next of people links to the page itself",
         "COL-24 COL-23",
         Pages("person"),
         &[Has(NEXT), Copy("_links.self.href", NEXT)],
     ),
     line(
-        "next of forms leads to the first page",
+        "next of forms links to the first page",
         "COL-24 COL-23",
         Pages("form"),
         &[Text(NEXT, without_query)],
@@ -149,13 +149,13 @@ const PAGING: &[MutationRow] = &[
         &[Replace(NEXT, "?page=", "?p=")],
     ),
     line(
-        "the second page of people says it is the first",
+        "the second page of people has page number 1",
         ids::COL_22,
         Pages("person"),
         &[Above("page", 1.0), Set("page", "1")],
     ),
     line(
-        "the second page of petitions says it is the third",
+        "the second page of petitions has page number 3",
         ids::COL_22,
         Pages("petition"),
         &[Above("page", 1.0), Add("page", 1)],
@@ -293,7 +293,7 @@ const LIMITS: &[MutationRow] = &[
         &[Is("capacity", "9001"), Set("capacity", "1")],
     ),
     line(
-        "a lowered capacity is not kept to",
+        "a lowered capacity is not enforced",
         ids::LIM_04,
         Sent("PUT", Record("event")),
         &[Has("capacity"), Set("capacity", "9001")],
@@ -347,7 +347,7 @@ const LIMITS: &[MutationRow] = &[
         &[With("responses", unique)],
     ),
     line(
-        "names of responses are not looked at on update",
+        "names of responses are not checked on update",
         ids::ERR_36,
         Sent("PUT", Record("question")),
         &[With("responses", named)],
@@ -403,15 +403,15 @@ macro_rules! phone {
 }
 
 const PHONES: &[MutationRow] = &[
-    phone!("an extension of a phone number is kept", "POST" Collection("person"), "phone_numbers[0].number",
+    phone!("a phone number with an extension is accepted", "POST" Collection("person"), "phone_numbers[0].number",
         "15550100103x7" is "1555010010307"),
-    phone!("a phone number with a blank before it is kept", "POST" Collection("person"), "phone_numbers[0].number",
+    phone!("a phone number with a leading blank is accepted", "POST" Collection("person"), "phone_numbers[0].number",
         " 15550100104" is "1555010010400"),
-    phone!("a phone number in other digits is kept", "POST" Collection("person"), "phone_numbers[0].number",
+    phone!("a phone number in other digits is accepted", "POST" Collection("person"), "phone_numbers[0].number",
         "\u{661}\u{665}\u{665}" is "1555010010500"),
-    phone!("phone numbers are looked at only on create", "PUT" Record("person"), "phone_numbers[0].number",
+    phone!("phone numbers are not checked on update", "PUT" Record("person"), "phone_numbers[0].number",
         "+1 (555) 010-0101" is "1555010010600"),
-    phone!("the phone numbers of posted people are not looked at", "POST" Helper("*"), "person.phone_numbers[0].number",
+    phone!("helpers do not check phone numbers", "POST" Helper("*"), "person.phone_numbers[0].number",
         "+1 (555) 010-0101" is "1555010010700"),
 ];
 

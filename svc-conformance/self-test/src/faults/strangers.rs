@@ -12,7 +12,7 @@ use crate::link_map::ResourceKind;
 use crate::second_server::{AnonymousEffect, Defect, ServerKey, ServerOptions};
 use crate::transport::{BufferedRequest, BufferedResponse};
 
-const FAMILY: &str = "strangers";
+const FAMILY: &str = "anonymous callers";
 
 /// A service that matches people and declares that anonymous callers cannot change them.
 fn leaving(options: &mut ServerOptions) {
@@ -75,31 +75,40 @@ fn address(call: &BufferedRequest, in_helper: bool) -> Option<String> {
 
 pub(super) fn faults() -> Vec<Mutant> {
     let mut all = leaving_but![
-        "a stranger gives somebody known another primary address" => Defect::StrangersChange("email_addresses"),
-        "a stranger gives somebody known a phone" => Defect::StrangersChange("phone_numbers"),
-        "a stranger sets custom fields of somebody known" => Defect::StrangersChange("custom_fields"),
-        "a stranger gives somebody known an identifier" => Defect::StrangersChange("identifiers"),
+        "an anonymous caller changes the primary address of a known person" => Defect::StrangersChange("email_addresses"),
+        "an anonymous caller adds a phone to a known person" => Defect::StrangersChange("phone_numbers"),
+        "an anonymous caller sets custom fields of a known person" => Defect::StrangersChange("custom_fields"),
+        "an anonymous caller adds an identifier to a known person" => Defect::StrangersChange("identifiers"),
         "an anonymous caller subscribes a known person" => Defect::AnonymousSubscribes,
         "an anonymous caller fills the empty name of a known person" => Defect::StrangersChange("family_name"),
         "an anonymous caller fills the languages of a known person" => Defect::StrangersChange("languages_spoken"),
         "an anonymous caller adds a postal address to a known person" => Defect::StrangersChange("postal_addresses"),
-        "a stranger renames somebody known" => Defect::StrangersChange("given_name"),
-        "an action that a stranger names once more lends its person" => Defect::RepeatsLendPeople,
-        "a failed call shows a stranger who is known" => Defect::FailuresShowPeople,
+        "an anonymous caller renames a known person" => Defect::StrangersChange("given_name"),
+        "an anonymous caller changes the person of an existing action" => Defect::RepeatsLendPeople,
+        "a failed call shows an anonymous caller a known person" => Defect::FailuresShowPeople,
     ];
     all.extend([
-        behind("a stranger renames whom an identifier names", |options| {
-            options.strangers = AnonymousEffect::MatchNobody;
-            options.defects.push(Defect::StrangersNameByIdentifier);
-        }),
-        told("a stranger is told that somebody is known", |answer| {
-            answer.set_json(&json!({ "matched": true }));
-        }),
-        told("a stranger is refused for somebody known", |answer| {
-            *answer = BufferedResponse::empty(409);
-        }),
+        behind(
+            "an anonymous caller renames a person by identifier",
+            |options| {
+                options.strangers = AnonymousEffect::MatchNobody;
+                options.defects.push(Defect::StrangersNameByIdentifier);
+            },
+        ),
         told(
-            "a stranger is answered nothing of somebody known",
+            "an anonymous caller learns that a person is known",
+            |answer| {
+                answer.set_json(&json!({ "matched": true }));
+            },
+        ),
+        told(
+            "an anonymous caller is refused for a known person",
+            |answer| {
+                *answer = BufferedResponse::empty(409);
+            },
+        ),
+        told(
+            "an anonymous caller gets null for a known person",
             |answer| answer.set_json(&Value::Null),
         ),
         Mutant::new(
@@ -121,7 +130,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         .at(MutationPoint::Backend),
         Mutant::new(
             FAMILY,
-            "a stranger's failed call shows the person in the reference server",
+            "a failed anonymous call shows the person in the reference server",
             &[ids::HLP_07],
             || {
                 Interceptor::around(|call, server| {

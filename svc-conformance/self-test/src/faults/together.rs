@@ -10,7 +10,7 @@ use crate::interceptor::Interceptor;
 
 /// Hides descriptions while there are others.
 fn later(name: &'static str, is_later: fn(&str) -> bool) -> Mutant {
-    Mutant::new("told later", name, &[ids::ERR_39], move || {
+    Mutant::new("reported late", name, &[ids::ERR_39], move || {
         Interceptor::entries(move |entry, _| {
             for list in ["error_descriptions", "errors"] {
                 let Some(all) = entry.get_mut(list).and_then(Value::as_array_mut) else {
@@ -41,16 +41,15 @@ const fn is_function(property: &str) -> bool {
 
 pub(super) fn faults() -> Vec<Mutant> {
     vec![
-        later(
-            "a wrong field hides a link that leads nowhere",
-            |property| property.starts_with("_links"),
-        ),
+        later("a wrong field hides a dangling link", |property| {
+            property.starts_with("_links")
+        }),
         later(
             "a wrong field hides a link in the reference server",
             |property| property.starts_with("_links"),
         )
         .on_reference(),
-        later("a wrong field hides a tag that there is not", |property| {
+        later("a wrong field hides a missing tag", |property| {
             property == "add_tags"
         }),
         later(
@@ -58,13 +57,13 @@ pub(super) fn faults() -> Vec<Mutant> {
             is_function,
         )
         .on_reference(),
-        later("a wrong field hides a list that there is not", |property| {
+        later("a wrong field hides a missing list", |property| {
             property == "add_lists"
         }),
         later("a wrong person hides what else is wrong", |property| {
             !property.starts_with("person")
         }),
-        later("a tag that there is not hides a wrong person", |property| {
+        later("a missing tag hides a wrong person", |property| {
             property.starts_with("person.")
         }),
     ]

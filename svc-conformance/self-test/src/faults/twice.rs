@@ -147,17 +147,17 @@ pub(super) fn faults() -> Vec<Mutant> {
             matched,
         ),
         taken_for(
-            "people are told apart by the part before the at sign",
+            "people are matched by the part before the at sign",
             |person| Some(mail(person)?.split('@').next()?.to_lowercase()),
             matched,
         ),
         taken_for(
-            "people are told apart by twelve characters of an address",
+            "people are matched by twelve characters of an address",
             |person| Some(mail(person)?.chars().take(12).collect()),
             matched,
         ),
         taken_for(
-            "people are told apart by the end of an address",
+            "people are matched by the end of an address",
             |person| {
                 let address = mail(person)?;
                 Some(
@@ -277,7 +277,7 @@ pub(super) fn faults() -> Vec<Mutant> {
         .at(MutationPoint::Backend),
         Mutant::new(
             FAMILY,
-            "a signup of somebody known answers what was before",
+            "a signup of a known person returns the old record",
             &[ids::HLP_06, ids::HLP_19, ids::HLP_03],
             stale,
         )

@@ -494,7 +494,7 @@ fn actions() -> Vec<Mutant> {
         .at(MutationPoint::Backend),
         Mutant::new(
             "action",
-            "a link to nobody is taken",
+            "a link to a missing person is accepted",
             &[ids::CRU_02, ids::CRU_06],
             || {
                 Interceptor::around(|mut call, server| {

@@ -202,7 +202,7 @@ fn documents() -> Vec<Mutant> {
             },
         ),
         shown(
-            "a webhook does not say how it sends again",
+            "webhooks have no redeliver link",
             &[ids::HOOK_01, ids::HOOK_10],
             |_, document, _| {
                 if let Some(links) = links(document) {
@@ -236,7 +236,7 @@ fn documents() -> Vec<Mutant> {
             },
         ),
         asked(
-            "changes of webhooks are not kept",
+            "changes of webhooks are not stored",
             &[ids::HOOK_06],
             |call| {
                 if is_one(call) && call.method == Method::PUT {
@@ -267,7 +267,7 @@ fn documents() -> Vec<Mutant> {
             })
         }),
         asked(
-            "webhooks are deleted in words only",
+            "deletes of webhooks are not executed",
             &[ids::HOOK_06],
             |call| {
                 let is_deletion = is_one(call) && call.method == Method::DELETE;
@@ -398,7 +398,7 @@ fn refusals() -> Vec<Mutant> {
     vec![
         Mutant::new(
             FAMILY,
-            "of what is wrong with a webhook the first is told",
+            "only the first error of a webhook is reported",
             &[ids::HOOK_04],
             || {
                 Interceptor::entries(|entry, _| {
@@ -413,7 +413,7 @@ fn refusals() -> Vec<Mutant> {
         )
         .on_reference(),
         asked(
-            "words that are no kinds are passed over",
+            "unknown kinds of webhooks are ignored",
             &[ids::HOOK_04],
             |call| {
                 sent(call, |body| {
@@ -446,15 +446,15 @@ fn refusals() -> Vec<Mutant> {
             },
         ),
         within(
-            "webhooks may lead to this machine by its address",
+            "webhook URLs can be loopback addresses",
             &["//127.0.0.1", "//[::1]", "//0.0.0.0", "//[::]"],
         ),
         within(
-            "webhooks may lead to this machine by its name",
+            "webhook URLs can be the name of this machine",
             &["localhost"],
         ),
         asked(
-            "a change may lead a webhook to this machine",
+            "an update can set a webhook URL on this machine",
             &[ids::HOOK_05],
             |call| {
                 if is_one(call) && call.method == Method::PUT {
@@ -465,7 +465,7 @@ fn refusals() -> Vec<Mutant> {
             },
         ),
         asked(
-            "a change may lead a webhook anywhere",
+            "an update can set any webhook URL",
             &[ids::HOOK_05],
             |call| {
                 if is_one(call) && call.method == Method::PUT {
@@ -476,23 +476,23 @@ fn refusals() -> Vec<Mutant> {
             },
         ),
         within(
-            "addresses in other notations are not looked at",
+            "addresses in other notations are not checked",
             &["127.1/", "2130706433", "0x", "0177"],
         ),
         within(
-            "webhooks may lead to private networks",
+            "webhook URLs can be in private networks",
             &["//10.", "//172.16", "//192.168", "//[fd00"],
         ),
         within(
-            "webhooks may lead to where clouds keep their secrets",
+            "webhook URLs can be cloud metadata addresses",
             &["169.254", "metadata"],
         ),
         within(
-            "addresses within addresses are not looked at",
+            "embedded IPv4 addresses are not checked",
             &["[::ffff", "[64:ff9b", "[2002"],
         ),
         within(
-            "webhooks may lead to groups and to nobody",
+            "webhook URLs can be multicast or reserved addresses",
             &["//224", "//255", "[ff02", "//192.0.2", "//198.18"],
         ),
         asked(
@@ -516,7 +516,7 @@ fn refusals() -> Vec<Mutant> {
             },
         ),
         answered(
-            "webhooks do not send again",
+            "redelivery of webhooks is not implemented",
             &[ids::HOOK_10],
             |call, answer| {
                 if is_at(call, "redeliver") && answer.status == 200 {
@@ -531,7 +531,7 @@ fn refusals() -> Vec<Mutant> {
 fn callers() -> Vec<Mutant> {
     vec![
         asked(
-            "webhooks are shown to whoever has no key",
+            "webhooks are readable without a key",
             &[ids::HOOK_03],
             |call| {
                 if !call.headers.contains_key(KEY) {

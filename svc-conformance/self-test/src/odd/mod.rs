@@ -131,7 +131,7 @@ pub fn registry() -> Vec<UnusualServer> {
         UnusualServer::second_server("hrefs have ids and parts in the query", |options| {
             options.hrefs = HrefStyle::InQuery;
         }),
-        UnusualServer::second_server("nobody joins a cancelled event", |options| {
+        UnusualServer::second_server("a cancelled event accepts no attendances", |options| {
             options.cancelled_is_final = true;
         }),
         UnusualServer::second_server("the total of a page includes credits", |options| {
@@ -173,12 +173,12 @@ pub fn registry() -> Vec<UnusualServer> {
             options.matches_people = true;
         }),
         UnusualServer::second_server(
-            "strangers change nobody whom they are matched to, as declared",
+            "anonymous callers do not change matched people, as declared",
             |options| {
                 (options.matches_people, options.strangers) = (true, AnonymousEffect::Leave);
             },
         ),
-        UnusualServer::second_server("strangers are matched to nobody, as declared", |options| {
+        UnusualServer::second_server("anonymous callers match no one, as declared", |options| {
             (options.matches_people, options.strangers) = (true, AnonymousEffect::MatchNobody);
         }),
         UnusualServer::second_server("a key for a helper alone", |options| {
@@ -230,7 +230,7 @@ pub fn registry() -> Vec<UnusualServer> {
             .map(ToOwned::to_owned)
             .to_vec();
         }),
-        UnusualServer::second_server("all at once", |options| {
+        UnusualServer::second_server("all freedoms together", |options| {
             options.create_status = 200;
             options.delete_notice = false;
             options.hrefs = HrefStyle::Relative;

@@ -116,7 +116,7 @@ def _() -> None:
     around(api.Api, "_member", touched)
 
 
-@fault("the last record of a page comes again", "COL-24")
+@fault("the last record of a page is repeated", "COL-24")
 def _() -> None:
     def again(page: Any, people: store.People, number: int, size: int) -> tuple[list[person.Person], int]:
         members, total = page(people, number, size)
@@ -153,7 +153,7 @@ def _() -> None:
     )
 
 
-@fault("only the first problem is told", "ERR-39")
+@fault("only the first problem is reported", "ERR-39")
 def _() -> None:
     around(errors.Refused, "__init__", lambda init, self, status, *problems: init(self, status, *problems[:1]))
 
@@ -285,7 +285,7 @@ def _() -> None:
     around(api, "read_body", lambda read, request: read(replace(request, body=request.body.decode("latin-1").encode())))
 
 
-@fault("a deleted person is deleted again without a word of why", "ERR-16")
+@fault("a second delete of a person has no reason", "ERR-16")
 def _() -> None:
     api.not_found = lambda: errors.Refused(404)
 
@@ -367,7 +367,7 @@ def _() -> None:
     )
 
 
-@fault("three addresses at most are kept", "RES-person-28")
+@fault("at most three addresses are stored", "RES-person-28")
 def _() -> None:
     around(
         fields.Items,
