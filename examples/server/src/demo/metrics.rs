@@ -44,11 +44,11 @@ impl Metrics {
 
     fn registered() -> Result<Self> {
         let requests = Opts::new(
-            "svc_requests_total",
+            "svc_http_requests_total",
             "Responses by route, method and status.",
         );
         let latency = HistogramOpts::new(
-            "svc_request_seconds",
+            "svc_http_request_duration_seconds",
             "Time from the head of a request to its response.",
         );
         let metrics = Self {
@@ -103,18 +103,18 @@ fn of_store(store: &StoreStats) -> Result<Vec<MetricFamily>> {
     let commits = store.commits;
     let mut families = vec![
         gauge(
-            "svc_writes_waiting",
+            "svc_queued_writes",
             "Writes in the write queue.",
             store.writes_waiting,
         )?,
         counter("svc_writes_total", "Executed writes.", commits.writes)?,
         counter(
-            "svc_batches_total",
+            "svc_write_transactions_total",
             "Transactions of writes; each is one sync.",
             commits.transactions,
         )?,
         gauge(
-            "svc_batch_writes_max",
+            "svc_write_transaction_size_max",
             "Writes in the largest transaction.",
             commits.largest_transaction,
         )?,
@@ -131,10 +131,18 @@ fn of_store(store: &StoreStats) -> Result<Vec<MetricFamily>> {
             busy,
             waiting,
         } => [
-            gauge("svc_readers_open", "Open reading connections.", open)?,
-            gauge("svc_readers_busy", "Busy reading connections.", busy)?,
             gauge(
-                "svc_reads_waiting",
+                "svc_read_connections_open",
+                "Open reading connections.",
+                open,
+            )?,
+            gauge(
+                "svc_read_connections_busy",
+                "Busy reading connections.",
+                busy,
+            )?,
+            gauge(
+                "svc_queued_reads",
                 "Reads that wait for a connection.",
                 waiting,
             )?,
@@ -151,7 +159,7 @@ fn of_store(store: &StoreStats) -> Result<Vec<MetricFamily>> {
                 idle,
             )?,
             gauge(
-                "svc_connections_wanted",
+                "svc_connection_waiters",
                 "Calls that wait for a connection.",
                 wanted,
             )?,

@@ -17,15 +17,15 @@ const ROUTES: usize = 15;
 const MOST: u64 = 4 * 1024 * 1024;
 /// The labels and series of the store. Missing series are not shown.
 const STORE: [(&str, &str); 9] = [
-    ("queued writes", "svc_writes_waiting"),
+    ("queued writes", "svc_queued_writes"),
     ("writes", "svc_writes_total"),
-    ("transactions", "svc_batches_total"),
-    ("readers open", "svc_readers_open"),
-    ("readers busy", "svc_readers_busy"),
-    ("queued reads", "svc_reads_waiting"),
+    ("transactions", "svc_write_transactions_total"),
+    ("readers open", "svc_read_connections_open"),
+    ("readers busy", "svc_read_connections_busy"),
+    ("queued reads", "svc_queued_reads"),
     ("connections busy", "svc_connections_busy"),
     ("connections idle", "svc_connections_idle"),
-    ("connection waits", "svc_connections_wanted"),
+    ("connection waits", "svc_connection_waiters"),
 ];
 
 /// Shows the metrics of the demo at an address, `times` times or until it is stopped.
@@ -110,7 +110,7 @@ fn routes(text: &str) -> BTreeMap<String, RouteStats> {
         };
         let route = routes.entry(format!("{method:<7}{route}")).or_default();
         match name {
-            "svc_requests_total" => {
+            "svc_http_requests_total" => {
                 route.requests += value;
                 route.failed += if label("status").is_some_and(|status| status >= "400") {
                     value
@@ -118,8 +118,8 @@ fn routes(text: &str) -> BTreeMap<String, RouteStats> {
                     0.0
                 };
             }
-            "svc_request_seconds_sum" => route.seconds = value,
-            "svc_request_seconds_bucket" => {
+            "svc_http_request_duration_seconds_sum" => route.seconds = value,
+            "svc_http_request_duration_seconds_bucket" => {
                 route
                     .buckets
                     .extend(label("le").and_then(|end| Some((end.parse().ok()?, value))));

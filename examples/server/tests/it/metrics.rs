@@ -76,7 +76,7 @@ async fn requests_are_counted_by_route_template_and_status() -> TestResult {
     let series = series(&text);
     let requests = |labels: &str| {
         series
-            .get(format!("svc_requests_total{{{labels}}}").as_str())
+            .get(format!("svc_http_requests_total{{{labels}}}").as_str())
             .copied()
     };
     assert_eq!(
@@ -106,27 +106,32 @@ async fn requests_are_counted_by_route_template_and_status() -> TestResult {
     );
     let get_person = r#"method="GET",route="people/{id}""#;
     assert_eq!(
-        series.get(format!("svc_request_seconds_count{{{get_person}}}").as_str()),
+        series.get(format!("svc_http_request_duration_seconds_count{{{get_person}}}").as_str()),
         Some(&4.0),
         "{text}"
     );
-    let buckets = series
-        .iter()
-        .filter(|(name, _)| name.starts_with(&format!("svc_request_seconds_bucket{{{get_person}")));
+    let buckets = series.iter().filter(|(name, _)| {
+        name.starts_with(&format!(
+            "svc_http_request_duration_seconds_bucket{{{get_person}"
+        ))
+    });
     let mut buckets: Vec<f64> = buckets.map(|(_, count)| *count).collect();
     buckets.sort_by(f64::total_cmp);
     assert_eq!((buckets.len(), buckets.last()), (13, Some(&4.0)), "{text}");
     assert!(
-        series["svc_batches_total"] >= 1.0
-            && series["svc_writes_total"] >= series["svc_batches_total"],
+        series["svc_write_transactions_total"] >= 1.0
+            && series["svc_writes_total"] >= series["svc_write_transactions_total"],
         "{text}"
     );
     assert!(
-        series["svc_commit_seconds_total"] > 0.0 && series["svc_readers_open"] >= 1.0,
+        series["svc_commit_seconds_total"] > 0.0 && series["svc_read_connections_open"] >= 1.0,
         "{text}"
     );
     assert_eq!(
-        (series["svc_writes_waiting"], series["svc_readers_busy"]),
+        (
+            series["svc_queued_writes"],
+            series["svc_read_connections_busy"]
+        ),
         (0.0, 0.0),
         "{text}"
     );
@@ -197,7 +202,7 @@ async fn they_stand_beside_the_interface_and_only_where_they_may() -> TestResult
         for path in ["/metrics", "/healthz"] {
             let answer = get(&program, path).await?;
             assert!(
-                answer.status == 404 && !answer.text().contains("svc_requests_total"),
+                answer.status == 404 && !answer.text().contains("svc_http_requests_total"),
                 "{refused:?} {path}"
             );
         }
@@ -275,7 +280,7 @@ fn top_names_the_invisible_characters_of_another_server() -> TestResult {
         let labels =
             "route=\"/\u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}x\",method=\"GET\",status=\"200\"";
         stream.write_all(
-            format!("HTTP/1.1 200 OK\r\n\r\nsvc_requests_total{{{labels}}} 1\n").as_bytes(),
+            format!("HTTP/1.1 200 OK\r\n\r\nsvc_http_requests_total{{{labels}}} 1\n").as_bytes(),
         )
     });
     let folder = tempfile::tempdir()?;

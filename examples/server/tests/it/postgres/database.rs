@@ -391,10 +391,10 @@ async fn metrics_tell_of_the_connections() -> TestResult {
         "{text}"
     );
     assert!(
-        number("svc_batches_total ")? >= 1.0 && number("svc_batch_writes_max ")? >= 1.0,
+        number("svc_write_transactions_total ")? >= 1.0 && number("svc_write_transaction_size_max ")? >= 1.0,
         "{text}"
     );
-    assert!(number("svc_writes_waiting ")? == 0.0, "{text}");
+    assert!(number("svc_queued_writes ")? == 0.0, "{text}");
     assert!(
         (1.0..=3.0).contains(&number("svc_connections_idle ")?),
         "{text}"
