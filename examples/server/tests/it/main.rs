@@ -23,3 +23,4 @@ mod retries;
 mod support;
 mod walk;
 mod webhooks;
+mod wording;
