@@ -16,7 +16,7 @@ use std::{
 };
 
 /// A piece of text with the line that it starts on.
-struct Text {
+struct Passage {
     line: usize,
     text: String,
     /// Whether its sentences are counted: documentation comments and Markdown.
@@ -65,7 +65,7 @@ fn files(workspace: &Path) -> Vec<String> {
                 continue;
             }
             let format = name.rsplit_once('.').map_or("", |(_, format)| format);
-            let is_script = path.parent().is_some_and(|folder| folder.ends_with(".ci"));
+            let is_script = folder.file_name().is_some_and(|name| name == ".ci");
             let relative = path
                 .strip_prefix(workspace)
                 .expect("the path is below the workspace");
@@ -80,7 +80,7 @@ fn files(workspace: &Path) -> Vec<String> {
 }
 
 /// The texts of a file that people read.
-fn texts(path: &str, content: &str) -> Vec<Text> {
+fn texts(path: &str, content: &str) -> Vec<Passage> {
     match path.rsplit_once('.').map_or("", |(_, format)| format) {
         "rs" => code(content, "//", true),
         "js" | "mjs" => code(content, "//", false),
@@ -93,8 +93,8 @@ fn texts(path: &str, content: &str) -> Vec<Text> {
 }
 
 /// Every line of a file whose format is not known: scripts and tables.
-fn plain(content: &str) -> Vec<Text> {
-    let line = |(line, text): (usize, &str)| Text {
+fn plain(content: &str) -> Vec<Passage> {
+    let line = |(line, text): (usize, &str)| Passage {
         line: line + 1,
         text: text.to_owned(),
         is_documentation: false,
@@ -103,7 +103,7 @@ fn plain(content: &str) -> Vec<Text> {
 }
 
 /// The paragraphs, list items and table cells of a Markdown file, without code.
-fn markdown(content: &str) -> Vec<Text> {
+fn markdown(content: &str) -> Vec<Passage> {
     paragraphs(
         content
             .lines()
@@ -113,8 +113,8 @@ fn markdown(content: &str) -> Vec<Text> {
 }
 
 /// Joins the lines of Markdown to paragraphs.
-fn paragraphs<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Vec<Text> {
-    let mut found: Vec<Text> = Vec::new();
+fn paragraphs<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Vec<Passage> {
+    let mut found: Vec<Passage> = Vec::new();
     let mut in_code = false;
     let mut is_open = false;
     for (line, text) in lines {
@@ -129,7 +129,7 @@ fn paragraphs<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Vec<Text> {
         }
         if text.starts_with('|') {
             is_open = false;
-            let cell = |text: &str| Text {
+            let cell = |text: &str| Passage {
                 line,
                 text: text.to_owned(),
                 is_documentation: true,
@@ -150,7 +150,7 @@ fn paragraphs<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Vec<Text> {
                 last.text.push_str(text);
             }
             _ if !text.is_empty() => {
-                found.push(Text {
+                found.push(Passage {
                     line,
                     text: text.to_owned(),
                     is_documentation: true,
@@ -171,7 +171,7 @@ fn numbered(text: &str) -> bool {
 }
 
 /// The comments and the strings of a program. A string without a space is data.
-fn code(content: &str, comment: &str, is_rust: bool) -> Vec<Text> {
+fn code(content: &str, comment: &str, is_rust: bool) -> Vec<Passage> {
     let mut found = Vec::new();
     let mut documentation: Vec<(usize, &str)> = Vec::new();
     let bytes = content.as_bytes();
@@ -191,7 +191,7 @@ fn code(content: &str, comment: &str, is_rust: bool) -> Vec<Text> {
                     }
                     documentation.push((line, text));
                 }
-                _ => found.push(Text {
+                _ => found.push(Passage {
                     line,
                     text: text.to_owned(),
                     is_documentation: false,
@@ -202,7 +202,7 @@ fn code(content: &str, comment: &str, is_rust: bool) -> Vec<Text> {
         }
         if rest.starts_with("/*") {
             let end = rest.find("*/").map_or(content.len(), |end| at + end + 2);
-            found.push(Text {
+            found.push(Passage {
                 line,
                 text: content[at..end].to_owned(),
                 is_documentation: false,
@@ -223,7 +223,7 @@ fn code(content: &str, comment: &str, is_rust: bool) -> Vec<Text> {
                     .replace("\\\n", " ")
                     .replace("\\n", " ")
                     .replace("\\\"", "\"");
-                found.push(Text {
+                found.push(Passage {
                     line,
                     text,
                     is_documentation: false,
@@ -446,7 +446,7 @@ fn plain_words_are_used() {
         file.starts_with(&under) && !file.starts_with("examples/server/tests/wording/")
     }) {
         let content = fs::read_to_string(workspace.join(file)).expect("a source is text");
-        for Text {
+        for Passage {
             line,
             text,
             is_documentation,

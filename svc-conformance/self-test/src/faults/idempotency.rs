@@ -203,7 +203,7 @@ pub(super) fn faults() -> Vec<Mutant> {
             },
         ),
         replays("a replay has another status", ids::IDM_02, |answer| {
-            answer.status = 200
+            answer.status = 200;
         }),
         replays("a replay has other bytes", ids::IDM_02, |answer| {
             answer.body = Bytes::from([&answer.body[..], b" "].concat());

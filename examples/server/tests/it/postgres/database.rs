@@ -391,7 +391,8 @@ async fn metrics_tell_of_the_connections() -> TestResult {
         "{text}"
     );
     assert!(
-        number("svc_write_transactions_total ")? >= 1.0 && number("svc_write_transaction_size_max ")? >= 1.0,
+        number("svc_write_transactions_total ")? >= 1.0
+            && number("svc_write_transaction_size_max ")? >= 1.0,
         "{text}"
     );
     assert!(number("svc_queued_writes ")? == 0.0, "{text}");
