@@ -3,7 +3,7 @@
 //!
 //! Bare hyper sends prepared bytes. The hand-written code for writes is [`hand`]: a signature
 //! helper over axum and rusqlite with a shared sync, and without keys, rules or report. For reads
-//! it is [`hand::reads`], which is also compared with bare hyper.
+//! it is [`hand_written::reads`], which is also compared with bare hyper.
 //! `cargo bench -p svc-benches --bench goals` runs all parts; `-- reads`, `-- kept`, `-- pages`,
 //! `-- helpers`, `-- bulk`, `-- idle`, `-- mixed` and `-- parse` run one of them. It reads `/proc`,
 //! so it needs Linux.
@@ -12,9 +12,9 @@
 //! Figures are medians of several rounds; in each round every side runs once. CPU is the CPU time
 //! of the server process. `driver` is the share of one core that the load generator used.
 
-#[path = "../../svc-sqlite/benches/baseline/mod.rs"]
+#[path = "../../svc-sqlite/benches/hand_written/mod.rs"]
 mod baseline;
-mod hand;
+mod hand_written;
 mod load;
 #[path = "../../svc-sqlite/benches/measure/mod.rs"]
 #[allow(dead_code, reason = "each benchmark uses a part of it")]
@@ -71,17 +71,17 @@ fn main() -> ExitCode {
         [_, "bare-hyper", folder] => return bare_hyper(Path::new(folder)),
         [_, "hand", file, batch, rest @ ..] => {
             let trees = if rest == ["asked"] {
-                hand::Trees::Asked
+                hand_written::Trees::Asked
             } else {
-                hand::Trees::Few
+                hand_written::Trees::Few
             };
-            return hand::serve(Path::new(file), batch.parse().expect("a number"), trees);
+            return hand_written::serve(Path::new(file), batch.parse().expect("a number"), trees);
         }
         [_, "sync", folder] => {
             println!("{}", writes::sync(Path::new(folder)));
             return ExitCode::SUCCESS;
         }
-        [_, "hand-reads", copy, base] => return hand::reads::serve(Path::new(copy), base),
+        [_, "hand-reads", copy, base] => return hand_written::reads::serve(Path::new(copy), base),
         [_, "in-memory"] => return in_memory(),
         _ => {}
     }
@@ -99,7 +99,7 @@ fn main() -> ExitCode {
         let (file, copy) = (folder.path().join("demo.db"), folder.path().join("copy.db"));
         let demo = Server::demo(&file, PEOPLE);
         if is_asked_for("reads") || is_asked_for("pages") {
-            hand::reads::copy(&file, &copy);
+            hand_written::reads::copy(&file, &copy);
         }
         if is_asked_for("reads") {
             reads(&mut report, &demo, &copy);
@@ -344,7 +344,7 @@ fn bulk(report: &mut Report) {
     }
     let (bare, folder) = bare(&demo, &paths);
     let copy = folder.path().join("copy.db");
-    hand::reads::copy(&path, &copy);
+    hand_written::reads::copy(&path, &copy);
     let hand = hand_reads(&demo, &copy);
     for path in [&paths[0], &paths[PAGES - 1]] {
         let [ours, theirs] = [&demo, &hand]

@@ -5,11 +5,11 @@
 //! `-- totals`, `-- writes`, `-- webhooks`, `-- strangers`, `-- conditional` run one of them. Each
 //! line has a bound, the measured value, and `ok` or `MISSED`. After a miss the exit code is 1.
 
-mod baseline;
+mod hand_written;
 mod conditional;
 mod data;
 mod measure;
-mod strangers;
+mod anonymous;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         webhooks(&mut report);
     }
     if is_asked_for("strangers") {
-        strangers::strangers(&mut report, &one_thread(), folder().path());
+        anonymous::strangers(&mut report, &one_thread(), folder().path());
     }
     if is_asked_for("conditional") {
         conditional::conditional(&mut report, &one_thread(), folder().path());
@@ -90,7 +90,7 @@ fn page(report: &mut Report) {
         server.load((0..1_000).map(data::person)).await;
         server
     });
-    let raw = baseline::People::copied(
+    let raw = hand_written::People::copied(
         &path,
         &folder.path().join("raw.db"),
         data::BASE,
@@ -286,7 +286,7 @@ fn writes(report: &mut Report) {
     let (single, shared) = (open("single.db", 1), open("shared.db", 256));
     let petition = data::id(Kind::Petition, 0);
     let hand = folder.path().join("by-hand.db");
-    let hand = baseline::Signs::open(&hand, petition.as_str(), data::BASE, data::NAMESPACE);
+    let hand = hand_written::Signs::open(&hand, petition.as_str(), data::BASE, data::NAMESPACE);
     let hand = hand.expect("a file with a petition");
     let number = AtomicU32::new(0);
     let path = format!("petitions/{petition}/record_signature_helper");

@@ -9,15 +9,15 @@ mod causes;
 mod compare;
 #[cfg(feature = "program")]
 mod config;
-mod cut;
+mod check_timeout;
 mod deliveries;
 mod double_entry;
 #[cfg(feature = "program")]
 mod early_end;
-mod faults;
+mod mutants;
 mod helpers_only;
-mod hostile;
-mod hostile_socket;
+mod malformed_responses;
+mod misbehaving_sockets;
 #[cfg(feature = "program")]
 mod https;
 mod insta_in_programs;
@@ -27,17 +27,17 @@ mod languages;
 #[path = "../../../examples/server/tests/it/support/loopback.rs"]
 mod loopback;
 mod matrix;
-mod matrix_faults;
-mod narrow;
+mod matrix_mutants;
+mod partial_servers;
 #[cfg(feature = "program")]
 mod options;
-mod page;
+mod html_report;
 #[cfg(feature = "program")]
-mod pages;
+mod catalogue_pages;
 #[cfg(feature = "program")]
 mod pins;
 #[cfg(feature = "program")]
-mod private;
+mod file_safety;
 #[cfg(feature = "program")]
 mod profiles;
 #[cfg(feature = "program")]
@@ -46,9 +46,9 @@ mod rate_limits;
 #[cfg(feature = "program")]
 mod result_file;
 mod results;
-mod rows;
+mod requirement_ids;
 mod same_seed;
-mod second_server;
+mod independent_server;
 #[cfg(feature = "program")]
 mod snapshots;
 mod stateful;

@@ -7,7 +7,7 @@ mod mapped;
 mod mapped_guide;
 mod mapped_sqlite;
 mod mounts;
-mod narrower;
+mod constraints;
 mod postgres;
 mod service;
 mod support;

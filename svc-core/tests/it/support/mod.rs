@@ -2,7 +2,7 @@
 //! tables.
 
 pub(crate) mod generate;
-pub(crate) mod memory;
+pub(crate) mod typed_backend;
 pub(crate) mod server;
 
 use proptest::test_runner::{Config, RngSeed};

@@ -22,7 +22,7 @@ use svc_core::{
     value::Timestamp,
 };
 
-use super::memory::Memory;
+use super::typed_backend::Memory;
 
 /// Accepts every key for one tenant. Anonymous callers may only call helpers.
 #[derive(Debug)]

@@ -4,14 +4,14 @@ mod cluster;
 mod conformance;
 mod crash;
 mod explain;
-mod laws;
-mod processes;
+mod store_contract;
+mod multi_process;
 mod round_trips;
 #[allow(dead_code, reason = "the bench uses the rest of it")]
 mod server;
 mod store;
 mod support;
-mod support_works;
+mod support_tests;
 #[cfg(feature = "tls")]
 mod tls;
-mod trouble;
+mod transient_failures;

@@ -8,15 +8,15 @@ mod connections;
 #[cfg(feature = "tokio")]
 mod deliveries;
 mod documentation;
-mod heads;
+mod request_heads;
 mod http_rules;
 mod keys;
 mod log;
 mod minimal;
 mod observe;
-mod order;
-mod sites;
-mod trouble;
+mod check_order;
+mod cors;
+mod backend_failures;
 
 use svc_core::api::Api;
 use svc_tower::SvcService;

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::browser::Session;
 use crate::browser::driver::Browser;
-use crate::browser::light::{received, sum};
+use crate::browser::page_weight::{received, sum};
 use crate::support::TestResult;
 use crate::support::program::KEY;
 

@@ -9,20 +9,20 @@ mod compare;
 mod driver;
 mod first_view;
 mod frame;
-mod front_door;
-mod guarded;
+mod readme_pictures;
+mod conditional_writes;
 mod keyboard;
-mod light;
+mod page_weight;
 mod map;
-mod narrow;
+mod reflow;
 mod safe_writes;
 mod screenshots;
-mod seen;
+mod exchange_view;
 mod states;
-mod steps;
+mod partial_retry;
 mod tables;
-mod typed;
-mod walk;
+mod request_preview;
+mod step_export;
 
 use serde_json::{Value, json};
 

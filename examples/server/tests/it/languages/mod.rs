@@ -1,3 +1,3 @@
 //! Tests that need a shell with curl and jq, Python or Node.js. `.ci/languages` runs them.
 
-mod keep_in_step;
+mod sync_guide;

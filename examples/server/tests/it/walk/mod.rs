@@ -1,4 +1,4 @@
-//! The walk that `tests/it/browser/walk.rs` records in the explorer, exported as a Rust test and as
+//! The walk that `tests/it/browser/step_export.rs` records in the explorer, exported as a Rust test and as
 //! a check. Both are compiled as they were downloaded, run against a fresh demo each, and print the
 //! same records (point 6 of the pages).
 

@@ -6,10 +6,10 @@
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-pub(crate) mod bouncer;
+pub(crate) mod pgbouncer;
 pub(crate) mod disk;
 pub(crate) mod frames;
-pub(crate) mod place;
+pub(crate) mod temp_program;
 pub(crate) mod proxy;
 pub(crate) mod server;
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rustix::process::Signal;
 
-use super::place::{Place, output};
+use super::temp_program::{Place, output};
 use super::{PATIENCE, free_port, wait_until};
 
 /// A server in a temporary folder, with the superuser `svc` and the database `postgres`. Its

@@ -7,7 +7,7 @@ mod support;
 
 mod bodies;
 mod forms;
-mod narrowed;
+mod constraints;
 mod openapi;
 mod routes;
 

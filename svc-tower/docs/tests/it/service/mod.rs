@@ -11,9 +11,9 @@ mod client;
 mod compare;
 mod conditions;
 mod docs;
-mod for_people;
-mod frame;
-mod light;
+mod html_negotiation;
+mod page_frame;
+mod page_weight;
 #[path = "../../../../tests/it/service/log.rs"]
 mod log;
 mod map;

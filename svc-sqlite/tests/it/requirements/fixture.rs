@@ -26,7 +26,7 @@ use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
-use crate::rows::answer::Answer;
+use crate::requirements::answer::Answer;
 
 /// The person that the key `bound` is bound to.
 const HOLDER: &str = "0198f000-0000-7000-8000-000000000001";

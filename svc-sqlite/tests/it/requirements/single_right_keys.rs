@@ -8,8 +8,8 @@ use svc_core::auth::Right;
 use svc_core::model::Kind;
 use svc_sqlite::KeyOptions;
 
-use crate::rows::answer::Answer;
-use crate::rows::fixture::Fixture;
+use crate::requirements::answer::Answer;
+use crate::requirements::fixture::Fixture;
 
 /// The required right, method, address and body.
 type Attempt = (String, Method, String, Value);

@@ -348,7 +348,7 @@ fn nothing_is_left_when_a_test_is_killed() {
     let mut test = Command::new(std::env::current_exe().unwrap());
     test.args([
         "--exact",
-        "postgres::support_works::waits_to_be_killed",
+        "postgres::support_tests::waits_to_be_killed",
         "--ignored",
         "--nocapture",
     ])

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::free_port;
-use super::place::Place;
+use super::temp_program::Place;
 use super::server::{self, Server};
 
 /// A pooler on the loopback interface. A client may get another server connection after a commit.

@@ -16,7 +16,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use http::Method;
 use serde_json::Value;
 
-use crate::rows::fixture::Fixture;
+use crate::requirements::fixture::Fixture;
 
 /// Runs a transcript. Returns an error for a response that differs from the written one.
 pub(crate) fn run(path: &Path, update: bool) -> Result<(), String> {

@@ -3,7 +3,7 @@
 
 use svc_conformance::{Intensity, RequirementOutcome};
 
-use crate::rows::fixture::Fixture;
+use crate::requirements::fixture::Fixture;
 
 /// Runs the suite on a set-up. Only the known requirements may fail, and every named requirement
 /// must pass.

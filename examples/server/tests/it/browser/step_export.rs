@@ -11,11 +11,11 @@ use std::thread;
 use serde_json::json;
 
 use crate::browser::Session;
-use crate::browser::seen::answering;
+use crate::browser::exchange_view::answering;
 use crate::support::TestResult;
 use crate::support::client::link;
 use crate::support::program::{KEY, outcome};
-use crate::support::walk::{RECORDS, fresh_demo, told};
+use crate::support::step_export::{RECORDS, fresh_demo, told};
 
 /// Stores the next saved file, instead of using a folder for downloads.
 const KEEP: &str = "

@@ -7,8 +7,8 @@
 
 mod answer;
 mod fixture;
-mod guarded;
-mod set_ups;
+mod single_right_keys;
+mod configurations;
 mod transcript;
 
 use std::fs;
