@@ -5,11 +5,11 @@
 //! `-- cpu`, `-- many` run one of them. It starts its own PostgreSQL server. Each line has a bound,
 //! the measured value, and `ok` or `MISSED`. After a miss the exit code is 1.
 
-mod raw_socket;
+mod hand_written;
 #[allow(dead_code, reason = "it measures more than this benchmark needs")]
 #[path = "../../svc-sqlite/benches/measure/mod.rs"]
 mod measure;
-mod hand_written;
+mod raw_socket;
 #[allow(dead_code, reason = "it offers more than this benchmark uses")]
 #[path = "../tests/it/postgres/server.rs"]
 mod server;
@@ -25,9 +25,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use raw_socket::Bare;
-use measure::{Bound, CpuWatch, Report, interleaved, is_asked_for, per_second};
 use hand_written::{Empty, Naive};
+use measure::{Bound, CpuWatch, Report, interleaved, is_asked_for, per_second};
+use raw_socket::Bare;
 use serde_json::json;
 use server::Server;
 use support::proxy::Proxy;

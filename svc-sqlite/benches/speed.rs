@@ -5,11 +5,11 @@
 //! `-- totals`, `-- writes`, `-- webhooks`, `-- strangers`, `-- conditional` run one of them. Each
 //! line has a bound, the measured value, and `ok` or `MISSED`. After a miss the exit code is 1.
 
-mod hand_written;
+mod anonymous;
 mod conditional;
 mod data;
+mod hand_written;
 mod measure;
-mod anonymous;
 
 use std::process::ExitCode;
 use std::sync::Arc;

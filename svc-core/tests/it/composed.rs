@@ -791,7 +791,7 @@ fn und_24_the_servers_own_identifier_of_an_inline_person() {
 #[test]
 fn und_24_an_action_that_is_posted_again_is_updated() {
     let find = |api: svc_core::ApiBuilder,
-                store: &std::sync::Arc<crate::support::memory::Memory>| {
+                store: &std::sync::Arc<crate::support::typed_backend::Memory>| {
         api.resource::<svc_core::model::Person, _>(store, |x| x.get().create().update().find())
             .resource::<svc_core::model::Petition, _>(store, |x| x.list().get().create())
             .resource::<svc_core::model::Signature, _>(store, |x| {
@@ -803,7 +803,7 @@ fn und_24_an_action_that_is_posted_again_is_updated() {
             })
             .compose_helper::<svc_core::helper::RecordSignature>()
     };
-    let store = std::sync::Arc::new(crate::support::memory::Memory::default());
+    let store = std::sync::Arc::new(crate::support::typed_backend::Memory::default());
     let api = find(crate::support::server::builder(), &store)
         .build()
         .unwrap();

@@ -23,8 +23,8 @@ use svc_core::{
 use svc_store::memory::MemoryStore;
 
 use crate::support::{
-    memory::Memory,
     server::{Server, builder},
+    typed_backend::Memory,
 };
 
 /// A server with conditional requests, and a client that sends headers.

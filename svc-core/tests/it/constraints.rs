@@ -19,8 +19,8 @@ use svc_core::{
 };
 
 use crate::support::{
-    memory::Memory,
     server::{Answered, Server, builder},
+    typed_backend::Memory,
 };
 
 fn people(x: ResourceConfig<Person, Memory>) -> ResourceConfig<Person, Memory> {

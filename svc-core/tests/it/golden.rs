@@ -14,8 +14,8 @@ use svc_core::{
 };
 
 use crate::support::{
-    memory::Memory,
     server::{Answered, Server, builder},
+    typed_backend::Memory,
 };
 
 /// Formats a document with one member per line, in the order in which it is sent.

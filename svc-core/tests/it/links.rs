@@ -9,7 +9,7 @@ use svc_core::{
     model::Kind,
 };
 
-use crate::support::{memory::Memory, server::Server};
+use crate::support::{server::Server, typed_backend::Memory};
 
 fn with_person(href: &str) -> String {
     format!(

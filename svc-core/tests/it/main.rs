@@ -3,26 +3,26 @@
 
 mod support;
 
+mod anonymous;
 mod bodies;
 mod changes;
 mod compile_fail;
 mod composed;
 mod conditional;
-mod dates;
-mod golden;
-mod preferences;
-mod store_contract;
-mod links;
-mod person_matching;
 mod constraints;
+mod dates;
+mod fetch_rounds;
+mod golden;
+mod links;
 mod native_helpers;
 mod operations;
+mod person_matching;
+mod preferences;
 mod properties;
 mod registration;
 mod response_cache;
 mod responses;
-mod fetch_rounds;
-mod anonymous;
+mod store_contract;
 mod sweep;
 mod transactions;
 #[cfg(feature = "webhooks")]

@@ -20,8 +20,8 @@ use svc_core::{
 };
 
 use crate::support::{
-    memory::Memory,
     server::{Server, builder},
+    typed_backend::Memory,
 };
 
 /// Records its requests and returns the given outcome.

@@ -16,8 +16,8 @@ use svc_core::{
 use crate::support::{
     config,
     generate::{self, Dice},
-    memory::Memory,
     server::Server,
+    typed_backend::Memory,
 };
 
 fn with_bodies<T>(dialect: &Dialect, read: impl FnOnce(&BodyReader<'_>) -> T) -> T {

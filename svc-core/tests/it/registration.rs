@@ -19,8 +19,8 @@ use svc_core::{
 };
 
 use crate::support::{
-    memory::Memory,
     server::{Door, Server, builder, everything},
+    typed_backend::Memory,
 };
 
 fn problems(api: svc_core::ApiBuilder) -> Vec<String> {

@@ -13,8 +13,8 @@ use svc_core::{
 use crate::{
     composed::{Entry, assert_entries, signing},
     support::{
-        memory::Memory,
         server::{Server, builder, everything},
+        typed_backend::Memory,
     },
 };
 

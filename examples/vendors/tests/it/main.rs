@@ -1,13 +1,13 @@
 //! The integration tests of the vendor examples, as one program that is linked once.
 
 mod compliance;
+mod constraints;
 mod crm;
 mod examples;
 mod mapped;
 mod mapped_guide;
 mod mapped_sqlite;
 mod mounts;
-mod constraints;
 mod postgres;
 mod service;
 mod support;

@@ -2,8 +2,8 @@
 //! tables.
 
 pub(crate) mod generate;
-pub(crate) mod typed_backend;
 pub(crate) mod server;
+pub(crate) mod typed_backend;
 
 use proptest::test_runner::{Config, RngSeed};
 

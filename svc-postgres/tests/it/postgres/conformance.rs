@@ -3,7 +3,7 @@
 
 use super::{
     server::options,
-    support::{self, bouncer::Bouncer, server::url_of},
+    support::{self, pgbouncer::Bouncer, server::url_of},
 };
 use svc_conformance::{InProcess, Keys, Suite};
 use svc_core::{

@@ -4,12 +4,12 @@ mod cluster;
 mod conformance;
 mod crash;
 mod explain;
-mod store_contract;
 mod multi_process;
 mod round_trips;
 #[allow(dead_code, reason = "the bench uses the rest of it")]
 mod server;
 mod store;
+mod store_contract;
 mod support;
 mod support_tests;
 #[cfg(feature = "tls")]

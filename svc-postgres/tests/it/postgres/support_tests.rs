@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::support::{self, bouncer::Bouncer, proxy::Proxy, server::Server, wait_until};
+use super::support::{self, pgbouncer::Bouncer, proxy::Proxy, server::Server, wait_until};
 use tokio_postgres::types::Type;
 
 /// Set for the process that [`nothing_is_left_when_a_test_is_killed`] kills.

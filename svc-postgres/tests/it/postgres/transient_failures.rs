@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::server::{Answer, Server, options};
-use super::support::{self, bouncer::Bouncer, client, proxy::Proxy, until};
+use super::support::{self, client, pgbouncer::Bouncer, proxy::Proxy, until};
 use serde_json::json;
 use svc_core::{
     helper::{MatchKey, PersonMatching},

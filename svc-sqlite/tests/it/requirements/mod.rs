@@ -6,9 +6,9 @@
 //! that the suite observes are pinned in `tests/reference.toml`.
 
 mod answer;
+mod configurations;
 mod fixture;
 mod single_right_keys;
-mod configurations;
 mod transcript;
 
 use std::fs;

@@ -3,20 +3,20 @@
 mod backend;
 mod client;
 
+mod backend_failures;
 mod bodies;
+mod check_order;
 mod connections;
+mod cors;
 #[cfg(feature = "tokio")]
 mod deliveries;
 mod documentation;
-mod request_heads;
 mod http_rules;
 mod keys;
 mod log;
 mod minimal;
 mod observe;
-mod check_order;
-mod cors;
-mod backend_failures;
+mod request_heads;
 
 use svc_core::api::Api;
 use svc_tower::SvcService;

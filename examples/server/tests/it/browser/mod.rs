@@ -6,23 +6,23 @@
 mod axe;
 mod campaign_page;
 mod compare;
+mod conditional_writes;
 mod driver;
+mod exchange_view;
 mod first_view;
 mod frame;
-mod readme_pictures;
-mod conditional_writes;
 mod keyboard;
-mod page_weight;
 mod map;
+mod page_weight;
+mod partial_retry;
+mod readme_pictures;
 mod reflow;
+mod request_preview;
 mod safe_writes;
 mod screenshots;
-mod exchange_view;
 mod states;
-mod partial_retry;
-mod tables;
-mod request_preview;
 mod step_export;
+mod tables;
 
 use serde_json::{Value, json};
 

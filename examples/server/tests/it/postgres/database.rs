@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use svc_conformance::{Intensity, Keys, Remote, Suite};
 use tempfile::{TempDir, tempdir};
 
-use super::support::bouncer::Bouncer;
+use super::support::pgbouncer::Bouncer;
 use super::support::server::Server;
 use super::support::{self, ClosedPort, until};
 use crate::support::client::{Client, link};

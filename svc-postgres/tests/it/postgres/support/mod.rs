@@ -6,12 +6,12 @@
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-pub(crate) mod pgbouncer;
 pub(crate) mod disk;
 pub(crate) mod frames;
-pub(crate) mod temp_program;
+pub(crate) mod pgbouncer;
 pub(crate) mod proxy;
 pub(crate) mod server;
+pub(crate) mod temp_program;
 
 use std::net::TcpListener;
 use std::sync::OnceLock;

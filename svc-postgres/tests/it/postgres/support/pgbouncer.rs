@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::free_port;
-use super::temp_program::Place;
 use super::server::{self, Server};
+use super::temp_program::Place;
 
 /// A pooler on the loopback interface. A client may get another server connection after a commit.
 pub(crate) struct Bouncer {

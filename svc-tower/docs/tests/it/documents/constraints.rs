@@ -15,8 +15,8 @@ use svc_core::{
 use svc_docs::documents::{DocPages, json_schema, openapi};
 
 use crate::documents::support::{
-    memory::Memory,
     server::{Server, builder},
+    typed_backend::Memory,
 };
 use crate::documents::{faults, validator, validator_of};
 

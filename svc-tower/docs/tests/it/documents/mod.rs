@@ -6,8 +6,8 @@
 mod support;
 
 mod bodies;
-mod forms;
 mod constraints;
+mod forms;
 mod openapi;
 mod routes;
 

@@ -12,12 +12,12 @@ mod compare;
 mod conditions;
 mod docs;
 mod html_negotiation;
-mod page_frame;
-mod page_weight;
 #[path = "../../../../tests/it/service/log.rs"]
 mod log;
 mod map;
 mod minimal;
+mod page_frame;
+mod page_weight;
 mod refusals;
 
 use svc_core::api::Api;
