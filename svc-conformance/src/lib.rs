@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use svc_conformance::{InProcess, Intensity, Keys, Suite};
-//! use svc_self_test::second_server::{ServerOptions, IndependentServer};
+//! use svc_self_test::independent_server::{ServerOptions, IndependentServer};
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 //! let service = IndependentServer::new(ServerOptions::default());

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::faults::Mutant;
+use super::mutants::Mutant;
 use super::trial::{failed, faulty};
 use svc_conformance::Intensity;
 use svc_conformance::catalogue::{Catalogue, Level};

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use svc_conformance::Intensity;
 use svc_conformance::catalogue::Catalogue;
 
-use super::faults::registry;
+use super::mutants::registry;
 use super::pool::{Pool, Room};
 use super::trial::{failed, faulty};
 

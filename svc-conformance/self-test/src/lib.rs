@@ -26,17 +26,17 @@
 )]
 
 pub mod detections;
-pub mod faults;
+pub mod mutants;
 pub mod fields;
 pub mod interceptor;
 pub mod known;
 pub mod link_map;
-pub mod odd;
+pub mod unusual;
 mod pool;
 pub mod relay;
 pub mod results;
 pub mod score;
-pub mod second_server;
+pub mod independent_server;
 pub mod settings;
 pub mod smallest;
 pub mod subject;

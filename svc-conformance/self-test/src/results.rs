@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::faults::{BaseServer, Mutant};
+use super::mutants::{BaseServer, Mutant};
 use super::settings::SelfTestSettings;
 use super::smallest::SmallestCase;
 use svc_conformance::Intensity;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use super::detections::{self, Detection};
-use super::faults::{self, BaseServer, Mutant};
-use super::odd::{self, UnusualServer};
+use super::mutants::{self, BaseServer, Mutant};
+use super::unusual::{self, UnusualServer};
 use super::pool::{Pool, Room};
 use super::results::{MutantScore, SelfTestScore, UnusualScore};
 use super::settings::SelfTestSettings;
@@ -28,12 +28,12 @@ pub async fn run(settings: &SelfTestSettings, mut tell: impl FnMut(&str)) -> Sel
             .as_ref()
             .is_none_or(|only| name.contains(only.as_str()) || family.contains(only.as_str()))
     };
-    let faults: Vec<Mutant> = faults::registry()
+    let faults: Vec<Mutant> = mutants::registry()
         .into_iter()
         .filter(|fault| wanted(&fault.name, fault.family))
         .collect();
     let sought = detections::sought(&faults);
-    let odd: Vec<UnusualServer> = odd::registry()
+    let odd: Vec<UnusualServer> = unusual::registry()
         .into_iter()
         .filter(|odd| wanted(&odd.name, "odd"))
         .collect();
@@ -60,7 +60,7 @@ pub async fn run(settings: &SelfTestSettings, mut tell: impl FnMut(&str)) -> Sel
         });
     }
     // At the lowest intensity the search is too short.
-    for (at, planted) in faults::planted()
+    for (at, planted) in mutants::planted()
         .into_iter()
         .enumerate()
         .filter(|_| settings.intensity != Intensity::Quick)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::faults::SequenceMutant;
+use super::mutants::SequenceMutant;
 use super::trial::suite;
 use svc_conformance::Intensity;
 

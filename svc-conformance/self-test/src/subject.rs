@@ -23,7 +23,7 @@ use svc_tower::webhooks::WebhookSender;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-use super::second_server::{IndependentServer, ServerKey, ServerOptions, SimulatedTime};
+use super::independent_server::{IndependentServer, ServerKey, ServerOptions, SimulatedTime};
 use super::transport::{BufferedRequest, Transport};
 
 /// Base URL of the reference server.

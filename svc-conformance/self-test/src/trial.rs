@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::faults::Mutant;
+use super::mutants::Mutant;
 use super::subject::TestSubject;
 use svc_conformance::DeclarationSource;
 use svc_conformance::InProcess;

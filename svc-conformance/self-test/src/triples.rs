@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use svc_conformance::{Intensity, Report};
 
-use super::faults::{BaseServer, Mutant, registry};
+use super::mutants::{BaseServer, Mutant, registry};
 use super::pool::{Pool, Room};
 use super::subject::{SubjectError, TestSubject};
 use super::trial::{failed, suite};

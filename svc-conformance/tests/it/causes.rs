@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use svc_conformance::{CauseKind, Format, Intensity, Report, RequirementOutcome};
-use svc_self_test::faults::{Mutant, registry};
+use svc_self_test::mutants::{Mutant, registry};
 use svc_self_test::trial::suite;
 
 type Planted = (

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 use serde_json::Value;
 use svc_conformance::Report;
-use svc_self_test::second_server::ServerOptions;
+use svc_self_test::independent_server::ServerOptions;
 
 use crate::support::{Server, ended, folder, program, run};
 

@@ -6,7 +6,7 @@
 use std::error::Error;
 
 use svc_conformance::{Intensity, Profile, Report, RequirementOutcome, SuiteError};
-use svc_self_test::odd::UnusualServer;
+use svc_self_test::unusual::UnusualServer;
 use svc_self_test::subject::TestSubject;
 use svc_self_test::{faults, odd, trial};
 
@@ -14,7 +14,7 @@ const GIVEN: &str = "record helpers alone, whose addresses are given";
 const REFERENCE: &str = "the reference server with helpers only";
 
 fn server(name: &str) -> Result<UnusualServer, Box<dyn Error>> {
-    Ok(odd::registry()
+    Ok(unusual::registry()
         .into_iter()
         .find(|odd| odd.name == name)
         .ok_or("no such server")?)
@@ -72,7 +72,7 @@ async fn servers_with_helpers_alone_pass() -> Result<(), Box<dyn Error>> {
 /// A fault of such a server is detected.
 #[tokio::test]
 async fn a_fault_of_a_server_with_helpers_alone_is_found() -> Result<(), Box<dyn Error>> {
-    let faults: Vec<_> = faults::registry()
+    let faults: Vec<_> = mutants::registry()
         .into_iter()
         .filter(|fault| fault.family == "helpers alone")
         .collect();
@@ -180,7 +180,7 @@ async fn what_is_no_address_of_a_declared_helper_is_refused() -> Result<(), Box<
             other => return Err(format!("{name}={address}: {other:?}").into()),
         }
     }
-    let mut options = svc_self_test::second_server::ServerOptions::default();
+    let mut options = svc_self_test::independent_server::ServerOptions::default();
     options.without.push("petitions".to_owned());
     options.without.push("signatures".to_owned());
     let suite = trial::suite(&TestSubject::second_server(options), Intensity::Quick, 7);

@@ -16,7 +16,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use svc_conformance::{Keys, Remote, Suite, Target, TargetError, Tls};
-use svc_self_test::second_server::{IndependentServer, ServerOptions};
+use svc_self_test::independent_server::{IndependentServer, ServerOptions};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;

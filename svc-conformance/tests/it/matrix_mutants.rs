@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use serde_json::Value;
-use svc_self_test::faults::registry;
+use svc_self_test::mutants::registry;
 
 use crate::matrix::FILE;
 

@@ -6,7 +6,7 @@ use std::error::Error;
 
 use svc_conformance::catalogue::{Catalogue, Level};
 use svc_conformance::{DeclarationSource, Intensity, RequirementOutcome};
-use svc_self_test::faults::{BaseServer, MutationPoint, planted, registry};
+use svc_self_test::mutants::{BaseServer, MutationPoint, planted, registry};
 use svc_self_test::trial::suite;
 use tokio::runtime::Builder;
 
@@ -132,7 +132,7 @@ fn one_of_each_service_starts_and_answers() {
 
 #[test]
 fn odd_servers_are_many_and_start() {
-    let odd = svc_self_test::odd::registry();
+    let odd = svc_self_test::unusual::registry();
     let names: BTreeSet<&str> = odd.iter().map(|odd| odd.name.as_str()).collect();
     assert!(
         names.len() == odd.len() && odd.len() >= 27,

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::{Method, Request, Response};
 use serde_json::{Value, json};
 use svc_conformance::Report;
-use svc_self_test::second_server::ServerOptions;
+use svc_self_test::independent_server::ServerOptions;
 
 use crate::support::{Server, ended, folder, program, run};
 

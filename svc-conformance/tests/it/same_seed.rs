@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 
 use svc_conformance::{InProcess, Intensity, Keys, Report, RequirementOutcome, Suite};
-use svc_self_test::second_server::ServerOptions;
+use svc_self_test::independent_server::ServerOptions;
 use svc_self_test::subject::TestSubject;
 use tokio::task::yield_now;
 use tower::ServiceExt;

@@ -2,7 +2,7 @@
 //! them. `self-test` runs it with 20 seeds.
 
 use svc_conformance::Intensity;
-use svc_self_test::faults::planted;
+use svc_self_test::mutants::planted;
 use svc_self_test::smallest::search;
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use http::{Method, Response};
 use svc_conformance::{
     InProcess, Intensity, Keys, Report, RequirementOutcome, Suite, SuiteError, TargetError,
 };
-use svc_self_test::second_server::ServerOptions;
+use svc_self_test::independent_server::ServerOptions;
 use svc_self_test::subject::TestSubject;
 
 use crate::between::Between;

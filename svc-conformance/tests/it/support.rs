@@ -13,7 +13,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use svc_self_test::second_server::{IndependentServer, ServerOptions};
+use svc_self_test::independent_server::{IndependentServer, ServerOptions};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Runtime;
 use tower::ServiceExt;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
-use svc_self_test::second_server::ServerOptions;
+use svc_self_test::independent_server::ServerOptions;
 
 use crate::loopback::own_loopback_address;
 use crate::support::{Change, Server, program};

@@ -20,7 +20,7 @@
 //!
 //! Requirements: CAP-04.
 
-mod changes;
+mod change_feed;
 mod helper;
 mod idempotency;
 mod lock_key;
@@ -32,7 +32,7 @@ mod webhooks;
 
 use async_trait::async_trait;
 
-pub use changes::{
+pub use change_feed::{
     ChangeFeed, ChangeKind, FeedEntry, FeedPage, FeedRequest, FeedResponse, RecordChange,
 };
 pub use helper::Helper;

@@ -1,9 +1,9 @@
 //! The outbox: its entries, their delivery, and the notification of new entries.
 
 mod backoff;
-mod deliver;
+mod delivery;
 mod notifier;
 
 pub use backoff::Backoff;
-pub use deliver::{Deliver, DeliveryOutcome, OutboxEntry, OutboxPayload};
+pub use delivery::{Deliver, DeliveryOutcome, OutboxEntry, OutboxPayload};
 pub use notifier::{Notifier, Subscription};

@@ -16,7 +16,7 @@ use svc_core::{
     value::{Id, Identifier, Timestamp},
 };
 
-use super::shown::in_short;
+use super::canonical::in_short;
 
 /// A random number generator: `SplitMix64`.
 #[derive(Debug, Clone)]

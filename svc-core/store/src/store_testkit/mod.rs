@@ -36,10 +36,10 @@ mod concurrency;
 mod feed;
 mod filters;
 mod generator;
-mod outgoing;
+mod outbox;
 mod pages;
 mod rulebook;
-mod shown;
+mod canonical;
 mod undo;
 mod webhooks;
 
@@ -62,12 +62,12 @@ use svc_core::{
 
 use self::{
     generator::{KnownRecords, RequestGenerator, Rng, kinds},
-    shown::{Ordinals, difference, refusal},
+    canonical::{Ordinals, difference, refusal},
 };
 use crate::memory::MemoryStore;
 pub use feed::{check_feed, check_feed_among_writers, check_feed_expires};
 pub use filters::check_filters;
-pub use outgoing::check_outgoing;
+pub use outbox::check_outgoing;
 pub use pages::NumberedPages;
 pub use rulebook::check_rulebook;
 pub use webhooks::check_webhooks;

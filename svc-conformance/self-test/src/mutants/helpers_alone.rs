@@ -7,7 +7,7 @@ use svc_conformance::ids;
 use super::{BaseServer, Mutant};
 use crate::interceptor::Interceptor;
 use crate::link_map::LinkMap;
-use crate::second_server::Containers;
+use crate::independent_server::Containers;
 use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "helpers alone";

@@ -5,8 +5,8 @@ use svc_conformance::ids;
 
 use super::{BaseServer, Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
-use crate::second_server::Defect;
-use crate::second_server::{ServerOptions, SimulatedClock};
+use crate::independent_server::Defect;
+use crate::independent_server::{ServerOptions, SimulatedClock};
 
 /// A fault in the backend of the second service.
 fn behind(name: &'static str, rows: &[&str], set_up: fn(&mut ServerOptions)) -> Mutant {

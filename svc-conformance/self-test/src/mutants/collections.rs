@@ -12,7 +12,7 @@ use super::table::{MutationRow, line, table};
 use super::{BaseServer, Mutant, add, links, members, set};
 use crate::interceptor::Interceptor;
 use crate::link_map::{self, LinkMap, ResourceKind};
-use crate::second_server::ServerOptions;
+use crate::independent_server::ServerOptions;
 use crate::transport::{self, BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "paging";

@@ -1,18 +1,18 @@
 //! Unusual but conformant servers. Each one uses a freedom of the specification in a way that a
 //! client might not expect. The suite must not report a failure for any of them.
 
-mod wrapped;
+mod layers;
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::fields::{self, ObjectField};
 use super::interceptor::Interceptor;
-use super::second_server::{
+use super::independent_server::{
     AnonymousEffect, Containers, HrefStyle, ServerKey, ServerOptions, SimulatedTime,
 };
 use super::subject::{SubjectError, TestSubject};
-use crate::faults::{self, BaseServer, Mutant, conditional};
+use crate::mutants::{self, BaseServer, Mutant, conditional};
 use svc_core::api::{Atomicity, ErrorBodies, ResponseStyle};
 use svc_core::link::Dialect;
 
@@ -143,7 +143,7 @@ pub fn registry() -> Vec<UnusualServer> {
         UnusualServer::second_server("a clock of whole seconds writes milliseconds", |options| {
             options.whole_seconds = true;
         })
-        .with(wrapped::milliseconds),
+        .with(layers::milliseconds),
         UnusualServer::second_server("no optional field", |options| {
             options.without_fields = optional_fields();
         }),
@@ -152,8 +152,8 @@ pub fn registry() -> Vec<UnusualServer> {
             options.extras = true;
         }),
         UnusualServer::second_server("headers in another order and case", plain)
-            .with(wrapped::headers),
-        UnusualServer::second_server("media types have a charset", plain).with(wrapped::charset),
+            .with(layers::headers),
+        UnusualServer::second_server("media types have a charset", plain).with(layers::charset),
         UnusualServer::second_server("links have no titles", |options| options.titles = false),
         UnusualServer::second_server("a 404 has a body", |options| {
             options.not_found_bodies = true;
@@ -190,11 +190,11 @@ pub fn registry() -> Vec<UnusualServer> {
             ));
         }),
         UnusualServer::second_server("lists have 20 elements at most", plain)
-            .with(wrapped::short_lists),
+            .with(layers::short_lists),
         UnusualServer::second_server("responses of a question need a title", plain)
-            .with(|| wrapped::needed_inside("question", "responses", "title")),
+            .with(|| layers::needed_inside("question", "responses", "title")),
         UnusualServer::second_server("e-mail addresses need a type", plain)
-            .with(|| wrapped::needed_inside("person", "email_addresses", "address_type")),
+            .with(|| layers::needed_inside("person", "email_addresses", "address_type")),
         UnusualServer::second_server("members that are not known are refused", |options| {
             options.rejects_unknown = true;
         }),
@@ -210,9 +210,9 @@ pub fn registry() -> Vec<UnusualServer> {
         UnusualServer::second_server("helpers need a key", |options| {
             options.anonymous_helpers = false;
         }),
-        UnusualServer::second_server("it takes its time", plain).with(wrapped::slow),
-        UnusualServer::second_server("it limits the rate", plain).timed(wrapped::rate_limited),
-        UnusualServer::second_server("totals follow later", plain).with(wrapped::later),
+        UnusualServer::second_server("it takes its time", plain).with(layers::slow),
+        UnusualServer::second_server("it limits the rate", plain).timed(layers::rate_limited),
+        UnusualServer::second_server("totals follow later", plain).with(layers::later),
         UnusualServer::second_server("another prefix and key header", |options| {
             "osdi".clone_into(&mut options.prefix);
             "OSDI-API-Token".clone_into(&mut options.key_header);
@@ -245,7 +245,7 @@ pub fn registry() -> Vec<UnusualServer> {
             "the reference server, whose declaration names few filters",
             same,
         )
-        .with(wrapped::few_filters),
+        .with(layers::few_filters),
         UnusualServer::reference("the reference server under the style examples", |api| {
             api.response_style(ResponseStyle::Examples)
         }),
@@ -277,13 +277,13 @@ pub fn registry() -> Vec<UnusualServer> {
             conditional::strict,
         ),
         UnusualServer::reference("the reference server with a charset", same)
-            .with(wrapped::charset),
+            .with(layers::charset),
         UnusualServer::reference("the reference server with other headers", same)
-            .with(wrapped::headers),
+            .with(layers::headers),
     ];
     all.extend(helpers_alone());
     all.extend(strict_handling());
-    all.extend(faults::free().into_iter().map(UnusualServer::free));
+    all.extend(mutants::free().into_iter().map(UnusualServer::free));
     all
 }
 

@@ -18,14 +18,14 @@ mod helpers_alone;
 mod hypermedia;
 mod idempotency;
 mod links;
-mod places;
+mod page_links;
 mod planted;
-mod strangers;
+mod anonymous;
 mod strict;
 mod table;
-mod together;
+mod complete_errors;
 mod totals;
-mod twice;
+mod duplicate_people;
 mod updates;
 mod values;
 mod webhooks;
@@ -37,7 +37,7 @@ use serde_json::{Map, Value};
 use svc_core::api::ApiBuilder;
 
 use super::interceptor::Interceptor;
-use super::second_server::ServerOptions;
+use super::independent_server::ServerOptions;
 use super::subject::{SubjectError, TestSubject};
 use svc_conformance::Declaration;
 
@@ -249,12 +249,12 @@ pub fn registry() -> Vec<Mutant> {
         helpers_alone::faults(),
         errors::faults(),
         backend::faults(),
-        places::faults(),
+        page_links::faults(),
         totals::faults(),
-        twice::faults(),
+        duplicate_people::faults(),
         codes::faults(),
-        strangers::faults(),
-        together::faults(),
+        anonymous::faults(),
+        complete_errors::faults(),
         answers::faults(),
         conditional::faults(),
         idempotency::faults(),
@@ -272,7 +272,7 @@ pub fn registry() -> Vec<Mutant> {
 pub(crate) fn free() -> Vec<Mutant> {
     [
         hypermedia::free(),
-        twice::free(),
+        duplicate_people::free(),
         codes::free(),
         conditional::free(),
         idempotency::free(),

@@ -9,7 +9,7 @@ use svc_conformance::ids;
 use super::{BaseServer, Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
 use crate::link_map::{self, ResourceKind};
-use crate::second_server::{Defect, ServerOptions};
+use crate::independent_server::{Defect, ServerOptions};
 
 const FAMILY: &str = "matching";
 

@@ -5,7 +5,7 @@ use svc_conformance::ids;
 
 use super::{BaseServer, Mutant, MutationPoint};
 use crate::interceptor::Interceptor;
-use crate::second_server::{Defect, ServerOptions};
+use crate::independent_server::{Defect, ServerOptions};
 
 /// A fault that needs a sequence of requests.
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::interceptor::Interceptor;
 use crate::link_map::{self, LinkMap, ResourceKind};
-use crate::second_server::SimulatedTime;
+use crate::independent_server::SimulatedTime;
 use crate::transport::{self, BufferedRequest, BufferedResponse};
 
 /// Changes the case and order of header values, and adds headers.
