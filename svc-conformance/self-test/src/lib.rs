@@ -26,20 +26,20 @@
 )]
 
 pub mod detections;
-pub mod mutants;
 pub mod fields;
+pub mod independent_server;
 pub mod interceptor;
 pub mod known;
 pub mod link_map;
-pub mod unusual;
+pub mod mutants;
 mod pool;
 pub mod relay;
 pub mod results;
 pub mod score;
-pub mod independent_server;
 pub mod settings;
 pub mod smallest;
 pub mod subject;
 pub mod transport;
 pub mod trial;
 pub mod triples;
+pub mod unusual;

@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use super::detections::{self, Detection};
 use super::mutants::{self, BaseServer, Mutant};
-use super::unusual::{self, UnusualServer};
 use super::pool::{Pool, Room};
 use super::results::{MutantScore, SelfTestScore, UnusualScore};
 use super::settings::SelfTestSettings;
 use super::smallest::{self, SmallestCase};
 use super::trial::{failed, faulty, suite};
+use super::unusual::{self, UnusualServer};
 use svc_conformance::Intensity;
 use svc_conformance::RequirementOutcome;
 use svc_conformance::catalogue::{Catalogue, Level};

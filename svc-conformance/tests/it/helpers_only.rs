@@ -6,9 +6,9 @@
 use std::error::Error;
 
 use svc_conformance::{Intensity, Profile, Report, RequirementOutcome, SuiteError};
-use svc_self_test::unusual::UnusualServer;
 use svc_self_test::subject::TestSubject;
-use svc_self_test::{faults, odd, trial};
+use svc_self_test::unusual::UnusualServer;
+use svc_self_test::{mutants, trial, unusual};
 
 const GIVEN: &str = "record helpers alone, whose addresses are given";
 const REFERENCE: &str = "the reference server with helpers only";

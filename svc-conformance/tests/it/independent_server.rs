@@ -8,7 +8,9 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
-use svc_self_test::independent_server::{HrefStyle, IndependentServer, ServerOptions, SimulatedClock};
+use svc_self_test::independent_server::{
+    HrefStyle, IndependentServer, ServerOptions, SimulatedClock,
+};
 use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use http::{HeaderValue, header};
 use svc_conformance::{InProcess, Intensity, Keys, Report, RequirementOutcome, Suite, SuiteError};
-use svc_self_test::interceptor::Interceptor;
 use svc_self_test::independent_server::{ServerOptions, SimulatedTime};
+use svc_self_test::interceptor::Interceptor;
 use svc_self_test::subject::TestSubject;
 use svc_self_test::transport::BufferedResponse;
 

@@ -37,12 +37,12 @@
 )]
 
 mod apply;
+mod constraints;
 mod database;
 mod dialect;
 mod introspect;
 mod lookups;
 mod mapping;
-mod constraints;
 mod outbox;
 mod pages;
 mod resolve;

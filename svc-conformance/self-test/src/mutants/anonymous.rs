@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use svc_conformance::ids;
 
 use super::{BaseServer, Mutant, MutationPoint};
+use crate::independent_server::{AnonymousEffect, Defect, ServerKey, ServerOptions};
 use crate::interceptor::Interceptor;
 use crate::link_map::ResourceKind;
-use crate::independent_server::{AnonymousEffect, Defect, ServerKey, ServerOptions};
 use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "anonymous callers";

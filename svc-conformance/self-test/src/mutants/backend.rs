@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use svc_conformance::ids;
 
 use super::{BaseServer, Mutant, MutationPoint, set};
-use crate::interceptor::Interceptor;
 use crate::independent_server::Defect;
 use crate::independent_server::{ServerOptions, SimulatedClock};
+use crate::interceptor::Interceptor;
 
 /// A fault in the backend of the second service.
 fn behind(name: &'static str, rows: &[&str], set_up: fn(&mut ServerOptions)) -> Mutant {

@@ -10,9 +10,9 @@ use super::table::MutationTarget::{Answers, Members, Pages};
 use super::table::TriggerRequest::{Any, Collection, Record};
 use super::table::{MutationRow, line, table};
 use super::{BaseServer, Mutant, add, links, members, set};
+use crate::independent_server::ServerOptions;
 use crate::interceptor::Interceptor;
 use crate::link_map::{self, LinkMap, ResourceKind};
-use crate::independent_server::ServerOptions;
 use crate::transport::{self, BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "paging";

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use svc_conformance::ids;
 
 use super::{BaseServer, Mutant, MutationPoint, set};
+use crate::independent_server::{Defect, ServerOptions};
 use crate::interceptor::Interceptor;
 use crate::link_map::{self, ResourceKind};
-use crate::independent_server::{Defect, ServerOptions};
 
 const FAMILY: &str = "matching";
 

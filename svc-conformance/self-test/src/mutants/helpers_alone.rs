@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use svc_conformance::ids;
 
 use super::{BaseServer, Mutant};
+use crate::independent_server::Containers;
 use crate::interceptor::Interceptor;
 use crate::link_map::LinkMap;
-use crate::independent_server::Containers;
 use crate::transport::{BufferedRequest, BufferedResponse};
 
 const FAMILY: &str = "helpers alone";

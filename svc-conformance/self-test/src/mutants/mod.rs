@@ -1,13 +1,16 @@
 //! Mutants: correct services with one fault each, and the requirements that the fault breaks.
 
 mod access;
+mod anonymous;
 mod answers;
 mod backend;
 mod batch;
 mod codes;
 mod collections;
+mod complete_errors;
 pub(crate) mod conditional;
 mod deliveries;
+mod duplicate_people;
 mod errors;
 mod feed;
 mod fields;
@@ -20,12 +23,9 @@ mod idempotency;
 mod links;
 mod page_links;
 mod planted;
-mod anonymous;
 mod strict;
 mod table;
-mod complete_errors;
 mod totals;
-mod duplicate_people;
 mod updates;
 mod values;
 mod webhooks;
@@ -36,8 +36,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use svc_core::api::ApiBuilder;
 
-use super::interceptor::Interceptor;
 use super::independent_server::ServerOptions;
+use super::interceptor::Interceptor;
 use super::subject::{SubjectError, TestSubject};
 use svc_conformance::Declaration;
 

@@ -4,8 +4,8 @@
 use svc_conformance::ids;
 
 use super::{BaseServer, Mutant, MutationPoint};
-use crate::interceptor::Interceptor;
 use crate::independent_server::{Defect, ServerOptions};
+use crate::interceptor::Interceptor;
 
 /// A fault that needs a sequence of requests.
 #[derive(Debug, Clone)]

@@ -8,9 +8,9 @@ use std::time::Duration;
 use http::{HeaderValue, header};
 use serde_json::{Map, Value, json};
 
+use crate::independent_server::SimulatedTime;
 use crate::interceptor::Interceptor;
 use crate::link_map::{self, LinkMap, ResourceKind};
-use crate::independent_server::SimulatedTime;
 use crate::transport::{self, BufferedRequest, BufferedResponse};
 
 /// Changes the case and order of header values, and adds headers.

@@ -7,10 +7,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::fields::{self, ObjectField};
-use super::interceptor::Interceptor;
 use super::independent_server::{
     AnonymousEffect, Containers, HrefStyle, ServerKey, ServerOptions, SimulatedTime,
 };
+use super::interceptor::Interceptor;
 use super::subject::{SubjectError, TestSubject};
 use crate::mutants::{self, BaseServer, Mutant, conditional};
 use svc_core::api::{Atomicity, ErrorBodies, ResponseStyle};
@@ -276,8 +276,7 @@ pub fn registry() -> Vec<UnusualServer> {
             "the reference server that changes nothing without If-Match",
             conditional::strict,
         ),
-        UnusualServer::reference("the reference server with a charset", same)
-            .with(layers::charset),
+        UnusualServer::reference("the reference server with a charset", same).with(layers::charset),
         UnusualServer::reference("the reference server with other headers", same)
             .with(layers::headers),
     ];

@@ -93,7 +93,7 @@ impl<'a> StatementBuilder<'a> {
             }
             Change::Enqueue(dispatch) => {
                 let sql = self.sql();
-                self.statements.push(outgoing::put(sql, dispatch));
+                self.statements.push(outbox::put(sql, dispatch));
             }
             // A mapping cannot contain scheduled messages, tickets or stored responses. Sums are
             // counted when they are read.

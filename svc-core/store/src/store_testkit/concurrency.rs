@@ -8,7 +8,7 @@ use svc_core::{
     store::{Store, WriteOutcome, WriteRequest},
 };
 
-use super::{ContractViolation, History, shown::difference};
+use super::{ContractViolation, History, canonical::difference};
 use crate::memory::MemoryStore;
 
 /// Every order of three requests, starting with the order in which they were sent.

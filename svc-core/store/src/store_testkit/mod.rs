@@ -32,6 +32,7 @@
 //! tickets, two currencies, schedules, and deletions of every kind. Ids and dates are compared by
 //! the order of their first appearance.
 
+mod canonical;
 mod concurrency;
 mod feed;
 mod filters;
@@ -39,7 +40,6 @@ mod generator;
 mod outbox;
 mod pages;
 mod rulebook;
-mod canonical;
 mod undo;
 mod webhooks;
 
@@ -61,8 +61,8 @@ use svc_core::{
 };
 
 use self::{
-    generator::{KnownRecords, RequestGenerator, Rng, kinds},
     canonical::{Ordinals, difference, refusal},
+    generator::{KnownRecords, RequestGenerator, Rng, kinds},
 };
 use crate::memory::MemoryStore;
 pub use feed::{check_feed, check_feed_among_writers, check_feed_expires};
