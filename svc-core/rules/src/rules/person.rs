@@ -177,13 +177,13 @@ fn joined<E>(
 /// let email = EmailAddress::default().address("Ada@example.org");
 /// let posted = Draft::new(&Person::default().email_addresses([email]));
 ///
-/// let expected_type = PersonLookup::from_draft(&posted, &DefaultMatching);
+/// let lookup = PersonLookup::from_draft(&posted, &DefaultMatching);
 /// // SELECT number, lower(email) FROM customers WHERE company = $1 AND lower(email) = ANY($2)
-/// assert_eq!(expected_type.emails(), ["ada@example.org"]);
+/// assert_eq!(lookup.emails(), ["ada@example.org"]);
 /// let found = vec![PersonCandidate::new(7, 7.into()).with_email("ada@example.org")];
 ///
-/// let find_match = expected_type.resolve(&found, MergePolicy::Replace)?;
-/// assert_eq!(find_match.map(|find_match| find_match.key), Some(7));
+/// let matched = lookup.resolve(&found, MergePolicy::Replace)?;
+/// assert_eq!(matched.map(|matched| matched.key), Some(7));
 /// # Ok::<(), svc_core::Error>(())
 /// ```
 ///
