@@ -177,7 +177,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_enum, default_value_t = Profile::All)]
     pub(super) profile: Profile,
 
-    /// The number of requests and variants that the run tries
+    /// How many requests and variants the run tries
     #[arg(long, value_enum, default_value_t = Intensity::Default)]
     pub(super) intensity: Intensity,
 

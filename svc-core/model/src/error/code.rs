@@ -279,7 +279,7 @@ codes! {
     ///
     /// Requirements: SYN-08.
     CursorExpired = "CURSOR_EXPIRED", 410,
-        cause "Since the cursor was created, the feed was truncated, or restarted after an import or a restore.",
+        cause "Since the cursor was created, the feed was truncated, or it restarted because the data was copied from another store or restored from a backup.",
         remedy "Start again: note the `last` link of the change feed, read the collections, then follow the noted link.";
     /// The body of the request arrived too slowly.
     ///

@@ -332,7 +332,7 @@ async fn cap_04_what_is_no_capability_document_is_told_in_words() -> TestResult 
     for (document, expected) in [
         (
             "{\"collections\":{},\"declaration_version\":9,\"new\":[1]}",
-            "It has version 9 of the form, and this page knows version 1",
+            "The document has version 9, but this page supports version 1",
         ),
         (
             "{\"helpers\":{}}",

@@ -307,7 +307,7 @@ async fn f1_what_was_done_is_not_sent_again_when_what_follows_cannot_be_read() -
     session
         .browser
         .wait_for(
-            "document.querySelector('.said').textContent.startsWith('It was done, with 200.')",
+            "document.querySelector('.said').textContent.startsWith('The write succeeded with 200.')",
         )
         .await?;
     assert_eq!(

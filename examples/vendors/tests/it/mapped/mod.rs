@@ -274,7 +274,7 @@ impl Transaction for Writes {
         mut self: Box<Self>,
         statements: Vec<Statement>,
     ) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
-        // `create_own_tables` commits nothing after its first statements.
+        // `create_library_tables` commits nothing after its first statements.
         if !statements.is_empty() {
             self.transaction
                 .execute(vec![Statement::new(self.adds, Vec::new())])

@@ -24,8 +24,8 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
          line gets a response line while you send the next ones: read the response while you send. The last line has `total`, \
          `succeeded` and `failed`. If it is missing, the stream was interrupted."
             .to_owned(),
-        "Entries are executed in order, each completely or not at all. Each sees the effects of the previous ones: a person who \
-         occurs twice is created once."
+        "Entries are executed in order, each like a single call. Each sees the effects of the previous ones: a person who occurs twice is \
+         created once."
             .to_owned(),
         "The response to an array has a `body` for each entry; the response to lines only for failed ones. `Prefer: return=minimal` and \
          `return=representation` select one or the other. `Prefer: handling=strict` applies to each entry."

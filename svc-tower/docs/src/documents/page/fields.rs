@@ -181,7 +181,7 @@ fn rule_text(rule: &FieldRule) -> String {
         FieldRule::LanguageCode => "two or three letters".to_owned(),
         FieldRule::LanguageTag => "well-formed language tags".to_owned(),
         FieldRule::CountryCalls => {
-            "an international number starts with the code of its country".to_owned()
+            "the number starts with the calling code of its country".to_owned()
         }
         FieldRule::PhoneNumber => "digits; the usual separators are removed".to_owned(),
         FieldRule::WithoutAt => "a leading `@` is removed".to_owned(),

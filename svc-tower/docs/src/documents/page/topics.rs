@@ -199,7 +199,7 @@ pub(super) fn every_request(docs: &DocPages<'_>) -> Vec<DocReference> {
         topic("error", "Errors", "the error object and every code"),
         topic(
             "matching",
-            "Matching of persons",
+            "Person matching",
             "how the server finds an existing person",
         ),
         topic(
