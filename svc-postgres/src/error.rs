@@ -38,7 +38,7 @@ pub(crate) enum StoreError {
 #[derive(Debug)]
 pub(crate) struct Failure {
     error: tokio_postgres::Error,
-    /// The name of the statement in [`Texts`](crate::texts::Texts).
+    /// The name of the statement in [`Texts`](crate::statements::Texts).
     statement: Option<&'static str>,
     /// The number of the tenant in the table `tenant`.
     tenant: Option<i64>,

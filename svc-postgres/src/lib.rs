@@ -7,16 +7,16 @@
 //!
 //! How it works, from the outside in:
 //!
-//! - The rules are in `svc-core`; this crate reads and writes. `turns` has a write queue for each
-//!   tenant. A `turn` is one transaction of two round trips, however many write requests it has.
+//! - The rules are in `svc-core`; this crate reads and writes. `write_queue` has a queue for each
+//!   tenant. A `transaction` has two round trips, however many write requests it has.
 //!   The first round trip locks the tenant's row of the ledger and executes the lookups. The second
-//!   one writes the changes and commits. `fetch` and `apply` collect both, with one statement per
+//!   one writes the changes and commits. `lookups` and `apply_changes` collect both, with one statement per
 //!   table.
-//! - On a cluster, the statements of a tenant can go directly to its worker (`workers`).
-//! - All SQL texts are in `texts` and `sets`. They are composed from constant names only, and name
-//!   the tenant first. All kinds are in one table. `layout` defines the columns of their links.
+//! - On a cluster, the statements of a tenant can go directly to its worker (`citus_workers`).
+//! - All SQL texts are in `statements` and `record_sets`. They are composed from constant names only, and name
+//!   the tenant first. All kinds are in one table. `record_layout` defines the columns of their links.
 //! - A read is one round trip (`database`). A page is read by key (`page`). For a jump to a page,
-//!   the members are in memory (`jumps`).
+//!   the members are in memory (`page_jumps`).
 //! - A connection returns to the `pool` only if nothing is open on it. The statements of a
 //!   `pipeline` are sent without waiting in between.
 //! - Inside the crate, every failure is an `error::StoreError`. Callers get a [`svc_core::Error`].

@@ -23,8 +23,7 @@ pub struct PostgresDatabase {
 }
 
 impl PostgresDatabase {
-    /// Creates a database from these options. Only the URL, the connections, the patience and the
-    /// statement mode are used.
+    /// Creates a database from these options. Only the URL, `max_connections`, `busy_timeout` and `statement_mode` are used.
     #[must_use]
     pub fn new(options: &PostgresOptions) -> Self {
         let PostgresOptions {

@@ -24,10 +24,10 @@ pub(crate) const COLUMNS: usize = 22;
 /// Returns the id of a record that is in this database or is added to it.
 pub(crate) fn try_parse(id: &Id) -> Result<Uuid> {
     id.as_uuid()
-        .ok_or_else(|| StoreError::unexpected(format!("{id} is not canonical")))
+        .ok_or_else(|| StoreError::unexpected(format!("{id} is not a canonical UUID")))
 }
 
-/// Returns the record whose columns begin at `first`, as [`columns`](crate::texts) names them.
+/// Returns the record whose columns begin at `first`, as [`columns`](crate::statements) names them.
 pub(crate) fn stored(row: &Row, first: usize) -> Result<StoredRecord> {
     let at = |offset: usize| first.saturating_add(offset);
     let kind = kind_of(row.try_get(at(0))?)

@@ -43,12 +43,12 @@
 //!
 //! - The rules are in `svc-core`; this crate reads and writes. `store` executes each write request
 //!   in a job of the `writer`, which commits many jobs with one sync and responds afterwards.
-//!   `fetch` executes the lookups of the rules, and `apply` writes their changes. The parts of a
-//!   store (`readers`, `writer`, `keys`, `tenants`, ...) do not depend on it.
-//! - All kinds share the same code. `schema`, `statements` and `sets` compose the SQL text from the
+//!   `lookups` executes the lookups of the rules, and `apply_changes` writes their changes. The parts of a
+//!   store (`read_pool`, `writer`, `keys`, `tenants`, ...) do not depend on it.
+//! - All kinds share the same code. `schema`, `statements` and `record_sets` compose the SQL text from the
 //!   tables of `svc-core`, from constant names only. Every statement names the tenant. The one
 //!   exception is `tenants::owner`.
-//! - A read uses a connection of `readers` on the calling thread. The fields of a row are stored as
+//! - A read uses a connection of `read_pool` on the calling thread. The fields of a row are stored as
 //!   the JSON of the response (`rows`), so a read does not parse them. Pages are read by key
 //!   (`page`), and jumps use the offset index of `svc-core`.
 //! - Inside the crate, every failure is an `error::StoreError`. Callers get a [`svc_core::Error`].

@@ -141,7 +141,7 @@ impl SqliteOptions {
     }
 
     /// Sets the method that decides whether a posted person already exists (default:
-    /// [`DefaultMatching`]). [`Store::register_all`](crate::SqliteStore::register_all) publishes
+    /// [`DefaultMatching`]). [`SqliteStore::register_all`](crate::SqliteStore::register_all) publishes
     /// its description.
     ///
     /// It must have no side effects: it runs again if the transaction of a request is repeated.

@@ -1,4 +1,4 @@
-//! Pages of a filtered or ordered collection: by points, each an index lookup, or along the index
+//! Pages of a filtered or ordered collection: by keys, each an index lookup, or along the index
 //! of a date.
 //!
 //! Requirements: FLT-05 to FLT-08.

@@ -20,7 +20,8 @@ impl RecordId {
 
     /// Returns the id of a record that is in this file or is added to it.
     pub(crate) fn try_parse(id: &Id) -> Result<Self> {
-        Self::parse(id).ok_or_else(|| StoreError::unexpected(format!("{id} is not canonical")))
+        Self::parse(id)
+            .ok_or_else(|| StoreError::unexpected(format!("{id} is not a canonical UUID")))
     }
 
     /// Returns the id as it is written in addresses.

@@ -39,6 +39,7 @@ type ResponseFuture =
 /// The API as a `tower::Service`, with any request body type and the error type `Infallible`.
 ///
 /// It is cheap to clone. See the [first page of the crate](crate) for an example.
+///
 /// Requirements: HAL-01, ERR-01.
 #[derive(Debug, Clone)]
 pub struct SvcService {

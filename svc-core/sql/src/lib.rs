@@ -13,7 +13,7 @@
 //! Mapping ──┐
 //!           ├─► resolve (against the live tables: reports every problem with the SQL that fixes it) ─► ResolvedMapping
 //! tables  ──┘
-//! WriteRequest ─► rules ─► lookups ─► select, ask ─► Statement ─► Database ─► rows ─► row ─► lookup results
+//! WriteRequest ─► rules ─► lookups ─► select, lookups ─► Statement ─► Database ─► rows ─► row ─► lookup results
 //!                     └─► changes ─► apply ─► Statement ─► Database
 //! ```
 //!

@@ -20,7 +20,7 @@ use super::{
 
 impl ResolvedMapping {
     /// Returns the record in a row of
-    /// [`ResolvedMapping::records`](super::resolved::Resolved::records).
+    /// [`ResolvedMapping::records`](super::resolved_mapping::ResolvedMapping::records).
     pub(super) fn record(&self, table: &ResolvedTable, row: &TextRow) -> Result<Placed> {
         let mut columns = row.iter().map(Option::as_deref);
         let mut next = || columns.next().flatten();
@@ -68,7 +68,7 @@ impl ResolvedMapping {
     }
 
     /// Returns the location in a row of
-    /// [`ResolvedMapping::heads`](super::resolved::Resolved::heads).
+    /// [`ResolvedMapping::heads`](super::resolved_mapping::ResolvedMapping::heads).
     pub(super) fn found(&self, table: &ResolvedTable, row: &TextRow) -> Result<RecordLocation> {
         let mut columns = row.iter().map(Option::as_deref);
         let mut next = || columns.next().flatten();

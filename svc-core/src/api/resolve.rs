@@ -260,7 +260,7 @@ impl<'a> ResolvedRequest<'a> {
                 Ok(call.admitted(operation, tenant, caller))
             }
             (right, Some((tenant, caller))) if with_key => {
-                // Only `Need::ReadAny` has no single right.
+                // Only `RequiredRight::ReadAny` has no single right.
                 if right.map_or_else(|| caller.may_read_any(), |right| caller.has_right(right)) {
                     Ok(call.admitted(operation, tenant, caller))
                 } else {

@@ -84,7 +84,7 @@ pub trait Helper<H: HelperSpec>: Send + Sync {
     /// The library then checks the container with [`Get`](crate::Get) only if it rejects the
     /// request itself.
     ///
-    /// In that case even a 404 response needs write access. A store that cannot write, because
+    /// If this method returns `true`, even a 404 response needs write access. A store that cannot write, because
     /// another process has locked its file, returns 503 instead. The default is `false`.
     ///
     /// Requirements: HLP-23, UND-39, UND-36.

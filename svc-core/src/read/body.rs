@@ -401,8 +401,8 @@ impl BodyReader<'_> {
         let (mut draft, wrong) = self.fields(kind, call.action, fields, path, LinkPurpose::Helper);
         problems.extend(wrong);
         if call.helper == HelperName::RecordCanvass && draft.link("canvasser").is_none() {
-            // The link to the canvasser can also be in `_links` of the body. Requirements:
-            // RES-canvass-07.
+            // The link to the canvasser can also be in `_links` of the body.
+            // Requirements: RES-canvass-07.
             let links = self.links.read(
                 kind.schema(),
                 &without_top_links(body),

@@ -116,8 +116,8 @@ impl LinkReader<'_> {
                         found.push((link.name, Some(address)));
                     } else {
                         let text = format!(
-                            "The {} that {{property}} links to does not exist.",
-                            kind.singular()
+                            "{{property}} does not identify {} of this server.",
+                            kind.with_article()
                         );
                         problems.push(Problem::new(ErrorCode::not_found(kind), property(), text));
                     }

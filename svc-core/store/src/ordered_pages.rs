@@ -109,7 +109,7 @@ impl OrderedPages<'_> {
 }
 
 /// Returns whether each comparison of an expression is an index key of its
-/// [points](svc_core::filter::Plan::Points).
+/// [keys](svc_core::filter::QueryPlan::Keys).
 fn has_only_keys(tree: &FilterExpr) -> bool {
     match tree {
         FilterExpr::Compare(_) => true,

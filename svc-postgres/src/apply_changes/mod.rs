@@ -63,7 +63,7 @@ pub(crate) struct ChangeApplier<'a> {
     steps: Vec<(String, Vec<SqlValue>)>,
 }
 
-/// The count delta of a collection, and whether jumps must reload it: see `jumps`.
+/// The count delta of a collection, and whether jumps must reload it: see `page_jumps`.
 #[derive(Default)]
 struct CollectionDelta {
     records: i64,

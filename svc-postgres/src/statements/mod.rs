@@ -1,4 +1,4 @@
-//! Every statement of this crate, except those that delete records (`sets`) and change tables
+//! Every statement of this crate, except those that delete records (`record_sets`) and change tables
 //! (`migrate`). `$1` is the tenant, except in statements about the directories of tenants and keys.
 //!
 //! A text contains only the name of the schema and constants from the tables of `svc-core`. Values
@@ -124,7 +124,7 @@ impl Texts {
         ] = of_webhooks(s);
         let (person, attendance) = (layout(Kind::Person).code, layout(Kind::Attendance).code);
         let by = |kind, scope| layout(kind).scope(scope).unwrap_or_default();
-        // Taggings and items have the same layout, which a test of `layout` checks.
+        // Taggings and items have the same layout, which a test of `record_layout` checks.
         let groups = layout(Kind::Tagging).parent().unwrap_or_default();
         let rows = |condition: &str| {
             format!(
@@ -349,7 +349,7 @@ impl Texts {
                 )
             ),
             // A null leaves a column unchanged, unless `flags` clears it: see
-            // `apply_changes::records::Update`.
+            // `apply_changes::records::RowUpdate`.
             update_records: format!(
                 "UPDATE {s}.record r SET modified = coalesce(x.modified, r.modified), \
                  identifiers = coalesce(x.identifiers, r.identifiers), body = coalesce(x.body, r.body), \

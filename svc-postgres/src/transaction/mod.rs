@@ -348,7 +348,7 @@ impl DatabaseHandle {
                     outcome = Ok(came_to);
                 }
                 // Several requests of one caller have a transaction of their own, which ends here:
-                // see `Store::import_records`.
+                // see `PostgresStore::import_records`.
                 Err(error) if !is_alone => {
                     return Err(StoreError::Rejected(svc_store::with_import_address(
                         call, error,

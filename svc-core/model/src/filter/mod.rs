@@ -2,7 +2,7 @@
 //!
 //! A filter is a text such as `modified_date gt '2026-11-01T00:00:00Z'`. [`Filter::parse`] converts
 //! it into a [`FilterExpr`], which is plain data. [`Filter::plan`] returns what a store must look
-//! up: some [points](QueryPlan::Keys), or a [range](QueryPlan::DateRange) of one date. A filter that
+//! up: some [keys](QueryPlan::Keys), or a [range](QueryPlan::DateRange) of one date. A filter that
 //! needs more than that is rejected before a store is called.
 //!
 //! Requirements: FLT-01 to FLT-12.

@@ -17,8 +17,8 @@ use crate::{draft::RawDraft, json::Json};
 /// use svc_core::helper::AnonymousPolicy;
 ///
 /// // Campaign pages may add people to one list, and nothing else.
-/// let strangers = AnonymousPolicy::new().allowed_tags::<&str>([]).allowed_lists(["Newsletter"]);
-/// assert!(strangers.description().contains("by e-mail address"));
+/// let policy = AnonymousPolicy::new().allowed_tags::<&str>([]).allowed_lists(["Newsletter"]);
+/// assert!(policy.description().contains("by e-mail address"));
 /// ```
 #[derive(Debug, Clone)]
 pub struct AnonymousPolicy {

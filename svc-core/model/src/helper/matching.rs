@@ -80,7 +80,7 @@ impl PersonMatching for DefaultMatching {
 
     fn description(&self) -> &'static str {
         "A posted person is looked up first by each foreign identifier, then by each e-mail address, ignoring case. \
-         The oldest match wins, and the posted person is merged into it. Scalar fields are replaced, and objects are \
+         The oldest match wins, and the posted person is merged into it. Scalar fields that are sent replace existing values, and objects are \
          merged member by member. E-mail addresses, phone numbers and postal addresses are merged by address, number \
          or address lines. An empty object or array changes nothing."
     }

@@ -91,7 +91,7 @@ impl ListRequest {
         }
     }
 
-    /// Returns the page of the records that the [points](QueryPlan::Keys) of the filter find.
+    /// Returns the page of the records that the [keys](QueryPlan::Keys) of the filter find.
     ///
     /// `found` may contain duplicates and records that do not match the filter. They are removed,
     /// and the rest is ordered, counted and cut.

@@ -157,8 +157,8 @@ impl Problem {
     pub fn link_not_found(kind: Kind, link: &'static str) -> Self {
         let code = ErrorCode::not_found(kind);
         let text = format!(
-            "The {} that {{property}} links to does not exist.",
-            kind.singular()
+            "{{property}} does not identify {} of this server.",
+            kind.with_article()
         );
         Self::new(code, PropertyPath::link(link), text)
     }

@@ -8,8 +8,7 @@ use std::{
 
 use super::DecimalParts;
 
-/// An exact decimal, such as an amount of money: at most 38 digits before and after the decimal
-/// point; never a binary float.
+/// An exact decimal, such as an amount of money: at most 38 digits, before and after the decimal point together; never a binary float.
 ///
 /// The scale is preserved: `10.50` is written as `10.50`, and is equal to `10.5`.
 ///

@@ -60,7 +60,7 @@ use crate::{
 /// Requirements: HAF-11, SCH-01, UND-26, SCH-04.
 #[async_trait]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot deliver outbox entries",
+    message = "`{Self}` cannot deliver what helper requests trigger or what is scheduled",
     label = "missing `impl Deliver for {Self}`",
     note = "implement `svc_core::Deliver` for it, or omit `.delivery(...)`; the API then offers neither triggers nor schedules"
 )]

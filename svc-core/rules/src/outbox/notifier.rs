@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-/// Wakes the subscriptions of a tenant. A backend uses it to implement `ChangeFeed::listen`.
+/// Wakes the subscriptions of a tenant. A backend uses it to implement `ChangeFeed::subscribe`.
 ///
 /// # Examples
 ///

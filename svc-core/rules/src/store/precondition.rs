@@ -11,6 +11,7 @@ use crate::{
 ///
 /// It is evaluated in the transaction, on the record that the transaction changes. No concurrent
 /// write can happen between the evaluation and the change.
+///
 /// Requirements: ETG-07.
 #[derive(Clone)]
 pub struct Precondition {

@@ -224,7 +224,7 @@ impl<'a> MappingChecker<'a> {
                 let (name, date_type) = (&date.raw, &date.sql_type);
                 self.wrong(format!(
                     "`{}.{name}` has the type {date_type}, which cannot store a date and time: name another column with \
-                     `.dates(...)`, or run\n      ALTER TABLE {} ADD COLUMN svc_{name} {moment};",
+                     `.date_columns(...)`, or run\n      ALTER TABLE {} ADD COLUMN svc_{name} {moment};",
                     table.name, table.name
                 ));
             }

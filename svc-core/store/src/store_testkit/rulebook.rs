@@ -17,7 +17,7 @@ use super::{ContractViolation, History};
 use crate::memory::MemoryStore;
 
 /// Checks that the rules are repeatable and preserve the order of requests, with histories like
-/// those of [`StoreTests`](super::Laws).
+/// those of [`StoreTests`](super::StoreTests).
 ///
 /// Repeatable: a request that is decided again with the same lookup results, or with more than it
 /// needs, has the same changes and outcome. Order: requests that are decided with one

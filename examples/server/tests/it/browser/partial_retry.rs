@@ -205,7 +205,6 @@ async fn f2_a_helper_that_succeeds_says_who_was_found_and_by_what() -> TestResul
 /// skips a part.
 ///
 /// Requirements: HLP-10.
-/// Requirements: HLP-10.
 const ODD: &str = "
     const whole = window.fetch;
     window.fetch = async (address, how) => {

@@ -56,7 +56,7 @@ impl WebhookBody {
         {
             problems.push(unknown(
                 name,
-                "Allowed are `url`, `kinds`, `events` and `status`.",
+                "The allowed properties are `url`, `kinds`, `events` and `status`.",
             ));
         }
         match body.get("url") {
@@ -156,7 +156,7 @@ pub(super) fn redelivery(body: &Object) -> Result<Option<String>, Vec<Problem>> 
 }
 
 fn unknown_member(name: &str) -> Problem {
-    unknown(name, "Allowed is only `after`.")
+    unknown(name, "Only `after` is allowed.")
 }
 
 fn is_cursor(text: &str) -> bool {
@@ -199,7 +199,7 @@ impl<T: Copy + PartialEq> NameList<'_, T> {
         let Some(list) = list.as_array().filter(|list| !list.is_empty()) else {
             problems.push(wrong(
                 name,
-                format!("{{property}} must be a list of at least one value, {one}. Or omit it."),
+                format!("{{property}} must be a list of at least one value, {one}, or be omitted."),
             ));
             return None;
         };

@@ -92,7 +92,7 @@ impl ApiBuilder {
     /// Sets the receivers that [webhooks](Self::webhooks) may have. By default these are `https`
     /// URLs on the internet.
     ///
-    /// Call it after `webhooks`; before that it has no effect.
+    /// Call it after `webhooks`; a call before `webhooks` is ignored.
     ///
     /// Requirements: HOOK-05.
     #[must_use]
