@@ -16,7 +16,7 @@ use self::disk::Disk;
 use crate::load::{Run, load, rounds};
 use crate::measure::{Bound, Report, median};
 use crate::process::{KEY, Server, body};
-use crate::{ROUNDS, compare, folder, hand};
+use crate::{ROUNDS, compare, folder, hand_written};
 
 /// The milliseconds that a sync takes on a disk, and the bound there: how many times the requests
 /// per second of one transaction each.
@@ -46,7 +46,13 @@ impl Sides {
     }
 
     fn theirs(&self, server: &Server, connections: usize, all: usize) -> Run {
-        self.run(server, hand::PETITION, hand::TAG, connections, all)
+        self.run(
+            server,
+            hand_written::PETITION,
+            hand_written::TAG,
+            connections,
+            all,
+        )
     }
 
     /// Records signatures of people who have not signed before.

@@ -15,7 +15,7 @@ use svc_core::{
 
 use super::{
     dialect::Dialect,
-    outgoing,
+    outbox,
     resolved_mapping::{
         FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable,
     },

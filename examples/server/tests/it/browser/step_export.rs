@@ -15,7 +15,7 @@ use crate::browser::exchange_view::answering;
 use crate::support::TestResult;
 use crate::support::client::link;
 use crate::support::program::{KEY, outcome};
-use crate::support::step_export::{RECORDS, fresh_demo, told};
+use crate::support::walk::{RECORDS, fresh_demo, told};
 
 /// Stores the next saved file, instead of using a folder for downloads.
 const KEEP: &str = "
