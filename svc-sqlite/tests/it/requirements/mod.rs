@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use svc_conformance::catalogue::Catalogue;
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/rows")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/requirements")
 }
 
 fn pinned(name: &str) {
@@ -61,9 +61,9 @@ fn texts_for_clients_are_theirs() {
         "svck_",
     ];
     for name in [
-        "rows/http.txt",
-        "rows/records.txt",
-        "rows/helpers.txt",
+        "requirements/http.txt",
+        "requirements/records.txt",
+        "requirements/helpers.txt",
         "../reference.toml",
     ] {
         let text = fs::read_to_string(folder().join("..").join(name))
