@@ -1,10 +1,10 @@
 //! Tests of the conformance suite itself: a second service, mutants, and unusual but conformant
 //! servers. They use the public API of the suite only, like its users.
 //!
-//! - [`second_server`]: an independent service, written from the catalogue alone.
+//! - [`independent_server`]: an independent service, written from the catalogue alone.
 //! - [`fields`]: the fields of the catalogue, from its requirements.
-//! - [`faults`]: mutants, with the requirements that they break.
-//! - [`odd`]: unusual but conformant servers.
+//! - [`mutants`]: mutants, with the requirements that they break.
+//! - [`unusual`]: unusual but conformant servers.
 //! - [`score`]: runs the suite against all of them; [`results`]: the results.
 //! - [`smallest`]: the smallest cases of the planted faults; [`detections`]: the requirements that
 //!   failed for a mutant.

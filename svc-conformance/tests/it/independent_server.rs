@@ -211,7 +211,7 @@ fn sources(folder: &Path, into: &mut Vec<String>) {
 fn it_names_nothing_of_the_crates_it_helps_to_judge() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("self-test/src");
     let mut texts = vec![fs::read_to_string(folder.join("fields.rs")).expect("a source")];
-    sources(&folder.join("second_server"), &mut texts);
+    sources(&folder.join("independent_server"), &mut texts);
     assert!(texts.len() > 8, "the sources are found");
     for text in texts {
         for name in ["svc_core", "svc_tower", "svc_sqlite"] {
