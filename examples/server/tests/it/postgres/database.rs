@@ -380,9 +380,9 @@ async fn metrics_tell_of_the_connections() -> TestResult {
     let mut text = String::new();
     until("the connections are idle", async || {
         text = get(&program, "/metrics").await.expect("metrics").text();
-        ["busy", "wanted"].iter().all(|name| {
-            number_in(&text, &format!("svc_connections_{name} ")).is_ok_and(|it| it == 0.0)
-        })
+        ["svc_connections_busy ", "svc_connection_waiters "]
+            .iter()
+            .all(|name| number_in(&text, name).is_ok_and(|it| it == 0.0))
     })
     .await;
     let number = |name: &str| number_in(&text, name);
@@ -401,7 +401,7 @@ async fn metrics_tell_of_the_connections() -> TestResult {
         "{text}"
     );
     assert!(
-        !text.contains("svc_readers") && !text.contains(PASSWORD),
+        !text.contains("svc_read_connections") && !text.contains(PASSWORD),
         "{text}"
     );
     let table = place.says(&["top", &program.address()?.to_string(), "--count", "1"])?;

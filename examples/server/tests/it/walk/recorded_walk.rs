@@ -18,73 +18,73 @@ fn recorded_walk() -> Result<(), Box<dyn Error>> {
     let walk = Walk::new()?;
     // 0. GET the entry point
     let step_0 = walk
-        .step(0, "GET", walk.base())
-        .expect(200, &[])?;
+        .request(0, "GET", walk.base())
+        .send_expecting(200, &[])?;
 
     // 1. POST svc:person_signup_helper
     let key_1 = new_key();
     let step_1 = walk
-        .step(1, "POST", &step_0.at(&["_links", "svc:person_signup_helper", "href"])?)
+        .request(1, "POST", &step_0.url_at(&["_links", "svc:person_signup_helper", "href"])?)
         .header("Idempotency-Key", &key_1)
         .body(r#"{"person": {"given_name": "Ida \"O'Neil\" \\ $HOME", "family_name": "Wells", "email_addresses": [{"address": "ida@example.org"}]}}"#)
-        .expect(200, &[])?;
+        .send_expecting(200, &[])?;
 
     // 2. GET svc:petitions
     let step_2 = walk
-        .step(2, "GET", &step_0.at(&["_links", "svc:petitions", "href"])?)
-        .expect(200, &[])?;
+        .request(2, "GET", &step_0.url_at(&["_links", "svc:petitions", "href"])?)
+        .send_expecting(200, &[])?;
 
     // 3. GET self of one of svc:petitions of 2
     let step_3 = walk
-        .step(3, "GET", &step_2.item("svc:petitions", "svc_demo:019b9051-6e6e-7523-90a7-b4181adb74b4")?.at(&["_links", "self", "href"])?)
-        .expect(200, &[])?;
+        .request(3, "GET", &step_2.item("svc:petitions", "svc_demo:019b9051-6e6e-7523-90a7-b4181adb74b4")?.url_at(&["_links", "self", "href"])?)
+        .send_expecting(200, &[])?;
 
     // 4. POST svc:record_signature_helper of 3
     let key_2 = new_key();
     let step_4 = walk
-        .step(4, "POST", &step_3.at(&["_links", "svc:record_signature_helper", "href"])?)
+        .request(4, "POST", &step_3.url_at(&["_links", "svc:record_signature_helper", "href"])?)
         .header("Idempotency-Key", &key_2)
         .body(r#"{"person": {"email_addresses": [{"address": "ida@example.org"}]}, "add_tags": ["no-such-tag"]}"#)
-        .expect(400, &["TAG_NAME_DOES_NOT_EXIST"])?;
+        .send_expecting(400, &["TAG_NAME_DOES_NOT_EXIST"])?;
 
     // 5. GET self of 1
     let step_5 = walk
-        .step(5, "GET", &step_1.at(&["_links", "self", "href"])?)
-        .expect(200, &[])?;
+        .request(5, "GET", &step_1.url_at(&["_links", "self", "href"])?)
+        .send_expecting(200, &[])?;
 
     // 6. PUT self of 1
     let step_6 = walk
-        .step(6, "PUT", &step_1.at(&["_links", "self", "href"])?)
+        .request(6, "PUT", &step_1.url_at(&["_links", "self", "href"])?)
         .header("If-Match", &step_5.tag)
         .body(r#"{"family_name": null}"#)
-        .expect(200, &[])?;
+        .send_expecting(200, &[])?;
 
     // 7. GET self of 1
     let step_7 = walk
-        .step(7, "GET", &step_1.at(&["_links", "self", "href"])?)
-        .expect(200, &[])?;
+        .request(7, "GET", &step_1.url_at(&["_links", "self", "href"])?)
+        .send_expecting(200, &[])?;
 
     // 8. DELETE self of 1
     walk
-        .step(8, "DELETE", &step_1.at(&["_links", "self", "href"])?)
+        .request(8, "DELETE", &step_1.url_at(&["_links", "self", "href"])?)
         .header("If-Match", &step_7.tag)
-        .expect(204, &[])?;
+        .send_expecting(204, &[])?;
 
     // The records, with their relations.
     let records = [
-        ("svc:person", step_1.at(&["_links", "self", "href"])?),
-        ("svc:petition", step_3.at(&["_links", "self", "href"])?),
-        ("svc:person", step_4.at(&["svc:person", "_links", "self", "href"])?),
-        ("svc:signature", step_4.at(&["svc:signature", "_links", "self", "href"])?),
-        ("svc:person", step_4.at(&["svc:signature", "_links", "svc:person", "href"])?),
-        ("svc:petition", step_4.at(&["svc:signature", "_links", "svc:petition", "href"])?),
-        ("svc:person", step_5.at(&["_links", "self", "href"])?),
-        ("svc:person", step_6.at(&["_links", "self", "href"])?),
-        ("svc:person", step_7.at(&["_links", "self", "href"])?),
-        ("svc:person", step_1.at(&["_links", "self", "href"])?),
+        ("svc:person", step_1.url_at(&["_links", "self", "href"])?),
+        ("svc:petition", step_3.url_at(&["_links", "self", "href"])?),
+        ("svc:person", step_4.url_at(&["svc:person", "_links", "self", "href"])?),
+        ("svc:signature", step_4.url_at(&["svc:signature", "_links", "self", "href"])?),
+        ("svc:person", step_4.url_at(&["svc:signature", "_links", "svc:person", "href"])?),
+        ("svc:petition", step_4.url_at(&["svc:signature", "_links", "svc:petition", "href"])?),
+        ("svc:person", step_5.url_at(&["_links", "self", "href"])?),
+        ("svc:person", step_6.url_at(&["_links", "self", "href"])?),
+        ("svc:person", step_7.url_at(&["_links", "self", "href"])?),
+        ("svc:person", step_1.url_at(&["_links", "self", "href"])?),
     ];
     for (relation, address) in records {
-        println!("{relation}\t{}", id(&address));
+        println!("{relation}\t{}", id_from_url(&address));
     }
     Ok(())
 }
@@ -125,7 +125,7 @@ impl Walk {
         &self.base
     }
 
-    fn step<'w>(&'w self, number: u32, method: &'w str, address: &str) -> Step<'w> {
+    fn request<'w>(&'w self, number: u32, method: &'w str, address: &str) -> Step<'w> {
         let headers = vec![("Accept", "application/hal+json".to_owned()), (KEY_HEADER, self.key.clone())];
         Step { walk: self, number, method, address: address.to_owned(), headers, body: None }
     }
@@ -148,7 +148,7 @@ impl<'w> Step<'w> {
     }
 
     /// Sends the request. The response must have this status and these error codes.
-    fn expect(self, status: u16, codes: &[&str]) -> Result<Answer, Box<dyn Error>> {
+    fn send_expecting(self, status: u16, codes: &[&str]) -> Result<Answer, Box<dyn Error>> {
         let Self { walk, number, method, address, headers, body } = self;
         // A dot segment, also as %2e, could change the target.
         let path = address.split('?').next().unwrap_or_default().to_ascii_lowercase().replace("%2e", ".");
@@ -176,7 +176,7 @@ impl<'w> Step<'w> {
 
 impl Answer {
     /// Returns the address at this path.
-    fn at(&self, names: &[&str]) -> Result<String, Box<dyn Error>> {
+    fn url_at(&self, names: &[&str]) -> Result<String, Box<dyn Error>> {
         let found = names.iter().try_fold(&self.json, |found, name| found.get(name)).and_then(Value::as_str);
         Ok(found.ok_or_else(|| format!("Step {}: the response has no {}", self.number, names.join(" ")))?.to_owned())
     }
@@ -203,7 +203,7 @@ fn new_key() -> String {
 }
 
 /// Returns the last part of an address.
-fn id(address: &str) -> &str {
+fn id_from_url(address: &str) -> &str {
     let path = address.split('?').next().unwrap_or_default().trim_end_matches('/');
     path.rsplit('/').next().unwrap_or_default()
 }

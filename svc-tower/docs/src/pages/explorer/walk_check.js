@@ -7,8 +7,8 @@ export const file = "recorded_check.rs";
 
 export function write(program) {
   const key = program.needsKey ? ".keys(Keys::primary(key))" : "";
-  const lines = statements(program, { waits: ".await", newKey: "walk.new_key()" });
-  const id = program.records.length > 0 || program.steps.some(({ body }) => body?.some((part) => part.isId)) ? ", id" : "";
+  const lines = statements(program, { waits: ".await", newKey: "walk.new_idempotency_key()" });
+  const id = program.records.length > 0 || program.steps.some(({ body }) => body?.some((part) => part.isId)) ? ", id_from_url" : "";
   return [
     ...about(program).filter((line) => !line.startsWith("SVC_BASE")).map((line) => `//! ${line}`),
     `//! Run it with \`Suite::new(Remote::new(base)?)${key}.run_custom(RECORDED_WALK).await?.assert_complete()\`.`,

@@ -32,7 +32,7 @@ function owned({ step, list: items, pick, path, isBase, fixed, query }) {
   const item = items === undefined ? ""
     : pick.identifier === undefined ? `.nth(${literal(items)}, ${pick.place})?`
     : `.item(${literal(items)}, ${literal(pick.identifier)})?`;
-  return `step_${step}${item}.at(${list(path)})?${query === "" ? "" : ` + ${literal(query)}`}`;
+  return `step_${step}${item}.url_at(${list(path)})?${query === "" ? "" : ` + ${literal(query)}`}`;
 }
 
 /** Returns an address as a `&str`. */
@@ -42,7 +42,7 @@ function word(address) {
   return address.path !== undefined && address.query !== "" ? `&(${text})` : `&${text}`;
 }
 
-const piece = (part) => (typeof part === "string" ? literal(part) : part.isId ? `id(${word(part.address)})` : word(part.address));
+const piece = (part) => (typeof part === "string" ? literal(part) : part.isId ? `id_from_url(${word(part.address)})` : word(part.address));
 
 /** Returns the steps whose response a later step, or a record, reads. */
 function readIn({ steps, records }) {
@@ -61,17 +61,17 @@ export function statements(program, { waits, newKey }) {
     if (step.repeat !== undefined && !keys.has(step.repeat)) lines.push(`let key_${step.repeat} = ${newKey};`);
     keys.add(step.repeat);
     const name = read.has(step.number) ? `let step_${step.number} = ` : "";
-    lines.push(`${name}walk`, `    .step(${step.number}, ${literal(step.method)}, ${word(step.address)})`);
+    lines.push(`${name}walk`, `    .request(${step.number}, ${literal(step.method)}, ${word(step.address)})`);
     if (!step.hasKey) lines.push("    .without_key()");
     if (step.tag) lines.push(`    .header("If-Match", ${step.tag.step === undefined ? literal(step.tag.text) : `&step_${step.tag.step}.tag`})`);
     if (step.repeat !== undefined) lines.push(`    .header("Idempotency-Key", &key_${step.repeat})`);
     if (step.body) lines.push(`    .body(${joined(step.body.filter((part) => part !== "").map(piece))})`);
-    lines.push(`    .expect(${step.status}, ${list(step.codes)})${waits}?;`);
+    lines.push(`    .send_expecting(${step.status}, ${list(step.codes)})${waits}?;`);
   }
   if (program.records.length > 0) {
     const records = program.records.map(({ rel, address }) => `    (${literal(rel)}, ${owned(address)}),`);
     lines.push("", "// The records, with their relations.", "let records = [", ...records, "];");
-    lines.push("for (relation, address) in records {", '    println!("{relation}\\t{}", id(&address));', "}");
+    lines.push("for (relation, address) in records {", '    println!("{relation}\\t{}", id_from_url(&address));', "}");
   }
   return [...lines.slice(1), "Ok(())"].map((line) => (line === "" ? "" : `    ${line}`));
 }

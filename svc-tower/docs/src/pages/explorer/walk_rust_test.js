@@ -40,7 +40,7 @@ impl Walk {
         &self.base
     }
 
-    fn step<'w>(&'w self, number: u32, method: &'w str, address: &str) -> Step<'w> {
+    fn request<'w>(&'w self, number: u32, method: &'w str, address: &str) -> Step<'w> {
         let headers = vec![("Accept", "application/hal+json".to_owned()), (KEY_HEADER, self.key.clone())];
         Step { walk: self, number, method, address: address.to_owned(), headers, body: None }
     }
@@ -63,7 +63,7 @@ impl<'w> Step<'w> {
     }
 
     /// Sends the request. The response must have this status and these error codes.
-    fn expect(self, status: u16, codes: &[&str]) -> Result<Answer, Box<dyn Error>> {
+    fn send_expecting(self, status: u16, codes: &[&str]) -> Result<Answer, Box<dyn Error>> {
         let Self { walk, number, method, address, headers, body } = self;
         // A dot segment, also as %2e, could change the target.
         let path = address.split('?').next().unwrap_or_default().to_ascii_lowercase().replace("%2e", ".");
@@ -91,7 +91,7 @@ impl<'w> Step<'w> {
 
 impl Answer {
     /// Returns the address at this path.
-    fn at(&self, names: &[&str]) -> Result<String, Box<dyn Error>> {
+    fn url_at(&self, names: &[&str]) -> Result<String, Box<dyn Error>> {
         let found = names.iter().try_fold(&self.json, |found, name| found.get(name)).and_then(Value::as_str);
         Ok(found.ok_or_else(|| format!("Step {}: the response has no {}", self.number, names.join(" ")))?.to_owned())
     }
@@ -118,7 +118,7 @@ fn new_key() -> String {
 }
 
 /// Returns the last part of an address.
-fn id(address: &str) -> &str {
+fn id_from_url(address: &str) -> &str {
     let path = address.split('?').next().unwrap_or_default().trim_end_matches('/');
     path.rsplit('/').next().unwrap_or_default()
 }
