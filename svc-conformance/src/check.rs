@@ -263,7 +263,7 @@ impl CheckContext {
         if holds {
             self.count_pass(row);
         } else {
-            self.saw_otherwise(row, ObservationVerdict::Breaks, &found, &[], cause());
+            self.saw_otherwise(row, ObservationVerdict::Violation, &found, &[], cause());
         }
         holds
     }
@@ -288,7 +288,7 @@ impl CheckContext {
         if holds {
             self.count_pass(row);
         } else {
-            self.saw_otherwise(row, ObservationVerdict::Deviates, &found, &[], None);
+            self.saw_otherwise(row, ObservationVerdict::Deviation, &found, &[], None);
         }
         holds
     }
@@ -301,7 +301,7 @@ impl CheckContext {
         smallest: &[String],
         cause: Option<Cause>,
     ) {
-        self.saw_otherwise(row, ObservationVerdict::Breaks, &found, smallest, cause);
+        self.saw_otherwise(row, ObservationVerdict::Violation, &found, smallest, cause);
     }
 
     /// Records what was missing to observe a requirement.
@@ -375,12 +375,12 @@ impl CheckContext {
         smallest: &[String],
         cause: Option<Cause>,
     ) {
-        if verdict == ObservationVerdict::Breaks && self.run.ends_at(row) {
+        if verdict == ObservationVerdict::Violation && self.run.ends_at(row) {
             self.enough.store(true, Ordering::Relaxed);
         }
         let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let seen = all.entry(row.to_owned()).or_default();
-        let list = if verdict == ObservationVerdict::Breaks {
+        let list = if verdict == ObservationVerdict::Violation {
             &mut seen.violations
         } else {
             &mut seen.deviations
@@ -392,7 +392,7 @@ impl CheckContext {
             let told = |text: &str| self.run.recorder.redacted(text);
             let smallest = smallest.iter().map(|step| told(step)).collect();
             let seen = || {
-                (verdict == ObservationVerdict::Breaks)
+                (verdict == ObservationVerdict::Violation)
                     .then(|| diagnosis::seen(&self.run, row, exchange))
                     .flatten()
             };

@@ -382,7 +382,7 @@ impl CheckClient<'_> {
             )));
         }
         let shown = exchange
-            .answer
+            .response
             .as_ref()
             .map(|answer| answer.body.chars().take(SHOWN).collect())
             .unwrap_or_default();

@@ -16,7 +16,7 @@ pub(crate) fn seen(run: &RunContext, row: &str, number: usize) -> Option<Cause> 
     let exchange = run.recorder.between(number, number);
     let exchange = exchange.first().map(AsRef::as_ref);
     let status = exchange
-        .and_then(|exchange| exchange.answer.as_ref().ok())
+        .and_then(|exchange| exchange.response.as_ref().ok())
         .map_or(0, |answer| answer.status);
     let operation = || exchange.and_then(|exchange| operation(run, exchange));
     let with_key = |exchange: &Exchange| exchange.headers.iter().any(|(_, value)| value == "<key>");
@@ -31,7 +31,7 @@ pub(crate) fn seen(run: &RunContext, row: &str, number: usize) -> Option<Cause> 
         );
     let is_formless = |exchange: &Exchange| {
         let body = exchange
-            .answer
+            .response
             .as_ref()
             .ok()
             .and_then(|answer| serde_json::from_str::<Value>(&answer.body).ok());
@@ -97,7 +97,7 @@ pub(crate) fn seen(run: &RunContext, row: &str, number: usize) -> Option<Cause> 
 pub(crate) fn refused(run: &RunContext, number: usize) -> Option<(String, u16)> {
     let exchange = run.recorder.between(number, number);
     let exchange = exchange.first()?;
-    let status = exchange.answer.as_ref().ok()?.status;
+    let status = exchange.response.as_ref().ok()?.status;
     (status >= 400).then(|| (exchange.method.clone(), status))
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn needed(run: &RunContext, exchange: &Exchange) -> Option<Cause> {
         return None;
     };
     let sent: Value = serde_json::from_str(&exchange.body).ok()?;
-    let answer: Value = serde_json::from_str(&exchange.answer.as_ref().ok()?.body).ok()?;
+    let answer: Value = serde_json::from_str(&exchange.response.as_ref().ok()?.body).ok()?;
     let mut names = Vec::new();
     named(&answer, &mut names);
     names.into_iter().find_map(|name| {

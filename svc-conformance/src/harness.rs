@@ -133,7 +133,7 @@ fn trials(plan: &RunPlan, shared: &Arc<Mutex<HarnessState>>) -> Vec<Trial> {
             .iter()
             .filter(|check| check.rows.iter().any(|id| id == row))
             .peekable();
-        checks.peek().is_some() && checks.all(|check| check.left_out.is_some())
+        checks.peek().is_some() && checks.all(|check| check.skip_reason.is_some())
     };
     let hidden: BTreeSet<String> = plan
         .checks
@@ -145,7 +145,7 @@ fn trials(plan: &RunPlan, shared: &Arc<Mutex<HarnessState>>) -> Vec<Trial> {
     let due = plan
         .checks
         .iter()
-        .filter(|check| check.left_out.is_none())
+        .filter(|check| check.skip_reason.is_none())
         .count();
     let mut trials: Vec<Trial> = Vec::new();
     for check in &plan.checks {
@@ -154,7 +154,7 @@ fn trials(plan: &RunPlan, shared: &Arc<Mutex<HarnessState>>) -> Vec<Trial> {
             let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
             shared.check(&id)
         });
-        trials.push(trial.with_ignored_flag(check.left_out.is_some()));
+        trials.push(trial.with_ignored_flag(check.skip_reason.is_some()));
     }
     let shared = Arc::clone(shared);
     trials.push(Trial::test("rows/decided", move || {

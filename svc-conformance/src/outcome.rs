@@ -67,8 +67,10 @@ impl std::fmt::Display for RequirementOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ObservationVerdict {
-    Deviates,
-    Breaks,
+    #[serde(rename = "deviates")]
+    Deviation,
+    #[serde(rename = "breaks")]
+    Violation,
 }
 
 /// All observations of one requirement by one check.

@@ -57,7 +57,8 @@ pub struct PlannedCheck {
     /// Its id.
     pub id: String,
     /// Why it does not run.
-    pub left_out: Option<String>,
+    #[serde(rename = "left_out")]
+    pub skip_reason: Option<String>,
     /// Whether it writes.
     pub writes: bool,
     /// The approximate number of requests. `None` if it was never measured.
@@ -78,7 +79,7 @@ impl PlannedCheck {
         let costs = costs(check.id, intensity);
         Self {
             id: check.id.to_owned(),
-            left_out,
+            skip_reason: left_out,
             writes: check.writes,
             requests: costs.map(|(requests, _)| requests),
             records: costs.map(|(_, records)| records),
@@ -94,7 +95,7 @@ impl RunPlan {
         checks: Vec<PlannedCheck>,
         fixtures: Vec<Fixture>,
     ) -> Self {
-        let runs = || checks.iter().filter(|check| check.left_out.is_none());
+        let runs = || checks.iter().filter(|check| check.skip_reason.is_none());
         let requests = runs()
             .filter_map(|check| check.requests)
             .fold(0, usize::saturating_add);
@@ -142,7 +143,11 @@ impl fmt::Display for RunPlan {
         let number = |number: Option<usize>| {
             number.map_or_else(|| "?".to_owned(), |number| number.to_string())
         };
-        for check in self.checks.iter().filter(|check| check.left_out.is_none()) {
+        for check in self
+            .checks
+            .iter()
+            .filter(|check| check.skip_reason.is_none())
+        {
             let kind = if check.writes { "writes" } else { "reads" };
             let (requests, records) = (number(check.requests), number(check.records));
             writeln!(
@@ -155,7 +160,7 @@ impl fmt::Display for RunPlan {
         let left_out: Vec<&PlannedCheck> = self
             .checks
             .iter()
-            .filter(|check| check.left_out.is_some())
+            .filter(|check| check.skip_reason.is_some())
             .collect();
         if !left_out.is_empty() {
             writeln!(f, "\nnot run:")?;
@@ -165,7 +170,7 @@ impl fmt::Display for RunPlan {
                 f,
                 " {:<36} {}",
                 check.id,
-                display_text(check.left_out.as_deref().unwrap_or_default(), 200)
+                display_text(check.skip_reason.as_deref().unwrap_or_default(), 200)
             )?;
         }
         if !self.fixtures.is_empty() {

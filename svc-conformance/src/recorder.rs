@@ -31,8 +31,8 @@ pub struct Exchange {
     /// The body of the request.
     pub body: String,
     /// The response, or why there is none. In JSON, an object or a string.
-    #[serde(with = "either")]
-    pub answer: Result<RecordedResponse, String>,
+    #[serde(rename = "answer", with = "either")]
+    pub response: Result<RecordedResponse, String>,
     /// The response time in microseconds.
     pub micros: u64,
 }
@@ -166,7 +166,7 @@ impl Recorder {
             url: self.redacted(&request.uri().to_string()),
             headers: headers(request.headers()),
             body: self.body(request.body()),
-            answer,
+            response: answer,
             micros: u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
         });
         let whole = format!(
@@ -249,7 +249,7 @@ mod tests {
         let exchange = recorder.record("a/check", &request, &answer, Duration::ZERO);
         (
             exchange.body.clone(),
-            exchange.answer.as_ref().expect("a response").body.clone(),
+            exchange.response.as_ref().expect("a response").body.clone(),
         )
     }
 

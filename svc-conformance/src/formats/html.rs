@@ -338,7 +338,7 @@ fn shown(exchange: &Exchange) -> String {
     if !exchange.body.is_empty() {
         let _ = writeln!(text, "\n{}", cut(&exchange.body, BODY));
     }
-    match &exchange.answer {
+    match &exchange.response {
         Err(reason) => {
             let _ = write!(text, "\nno response: {reason}");
         }

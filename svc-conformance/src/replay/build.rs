@@ -86,7 +86,7 @@ fn steps(trace: &[Exchange], base: &str, token: &str) -> Vec<ReplayStep> {
         .collect();
     let step = |at: &usize| {
         let (exchange, (url, body)) = (trace.get(*at)?, texts.get(*at)?);
-        let (status, answer) = match &exchange.answer {
+        let (status, answer) = match &exchange.response {
             Ok(answer) => (Some(answer.status), answer.body.clone()),
             Err(reason) => (None, reason.clone()),
         };
@@ -206,7 +206,9 @@ fn body_in(body: &str, given: &UrlOrigins) -> TemplateText {
 
 /// Stores every URL of a response.
 fn learn(exchange: &Exchange, at: usize, given: &mut UrlOrigins) {
-    let Ok(answer) = &exchange.answer else { return };
+    let Ok(answer) = &exchange.response else {
+        return;
+    };
     let Ok(json) = serde_json::from_str::<Value>(&answer.body) else {
         return;
     };
@@ -255,7 +257,7 @@ mod tests {
             url: format!("http://h.example/{url}"),
             headers: Vec::new(),
             body: body.to_owned(),
-            answer: Ok(RecordedResponse {
+            response: Ok(RecordedResponse {
                 status: 200,
                 headers: Vec::new(),
                 body: answer.to_owned(),

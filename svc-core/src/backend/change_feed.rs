@@ -190,19 +190,23 @@ impl FeedEntry {
 #[non_exhaustive]
 pub struct RecordChange {
     /// What happened to the record.
-    pub what: ChangeKind,
+    pub change: ChangeKind,
     /// When it happened. This is the record's `modified_date`, unless the record was changed again
     /// or the change was imported.
-    pub at: Timestamp,
+    pub changed_at: Timestamp,
     /// The record.
-    pub record: RecordAddress,
+    pub address: RecordAddress,
 }
 
 impl RecordChange {
     /// Creates a change.
     #[must_use]
-    pub fn new(what: ChangeKind, at: Timestamp, record: RecordAddress) -> Self {
-        Self { what, at, record }
+    pub fn new(change: ChangeKind, changed_at: Timestamp, address: RecordAddress) -> Self {
+        Self {
+            change,
+            changed_at,
+            address,
+        }
     }
 }
 

@@ -167,7 +167,7 @@ pub enum SavepointAction {
     /// Remove it and keep the changes made since it was set.
     Release,
     /// Undo the changes made since it was set, and remove it.
-    Undo,
+    Rollback,
 }
 
 impl SavepointAction {
@@ -177,7 +177,7 @@ impl SavepointAction {
         match self {
             Self::Set => "SAVEPOINT svc_part",
             Self::Release => "RELEASE SAVEPOINT svc_part",
-            Self::Undo => "ROLLBACK TO SAVEPOINT svc_part; RELEASE SAVEPOINT svc_part",
+            Self::Rollback => "ROLLBACK TO SAVEPOINT svc_part; RELEASE SAVEPOINT svc_part",
         }
     }
 }

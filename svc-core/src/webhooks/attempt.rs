@@ -52,10 +52,10 @@ impl Webhook {
         now: Timestamp,
     ) {
         let place = self
-            .waiting
+            .pending_retries
             .iter()
             .position(|waiting| waiting.event == *event);
-        let before = place.map_or(0, |place| self.waiting.swap_remove(place).attempts);
+        let before = place.map_or(0, |place| self.pending_retries.swap_remove(place).attempts);
         let (status, error, retry_after) = match answered {
             AttemptResult::Responded {
                 status,
@@ -63,34 +63,34 @@ impl Webhook {
             } => (Some(*status), refusal(*status), *retry_after),
             AttemptResult::Failed(why) => (None, Some(*why), None),
         };
-        self.last = Some(DeliveryAttempt {
+        self.last_attempt = Some(DeliveryAttempt {
             at: now.as_micros(),
             status,
             error: error.map(str::to_owned),
         });
         if error.is_none() {
             self.delivered = self.delivered.saturating_add(1);
-            (self.failing_since, self.held_until) = (None, None);
+            (self.failing_since, self.paused_until) = (None, None);
             return;
         }
         self.failing_since.get_or_insert(now.as_micros());
         if status == Some(410) {
             self.status = WebhookStatus::Ended;
-            self.waiting.clear();
+            self.pending_retries.clear();
             return;
         }
         let later = |time: Duration| now.saturating_add(time).as_micros();
         if let Some(rest) = status.and_then(|status| schedule::pause_after(status, retry_after)) {
-            self.held_until = self.held_until.max(Some(later(rest)));
+            self.paused_until = self.paused_until.max(Some(later(rest)));
         }
         let attempts = before.saturating_add(1);
         match schedule::retry_delay(attempts, &event.message_id(&self.id)) {
-            Some(wait) => self.waiting.push(PendingRetry {
+            Some(wait) => self.pending_retries.push(PendingRetry {
                 event: event.clone(),
                 attempts,
                 next: later(wait),
             }),
-            None => self.given_up = self.given_up.saturating_add(1),
+            None => self.abandoned = self.abandoned.saturating_add(1),
         }
     }
 }

@@ -103,19 +103,24 @@ pub struct Webhook {
     /// The position in the change feed. `None` is the start.
     pub cursor: Option<String>,
     /// How often a client has set the cursor.
-    pub turn: u32,
+    #[serde(rename = "turn")]
+    pub cursor_generation: u32,
     /// The messages that wait for a retry.
-    pub waiting: Vec<PendingRetry>,
+    #[serde(rename = "waiting")]
+    pub pending_retries: Vec<PendingRetry>,
     /// Until when nothing is sent, in microseconds, because the receiver requested a pause.
-    pub held_until: Option<i64>,
+    #[serde(rename = "held_until")]
+    pub paused_until: Option<i64>,
     /// Since when all attempts have failed, in microseconds. `None` if the last attempt succeeded.
     pub failing_since: Option<i64>,
     /// The number of delivered messages.
     pub delivered: u64,
     /// The number of messages that were abandoned after the last attempt.
-    pub given_up: u64,
+    #[serde(rename = "given_up")]
+    pub abandoned: u64,
     /// The last attempt.
-    pub last: Option<DeliveryAttempt>,
+    #[serde(rename = "last")]
+    pub last_attempt: Option<DeliveryAttempt>,
     /// When the webhook was created, in microseconds.
     pub created: i64,
     /// When a client last changed the webhook, in microseconds.
@@ -161,10 +166,11 @@ pub struct PendingRetry {
 #[non_exhaustive]
 pub struct WebhookEvent {
     /// The type of the change.
-    #[serde(with = "as_text")]
-    pub what: ChangeKind,
+    #[serde(rename = "what", with = "as_text")]
+    pub change: ChangeKind,
     /// When the change was made, in microseconds.
-    pub at: i64,
+    #[serde(rename = "at")]
+    pub changed_at: i64,
     /// The kind of the record.
     #[serde(with = "as_text")]
     pub kind: Kind,
@@ -181,7 +187,7 @@ impl WebhookEvent {
     pub fn entry(&self) -> RecordChange {
         let parent = self.parent.as_deref().and_then(Id::new);
         let record = RecordAddress::new(self.kind, self.id.clone(), parent);
-        RecordChange::new(self.what, Timestamp::from_micros(self.at), record)
+        RecordChange::new(self.change, Timestamp::from_micros(self.changed_at), record)
     }
 
     /// Returns the `webhook-id` of the message.
@@ -193,26 +199,28 @@ impl WebhookEvent {
     #[must_use]
     pub fn message_id(&self, webhook: &Id) -> String {
         let Self {
-            what, at, kind, id, ..
+            change,
+            changed_at,
+            kind,
+            id,
+            ..
         } = self;
-        let named = format!("{webhook} {what} {at} {} {id}", kind.singular());
+        let named = format!("{webhook} {change} {changed_at} {} {id}", kind.singular());
         format!("msg_{:032x}", digest(named.as_bytes()))
     }
 }
 
 impl From<&RecordChange> for WebhookEvent {
     fn from(entry: &RecordChange) -> Self {
-        let RecordChange { what, at, record } = entry;
-        let parent = record
-            .parent
-            .as_ref()
-            .map(|parent| parent.as_str().to_owned());
+        let RecordAddress {
+            kind, id, parent, ..
+        } = &entry.address;
         Self {
-            what: *what,
-            at: at.as_micros(),
-            kind: record.kind,
-            id: record.id.clone(),
-            parent,
+            change: entry.change,
+            changed_at: entry.changed_at.as_micros(),
+            kind: *kind,
+            id: id.clone(),
+            parent: parent.as_ref().map(|parent| parent.as_str().to_owned()),
         }
     }
 }
@@ -238,13 +246,13 @@ impl Webhook {
             status: WebhookStatus::Active,
             secrets: vec![(WebhookSecret::random()?, None)],
             cursor: Some(cursor),
-            turn: 0,
-            waiting: Vec::new(),
-            held_until: None,
+            cursor_generation: 0,
+            pending_retries: Vec::new(),
+            paused_until: None,
             failing_since: None,
             delivered: 0,
-            given_up: 0,
-            last: None,
+            abandoned: 0,
+            last_attempt: None,
             created: now.as_micros(),
             modified: now.as_micros(),
             created_by: None,
@@ -311,9 +319,9 @@ impl Webhook {
         if self.status != WebhookStatus::Active {
             return None;
         }
-        let held = self.held_until.filter(|until| *until > now.as_micros());
+        let held = self.paused_until.filter(|until| *until > now.as_micros());
         let full = self
-            .waiting
+            .pending_retries
             .iter()
             .map(|waiting| waiting.next)
             .min()
@@ -330,14 +338,14 @@ impl Webhook {
     /// Returns how many new messages the webhook can start to send.
     #[must_use]
     pub fn available_slots(&self) -> usize {
-        MAX_PENDING_RETRIES.saturating_sub(self.waiting.len())
+        MAX_PENDING_RETRIES.saturating_sub(self.pending_retries.len())
     }
 
     /// Returns the messages that are due for a retry.
     #[must_use]
     pub fn due_retries(&self, now: Timestamp) -> Vec<WebhookEvent> {
         let due = self
-            .waiting
+            .pending_retries
             .iter()
             .filter(|waiting| waiting.next <= now.as_micros());
         due.map(|waiting| waiting.event.clone()).collect()
@@ -346,7 +354,7 @@ impl Webhook {
     /// Returns whether the webhook sends this feed entry.
     #[must_use]
     pub fn matches(&self, entry: &RecordChange) -> bool {
-        self.kinds.contains(&entry.record.kind) && self.events.contains(&entry.what)
+        self.kinds.contains(&entry.address.kind) && self.events.contains(&entry.change)
     }
 
     /// Returns the secrets that are used for signatures now.
@@ -394,7 +402,7 @@ impl Webhook {
     /// Requirements: HOOK-10.
     pub fn redeliver(&mut self, after: Option<String>) {
         self.cursor = after;
-        self.turn = self.turn.wrapping_add(1);
+        self.cursor_generation = self.cursor_generation.wrapping_add(1);
     }
 
     /// Continues at the end of the feed because the cursor has expired, and records that changes
@@ -402,7 +410,7 @@ impl Webhook {
     pub fn skip_to_end(&mut self, turn: u32, end: &str, now: Timestamp) {
         self.advance_cursor(turn, end);
         let error = "the cursor has expired; the webhook continues at the end of the change feed";
-        self.last = Some(DeliveryAttempt {
+        self.last_attempt = Some(DeliveryAttempt {
             at: now.as_micros(),
             status: None,
             error: Some(error.to_owned()),
@@ -411,7 +419,7 @@ impl Webhook {
 
     /// Moves the cursor forward, unless a client has set it since it was read.
     pub fn advance_cursor(&mut self, turn: u32, next: &str) {
-        if self.turn == turn {
+        if self.cursor_generation == turn {
             self.cursor = Some(next.to_owned());
         }
     }

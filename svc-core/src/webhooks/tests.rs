@@ -42,6 +42,23 @@ fn a_webhook_is_read_as_it_was_written() {
     assert!(!shown.contains("whsec_"), "{shown}");
 }
 
+/// The member names of a stored webhook are a stored format. The Rust names may differ.
+#[test]
+fn the_stored_document_keeps_its_member_names() {
+    let mut webhook = webhook();
+    webhook.record_attempt(&event(1), &status(500), at(1));
+    webhook.record_attempt(&event(2), &status(503), at(2));
+    let document: serde_json::Value =
+        serde_json::from_slice(&webhook.to_stored(3, None, at(1)).unwrap().document).unwrap();
+    for member in ["turn", "waiting", "held_until", "given_up", "last"] {
+        assert!(document.get(member).is_some(), "{member}: {document}");
+    }
+    for member in ["what", "at", "kind", "id", "parent"] {
+        let path = format!("/waiting/0/event/{member}");
+        assert!(document.pointer(&path).is_some(), "{path}: {document}");
+    }
+}
+
 /// Each event of a webhook has one id, which differs from those of other events and webhooks.
 ///
 /// Requirements: HOOK-07.
@@ -54,9 +71,9 @@ fn the_id_of_a_message_is_that_of_its_event() {
     assert_eq!(event(7).message_id(&one.id), ids[7]);
     ids.push(event(7).message_id(&other.id));
     let mut changed = event(7);
-    changed.what = ChangeKind::Changed;
+    changed.change = ChangeKind::Changed;
     ids.push(changed.message_id(&one.id));
-    changed.at += 1;
+    changed.changed_at += 1;
     ids.push(changed.message_id(&one.id));
     let all = ids.len();
     ids.sort();
@@ -75,15 +92,15 @@ fn a_message_is_tried_ten_times_and_given_up() {
         &AttemptResult::Failed("the receiver cannot be reached"),
         now,
     );
-    while let [waiting] = webhook.waiting.as_slice() {
-        assert!(webhook.due_retries(now).is_empty() && webhook.given_up == 0);
+    while let [waiting] = webhook.pending_retries.as_slice() {
+        assert!(webhook.due_retries(now).is_empty() && webhook.abandoned == 0);
         now = Timestamp::from_micros(waiting.next);
         assert_eq!(webhook.due_retries(now), std::slice::from_ref(&event));
         webhook.record_attempt(&event, &status(404), now);
         attempts += 1;
     }
     assert_eq!(
-        (attempts, webhook.given_up, webhook.delivered),
+        (attempts, webhook.abandoned, webhook.delivered),
         (MAX_ATTEMPTS, 1, 0)
     );
     // The pauses are 75.6 hours in total. Each is up to a fifth longer, depending on the random id
@@ -115,7 +132,7 @@ fn answers_mean_what_they_say() {
         let mut webhook = webhook();
         webhook.record_attempt(&event(1), &status(code), at(1));
         assert_eq!(
-            (webhook.delivered == 1, webhook.waiting.is_empty()),
+            (webhook.delivered == 1, webhook.pending_retries.is_empty()),
             (arrives, arrives),
             "{code}"
         );
@@ -158,11 +175,11 @@ fn the_list_of_what_waits_is_bounded() {
         webhook.record_attempt(&event(number), &status(500), at(number));
     }
     assert_eq!(
-        (webhook.available_slots(), webhook.waiting.len()),
+        (webhook.available_slots(), webhook.pending_retries.len()),
         (0, MAX_PENDING_RETRIES)
     );
     let first = webhook
-        .waiting
+        .pending_retries
         .iter()
         .map(|waiting| waiting.next)
         .min()
@@ -173,7 +190,7 @@ fn the_list_of_what_waits_is_bounded() {
     );
     // A retried message uses its previous slot.
     webhook.record_attempt(&event(3), &status(500), at(200));
-    assert_eq!(webhook.waiting.len(), MAX_PENDING_RETRIES);
+    assert_eq!(webhook.pending_retries.len(), MAX_PENDING_RETRIES);
     webhook.record_attempt(&event(3), &status(200), at(201));
     assert_eq!(webhook.available_slots(), 1);
 }
@@ -219,13 +236,13 @@ fn two_secrets_sign_while_one_is_changed() {
 #[test]
 fn a_cursor_that_was_set_stays() {
     let mut webhook = webhook();
-    let turn = webhook.turn;
+    let turn = webhook.cursor_generation;
     webhook.advance_cursor(turn, "c1");
     assert_eq!(webhook.cursor.as_deref(), Some("c1"));
     webhook.redeliver(None);
     webhook.advance_cursor(turn, "c2");
     assert_eq!(webhook.cursor, None);
-    webhook.advance_cursor(webhook.turn, "c2");
+    webhook.advance_cursor(webhook.cursor_generation, "c2");
     assert_eq!(webhook.cursor.as_deref(), Some("c2"));
 }
 

@@ -280,7 +280,7 @@ impl<'a> FeedQuery<'a> {
         let cursor = |place, side| self.cursors.encode(self.tenant, place, side);
         let (mut next, mut entries) = (self.after, Vec::new());
         for (place, change) in read.entries.into_iter().take(limit) {
-            if self.request.kinds.contains(&change.record.kind) {
+            if self.request.kinds.contains(&change.address.kind) {
                 if entries.len() >= size {
                     has_more = true;
                     break;
@@ -461,7 +461,7 @@ mod tests {
             seen.extend(
                 page.entries
                     .iter()
-                    .map(|entry| entry.change.at.as_micros() / 10),
+                    .map(|entry| entry.change.changed_at.as_micros() / 10),
             );
             pages += 1;
             after = Some(page.next_cursor.clone());

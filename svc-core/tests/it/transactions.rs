@@ -140,7 +140,7 @@ fn err_29_nothing_stays_of_an_entry_that_fails_alone() {
             refused,
         ],
     );
-    let [set, undo] = [SavepointAction::Set.sql(), SavepointAction::Undo.sql()];
+    let [set, undo] = [SavepointAction::Set.sql(), SavepointAction::Rollback.sql()];
     assert_eq!(
         server.store.ended(),
         [set, undo, set, undo, "committed"],

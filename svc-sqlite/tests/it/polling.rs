@@ -148,7 +148,7 @@ async fn follow<S: ChangeFeed>(
         seen.extend(
             page.entries
                 .into_iter()
-                .map(|entry| (entry.change.record.id, entry.change.at)),
+                .map(|entry| (entry.change.address.id, entry.change.changed_at)),
         );
         after = Some(page.next_cursor);
         if !page.has_more {

@@ -161,7 +161,7 @@ impl WorkerContext {
             if *self.stopped.borrow() || held.webhook.is_idle(now) {
                 return Ok(true);
             }
-            let turn = held.webhook.turn;
+            let turn = held.webhook.cursor_generation;
             let part = self.part(held, now).await?;
             let has_moved = part.next.is_some() && part.next != held.webhook.cursor;
             if part.events.is_empty() && !has_moved {

@@ -231,7 +231,7 @@ impl ComposedRunner<'_> {
         let end = if done.is_ok() {
             SavepointAction::Release
         } else {
-            SavepointAction::Undo
+            SavepointAction::Rollback
         };
         transactions.savepoint(cx, end).await?;
         Ok(done)

@@ -251,8 +251,10 @@ impl TenantTables {
             .last()
             .map_or(0, |(place, _)| place.seq)
             .saturating_add(1);
-        self.feed
-            .push((FeedPosition::new(seq, 0, entry.at.as_micros()), entry));
+        self.feed.push((
+            FeedPosition::new(seq, 0, entry.changed_at.as_micros()),
+            entry,
+        ));
     }
 
     /// Returns the rows for a page of the feed.

@@ -304,24 +304,24 @@ impl<S: Store + ChangeFeed> History<S> {
         loop {
             let page = self.page(replica.after.clone(), size).await?;
             for FeedEntry { change: entry, .. } in page.entries {
-                if replica.last.is_some_and(|last| entry.at < last) {
+                if replica.last.is_some_and(|last| entry.changed_at < last) {
                     return Err(self.broken(
                         "feed",
                         format!("an entry after one of a later change: {entry:?}"),
                     ));
                 }
-                replica.last = Some(entry.at);
-                let was_there = replica.live.contains_key(&entry.record);
-                if was_there == (entry.what == ChangeKind::Created) {
+                replica.last = Some(entry.changed_at);
+                let was_there = replica.live.contains_key(&entry.address);
+                if was_there == (entry.change == ChangeKind::Created) {
                     return Err(self.broken(
                         "feed",
                         format!("the record existed before: {was_there}; entry: {entry:?}"),
                     ));
                 }
-                match entry.what {
-                    ChangeKind::Deleted => _ = replica.live.remove(&entry.record),
+                match entry.change {
+                    ChangeKind::Deleted => _ = replica.live.remove(&entry.address),
                     ChangeKind::Created | ChangeKind::Changed => {
-                        _ = replica.live.insert(entry.record, entry.at);
+                        _ = replica.live.insert(entry.address, entry.changed_at);
                     }
                 }
             }

@@ -480,7 +480,7 @@ impl Transactions for Memory {
     async fn savepoint(&self, open: &Before, savepoint: SavepointAction) -> Result<()> {
         match savepoint {
             SavepointAction::Set => lock(&open.mark).clone_from(&lock(&self.rows)),
-            SavepointAction::Undo => lock(&self.rows).clone_from(&lock(&open.mark)),
+            SavepointAction::Rollback => lock(&self.rows).clone_from(&lock(&open.mark)),
             _ => {}
         }
         lock(&self.ended).push(savepoint.sql());

@@ -234,7 +234,7 @@ async fn a_receiver_that_hangs_delays_nobody() {
     hangs.messages(1).await;
     answers.messages(30).await;
     let quick = house.until(&quick, |state| state.delivered == 30).await;
-    assert!(quick.waiting.is_empty() && quick.failing_since.is_none());
+    assert!(quick.pending_retries.is_empty() && quick.failing_since.is_none());
     // Its first messages are still being sent.
     assert_eq!(house.state(&slow).await.delivered, 0);
     running.stop().await;
@@ -250,23 +250,23 @@ async fn a_message_is_tried_ten_times() {
     house.tags(1).await;
     for attempt in 1..=MAX_ATTEMPTS {
         receiver.messages(1).await;
-        let is_noted = |state: &Webhook| match state.waiting.as_slice() {
+        let is_noted = |state: &Webhook| match state.pending_retries.as_slice() {
             [waiting] => waiting.attempts as usize == attempt,
-            _ => state.given_up == 1,
+            _ => state.abandoned == 1,
         };
         let state = house.until(&id, is_noted).await;
         assert_eq!(
-            state.waiting.len(),
+            state.pending_retries.len(),
             usize::from(attempt < MAX_ATTEMPTS),
             "{attempt}"
         );
-        if let [waiting] = state.waiting.as_slice() {
+        if let [waiting] = state.pending_retries.as_slice() {
             house.pass(Duration::from_micros(
                 u64::try_from(waiting.next - house.now().as_micros()).unwrap(),
             ));
         }
     }
-    let state = house.until(&id, |state| state.given_up == 1).await;
+    let state = house.until(&id, |state| state.abandoned == 1).await;
     assert!(state.failing_since.is_some() && state.delivered == 0);
     let messages = receiver.messages(0).await;
     assert_eq!(messages.len(), MAX_ATTEMPTS);
@@ -297,16 +297,18 @@ async fn answers_are_respected() {
     }
     let running = House::run(house.sender().max_messages_per_receiver(1));
     house.tags(2).await;
-    house.until(&ids[0], |state| state.waiting.len() == 2).await;
+    house
+        .until(&ids[0], |state| state.pending_retries.len() == 2)
+        .await;
     assert_eq!(elsewhere.count(), 0);
     let ended = house
         .until(&ids[1], |state| state.status == WebhookStatus::Ended)
         .await;
-    assert!(ended.waiting.is_empty() && ends.count() == 1);
+    assert!(ended.pending_retries.is_empty() && ends.count() == 1);
     let rests = house
-        .until(&ids[2], |state| state.held_until.is_some())
+        .until(&ids[2], |state| state.paused_until.is_some())
         .await;
-    assert_eq!((rests.waiting.len(), rests.delivered), (1, 0));
+    assert_eq!((rests.pending_retries.len(), rests.delivered), (1, 0));
     house.pass(Duration::from_secs(599));
     // The redirected message is repeated in between, and this one is not.
     redirects.messages(3).await;
@@ -349,8 +351,10 @@ async fn a_name_that_turns_inward_is_not_called() {
             .max_messages_per_receiver(1),
     );
     house.tags(4).await;
-    let state = house.until(&id, |state| state.waiting.len() == 4).await;
-    let why = state.last.unwrap().error.unwrap();
+    let state = house
+        .until(&id, |state| state.pending_retries.len() == 4)
+        .await;
+    let why = state.last_attempt.unwrap().error.unwrap();
     assert!(why.contains("own machine or network"), "{why}");
     assert_eq!((receiver.count(), asked.load(Ordering::Acquire)), (0, 4));
     running.stop().await;
@@ -420,7 +424,7 @@ async fn what_a_sender_leaves_the_next_one_sends() {
         again.contains(&messages[0].id()),
         "the message without a response is repeated with its id: {again:?}"
     );
-    assert!(state.waiting.is_empty());
+    assert!(state.pending_retries.is_empty());
     one.stop().await;
     other.stop().await;
     assert_eq!(receiver.count(), 4);
@@ -483,7 +487,7 @@ async fn receivers_of_one_tenant_that_hang_do_not_delay_another_tenant() {
     quiet.until(&id, |state| state.delivered == 1).await;
     for id in &ids {
         assert!(
-            busy.state(id).await.last.is_none(),
+            busy.state(id).await.last_attempt.is_none(),
             "a request to a receiver that hangs has already ended"
         );
     }

@@ -85,17 +85,21 @@ fn own_page(feed: &str, entry: &FeedEntry) -> String {
 /// Writes one entry, with nothing of its record but the address.
 fn write_entry(hal: &Hal<'_>, feed: &str, entry: &FeedEntry, out: &mut Vec<u8>) {
     let change = &entry.change;
-    let kind = change.record.kind.singular();
+    let kind = change.address.kind.singular();
     out.extend_from_slice(
-        format!("{{\"what\":\"{}\",\"kind\":\"{kind}\",\"at\":", change.what).as_bytes(),
+        format!(
+            "{{\"what\":\"{}\",\"kind\":\"{kind}\",\"at\":",
+            change.change
+        )
+        .as_bytes(),
     );
-    write_string(&change.at.to_string(), out);
+    write_string(&change.changed_at.to_string(), out);
     out.extend_from_slice(b",\"_links\":{");
     link("self", &own_page(feed, entry), out);
     out.push(b',');
     write_string(&hal.relations.dialect.relation(kind), out);
     out.push(b':');
-    hal.write_link(&Target::Record(change.record.clone()), out);
+    hal.write_link(&Target::Record(change.address.clone()), out);
     out.extend_from_slice(b"}}");
 }
 

@@ -161,7 +161,7 @@ impl WebhookHandler<'_> {
                 webhook.url.clone_from(url);
                 webhook.url_set_by = self.cx.caller.key_name().map(str::to_owned);
                 // The new receiver may work, so the pause after failures does not apply to it.
-                webhook.held_until = None;
+                webhook.paused_until = None;
             }
             if let Some(kinds) = &asked.kinds {
                 webhook.kinds.clone_from(kinds);

@@ -40,25 +40,25 @@ pub(super) fn webhook(
     let numbers = format!(
         "\"is_failing\":{is_failing},\"total_delivered\":{},\"total_waiting\":{},\"total_given_up\":{},",
         webhook.delivered,
-        webhook.waiting.len(),
-        webhook.given_up
+        webhook.pending_retries.len(),
+        webhook.abandoned
     );
     out.extend_from_slice(numbers.as_bytes());
     moment("failing_since", webhook.failing_since, out);
     let is_active = webhook.status == WebhookStatus::Active;
     let next = webhook
-        .waiting
+        .pending_retries
         .iter()
         .map(|waiting| waiting.next)
         .min()
-        .max(webhook.held_until);
+        .max(webhook.paused_until);
     moment(
         "next_attempt",
-        next.filter(|_| is_active && !webhook.waiting.is_empty()),
+        next.filter(|_| is_active && !webhook.pending_retries.is_empty()),
         out,
     );
     out.extend_from_slice(b"\"last_attempt\":");
-    match &webhook.last {
+    match &webhook.last_attempt {
         Some(last) => {
             out.push(b'{');
             moment("at", Some(last.at), out);
@@ -139,14 +139,14 @@ pub(super) fn webhooks(hal: &Hal<'_>, all: &[Webhook], out: &mut Vec<u8>) {
 ///
 /// Requirements: HOOK-07.
 pub(super) fn message(hal: &Hal<'_>, entry: &RecordChange, out: &mut Vec<u8>) {
-    let kind = entry.record.kind.singular();
+    let kind = entry.address.kind.singular();
     out.push(b'{');
-    text("type", Some(&format!("{kind}.{}", entry.what)), out);
-    text("timestamp", Some(&entry.at.to_string()), out);
+    text("type", Some(&format!("{kind}.{}", entry.change)), out);
+    text("timestamp", Some(&entry.changed_at.to_string()), out);
     out.extend_from_slice(b"\"data\":{\"_links\":{");
     link(
         &hal.relations.dialect.relation(kind),
-        &hal.href(&Target::Record(entry.record.clone())),
+        &hal.href(&Target::Record(entry.address.clone())),
         out,
     );
     close(out, b'}');
