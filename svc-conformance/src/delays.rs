@@ -13,10 +13,10 @@ const LONG: Duration = Duration::from_secs(2 * 60);
 
 /// What has made a run slow so far.
 #[derive(Debug, Default)]
-pub(crate) struct Delays(Mutex<State>);
+pub(crate) struct Delays(Mutex<DelayState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct DelayState {
     answers: u32,
     /// The time of all responses, including waits.
     took: Duration,

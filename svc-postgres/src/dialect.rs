@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use svc_core::schema::ValueType;
-use svc_sql::{ColumnType, Dialect, Statement};
+use svc_sql::{ColumnType, SqlDialect, Statement};
 
 /// The SQL of PostgreSQL 12 and later, for a [`Database`](svc_sql::Database) around another client.
-pub static DIALECT: &dyn Dialect = &Postgres;
+pub static DIALECT: &dyn SqlDialect = &Postgres;
 
 #[derive(Debug)]
 struct Postgres;
 
-impl Dialect for Postgres {
+impl SqlDialect for Postgres {
     fn name(&self) -> &'static str {
         "PostgreSQL"
     }
@@ -110,7 +110,7 @@ impl Dialect for Postgres {
         CATALOG
     }
 
-    fn own_tables(&self) -> &'static [&'static str] {
+    fn library_tables(&self) -> &'static [&'static str] {
         &OWN_TABLES
     }
 

@@ -83,7 +83,7 @@ impl DatabaseHandle {
 /// due only after a request. On a single server every process searches.
 pub(crate) struct Lookout {
     name: &'static str,
-    state: Mutex<State>,
+    state: Mutex<LeaseState>,
     /// Number of requests of this process.
     asks: AtomicU64,
     /// The state of a request to another process: [`IDLE`], [`ASKING`] or [`AGAIN`].
@@ -95,7 +95,7 @@ const ASKING: u8 = 1;
 const AGAIN: u8 = 2;
 
 #[derive(Default)]
-struct State {
+struct LeaseState {
     /// The end of the lease of this process, in microseconds as the other times.
     held: i64,
     /// The time until which nothing is due, unless a request arrives.
@@ -141,7 +141,7 @@ impl Lookout {
         let renews = state.held <= now.saturating_add(LOOKING.div_f64(2.0)).as_micros();
         if is_others || renews && !database.take_lease(self.name, now, LOOKING).await? {
             // Earlier results are invalid when it takes over again.
-            *state = State::default();
+            *state = LeaseState::default();
             return Ok(Look::Elsewhere);
         }
         if renews {

@@ -4,7 +4,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
-use svc_sql::{Database, DatabaseError, Dialect, Statement, TextRow, Transaction};
+use svc_sql::{Database, DatabaseError, SqlDialect, Statement, TextRow, Transaction};
 use tokio_postgres::error::SqlState;
 
 use crate::{
@@ -61,7 +61,7 @@ struct TransactionHandle {
 
 #[async_trait]
 impl Database for PostgresDatabase {
-    fn dialect(&self) -> &'static dyn Dialect {
+    fn dialect(&self) -> &'static dyn SqlDialect {
         DIALECT
     }
 

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use svc_core::schema::ValueType;
-use svc_sql::{ColumnType, Dialect, Statement};
+use svc_sql::{ColumnType, SqlDialect, Statement};
 
 /// The SQL of `SQLite` 3.38 and later, for a [`Database`](svc_sql::Database) around another client.
-pub static DIALECT: &dyn Dialect = &Sqlite;
+pub static DIALECT: &dyn SqlDialect = &Sqlite;
 
 #[derive(Debug)]
 struct Sqlite;
 
-impl Dialect for Sqlite {
+impl SqlDialect for Sqlite {
     fn name(&self) -> &'static str {
         "SQLite"
     }
@@ -108,7 +108,7 @@ impl Dialect for Sqlite {
         CATALOG
     }
 
-    fn own_tables(&self) -> &'static [&'static str] {
+    fn library_tables(&self) -> &'static [&'static str] {
         &OWN_TABLES
     }
 

@@ -16,7 +16,7 @@ use rusqlite::{
     ffi::{SQLITE_CONSTRAINT_CHECK, SQLITE_CONSTRAINT_DATATYPE, SQLITE_CONSTRAINT_NOTNULL},
     types::ValueRef,
 };
-use svc_sql::{Database, DatabaseError, Dialect, Statement, TextRow, Transaction};
+use svc_sql::{Database, DatabaseError, SqlDialect, Statement, TextRow, Transaction};
 
 use crate::dialect::DIALECT;
 
@@ -121,7 +121,7 @@ fn open(path: &PathBuf) -> io::Result<Connection> {
 
 #[async_trait]
 impl Database for SqliteDatabase {
-    fn dialect(&self) -> &'static dyn Dialect {
+    fn dialect(&self) -> &'static dyn SqlDialect {
         DIALECT
     }
 

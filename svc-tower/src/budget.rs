@@ -44,11 +44,11 @@ pub struct BodyBudgetUsage {
 
 struct Shared {
     limit: usize,
-    state: Mutex<State>,
+    state: Mutex<BudgetState>,
 }
 
 #[derive(Default)]
-struct State {
+struct BudgetState {
     held: usize,
     cut: u64,
     next_id: u64,
@@ -105,7 +105,7 @@ impl BodyBudget {
         self.0.limit
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BudgetState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -139,7 +139,7 @@ impl BodyBudget {
     }
 }
 
-impl State {
+impl BudgetState {
     fn charge(
         &mut self,
         id: u64,

@@ -91,7 +91,7 @@ impl Reply {
 
 /// The receiver of a message.
 #[derive(Clone)]
-pub struct Receiver {
+pub struct RelayedReceiver {
     /// The address of the receiver.
     pub url: String,
     /// The secrets of its webhook, the newest first.
@@ -99,7 +99,7 @@ pub struct Receiver {
     client: Client<HttpConnector, Full<Bytes>>,
 }
 
-impl fmt::Debug for Receiver {
+impl fmt::Debug for RelayedReceiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Receiver")
             .field("url", &self.url)
@@ -107,7 +107,7 @@ impl fmt::Debug for Receiver {
     }
 }
 
-impl Receiver {
+impl RelayedReceiver {
     /// Sends a message to the receiver.
     pub async fn send(&self, letter: &Letter) -> Reply {
         self.send_to(&self.url, letter).await
@@ -185,7 +185,7 @@ pub fn signature(key: &[u8], signed: &[u8]) -> String {
 }
 
 /// The function that forwards a message.
-pub type Pass = Arc<dyn Fn(Letter, Receiver) -> BoxFuture<Reply> + Send + Sync>;
+pub type Pass = Arc<dyn Fn(Letter, RelayedReceiver) -> BoxFuture<Reply> + Send + Sync>;
 
 /// A relay that runs until it is dropped.
 struct Relay {
@@ -213,7 +213,7 @@ fn lock(routes: &Routes) -> MutexGuard<'_, Vec<Route>> {
 /// Returns a service whose messages pass through a relay. If no port is free, they are not changed.
 #[must_use]
 pub fn relayed(
-    pass: impl Fn(Letter, Receiver) -> BoxFuture<Reply> + Send + Sync + 'static,
+    pass: impl Fn(Letter, RelayedReceiver) -> BoxFuture<Reply> + Send + Sync + 'static,
 ) -> Interceptor {
     let Ok(relay) = Relay::start(Arc::new(pass)) else {
         return Interceptor::default();
@@ -368,7 +368,7 @@ async fn forward(
             headers,
             body,
         },
-        Receiver {
+        RelayedReceiver {
             url,
             secrets,
             client,

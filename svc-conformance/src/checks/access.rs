@@ -5,7 +5,7 @@
 use http::Method;
 
 use super::functions::any_helper;
-use super::helper_calls::{PreparedHelper, declared_helpers, ignored, somebody};
+use super::helper_calls::{PreparedHelper, declared_helpers, ignored, new_person};
 use super::prelude::*;
 use super::record_comparison;
 use crate::counted::may_be_of;
@@ -93,9 +93,9 @@ fn is_refused(answer: &TestResponse) -> bool {
 }
 
 async fn without(cx: &CheckContext) -> Result<(), CheckStop> {
-    let (api, nobody) = (cx.api(), cx.anonymous());
+    let (api, anonymous) = (cx.api(), cx.anonymous());
     for (_, url) in collections(cx, &api).await? {
-        let answer = nobody.get(&url).await?;
+        let answer = anonymous.get(&url).await?;
         cx.observe(ids::AUT_07, is_refused(&answer), || {
             format!("without a key: {answer}")
         });
@@ -267,7 +267,7 @@ async fn helper_needs_key(
     api: &CheckClient<'_>,
     ready: &PreparedHelper,
 ) -> Result<(), CheckStop> {
-    let body = || ready.body(cx, Some(&somebody(cx)));
+    let body = || ready.body(cx, Some(&new_person(cx)));
     let answer = cx.with_key(WRONG).post(&ready.url, &body()).await?;
     holds(
         cx,
@@ -537,7 +537,7 @@ async fn below(
 
 /// A helper can be called without a key exactly if that is declared.
 async fn anonymous(cx: &CheckContext) -> Result<(), CheckStop> {
-    let (api, nobody) = (cx.api(), cx.anonymous());
+    let (api, anonymous) = (cx.api(), cx.anonymous());
     for one in ACTIONS.iter().chain(&["canvass"]) {
         let Some(kind) = kind(one) else { continue };
         let Some(name) = kind.helper.filter(|name| cx.declared().helps(name)) else {
@@ -550,7 +550,7 @@ async fn anonymous(cx: &CheckContext) -> Result<(), CheckStop> {
             "canvass" => json!({ "canvass": cx.marked(&json!({})) }),
             _ => cx.marked(&json!({ "person": cx.marked(&json!({})) })),
         };
-        let answer = nobody.post(&url, &body).await?;
+        let answer = anonymous.post(&url, &body).await?;
         let declared = cx.declared().helps_anyone(name);
         let right = if declared {
             answer.is_success()

@@ -2,7 +2,7 @@
 //!
 //! Requirements: HLP-11 to HLP-15.
 
-use super::helper_calls::{ignored, row, somebody};
+use super::helper_calls::{ignored, new_person, row};
 use super::prelude::*;
 use super::record_comparison::identified;
 use crate::fixtures::{helper_address, ticketed};
@@ -74,7 +74,7 @@ async fn record(cx: &CheckContext) -> Result<(), CheckStop> {
         return Ok(());
     };
     let before = api.as_read(under, container.clone()).await?;
-    let person = somebody(cx);
+    let person = new_person(cx);
     let body = identified(cx, ready.body(cx, Some(&person)));
     let made = api.call(reached, &ready, &body).await?;
     compare_stored(cx, own, &body, &made);
@@ -174,7 +174,7 @@ async fn tickets(cx: &CheckContext) -> Result<(), CheckStop> {
         titles.last().unwrap_or(&"Balcony"),
     );
     let url = helper_address(&event, "record_attendance")?;
-    let person = somebody(cx);
+    let person = new_person(cx);
     let tickets = part(
         cx,
         "attendance",
@@ -228,7 +228,7 @@ async fn linked_donation(cx: &CheckContext, one: &str) -> Result<(), CheckStop> 
     let api = cx.api();
     let ready = api.ready("record_donation").await?;
     let action = api.make(one, &json!({})).await?;
-    let person = somebody(cx);
+    let person = new_person(cx);
     let body = api.linked(&ready.body(cx, Some(&person)), one, &action.self_url()?);
     let answer = api.post(&ready.url, &body).await?;
     if !cx.prefers(ids::RES_DONATION_22, answer.is_created(), || {

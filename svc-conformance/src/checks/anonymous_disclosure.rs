@@ -98,15 +98,15 @@ async fn known(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     if cx.declared().acts("add_tags") {
         hidden(cx, ids::HLP_07, &cx.anonymous(), &ready, (&known, &secret)).await?;
     }
-    let nobody = || posted(cx, &format!("{}@example.org", cx.unique()));
-    let mut by_identifier = nobody();
+    let unknown_person = || posted(cx, &format!("{}@example.org", cx.unique()));
+    let mut by_identifier = unknown_person();
     put(
         &mut by_identifier,
         "identifiers",
         json!(cx.run.journal.marker(&before.json).as_slice()),
     );
     let mut statuses = Vec::new();
-    for person in [posted(cx, &known), nobody(), by_identifier] {
+    for person in [posted(cx, &known), unknown_person(), by_identifier] {
         let answer = cx
             .anonymous()
             .post(&ready.url, &ready.body(cx, Some(&person)))

@@ -5,7 +5,7 @@
 use http::Method;
 use serde_json::Map;
 
-use super::helper_calls::{declared_helpers, somebody};
+use super::helper_calls::{declared_helpers, new_person};
 use super::prelude::*;
 use super::record_comparison::adopt;
 use crate::clean_up::own_up;
@@ -30,7 +30,7 @@ async fn anonymous(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn without_key(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
-    let person = somebody(cx);
+    let person = new_person(cx);
     let mut body = ready.body(cx, Some(&person));
     let tag = if name == "person_signup" {
         super::functions::fresh_tag(&api).await?
@@ -134,7 +134,7 @@ async fn anonymous_fails(cx: &CheckContext) -> Result<(), CheckStop> {
 /// Calls a helper of a deleted container. If the container cannot be deleted, sends a body that is
 /// not an object.
 async fn fails(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
-    let (api, nobody) = (cx.api(), cx.anonymous());
+    let (api, anonymous) = (cx.api(), cx.anonymous());
     let of = KINDS
         .iter()
         .find(|of| of.helper == Some(name))
@@ -142,10 +142,10 @@ async fn fails(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     if of.is_some_and(|under| {
         cx.declared().makes_alone(under) && cx.declared().offers(under, "delete")
     }) {
-        return gone(cx, &nobody, name, ids::HLP_09, &[]).await;
+        return gone(cx, &anonymous, name, ids::HLP_09, &[]).await;
     }
     let ready = api.ready(name).await?;
-    let answer = nobody
+    let answer = anonymous
         .send(Method::POST, &ready.url, Some("[]".to_owned()))
         .await?;
     cx.prefers(ids::HLP_09, answer.status >= 400, || {
@@ -178,7 +178,7 @@ async fn gone(
     }
     api.remove(container).await?;
     let before = api.people().await?;
-    let person = somebody(cx);
+    let person = new_person(cx);
     let answer = caller
         .post(&ready.url, &ready.body(cx, Some(&person)))
         .await?;

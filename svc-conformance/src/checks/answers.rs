@@ -3,7 +3,7 @@
 //! Requirements: HAF-07 to HAF-10.
 
 use super::functions::{about, any_helper, below, call, note_rest};
-use super::helper_calls::somebody;
+use super::helper_calls::new_person;
 use super::prelude::*;
 use crate::generate::with;
 
@@ -137,7 +137,7 @@ async fn wrong_answers(cx: &CheckContext) -> Result<(), CheckStop> {
             &given,
             &json!({"question": question(&api, sort).await?.self_url()?}),
         );
-        let person = somebody(cx);
+        let person = new_person(cx);
         let mut body = ready.body(cx, Some(&person));
         put(&mut body, "add_questions_responses_uri", json!([element]));
         let answer = api.post(&ready.url, &body).await?;

@@ -5,7 +5,7 @@
 use http::{HeaderName, Method};
 
 use super::functions::fresh_tag;
-use super::helper_calls::{PreparedHelper, declared_helpers, somebody};
+use super::helper_calls::{PreparedHelper, declared_helpers, new_person};
 use super::prelude::*;
 use super::record_comparison::adopt;
 use super::strict::{STRICT, Spoiled, prefer};
@@ -71,7 +71,7 @@ impl BatchHelper {
 
     /// Returns a valid call with a new person.
     fn good(&self, cx: &CheckContext) -> Value {
-        self.ready.body(cx, Some(&somebody(cx)))
+        self.ready.body(cx, Some(&new_person(cx)))
     }
 
     /// Returns invalid calls. The last one has two errors.
@@ -384,7 +384,7 @@ async fn by_address(
     many: &BatchHelper,
 ) -> Result<(), CheckStop> {
     let people = || {
-        let person = somebody(cx);
+        let person = new_person(cx);
         let again = cx.marked(&without(&person, &["identifiers"]));
         [person, again].map(|person| json!({ "person": person }))
     };
@@ -633,7 +633,7 @@ async fn spoiled(
 
 /// Callers that may not call the helper, and callers that may call no helper of this tenant.
 async fn strangers(cx: &CheckContext) -> Result<(), CheckStop> {
-    let (api, nobody, wrong) = (cx.api(), cx.anonymous(), cx.with_key("no-such-key-0000"));
+    let (api, anonymous, wrong) = (cx.api(), cx.anonymous(), cx.with_key("no-such-key-0000"));
     for many in BatchHelper::some(cx, &api, 2).await? {
         let narrow = cx
             .run
@@ -651,7 +651,10 @@ async fn strangers(cx: &CheckContext) -> Result<(), CheckStop> {
             sent.push(many.good(cx));
             sent.last().cloned().unwrap_or_default()
         };
-        for (who, what) in [(&nobody, "without a key"), (&wrong, "with an invalid key")] {
+        for (who, what) in [
+            (&anonymous, "without a key"),
+            (&wrong, "with an invalid key"),
+        ] {
             for media in [JSON, LINES[0]] {
                 let body = if media == JSON {
                     format!("[{}]", good())

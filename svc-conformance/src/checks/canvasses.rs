@@ -3,7 +3,7 @@
 //! Requirements: HLP-16 to HLP-18, RES-canvass-06 to RES-canvass-12, RES-person-48.
 
 use super::crud::is_page;
-use super::helper_calls::{PreparedHelper, own_fields, somebody};
+use super::helper_calls::{PreparedHelper, new_person, own_fields};
 use super::nested_collections::only_member;
 use super::prelude::*;
 use crate::counted::may_be_of;
@@ -34,7 +34,7 @@ pub(super) const CHECKS: &[Check] = &[
     check!("hlp/canvass-needs-its-object", [HLP_16], bare).needs("helper.record_canvass"),
     check!("hlp/canvass-takes-no-person", [HLP_18], no_person)
         .needs("helper.record_canvass and people.list"),
-    check!("hlp/canvass-of-nobody", [HLP_17], nobody)
+    check!("hlp/canvass-of-nobody", [HLP_17], canvass_of_missing_person)
         .needs("helper.record_canvass and people.delete"),
 ];
 
@@ -330,7 +330,7 @@ async fn no_person(cx: &CheckContext) -> Result<(), CheckStop> {
     let people = api.collection("people").await?;
     let before = api.total(&people).await?;
     let mut body = ready.body(cx, None);
-    let person = somebody(cx);
+    let person = new_person(cx);
     put(&mut body, "person", person.clone());
     let answer = api.post(&ready.url, &body).await?;
     cx.observe(
@@ -350,7 +350,7 @@ async fn no_person(cx: &CheckContext) -> Result<(), CheckStop> {
 /// The person in the path must exist.
 ///
 /// Requirements: HLP-17.
-async fn nobody(cx: &CheckContext) -> Result<(), CheckStop> {
+async fn canvass_of_missing_person(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     needs(cx, "person", "delete")?;
     let ready = api.ready("record_canvass").await?;

@@ -480,11 +480,11 @@ async fn cursor(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (url, start) = (feed(&api).await?, end(&api).await?);
-    for (who, nobody) in [
+    for (who, anonymous) in [
         ("without a key", cx.anonymous()),
         ("with an invalid key", cx.with_key("no-such-key-0000")),
     ] {
-        let answer = nobody.get(&url).await?;
+        let answer = anonymous.get(&url).await?;
         let refused = answer.status == 401 || (answer.status == 403 && who == "without a key");
         cx.observe(ids::SYN_06, refused, || format!("{who}: {answer}"));
     }

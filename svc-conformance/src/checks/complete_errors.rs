@@ -4,7 +4,7 @@
 //! Requirements: ERR-39.
 
 use super::functions::{any_helper, note_rest};
-use super::helper_calls::somebody;
+use super::helper_calls::new_person;
 use super::invalid_bodies::is_named;
 use super::prelude::*;
 use super::record_comparison;
@@ -37,22 +37,22 @@ fn told(cx: &CheckContext, answer: &TestResponse, properties: &[String]) {
 /// An action with an invalid field, whose person does not exist.
 async fn links(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let nobody = api
-        .nobody()
+    let missing_person = api
+        .missing_person()
         .await?
         .ok_or_else(|| none("no URL of a missing record is known"))?;
     let kinds = ACTIONS
         .iter()
         .filter_map(|one| kind(one))
         .filter(|kind| cx.declared().offers(kind.one, "create"));
-    each!(kind in kinds.take(cx.cases(2, 6, 6)) => linked(cx, &api, kind.one, &nobody))
+    each!(kind in kinds.take(cx.cases(2, 6, 6)) => linked(cx, &api, kind.one, &missing_person))
 }
 
 async fn linked(
     cx: &CheckContext,
     api: &CheckClient<'_>,
     one: &str,
-    nobody: &str,
+    missing_person: &str,
 ) -> Result<(), CheckStop> {
     let Some((kind, under)) = kind(one).and_then(|kind| Some((kind, kind.under?))) else {
         return Ok(());
@@ -62,7 +62,7 @@ async fn linked(
         .filter(|_| record_comparison::can_make(cx, under))
         .ok_or_else(|| none(format!("no invalid body for a {one}")))?;
     let container = api.make(under, &json!({})).await?;
-    let body = api.linked(&cx.marked(&fault.body), "person", nobody);
+    let body = api.linked(&cx.marked(&fault.body), "person", missing_person);
     let answer = api.post(&container.require_link(kind.many)?, &body).await?;
     // A missing record may be named only by the relation.
     let person = answer
@@ -82,7 +82,7 @@ async fn linked(
 async fn functions(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = any_helper(&api).await?;
-    let (mut person, mut properties) = (somebody(cx), Vec::new());
+    let (mut person, mut properties) = (new_person(cx), Vec::new());
     let of_person = faults(cx, "person");
     for fault in of_person.first().into_iter().chain(of_person.last()) {
         person = with(&person, &super::invalid_bodies::only(fault));

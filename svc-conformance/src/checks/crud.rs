@@ -107,11 +107,14 @@ async fn action(cx: &CheckContext) -> Result<(), CheckStop> {
     }
     let read = api.as_read(one, made).await?;
     compare_stored(cx, create, &sent, &read);
-    let Some(nobody) = api.nobody().await? else {
+    let Some(missing_person) = api.missing_person().await? else {
         return Ok(());
     };
     let refused = api
-        .post(&url, &api.linked(&cx.marked(&json!({})), "person", &nobody))
+        .post(
+            &url,
+            &api.linked(&cx.marked(&json!({})), "person", &missing_person),
+        )
         .await?;
     holds(cx, person_row, refused.is_refused(), || {
         format!("a link to a missing person is not rejected: {refused}")

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use super::functions::any_helper;
-use super::helper_calls::{PreparedHelper, declared_helpers, row, somebody};
+use super::helper_calls::{PreparedHelper, declared_helpers, new_person, row};
 use super::prelude::*;
 use super::record_comparison::{identified, whole_seconds};
 use crate::generate::{restored, without};
@@ -40,7 +40,7 @@ async fn twice(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
-    let person = somebody(cx);
+    let person = new_person(cx);
     let made = api
         .call(
             &[row(ready.kind.one)],
@@ -233,7 +233,7 @@ async fn at_once(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn posted_at_once(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
-    let person = somebody(cx);
+    let person = new_person(cx);
     let post = async |person: &Value| api.post(&ready.url, &ready.body(cx, Some(person))).await;
     let one = || post(&person);
     let answers = tokio::join!(one(), one(), one(), one(), one(), one(), one(), one());
@@ -261,7 +261,7 @@ async fn posted_at_once(cx: &CheckContext, name: &'static str) -> Result<(), Che
         ));
     }
     if met.len() > 1 {
-        let later = somebody(cx);
+        let later = new_person(cx);
         let first = api.about(&ready, &post(&later).await?.record()).await?;
         let second = api.about(&ready, &post(&later).await?.record()).await?;
         if !are_same(&first, &second, &later) {

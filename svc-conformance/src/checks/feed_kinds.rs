@@ -5,7 +5,7 @@
 
 use super::change_feed::{behind, end, page};
 use super::functions::{any_helper, below, call, simple};
-use super::helper_calls::{PreparedHelper, declared_helpers, ignored, somebody};
+use super::helper_calls::{PreparedHelper, declared_helpers, ignored, new_person};
 use super::prelude::*;
 use super::subject::{changeable_text, touch};
 use crate::address::with_parameter;
@@ -225,7 +225,7 @@ async fn helpers(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn helper(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
-    let (person, at) = (somebody(cx), end(&api).await?);
+    let (person, at) = (new_person(cx), end(&api).await?);
     let made = help(&api, &ready, &person).await?;
     let about = match api.about(&ready, &made).await {
         Ok(about) if name != "record_canvass" => Some(about),

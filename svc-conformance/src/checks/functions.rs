@@ -1,6 +1,6 @@
 //! Helper action functions (HAF): tags, lists, answers and triggers of a helper request.
 
-use super::helper_calls::{PreparedHelper, declared_helpers, ignored, somebody};
+use super::helper_calls::{PreparedHelper, declared_helpers, ignored, new_person};
 use super::prelude::*;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -103,7 +103,7 @@ pub(super) async fn call(
     functions: &Value,
 ) -> Result<FunctionCall, CheckStop> {
     let api = cx.api();
-    let person = somebody(cx);
+    let person = new_person(cx);
     let mut body = ready.body(cx, Some(&person));
     for (name, value) in functions.as_object().into_iter().flatten() {
         put(&mut body, name, value.clone());
@@ -274,7 +274,7 @@ async fn unknown_tag(cx: &CheckContext) -> Result<(), CheckStop> {
         Some(tags) => api.total(tags).await?,
         None => None,
     };
-    let person = somebody(cx);
+    let person = new_person(cx);
     let mut body = ready.body(cx, Some(&person));
     // In addition to an existing tag, if one can be created.
     let known = fresh_tag(&api).await?.map(|tag| tag["name"].clone());
@@ -453,7 +453,7 @@ async fn trigger(cx: &CheckContext, name: &'static str, at: usize) -> Result<(),
     if at > 0 || !cx.declared().behaves("validates_types") {
         return Ok(());
     }
-    let person = somebody(cx);
+    let person = new_person(cx);
     let mut body = ready.body(cx, Some(&person));
     put(
         &mut body,

@@ -166,7 +166,7 @@ impl CheckClient<'_> {
 }
 
 /// Returns a new person with a marker, which matches no existing person.
-pub(super) fn somebody(cx: &CheckContext) -> Value {
+pub(super) fn new_person(cx: &CheckContext) -> Value {
     let unique = cx.unique();
     let named = json!({"given_name": "Ada", "family_name": unique,
         "email_addresses": [{"address": format!("{unique}@example.org"), "primary": true, "status": "subscribed"}]});

@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::helper_calls::{declared_helpers, ignored, somebody};
+use super::helper_calls::{declared_helpers, ignored, new_person};
 use super::prelude::*;
 use crate::generate::with;
 
@@ -21,7 +21,7 @@ async fn methods(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn method(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let api = cx.api();
     let ready = api.ready(name).await?;
-    let person = somebody(cx);
+    let person = new_person(cx);
     let answer = api.post(&ready.url, &ready.body(cx, Some(&person))).await?;
     cx.must(ids::HLP_01, answer.is_created(), || answer.to_string())?;
     api.about(&ready, &answer.record())
@@ -62,7 +62,7 @@ async fn with_bodies(
     let ready = api.ready(name).await?;
     for with_fields in [false, true] {
         for function in functions.iter().map(Some).chain([None]) {
-            let person = somebody(cx);
+            let person = new_person(cx);
             let mut body = ready.body(cx, Some(&person));
             if !with_fields && name != "person_signup" {
                 body = match name {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::helper_calls::{declared_helpers, ignored, somebody};
+use super::helper_calls::{declared_helpers, ignored, new_person};
 use super::prelude::*;
 use super::record_comparison;
 use crate::linked_resources::{LinkedResource, meaning};
@@ -325,7 +325,11 @@ async fn of_helper(cx: &CheckContext, name: &'static str, own: &str) -> Result<(
     let api = cx.api();
     let ready = api.ready(name).await?;
     let made = api
-        .call(&[ids::HLP_06], &ready, &ready.body(cx, Some(&somebody(cx))))
+        .call(
+            &[ids::HLP_06],
+            &ready,
+            &ready.body(cx, Some(&new_person(cx))),
+        )
         .await?;
     api.about(&ready, &made).await.map(drop).or_else(ignored)?;
     has_namespace(cx, &made, own);

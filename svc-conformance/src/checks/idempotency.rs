@@ -5,7 +5,7 @@
 
 use http::{HeaderName, Method};
 
-use super::helper_calls::{PreparedHelper, declared_helpers, somebody};
+use super::helper_calls::{PreparedHelper, declared_helpers, new_person};
 use super::prelude::*;
 use super::subject::touch;
 use crate::fixtures::full;
@@ -85,7 +85,7 @@ async fn call(
     name: &'static str,
 ) -> Result<RepeatableRequest, CheckStop> {
     let ready = api.ready(name).await?;
-    let person = somebody(cx);
+    let person = new_person(cx);
     let body = || ready.body(cx, Some(&person)).to_string();
     let (body, other) = (
         body(),
@@ -397,7 +397,7 @@ async fn callers(cx: &CheckContext) -> Result<(), CheckStop> {
 /// A stored response does not contain a person that was deleted.
 async fn erased(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let person = somebody(cx);
+    let person = new_person(cx);
     let url = api.collection("people").await?;
     let kind = kind("person").ok_or_else(|| none("there are no people"))?;
     let post = RepeatableRequest {

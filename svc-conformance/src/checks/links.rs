@@ -2,7 +2,7 @@
 //! name states.
 
 use super::crud::is_page;
-use super::helper_calls::{own_fields, somebody};
+use super::helper_calls::{new_person, own_fields};
 use super::prelude::*;
 use crate::catalogue::CatalogueLink;
 use crate::fields;
@@ -190,7 +190,7 @@ async fn link(
     };
     let body = with(
         &cx.marked(&own_fields(cx, of)),
-        &json!({ "person": somebody(cx) }),
+        &json!({ "person": new_person(cx) }),
     );
     let answer = api.post(&href, &body).await?;
     cx.observe(row, answer.is_created(), || {

@@ -3,7 +3,7 @@
 //! Requirements: HLP-03 to HLP-05, HLP-19 to HLP-21, RES-person-49.
 
 use super::crud::is_page;
-use super::helper_calls::{declared_helpers, somebody};
+use super::helper_calls::{declared_helpers, new_person};
 use super::prelude::*;
 use super::record_comparison::identified;
 use crate::fields;
@@ -165,7 +165,7 @@ async fn signup(cx: &CheckContext) -> Result<(), CheckStop> {
     must(cx, rows, there.is_some(), || {
         format!("no link person_signup_helper in {}", entry.short())
     })?;
-    let person = somebody(cx);
+    let person = new_person(cx);
     let answer = api
         .post(&there.unwrap_or_default(), &json!({ "person": person }))
         .await?;

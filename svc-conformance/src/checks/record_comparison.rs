@@ -336,7 +336,7 @@ impl CheckClient<'_> {
     }
 
     /// Returns the URL of a person that does not exist. `None` if no person can be deleted.
-    pub(super) async fn nobody(&self) -> Result<Option<String>, CheckStop> {
+    pub(super) async fn missing_person(&self) -> Result<Option<String>, CheckStop> {
         let declared = self.cx.declared();
         if declared.offers("person", "delete") && declared.offers("person", "create") {
             let person = self.person().await?;

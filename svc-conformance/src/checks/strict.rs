@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use http::HeaderName;
 
-use super::helper_calls::{PreparedHelper, declared_helpers, ignored, somebody};
+use super::helper_calls::{PreparedHelper, declared_helpers, ignored, new_person};
 use super::invalid_bodies::{CreateTarget, unchanged};
 use super::prelude::*;
 use super::subject::changeable_text;
@@ -429,7 +429,7 @@ async fn help(
         spoiled.add(&format!("/{part}"), part);
         spoiled
     };
-    let unknown = spoiled(&ready.body(cx, Some(&somebody(cx))));
+    let unknown = spoiled(&ready.body(cx, Some(&new_person(cx))));
     let mut homes = vec![api.home(ready.kind.one, ready.container.as_ref()).await?];
     if ready.kind.one != "person" && part == "person" {
         homes.push(api.home("person", None).await?);
@@ -457,13 +457,13 @@ async fn help(
     let answer = api
         .post_with(
             &ready.url,
-            &ready.body(cx, Some(&somebody(cx))),
+            &ready.body(cx, Some(&new_person(cx))),
             &prefer(STRICT),
         )
         .await?;
     accepted(cx, &answer)?;
     adopted(api, &ready, &answer).await?;
-    let unknown = spoiled(&ready.body(cx, Some(&somebody(cx))));
+    let unknown = spoiled(&ready.body(cx, Some(&new_person(cx))));
     let answer = api.post(&ready.url, &unknown.body).await?;
     unknown.ignored(cx, &answer)?;
     unknown

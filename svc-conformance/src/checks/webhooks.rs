@@ -295,16 +295,16 @@ async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
     let lacks = |(key, lacks): (String, String)| (lacks == RIGHT).then_some(key);
     let restricted = cx.run.keys.restricted.clone();
     let narrow = restricted.clone().and_then(lacks);
-    let mut nobodies = vec![
+    let mut others = vec![
         ("without a key", cx.anonymous(), 401),
         ("with an invalid key", cx.with_key("no-such-key-0000"), 401),
     ];
-    nobodies.extend(
+    others.extend(
         narrow
             .iter()
             .map(|key| ("with a key without the right", cx.with_key(key), 403)),
     );
-    for (who, nobody, status) in nobodies {
+    for (who, client, status) in others {
         for (method, url, body) in [
             (Method::GET, &url, None),
             (Method::GET, &own, None),
@@ -312,7 +312,7 @@ async fn key(cx: &CheckContext) -> Result<(), CheckStop> {
             (Method::PUT, &own, Some(body.clone())),
             (Method::DELETE, &own, None),
         ] {
-            let answer = nobody.send(method, url, body).await?;
+            let answer = client.send(method, url, body).await?;
             let is_refused =
                 answer.status == status || (who == "without a key" && answer.status == 403);
             cx.observe(ids::HOOK_03, is_refused, || format!("{who}: {answer}"));

@@ -6,7 +6,7 @@ use std::{error::Error as StdError, fmt, sync::Arc, time::Duration};
 use async_trait::async_trait;
 use svc_core::error::{Error, ErrorCode, Problem};
 
-use super::{dialect::Dialect, statement::Statement};
+use super::{dialect::SqlDialect, statement::Statement};
 
 /// The time after which a client should retry after a temporary failure.
 const SOON: Duration = Duration::from_secs(1);
@@ -86,7 +86,7 @@ fn refused(what: &'static str) -> Error {
 #[async_trait]
 pub trait Database: Send + Sync + 'static {
     /// Returns the SQL dialect of the database.
-    fn dialect(&self) -> &'static dyn Dialect;
+    fn dialect(&self) -> &'static dyn SqlDialect;
 
     /// Executes statements that only read, and returns the rows of each. Use one round trip if the
     /// client supports it.
@@ -141,7 +141,7 @@ pub trait Transaction: Send {
 
 #[async_trait]
 impl<D: Database + ?Sized> Database for Arc<D> {
-    fn dialect(&self) -> &'static dyn Dialect {
+    fn dialect(&self) -> &'static dyn SqlDialect {
         (**self).dialect()
     }
 

@@ -35,7 +35,7 @@ pub enum ColumnType {
 ///
 /// Implementations are `svc_sqlite::DIALECT` and `svc_postgres::DIALECT`. The returned text becomes
 /// part of statements without changes. Names are quoted before they are passed to a method.
-pub trait Dialect: fmt::Debug + Send + Sync + 'static {
+pub trait SqlDialect: fmt::Debug + Send + Sync + 'static {
     /// Returns the name of the database, such as `PostgreSQL`.
     fn name(&self) -> &'static str;
 
@@ -107,7 +107,7 @@ pub trait Dialect: fmt::Debug + Send + Sync + 'static {
     fn catalog(&self) -> [&'static str; 3];
 
     /// Returns the SQL of the library's own tables. Repeated execution changes nothing.
-    fn own_tables(&self) -> &'static [&'static str];
+    fn library_tables(&self) -> &'static [&'static str];
 
     /// Returns the column type for a field.
     fn column_type(&self, ty: &ValueType) -> &'static str;

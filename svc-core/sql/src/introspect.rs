@@ -6,7 +6,7 @@ use svc_core::json::Json;
 
 use super::{
     database::TextRow,
-    dialect::{ColumnType, Dialect},
+    dialect::{ColumnType, SqlDialect},
     sql::quoted_table,
     statement::Statement,
 };
@@ -172,7 +172,7 @@ impl DatabaseTables {
 
 /// Returns the statements that read the columns, indexes and checks of these tables.
 pub(super) fn statements<'a>(
-    dialect: &'static dyn Dialect,
+    dialect: &'static dyn SqlDialect,
     tables: impl Iterator<Item = &'a str>,
 ) -> Vec<Statement> {
     let mut names: Vec<String> = tables.map(quoted_table).collect();
@@ -281,7 +281,7 @@ fn class(sql_type: &str) -> ColumnType {
 
 impl DatabaseColumn {
     /// Returns the maximum of an integer column.
-    pub(super) fn max_value(&self, dialect: &'static dyn Dialect) -> i64 {
+    pub(super) fn max_value(&self, dialect: &'static dyn SqlDialect) -> i64 {
         match self.class {
             ColumnType::Integer(most) if !dialect.has_loose_types() => most,
             _ => i64::MAX,

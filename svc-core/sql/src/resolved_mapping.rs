@@ -2,12 +2,12 @@
 
 use svc_core::{model::Kind, schema};
 
-use super::dialect::{ColumnType, Dialect};
+use super::dialect::{ColumnType, SqlDialect};
 
 /// A mapping together with the properties of the tables.
 #[derive(Debug)]
 pub(crate) struct ResolvedMapping {
-    pub(crate) dialect: &'static dyn Dialect,
+    pub(crate) dialect: &'static dyn SqlDialect,
     /// The tenant, if all records belong to one.
     pub(crate) only: Option<String>,
     pub(crate) tables: Vec<ResolvedTable>,

@@ -12,7 +12,7 @@ use svc_core::{
 
 use super::{
     database::TextRow,
-    dialect::{ColumnType, Dialect},
+    dialect::{ColumnType, SqlDialect},
     resolved_mapping::{
         FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable,
     },
@@ -108,7 +108,7 @@ fn moment(text: Option<&str>) -> Option<Timestamp> {
 /// Writes `"name":value` pairs separated by commas, without empty members. Members of one object
 /// are adjacent.
 fn write_members(
-    dialect: &'static dyn Dialect,
+    dialect: &'static dyn SqlDialect,
     members: &[(&ResolvedField, Option<&str>)],
     depth: usize,
     out: &mut Vec<u8>,
@@ -151,7 +151,7 @@ fn write_members(
 
 /// Writes a value as in a response. `None` if it is not a valid value of the API.
 fn write_value(
-    dialect: &'static dyn Dialect,
+    dialect: &'static dyn SqlDialect,
     member: &ResolvedField,
     text: &str,
     out: &mut Vec<u8>,
@@ -182,7 +182,7 @@ fn write_value(
 }
 
 fn write_rows(
-    dialect: &'static dyn Dialect,
+    dialect: &'static dyn SqlDialect,
     members: &[ResolvedField],
     text: &str,
     out: &mut Vec<u8>,
@@ -230,7 +230,7 @@ fn from_column<'a>(values: &'a [(String, String)], text: &'a str) -> &'a str {
 
 /// Returns the column value for an API value.
 pub(super) fn to_column(
-    dialect: &'static dyn Dialect,
+    dialect: &'static dyn SqlDialect,
     column: &ResolvedColumn,
     values: &[(String, String)],
     value: Option<&Json>,

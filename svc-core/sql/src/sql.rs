@@ -1,7 +1,7 @@
 //! SQL with its values. Names come from the mapping and are quoted; values are always bound.
 
 use super::{
-    dialect::{ColumnType, Dialect},
+    dialect::{ColumnType, SqlDialect},
     resolved_mapping::ResolvedColumn,
     statement::Statement,
 };
@@ -18,7 +18,7 @@ pub(super) fn quoted_table(name: &str) -> String {
 
 /// A builder for a statement.
 pub(super) struct SqlBuilder {
-    dialect: &'static dyn Dialect,
+    dialect: &'static dyn SqlDialect,
     text: String,
     values: Vec<Option<String>>,
     tenant: String,
@@ -28,7 +28,7 @@ pub(super) struct SqlBuilder {
 
 impl SqlBuilder {
     /// Creates a builder for a statement about the records of a tenant.
-    pub(super) fn new(dialect: &'static dyn Dialect, tenant: &str) -> Self {
+    pub(super) fn new(dialect: &'static dyn SqlDialect, tenant: &str) -> Self {
         Self {
             dialect,
             text: String::with_capacity(512),
@@ -38,7 +38,7 @@ impl SqlBuilder {
         }
     }
 
-    pub(super) fn dialect(&self) -> &'static dyn Dialect {
+    pub(super) fn dialect(&self) -> &'static dyn SqlDialect {
         self.dialect
     }
 
@@ -107,7 +107,7 @@ impl SqlBuilder {
 }
 
 /// Returns the expression that reads a column as text. `row.rs` has the opposite conversion.
-pub(super) fn read(dialect: &dyn Dialect, alias: &str, column: &ResolvedColumn) -> String {
+pub(super) fn read(dialect: &dyn SqlDialect, alias: &str, column: &ResolvedColumn) -> String {
     let name = format!("{alias}.{}", column.name);
     dialect.read(&name, column.class, &column.sql_type)
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-/// One SQL statement. Its values are bound to the placeholders of its [`Dialect`](crate::Dialect),
+/// One SQL statement. Its values are bound to the placeholders of its [`SqlDialect`](crate::SqlDialect),
 /// each as text or NULL. The statement casts them.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]

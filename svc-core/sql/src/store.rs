@@ -27,7 +27,7 @@ use svc_store::{
 };
 
 use super::{
-    Dialect, MappingError,
+    MappingError, SqlDialect,
     apply::StatementBuilder,
     database::{Database, DatabaseError, TextRow, Transaction},
     introspect,
@@ -106,13 +106,13 @@ impl MappedStore {
     /// Creates the tables of this library next to those of the vendor, if they are missing.
     ///
     /// They contain the transaction times of tenants, foreign identifiers, the outbox, and the
-    /// secret of `next` links. The same SQL is in [`Dialect::own_tables`].
+    /// secret of `next` links. The same SQL is in [`SqlDialect::library_tables`].
     ///
     /// # Errors
     ///
     /// Returns an error if the database fails.
     pub async fn create_library_tables(database: &impl Database) -> Result<(), MappingError> {
-        let statements = database.dialect().own_tables();
+        let statements = database.dialect().library_tables();
         let statements = statements
             .iter()
             .map(|text| Statement::new(*text, Vec::new()))
@@ -376,7 +376,7 @@ impl From<DatabaseError> for TransactionError {
 }
 
 /// Limits the duration of each statement of a transaction to the deadline of the request.
-fn begin(dialect: &'static dyn Dialect, deadline: Option<Instant>) -> Vec<Statement> {
+fn begin(dialect: &'static dyn SqlDialect, deadline: Option<Instant>) -> Vec<Statement> {
     let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
     left.and_then(|left| dialect.statement_timeout(left))
         .into_iter()
@@ -385,7 +385,7 @@ fn begin(dialect: &'static dyn Dialect, deadline: Option<Instant>) -> Vec<Statem
 
 /// Waits for the transaction lock of the tenant, and returns the time of the transaction. It is
 /// later than that of every earlier transaction.
-fn lock_tenant(dialect: &'static dyn Dialect, tenant: &str, now: Timestamp) -> Statement {
+fn lock_tenant(dialect: &'static dyn SqlDialect, tenant: &str, now: Timestamp) -> Statement {
     let mut sql = SqlBuilder::new(dialect, tenant);
     let clock = dialect.as_text("svc_turns.clock");
     sql.push("INSERT INTO svc_turns (tenant, clock) VALUES (")

@@ -5,13 +5,13 @@ use svc_core::{
     json::{Json, Object},
 };
 
-use super::{Dialect, resolved_mapping::ResolvedTable, row::at};
+use super::{SqlDialect, resolved_mapping::ResolvedTable, row::at};
 
 /// Rejects text with U+0000 if the database does not support it.
 ///
 /// Requirements: ERR-13.
 pub(super) fn check_texts(
-    dialect: &'static dyn Dialect,
+    dialect: &'static dyn SqlDialect,
     table: &ResolvedTable,
     fields: &Object,
 ) -> Result<()> {

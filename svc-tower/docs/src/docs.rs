@@ -123,9 +123,9 @@ impl<'a> Asked<'a> {
 
     /// Returns the response with a page, in the form that the client requests.
     fn page(self, target: &Target, page: impl FnOnce() -> Option<DocPage>) -> Option<DocsAnswer> {
-        let mut answer = if pages::wants_machine_form(self.request.headers) {
+        let mut answer = if pages::wants_hal(self.request.headers) {
             self.once(target, MediaType::Hal, || {
-                Some(self.pages().machine_form(&page()?).to_string())
+                Some(self.pages().to_hal(&page()?).to_string())
             })
         } else {
             // The two forms have the same address and are cached separately.

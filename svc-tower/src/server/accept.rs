@@ -14,7 +14,7 @@ use tokio::{
 
 use super::{
     monitor::ConnectionMonitor,
-    slots::{Admission, Slot, Slots},
+    slots::{Admission, ConnectionSlot, ConnectionSlots},
 };
 
 /// Pause after accepting a connection has failed, for example because no file descriptor is free.
@@ -30,21 +30,21 @@ pub(super) struct AcceptedConnection {
     pub(super) stream: TcpStream,
     pub(super) peer: SocketAddr,
     pub(super) watch: Arc<ConnectionMonitor>,
-    pub(super) slot: Slot,
+    pub(super) slot: ConnectionSlot,
 }
 
 /// A listener and the slots of its connections.
 #[derive(Debug)]
 pub(super) struct Acceptor {
     listener: TcpListener,
-    slots: Arc<Slots>,
+    slots: Arc<ConnectionSlots>,
     /// A connection that waits for a slot.
     waiting: Option<(TcpStream, SocketAddr)>,
     has_warned_of_refusal: bool,
 }
 
 impl Acceptor {
-    pub(super) fn new(listener: TcpListener, slots: Arc<Slots>) -> Self {
+    pub(super) fn new(listener: TcpListener, slots: Arc<ConnectionSlots>) -> Self {
         Self {
             listener,
             slots,
@@ -129,7 +129,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let mut acceptor = Acceptor::new(
             listener,
-            Slots::new(ServerLimits::default().max_connections(1), Vec::new()),
+            ConnectionSlots::new(ServerLimits::default().max_connections(1), Vec::new()),
         );
         let _one = TcpStream::connect(address).await.unwrap();
         let first = acceptor.next().await;

@@ -115,7 +115,7 @@ pub use shutdown::ShutdownSignal;
 use accept::Acceptor;
 use connection::serve;
 use limits::later;
-use slots::Slots;
+use slots::ConnectionSlots;
 
 use crate::body::BoxError;
 
@@ -217,7 +217,7 @@ impl<S> Server<S> {
             trusted_proxies,
         } = self;
         let mut stop = pin!(stop);
-        let mut acceptor = Acceptor::new(listener, Slots::new(limits, trusted_proxies));
+        let mut acceptor = Acceptor::new(listener, ConnectionSlots::new(limits, trusted_proxies));
         let stopping = channel::Sender::new(None);
         while let Some(accepted) = before(stop.as_mut(), acceptor.next()).await {
             tokio::spawn(serve(

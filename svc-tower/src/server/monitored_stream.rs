@@ -14,7 +14,7 @@ use tokio::{
 
 use super::{
     monitor::{CloseMode, ConnectionMonitor},
-    slots::Slot,
+    slots::ConnectionSlot,
 };
 
 /// Maximum number of bytes that a connection that closes early still reads.
@@ -32,11 +32,15 @@ pub(super) struct MonitoredStream {
     watch: Arc<ConnectionMonitor>,
     dropped: usize,
     /// The slot of the connection, for its whole lifetime, upgraded or not.
-    _slot: Slot,
+    _slot: ConnectionSlot,
 }
 
 impl MonitoredStream {
-    pub(super) fn new(stream: TcpStream, slot: Slot, watch: Arc<ConnectionMonitor>) -> Self {
+    pub(super) fn new(
+        stream: TcpStream,
+        slot: ConnectionSlot,
+        watch: Arc<ConnectionMonitor>,
+    ) -> Self {
         Self {
             stream,
             watch,

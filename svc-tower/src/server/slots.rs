@@ -15,17 +15,17 @@ use super::{limits::ServerLimits, monitor::ConnectionMonitor};
 
 /// All open connections of a server.
 #[derive(Debug)]
-pub(super) struct Slots {
+pub(super) struct ConnectionSlots {
     limits: ServerLimits,
     /// Addresses without a limit, in canonical form.
     trusted_proxies: Vec<IpAddr>,
-    state: Mutex<State>,
+    state: Mutex<OpenConnections>,
     /// Notified when a connection has ended or become idle.
     changed: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct OpenConnections {
     next_id: u64,
     open: BTreeMap<u64, Open>,
     /// Number of connections of each network that has any.
@@ -42,7 +42,7 @@ struct Open {
 /// The decision about a new connection.
 #[derive(Debug)]
 pub(super) enum Admission {
-    Admitted(Arc<ConnectionMonitor>, Slot),
+    Admitted(Arc<ConnectionMonitor>, ConnectionSlot),
     /// All connections are in use; one of them must end or become idle first.
     Full,
     /// Its peer address has the maximum number of connections, and all of them are in use.
@@ -51,12 +51,12 @@ pub(super) enum Admission {
 
 /// The slot of one connection, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Slot {
-    slots: Arc<Slots>,
+pub(super) struct ConnectionSlot {
+    slots: Arc<ConnectionSlots>,
     id: u64,
 }
 
-impl Slots {
+impl ConnectionSlots {
     pub(super) fn new(limits: ServerLimits, trusted_proxies: Vec<IpAddr>) -> Arc<Self> {
         Arc::new(Self {
             limits,
@@ -66,7 +66,7 @@ impl Slots {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, OpenConnections> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -102,7 +102,7 @@ impl Slots {
         );
         Admission::Admitted(
             watch,
-            Slot {
+            ConnectionSlot {
                 slots: Arc::clone(self),
                 id,
             },
@@ -115,7 +115,7 @@ impl Slots {
     }
 }
 
-impl State {
+impl OpenConnections {
     /// Closes the connection that has been idle longest, of one network or of all. It is no longer
     /// counted. Returns whether there was one.
     fn close_longest_idle(&mut self, network: Option<IpAddr>) -> bool {
@@ -157,7 +157,7 @@ impl State {
     }
 }
 
-impl Drop for Slot {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.slots.state().remove(self.id);
         self.slots.changed.notify_one();
@@ -179,12 +179,12 @@ fn network(address: IpAddr) -> IpAddr {
 mod tests {
     use super::*;
 
-    fn slots(trusted: &[&str]) -> Arc<Slots> {
+    fn slots(trusted: &[&str]) -> Arc<ConnectionSlots> {
         let trusted = trusted
             .iter()
             .map(|address| address.parse().unwrap())
             .collect();
-        Slots::new(
+        ConnectionSlots::new(
             ServerLimits::default()
                 .max_connections(5)
                 .connections_per_address(2),
@@ -193,7 +193,7 @@ mod tests {
     }
 
     /// Returns the decisions about connections of these peers, all of which stay in use.
-    fn admitted(slots: &Arc<Slots>, peers: &[&str]) -> (String, Vec<Slot>) {
+    fn admitted(slots: &Arc<ConnectionSlots>, peers: &[&str]) -> (String, Vec<ConnectionSlot>) {
         let mut held = Vec::new();
         let letter = |peer: &&str| match slots.admit(peer.parse().unwrap()) {
             Admission::Admitted(_, slot) => {

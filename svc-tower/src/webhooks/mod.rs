@@ -64,7 +64,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use self::{client::WebhookClient, slots::Slots, worker::WorkerContext};
+use self::{client::WebhookClient, slots::DeliverySlots, worker::WorkerContext};
 
 /// Number of due webhooks that are read in one query.
 const PART: u32 = 500;
@@ -200,9 +200,9 @@ impl WebhookSender {
         let mut running = SenderState {
             work: Arc::new(WorkerContext {
                 client: WebhookClient::new(self.resolve, self.parts.receiver_policy, self.timeout),
-                prompt: Slots::new(self.webhooks_at_once),
-                slow: Slots::new((self.webhooks_at_once / 4).max(1)),
-                overtime: Slots::new(self.webhooks_at_once.saturating_mul(OVERTIME)),
+                prompt: DeliverySlots::new(self.webhooks_at_once),
+                slow: DeliverySlots::new((self.webhooks_at_once / 4).max(1)),
+                overtime: DeliverySlots::new(self.webhooks_at_once.saturating_mul(OVERTIME)),
                 slow_after: self.slow_after,
                 slow_webhooks: Mutex::default(),
                 api: self.api,

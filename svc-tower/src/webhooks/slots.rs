@@ -11,49 +11,49 @@ use tokio::sync::oneshot;
 /// A limited number of slots. Tenants that wait for a slot get it in turn, independent of the
 /// number of their receivers.
 #[derive(Clone)]
-pub(super) struct Slots(Arc<Mutex<State>>);
+pub(super) struct DeliverySlots(Arc<Mutex<DeliverySlotQueue>>);
 
-struct State {
+struct DeliverySlotQueue {
     free: usize,
-    waiting: FairQueue<Tenant, oneshot::Sender<Slot>>,
+    waiting: FairQueue<Tenant, oneshot::Sender<DeliverySlot>>,
 }
 
 /// A slot. Dropping it releases the slot.
-pub(super) struct Slot(Option<Slots>);
+pub(super) struct DeliverySlot(Option<DeliverySlots>);
 
-impl fmt::Debug for Slot {
+impl fmt::Debug for DeliverySlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Slot").finish_non_exhaustive()
     }
 }
 
-impl Slots {
+impl DeliverySlots {
     pub(super) fn new(slots: usize) -> Self {
-        Self(Arc::new(Mutex::new(State {
+        Self(Arc::new(Mutex::new(DeliverySlotQueue {
             free: slots,
             waiting: FairQueue::default(),
         })))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DeliverySlotQueue> {
         // No code panics while it is locked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns a slot if one is free. Slots are free only if no tenant waits.
-    pub(super) fn try_acquire(&self) -> Option<Slot> {
+    pub(super) fn try_acquire(&self) -> Option<DeliverySlot> {
         let mut state = self.state();
         state.free = state.free.checked_sub(1)?;
-        Some(Slot(Some(self.clone())))
+        Some(DeliverySlot(Some(self.clone())))
     }
 
     /// Waits for a slot for this tenant.
-    pub(super) async fn acquire(&self, tenant: &Tenant) -> Option<Slot> {
+    pub(super) async fn acquire(&self, tenant: &Tenant) -> Option<DeliverySlot> {
         let receiver = {
             let mut state = self.state();
             if let Some(free) = state.free.checked_sub(1) {
                 state.free = free;
-                return Some(Slot(Some(self.clone())));
+                return Some(DeliverySlot(Some(self.clone())));
             }
             let (sender, receiver) = oneshot::channel();
             state.waiting.push(tenant.clone(), sender);
@@ -65,7 +65,7 @@ impl Slots {
 
     /// Passes a slot to the next waiting tenant.
     fn release(self) {
-        let mut slot = Slot(Some(self.clone()));
+        let mut slot = DeliverySlot(Some(self.clone()));
         loop {
             let next = {
                 let mut state = self.state();
@@ -85,7 +85,7 @@ impl Slots {
     }
 }
 
-impl Drop for Slot {
+impl Drop for DeliverySlot {
     fn drop(&mut self) {
         if let Some(slots) = self.0.take() {
             slots.release();
@@ -104,8 +104,8 @@ mod tests {
     use super::*;
 
     fn poll(
-        future: &mut Pin<impl DerefMut<Target = impl Future<Output = Option<Slot>>>>,
-    ) -> Poll<Option<Slot>> {
+        future: &mut Pin<impl DerefMut<Target = impl Future<Output = Option<DeliverySlot>>>>,
+    ) -> Poll<Option<DeliverySlot>> {
         future
             .as_mut()
             .poll(&mut Context::from_waker(Waker::noop()))
@@ -115,7 +115,7 @@ mod tests {
     /// of them.
     #[tokio::test]
     async fn tenants_get_slots_in_turn() {
-        let slots = Slots::new(1);
+        let slots = DeliverySlots::new(1);
         let (busy, quiet) = (Tenant::new("busy"), Tenant::new("quiet"));
         let first = slots.acquire(&busy).await.unwrap();
         assert!(slots.try_acquire().is_none());
@@ -143,7 +143,7 @@ mod tests {
     /// No slot is lost if a task ends while it waits, or before it takes the slot.
     #[tokio::test]
     async fn an_abandoned_slot_is_passed_on() {
-        let slots = Slots::new(1);
+        let slots = DeliverySlots::new(1);
         let tenant = Tenant::new("acme");
         let first = slots.acquire(&tenant).await.unwrap();
         let mut gone = Box::pin(slots.acquire(&tenant));

@@ -19,7 +19,7 @@ use tokio::{sync::watch, task::JoinSet, time::sleep};
 
 use super::{
     client::{SignedMessage, WebhookClient},
-    slots::{Slot, Slots},
+    slots::{DeliverySlot, DeliverySlots},
 };
 
 /// Maximum number of attempts to store results after concurrent changes of the webhook.
@@ -41,12 +41,12 @@ pub(super) struct WorkerContext {
     pub(super) now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     pub(super) at_once: usize,
     /// Slots for receivers that respond in time.
-    pub(super) prompt: Slots,
+    pub(super) prompt: DeliverySlots,
     /// Slots for receivers that fail or whose last response was slow, so that they do not delay the
     /// others.
-    pub(super) slow: Slots,
+    pub(super) slow: DeliverySlots,
     /// Slots for requests that started in a prompt slot and turned out to be slow.
-    pub(super) overtime: Slots,
+    pub(super) overtime: DeliverySlots,
     /// Time after which a response is slow.
     pub(super) slow_after: Duration,
     /// The webhooks whose last response was slow.
@@ -242,7 +242,7 @@ impl WorkerContext {
     /// Waits for responses with a slot, and records whether the receiver is slow.
     async fn in_slot<T>(
         &self,
-        (slot, is_slow): (Slot, bool),
+        (slot, is_slow): (DeliverySlot, bool),
         (tenant, id): (Tenant, Id),
         responses: impl Future<Output = T>,
     ) -> T {
@@ -268,7 +268,7 @@ impl WorkerContext {
 
     /// Exchanges a prompt slot for one of the slots of slow requests, after half of the time after
     /// which a response is slow.
-    async fn overtime(&self, slot: Slot, tenant: &Tenant) -> Option<Slot> {
+    async fn overtime(&self, slot: DeliverySlot, tenant: &Tenant) -> Option<DeliverySlot> {
         sleep(self.slow_after / 2).await;
         let overtime = self.overtime.acquire(tenant).await;
         drop(slot);

@@ -52,14 +52,14 @@ pub struct CopiedTenant {
     /// SHA-256 over every record at the time of the comparison.
     pub digest: String,
     /// The result of this call for the tenant.
-    pub state: State,
+    pub state: CopyResult,
     /// Number of keys that this call added or revoked in the database.
     pub keys: usize,
 }
 
 /// The result of a call for a tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum CopyResult {
     /// The tenant was copied, and every record was compared.
     Copied,
     /// An earlier call copied the tenant. Every record was compared again.
@@ -264,7 +264,7 @@ impl CopyRun<'_> {
                 tenant: name,
                 records,
                 digest,
-                state: State::Same,
+                state: CopyResult::Same,
                 keys,
             });
         }
@@ -286,7 +286,7 @@ impl CopyRun<'_> {
             tenant: name,
             records,
             digest,
-            state: State::Copied,
+            state: CopyResult::Copied,
             keys,
         })
     }
@@ -305,7 +305,7 @@ impl CopyRun<'_> {
             tenant: name,
             records: mark.records,
             digest,
-            state: State::InUse,
+            state: CopyResult::InUse,
             keys,
         })
     }
@@ -546,14 +546,14 @@ pub(super) async fn run(from: &Path, to: &SchemaLocation) -> Result<(), StartupE
             keys,
         } = one;
         let how = match state {
-            State::Copied => "copied and verified",
-            State::Same => "copied earlier and verified again without differences",
-            State::InUse => {
+            CopyResult::Copied => "copied and verified",
+            CopyResult::Same => "copied earlier and verified again without differences",
+            CopyResult::InUse => {
                 "copied earlier, not verified again because the database has changed since then"
             }
         };
         let keys = match (state, keys) {
-            (State::Copied, _) | (_, 0) => String::new(),
+            (CopyResult::Copied, _) | (_, 0) => String::new(),
             (_, keys) => format!("\n  {keys} keys added or revoked to match the file"),
         };
         say(&format!(

@@ -32,7 +32,7 @@ mod webhooks;
 pub use access_log::{AccessLog, LogWriter, LoggedFuture, LoggedService};
 pub use address::ListenAddress;
 pub use banner::Banner;
-pub use copy::{CopiedTenant, CopyProgress, State, copy};
+pub use copy::{CopiedTenant, CopyProgress, CopyResult, copy};
 pub use data::Data;
 pub use database::{ConnectionStats, DemoStore, StoreStats};
 pub use delivery::LogOnlyDelivery;

@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{Router, routing::get};
 use svc_core::Result;
-use svc_vendor_examples::postgres::{Crm, interface};
+use svc_vendor_examples::postgres::{PostgresCrm, interface};
 use tokio::net::TcpListener;
 
 #[tokio::main]
@@ -20,7 +20,7 @@ async fn main() -> Result<()> {
     let listener =
         TcpListener::bind(arguments.next().as_deref().unwrap_or("127.0.0.1:8087")).await?;
     let base_url = format!("http://{}/api/v1/", listener.local_addr()?);
-    let service = interface(&Arc::new(Crm::at(&url, 16)?), &base_url)?
+    let service = interface(&Arc::new(PostgresCrm::at(&url, 16)?), &base_url)?
         .request_timeout(Some(Duration::from_secs(5)));
     let pages = Router::new().route("/", get(|| async { "The pages of the existing program." }));
     axum::serve(listener, pages.nest_service("/api/v1", service)).await?;

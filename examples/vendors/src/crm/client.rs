@@ -10,7 +10,7 @@ use rusqlite::{Connection, Error, Result, ffi, params_from_iter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 /// A parameter of a statement.
-pub type Param<'a> = &'a (dyn ToSql + Sync);
+pub type SqlParam<'a> = &'a (dyn ToSql + Sync);
 
 /// Work for the thread of a connection.
 type Job = Box<dyn FnOnce(&Connection) + Send>;
@@ -63,7 +63,7 @@ impl Pool {
         Transaction::open(self.acquire().await?, "BEGIN").await
     }
 
-    async fn acquire(&self) -> Result<PooledConnection> {
+    async fn acquire(&self) -> Result<PoolGuard> {
         let permit = Arc::clone(&self.permits)
             .acquire_owned()
             .await
@@ -73,7 +73,7 @@ impl Pool {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
-        Ok(PooledConnection {
+        Ok(PoolGuard {
             jobs: jobs.ok_or_else(gone)?,
             idle: Arc::clone(&self.idle),
             _permit: permit,
@@ -84,12 +84,12 @@ impl Pool {
 /// A transaction. Dropping it rolls it back.
 #[derive(Debug)]
 pub struct Transaction {
-    connection: PooledConnection,
+    connection: PoolGuard,
     is_over: bool,
 }
 
 impl Transaction {
-    async fn open(connection: PooledConnection, begin: &'static str) -> Result<Self> {
+    async fn open(connection: PoolGuard, begin: &'static str) -> Result<Self> {
         let transaction = Self {
             connection,
             is_over: false,
@@ -125,7 +125,7 @@ impl Transaction {
     /// # Errors
     ///
     /// Returns an error if the database fails.
-    pub async fn query(&self, sql: &str, params: &[Param<'_>]) -> Result<Vec<Row>> {
+    pub async fn query(&self, sql: &str, params: &[SqlParam<'_>]) -> Result<Vec<Row>> {
         let (sql, params) = (sql.to_owned(), owned(params)?);
         let query = move |connection: &Connection| {
             let mut statement = connection.prepare_cached(&sql)?;
@@ -153,7 +153,7 @@ impl Transaction {
     /// # Errors
     ///
     /// Returns an error if the database fails.
-    pub async fn query_opt(&self, sql: &str, params: &[Param<'_>]) -> Result<Option<Row>> {
+    pub async fn query_opt(&self, sql: &str, params: &[SqlParam<'_>]) -> Result<Option<Row>> {
         Ok(self.query(sql, params).await?.into_iter().next())
     }
 
@@ -162,7 +162,7 @@ impl Transaction {
     /// # Errors
     ///
     /// Returns an error if the database fails.
-    pub async fn query_one(&self, sql: &str, params: &[Param<'_>]) -> Result<Row> {
+    pub async fn query_one(&self, sql: &str, params: &[SqlParam<'_>]) -> Result<Row> {
         self.query_opt(sql, params)
             .await?
             .ok_or(Error::QueryReturnedNoRows)
@@ -173,7 +173,7 @@ impl Transaction {
     /// # Errors
     ///
     /// Returns an error if the database fails.
-    pub async fn execute(&self, sql: &str, params: &[Param<'_>]) -> Result<usize> {
+    pub async fn execute(&self, sql: &str, params: &[SqlParam<'_>]) -> Result<usize> {
         let (sql, params) = (sql.to_owned(), owned(params)?);
         self.connection
             .run(move |connection| {
@@ -221,14 +221,14 @@ impl Row {
 
 /// A connection of the pool. Dropping it returns it to the pool.
 #[derive(Debug)]
-struct PooledConnection {
+struct PoolGuard {
     jobs: mpsc::Sender<Job>,
     idle: Arc<Mutex<Vec<mpsc::Sender<Job>>>>,
     /// Released after the connection, because the last field is dropped last.
     _permit: OwnedSemaphorePermit,
 }
 
-impl PooledConnection {
+impl PoolGuard {
     fn send(&self, job: Job) -> Result<()> {
         self.jobs.send(job).map_err(|_| gone())
     }
@@ -245,7 +245,7 @@ impl PooledConnection {
     }
 }
 
-impl Drop for PooledConnection {
+impl Drop for PoolGuard {
     fn drop(&mut self) {
         self.idle
             .lock()
@@ -274,8 +274,8 @@ fn connect(file: &str, schema: &str) -> Result<mpsc::Sender<Job>> {
     Ok(jobs)
 }
 
-fn owned(params: &[Param<'_>]) -> Result<Vec<Value>> {
-    let value = |param: &Param<'_>| match param.to_sql()? {
+fn owned(params: &[SqlParam<'_>]) -> Result<Vec<Value>> {
+    let value = |param: &SqlParam<'_>| match param.to_sql()? {
         ToSqlOutput::Owned(value) => Ok(value),
         ToSqlOutput::Borrowed(value) => Ok(value.try_into()?),
         _ => Err(gone()),

@@ -10,7 +10,7 @@ use svc_core::record::{ComputedValue, Meta};
 use svc_core::value::{ClosedEnum, FlexEnum};
 use svc_core::{Record, Result, backend::FindKey, helper::MatchKey};
 
-use super::client::{Param, Row, Transaction};
+use super::client::{Row, SqlParam, Transaction};
 
 /// A link, its column, and the kind and the table of its target.
 pub(super) type LinkColumn<R> = (LinkKey<R>, &'static str, Kind, &'static str);
@@ -34,7 +34,7 @@ pub(super) trait TableKind: Resource {
     fn from_row(row: &Row, meta: Meta) -> Result<Record<Self>>;
 
     /// Returns the columns and their values.
-    fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
+    fn columns(&self) -> Vec<(&'static str, SqlParam<'_>)> {
         Vec::new()
     }
 
@@ -91,7 +91,7 @@ impl TableKind for Person {
         Ok(Record::new(meta, person))
     }
 
-    fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
+    fn columns(&self) -> Vec<(&'static str, SqlParam<'_>)> {
         vec![
             ("first_name", &self.given_name),
             ("last_name", &self.family_name),
@@ -133,7 +133,7 @@ impl TableKind for Petition {
         Ok(Record::new(meta, petition))
     }
 
-    fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
+    fn columns(&self) -> Vec<(&'static str, SqlParam<'_>)> {
         vec![
             ("headline", &self.title),
             ("teaser", &self.summary),
@@ -165,7 +165,7 @@ impl TableKind for Signature {
         Ok(Record::new(meta, signature))
     }
 
-    fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
+    fn columns(&self) -> Vec<(&'static str, SqlParam<'_>)> {
         vec![("remark", &self.comments), ("given_on", &self.action_date)]
     }
 }
@@ -180,7 +180,7 @@ impl TableKind for Tag {
         Ok(Record::new(meta, tag))
     }
 
-    fn columns(&self) -> Vec<(&'static str, Param<'_>)> {
+    fn columns(&self) -> Vec<(&'static str, SqlParam<'_>)> {
         vec![("label", &self.name), ("note", &self.description)]
     }
 }

@@ -9,7 +9,7 @@ use svc_core::{
     model::Tagging, record::Meta,
 };
 
-use super::client::{Param, Row, Transaction};
+use super::client::{Row, SqlParam, Transaction};
 use super::existing::Crm;
 use super::mapping::TableKind;
 use super::refs;
@@ -120,13 +120,17 @@ impl<R: TableKind> Create<R> for Crm {
             }
         }
         let (company, now) = (cx.tenant.as_number(), cx.received_at.as_micros());
-        let mut new: Vec<(&str, Param<'_>)> = vec![
+        let mut new: Vec<(&str, SqlParam<'_>)> = vec![
             ("company_no", &company),
             ("entered_at", &now),
             ("edited_at", &now),
         ];
-        new.extend(links.iter().map(|(column, no)| (*column, no as Param<'_>)));
-        let (names, values): (Vec<&str>, Vec<Param<'_>>) = new.into_iter().unzip();
+        new.extend(
+            links
+                .iter()
+                .map(|(column, no)| (*column, no as SqlParam<'_>)),
+        );
+        let (names, values): (Vec<&str>, Vec<SqlParam<'_>>) = new.into_iter().unzip();
         let places: Vec<String> = (1..=names.len()).map(|place| format!("?{place}")).collect();
         let row = format!(
             "{} ({}) VALUES ({})",
@@ -238,7 +242,7 @@ async fn select<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
     condition: &str,
-    values: &[Param<'_>],
+    values: &[SqlParam<'_>],
 ) -> Result<Vec<Record<R>>> {
     let what = format!("*, rowid AS row_no, {}, {}", refs::column::<R>(), R::MORE);
     let sql = format!(
@@ -246,7 +250,7 @@ async fn select<R: TableKind>(
         R::TABLE
     );
     let company = cx.tenant.as_number();
-    let values: Vec<Param<'_>> = std::iter::once(&company as Param<'_>)
+    let values: Vec<SqlParam<'_>> = std::iter::once(&company as SqlParam<'_>)
         .chain(values.iter().copied())
         .collect();
     tx.query(&sql, &values).await?.iter().map(record).collect()
@@ -330,12 +334,16 @@ async fn write<R: TableKind>(
         }
     }
     columns.push(("edited_at", &edited));
-    columns.extend(links.iter().map(|(column, no)| (*column, no as Param<'_>)));
+    columns.extend(
+        links
+            .iter()
+            .map(|(column, no)| (*column, no as SqlParam<'_>)),
+    );
     let set: Vec<String> = (2..)
         .zip(&columns)
         .map(|(place, (column, _))| format!("{column} = ?{place}"))
         .collect();
-    let values: Vec<Param<'_>> = std::iter::once(&no as Param<'_>)
+    let values: Vec<SqlParam<'_>> = std::iter::once(&no as SqlParam<'_>)
         .chain(columns.into_iter().map(|it| it.1))
         .collect();
     tx.execute(

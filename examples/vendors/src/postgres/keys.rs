@@ -6,10 +6,10 @@ use svc_core::auth::{Authenticator, Caller, Credentials, Rights, TenantResolver}
 use svc_core::link::RecordAddress;
 use svc_core::{Result, Tenant};
 
-use super::transactions::Crm;
+use super::transactions::PostgresCrm;
 
 #[async_trait]
-impl Authenticator for Crm {
+impl Authenticator for PostgresCrm {
     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
         let hash = Sha256::digest(credentials.key.unwrap_or_default());
         let sql = "SELECT org_id, scope FROM api_keys WHERE token_hash = $1";
@@ -37,7 +37,7 @@ impl Authenticator for Crm {
 }
 
 #[async_trait]
-impl TenantResolver for Crm {
+impl TenantResolver for PostgresCrm {
     async fn tenant_of(&self, at: &RecordAddress) -> Result<Option<Tenant>> {
         let rows = self
             .connect()

@@ -22,14 +22,14 @@ use svc_core::{Api, Vendor, fields, writable};
 use svc_docs::Docs;
 use svc_tower::SvcService;
 
-pub use transactions::Crm;
+pub use transactions::PostgresCrm;
 
 /// Returns the API over a database. Clients reach its entry point at `base_url`.
 ///
 /// # Errors
 ///
 /// Returns an error if `base_url` is invalid.
-pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildError> {
+pub fn interface(crm: &Arc<PostgresCrm>, base_url: &str) -> Result<SvcService, BuildError> {
     let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
         .base_url(base_url)
         .authenticator(Arc::clone(crm))

@@ -13,13 +13,13 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::mapping::Mapped;
-use super::transactions::{Crm, Param, Tx};
+use super::transactions::{Param, PostgresCrm, Tx};
 
 /// Records with their row numbers.
 type NumberedRecords<R> = Vec<(i64, Record<R>)>;
 
 #[async_trait]
-impl<R: Mapped> List<R> for Crm {
+impl<R: Mapped> List<R> for PostgresCrm {
     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<R>> {
         let tx = self.tx(cx).await?;
         let (condition, exists, above) = match &request.scope {
@@ -66,7 +66,7 @@ impl<R: Mapped> List<R> for Crm {
 }
 
 #[async_trait]
-impl<R: Mapped> Get<R> for Crm {
+impl<R: Mapped> Get<R> for PostgresCrm {
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<R>>> {
         Ok(read(&*self.tx(cx).await?, cx, at, "")
             .await?
@@ -75,7 +75,7 @@ impl<R: Mapped> Get<R> for Crm {
 }
 
 #[async_trait]
-impl<R: Mapped> Find<R> for Crm {
+impl<R: Mapped> Find<R> for PostgresCrm {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
         let Some((condition, value)) = R::having(key) else {
             return Ok(None);
@@ -88,7 +88,7 @@ impl<R: Mapped> Find<R> for Crm {
 }
 
 #[async_trait]
-impl<R: Mapped> Create<R> for Crm {
+impl<R: Mapped> Create<R> for PostgresCrm {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         let (tx, draft) = (self.tx(cx).await?, request.draft);
         let mut problems = taken::<R>(&tx, cx, None, draft.identifiers()).await?;
@@ -154,7 +154,7 @@ impl<R: Mapped> Create<R> for Crm {
 }
 
 #[async_trait]
-impl<R: Mapped> Update<R> for Crm {
+impl<R: Mapped> Update<R> for PostgresCrm {
     async fn update(&self, cx: &Context, request: UpdateRequest<R>) -> Result<Option<Record<R>>> {
         let tx = self.tx(cx).await?;
         let Some((id, known)) = read::<R>(&tx, cx, &request.address, "FOR UPDATE OF it").await?
@@ -195,7 +195,7 @@ impl<R: Mapped> Update<R> for Crm {
 }
 
 #[async_trait]
-impl<R: Mapped> Delete<R> for Crm {
+impl<R: Mapped> Delete<R> for PostgresCrm {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         let tx = self.tx(cx).await?;
         let Some((id, known)) = read::<R>(&tx, cx, &request.address, "FOR UPDATE OF it").await?

@@ -14,11 +14,11 @@ pub(super) type Param<'a> = &'a (dyn ToSql + Sync);
 
 /// The vendor's database.
 #[derive(Debug)]
-pub struct Crm {
+pub struct PostgresCrm {
     pool: Pool,
 }
 
-impl Crm {
+impl PostgresCrm {
     /// Opens the database at a URL with a maximum number of connections. Connections are opened
     /// when they are needed.
     ///
@@ -89,7 +89,7 @@ impl Drop for Tx {
 }
 
 #[async_trait]
-impl Transactions for Crm {
+impl Transactions for PostgresCrm {
     type Open = Tx;
 
     async fn begin(&self, _: &Context) -> Result<Tx> {

@@ -51,24 +51,24 @@ async fn a_newcomer_walks_it() -> TestResult {
     // The reported problems are those of the guide. After each fix of the report, the tables are
     // those of the SQL in the guide.
     MappedStore::create_library_tables(&database).await?;
-    let mut mended = Vec::new();
-    while let Err(told) =
+    let mut fixed = Vec::new();
+    while let Err(report) =
         MappedStore::connect(crate::mapped::guide::mapping(), Arc::clone(&database)).await
     {
-        let told = told.to_string();
-        let mending: Vec<&str> = told
+        let report = report.to_string();
+        let fixes: Vec<&str> = report
             .lines()
             .map(str::trim)
             .filter(|line| line.ends_with(';'))
             .collect();
-        assert!(!mending.is_empty(), "{told}");
-        connection.execute_batch(&mending.concat())?;
-        mended.extend(mending.iter().map(|sql| (*sql).to_owned()));
+        assert!(!fixes.is_empty(), "{report}");
+        connection.execute_batch(&fixes.concat())?;
+        fixed.extend(fixes.iter().map(|sql| (*sql).to_owned()));
     }
     let mut shown: Vec<&str> = missing.lines().collect();
-    mended.sort_unstable();
+    fixed.sort_unstable();
     shown.sort_unstable();
-    assert_eq!(shown, mended, "the guide shows the reported SQL");
+    assert_eq!(shown, fixed, "the guide shows the reported SQL");
     // The tables are served, and the service conforms.
     let report =
         crate::mapped::guide::check(crate::mapped::guide::interface(database).await?).await?;

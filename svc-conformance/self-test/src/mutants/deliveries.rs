@@ -11,7 +11,7 @@ use svc_conformance::ids;
 
 use super::{BaseServer, Mutant, MutationPoint, set};
 use crate::interceptor::Interceptor;
-use crate::relay::{Letter, Receiver, Reply, key, relayed, signature, whole};
+use crate::relay::{Letter, RelayedReceiver, Reply, key, relayed, signature, whole};
 use crate::transport::BoxFuture;
 
 const FAMILY: &str = "deliveries";
@@ -23,7 +23,7 @@ fn passed<P>(
     pass: impl Fn() -> P + Send + Sync + 'static,
 ) -> Mutant
 where
-    P: Fn(Letter, Receiver) -> BoxFuture<Reply> + Send + Sync + 'static,
+    P: Fn(Letter, RelayedReceiver) -> BoxFuture<Reply> + Send + Sync + 'static,
 {
     Mutant::new(FAMILY, name, rows, move || relayed(pass()))
         .over(BaseServer::Sending)
@@ -31,9 +31,9 @@ where
 }
 
 /// A server that changes each message before it sends it.
-fn changed(name: &'static str, rows: &[&str], change: fn(&mut Letter, &Receiver)) -> Mutant {
+fn changed(name: &'static str, rows: &[&str], change: fn(&mut Letter, &RelayedReceiver)) -> Mutant {
     passed(name, rows, move || {
-        move |mut letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
+        move |mut letter: Letter, receiver: RelayedReceiver| -> BoxFuture<Reply> {
             Box::pin(async move {
                 change(&mut letter, &receiver);
                 receiver.send(&letter).await
@@ -45,7 +45,7 @@ fn changed(name: &'static str, rows: &[&str], change: fn(&mut Letter, &Receiver)
 /// A server that treats a response of a receiver as a different one.
 fn mistaken(name: &'static str, rows: &[&str], mistake: fn(StatusCode) -> StatusCode) -> Mutant {
     passed(name, rows, move || {
-        move |letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
+        move |letter: Letter, receiver: RelayedReceiver| -> BoxFuture<Reply> {
             Box::pin(async move {
                 let reply = receiver.send(&letter).await;
                 Reply {
@@ -62,10 +62,10 @@ fn repeated(
     name: &'static str,
     rows: &[&str],
     is_repeated: fn(&Reply) -> bool,
-    change: fn(&mut Letter, &Receiver),
+    change: fn(&mut Letter, &RelayedReceiver),
 ) -> Mutant {
     passed(name, rows, move || {
-        move |mut letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
+        move |mut letter: Letter, receiver: RelayedReceiver| -> BoxFuture<Reply> {
             Box::pin(async move {
                 let reply = receiver.send(&letter).await;
                 if is_repeated(&reply) {
@@ -82,7 +82,7 @@ fn repeated(
 /// A server that does not send messages of some events.
 fn lost(name: &'static str, is_lost: fn(&str) -> bool) -> Mutant {
     passed(name, &[ids::HOOK_07], move || {
-        move |letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
+        move |letter: Letter, receiver: RelayedReceiver| -> BoxFuture<Reply> {
             Box::pin(async move {
                 if is_lost(&letter.event()) {
                     Reply::of(StatusCode::NO_CONTENT)
@@ -95,7 +95,7 @@ fn lost(name: &'static str, is_lost: fn(&str) -> bool) -> Mutant {
 }
 
 /// Changes the body of a message, then signs it.
-fn with_body(letter: &mut Letter, receiver: &Receiver, change: fn(&mut Map<String, Value>)) {
+fn with_body(letter: &mut Letter, receiver: &RelayedReceiver, change: fn(&mut Map<String, Value>)) {
     if let Ok(mut body) = serde_json::from_slice::<Map<String, Value>>(&letter.body) {
         change(&mut body);
         letter.body = Value::Object(body).to_string().into();
@@ -104,13 +104,13 @@ fn with_body(letter: &mut Letter, receiver: &Receiver, change: fn(&mut Map<Strin
 }
 
 /// Sets a header of a message, then signs it.
-fn with_header(letter: &mut Letter, receiver: &Receiver, name: &'static str, value: &str) {
+fn with_header(letter: &mut Letter, receiver: &RelayedReceiver, name: &'static str, value: &str) {
     letter.set(name, value);
     receiver.sign(letter);
 }
 
 /// Signs other bytes than those of the message.
-fn sign_over(letter: &mut Letter, receiver: &Receiver, signed: &[u8]) {
+fn sign_over(letter: &mut Letter, receiver: &RelayedReceiver, signed: &[u8]) {
     letter.set(
         "webhook-signature",
         &signature(&key(receiver.secret()), signed),
@@ -300,7 +300,7 @@ fn answers() -> Vec<Mutant> {
             "redirects of receivers are followed",
             &[ids::HOOK_11],
             || {
-                |letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
+                |letter: Letter, receiver: RelayedReceiver| -> BoxFuture<Reply> {
                     Box::pin(async move {
                         let reply = receiver.send(&letter).await;
                         match reply
@@ -328,7 +328,7 @@ fn receivers() -> Vec<Mutant> {
             &[ids::HOOK_11],
             || {
                 let gone = Arc::new(Mutex::new(Vec::<String>::new()));
-                move |letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
+                move |letter: Letter, receiver: RelayedReceiver| -> BoxFuture<Reply> {
                     let gone = Arc::clone(&gone);
                     Box::pin(async move {
                         let all = || gone.lock().unwrap_or_else(PoisonError::into_inner);
@@ -350,7 +350,7 @@ fn receivers() -> Vec<Mutant> {
             &[ids::HOOK_12],
             || {
                 let turn = Arc::new(tokio::sync::Mutex::new(()));
-                move |letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
+                move |letter: Letter, receiver: RelayedReceiver| -> BoxFuture<Reply> {
                     let turn = Arc::clone(&turn);
                     Box::pin(async move {
                         let _turn = turn.lock().await;
@@ -393,7 +393,7 @@ pub(super) fn free() -> Vec<Mutant> {
         &[],
         || {
             let sent = Arc::new(AtomicUsize::new(0));
-            move |mut letter: Letter, receiver: Receiver| -> BoxFuture<Reply> {
+            move |mut letter: Letter, receiver: RelayedReceiver| -> BoxFuture<Reply> {
                 let number = sent.fetch_add(1, Ordering::Relaxed);
                 Box::pin(async move {
                     // Not in the order of the changes.

@@ -62,11 +62,11 @@ fn without_code(name: &'static str, rows: &[&str], code: &'static str) -> Mutant
 }
 
 /// Accepts a question that breaks a rule, by removing the part that breaks it.
-fn lenient(name: &'static str, rows: &[&str], mend: fn(&mut Map<String, Value>)) -> Mutant {
+fn lenient(name: &'static str, rows: &[&str], fix: fn(&mut Map<String, Value>)) -> Mutant {
     Mutant::new("rules", name, rows, move || {
         Interceptor::sent(move |call, what, body, _| {
             if call.is_write() && what.and_then(ResourceKind::kind) == Some("question") {
-                mend(body);
+                fix(body);
             }
         })
     })

@@ -512,9 +512,9 @@ fn actions() -> Vec<Mutant> {
                             return answer;
                         };
                         let rel = server.rel("person");
-                        let somebody = server.known("person");
+                        let person = server.known("person");
                         if let Some(links) = links(&mut body) {
-                            links.insert(rel, json!({ "href": somebody }));
+                            links.insert(rel, json!({ "href": person }));
                         }
                         call.set_json(body);
                         server.send(call).await

@@ -46,7 +46,7 @@ pub(super) fn record<G: RuleContext>(
         draft.identifiers = unclaimed;
         return ground.create(&draft, &new);
     }
-    match recorded_before(ground, draft) {
+    match find_recorded_action(ground, draft) {
         Ok(Some(stored)) => Ok((repeat(ground, stored, draft, new.person)?, false)),
         Ok(None) => match ground.create(draft, &new)? {
             // The container has one action for each person: that action is updated.
@@ -73,7 +73,7 @@ pub(super) fn record<G: RuleContext>(
 
 /// Returns the action that was already recorded under the same container. It is found by its own id
 /// or by an identifier.
-fn recorded_before<G: RuleContext>(
+fn find_recorded_action<G: RuleContext>(
     ground: &mut G,
     draft: &RawDraft,
 ) -> RuleResult<Option<StoredRecord>> {

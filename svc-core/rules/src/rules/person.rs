@@ -360,7 +360,7 @@ mod tests {
             .collect()
     }
 
-    fn expected_type(emails: &[&str], identifiers: &[&str], own: Option<i64>) -> PersonLookup {
+    fn lookup(emails: &[&str], identifiers: &[&str], own: Option<i64>) -> PersonLookup {
         let email = |address: &&str| EmailAddress::default().address(*address);
         let person =
             Person::default().email_addresses(emails.iter().map(email).collect::<Vec<_>>());
@@ -399,7 +399,7 @@ mod tests {
 
     #[test]
     fn hlp_04_a_posted_person_is_looked_up_by_all_that_decides() {
-        let wanted = expected_type(&[" Old@example.org", "new@example.org"], &["a:3"], Some(2));
+        let wanted = lookup(&[" Old@example.org", "new@example.org"], &["a:3"], Some(2));
         assert_eq!(wanted.own_id(), Some(&2.into()));
         assert_eq!(wanted.identifiers(), all(&["a:3"]));
         assert_eq!(wanted.emails(), ["old@example.org", "new@example.org"]);
@@ -414,38 +414,30 @@ mod tests {
         };
         let emails = ["new@example.org", "OLD@example.org"];
         assert_eq!(
-            known(&expected_type(&emails, &[], None), MergePolicy::Replace).unwrap(),
+            known(&lookup(&emails, &[], None), MergePolicy::Replace).unwrap(),
             Some(1),
             "the older of the two"
         );
         assert_eq!(
-            known(
-                &expected_type(&emails, &["a:3"], None),
-                MergePolicy::Replace
-            )
-            .unwrap(),
+            known(&lookup(&emails, &["a:3"], None), MergePolicy::Replace).unwrap(),
             Some(3)
         );
         assert_eq!(
-            known(&expected_type(&emails, &[], Some(2)), MergePolicy::Replace).unwrap(),
+            known(&lookup(&emails, &[], Some(2)), MergePolicy::Replace).unwrap(),
             Some(2),
             "UND-24"
         );
         assert_eq!(
             known(
-                &expected_type(&["x@example.org"], &["a:9"], None),
+                &lookup(&["x@example.org"], &["a:9"], None),
                 MergePolicy::Replace
             )
             .unwrap(),
             None
         );
-        let nobody = expected_type(&emails, &[], Some(9));
+        let nobody = lookup(&emails, &[], Some(9));
         assert_eq!(
-            known(
-                &expected_type(&emails, &[], None),
-                MergePolicy::AlwaysCreate
-            )
-            .unwrap(),
+            known(&lookup(&emails, &[], None), MergePolicy::AlwaysCreate).unwrap(),
             None,
             "an anonymous caller whose person is never matched"
         );
@@ -459,8 +451,7 @@ mod tests {
 
     #[test]
     fn und_24_identifiers_are_joined_unless_they_are_somebody_elses() {
-        let join =
-            |posted: &[&str], merge| expected_type(&[], posted, Some(1)).resolve(&people(), merge);
+        let join = |posted: &[&str], merge| lookup(&[], posted, Some(1)).resolve(&people(), merge);
         let new = |known: Option<MatchedPerson<i64>>| {
             known.map(|known| (known.key, known.new_identifiers))
         };

@@ -14,7 +14,7 @@ use svc_core::{
 };
 
 use super::{
-    dialect::Dialect,
+    dialect::SqlDialect,
     outbox,
     resolved_mapping::{
         FieldStorage, ResolvedColumn, ResolvedField, ResolvedMapping, ResolvedTable,
@@ -430,7 +430,7 @@ fn is_written(column: &ResolvedColumn, value: Option<&str>) -> bool {
 
 /// Returns the columns whose values have changed.
 fn changed<'m>(
-    dialect: &'static dyn Dialect,
+    dialect: &'static dyn SqlDialect,
     members: &'m [ResolvedField],
     now: &'m Object,
     before: Option<&'m Object>,

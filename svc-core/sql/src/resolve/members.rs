@@ -7,7 +7,7 @@ use svc_core::{
 
 use super::{MappingChecker, plain};
 use crate::{
-    dialect::{ColumnType, Dialect},
+    dialect::{ColumnType, SqlDialect},
     introspect::DatabaseTable,
     mapping::{self, ListMapping, TableMapping},
     resolved_mapping::{FieldStorage, ResolvedField},
@@ -250,7 +250,7 @@ impl MappingChecker<'_> {
 }
 
 /// Returns whether a column can store a field.
-fn is_compatible(ty: &ValueType, class: ColumnType, dialect: &dyn Dialect) -> bool {
+fn is_compatible(ty: &ValueType, class: ColumnType, dialect: &dyn SqlDialect) -> bool {
     match (ty, class) {
         (_, ColumnType::Json)
         | (ValueType::Integer, ColumnType::Integer(_) | ColumnType::Decimal)

@@ -7,7 +7,7 @@ mod members;
 use svc_core::{model::Kind, read::nearest, schema::LinkTarget};
 
 use super::{
-    Dialect, MappingError,
+    MappingError, SqlDialect,
     dialect::ColumnType,
     introspect::{DatabaseColumn, DatabaseTable, DatabaseTables},
     mapping::{Mapping, TableMapping, TenantSource as Named},
@@ -47,7 +47,7 @@ impl Mapping {
 /// Resolves a mapping against these tables.
 pub(super) fn resolve(
     mapping: &Mapping,
-    dialect: &'static dyn Dialect,
+    dialect: &'static dyn SqlDialect,
     live: &DatabaseTables,
 ) -> Result<ResolvedMapping, MappingError> {
     let mut check = MappingChecker {
@@ -80,7 +80,7 @@ pub(super) fn resolve(
 
 struct MappingChecker<'a> {
     mapping: &'a Mapping,
-    dialect: &'static dyn Dialect,
+    dialect: &'static dyn SqlDialect,
     live: &'a DatabaseTables,
     problems: Vec<String>,
 }
@@ -99,7 +99,7 @@ impl<'a> MappingChecker<'a> {
             return;
         }
         let is_needed = |text: &&&str| missing.iter().any(|name| text.contains(name));
-        let all = self.dialect.own_tables();
+        let all = self.dialect.library_tables();
         let sql: Vec<String> = all
             .iter()
             .filter(is_needed)

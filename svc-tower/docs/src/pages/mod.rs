@@ -17,7 +17,7 @@ mod text;
 use svc_core::{BaseUrl, api::Api, link::Target};
 
 pub(crate) use self::{
-    negotiate::{wants_html, wants_machine_form},
+    negotiate::{wants_hal, wants_html},
     static_files::RequestedFile,
 };
 use self::{site::HtmlRenderer, static_files::Files};

@@ -41,7 +41,7 @@ impl AcceptedTypes {
 /// is HTML.
 ///
 /// Requirements: ENT-22.
-pub(crate) fn wants_machine_form(headers: &HeaderMap) -> bool {
+pub(crate) fn wants_hal(headers: &HeaderMap) -> bool {
     let asked = AcceptedTypes::of(headers);
     asked.machine.unwrap_or(0) > asked.people.unwrap_or(0).max(asked.any)
 }
@@ -75,7 +75,7 @@ mod tests {
             "text/html;q=0.4, application/hal+json;q=0.5",
             "application/hal+json, */*;q=0.1",
         ] {
-            assert!(wants_machine_form(&headers(machine)), "{machine}");
+            assert!(wants_hal(&headers(machine)), "{machine}");
         }
         for people in [
             "*/*",
@@ -87,9 +87,9 @@ mod tests {
             "image/png",
             "",
         ] {
-            assert!(!wants_machine_form(&headers(people)), "{people}");
+            assert!(!wants_hal(&headers(people)), "{people}");
         }
-        assert!(!wants_machine_form(&HeaderMap::new()));
+        assert!(!wants_hal(&HeaderMap::new()));
     }
 
     #[test]

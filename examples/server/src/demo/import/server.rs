@@ -29,12 +29,12 @@ impl ImportTarget {
     ///
     /// Returns an error if the server does not respond, or does not support batches of sign-ups.
     pub(super) async fn find(entry_point: &str) -> Result<Self, StartupError> {
-        let mend = "Set --url to the entry point of a running server, such as http://localhost:8080/api/v1/.";
+        let hint = "Set --url to the entry point of a running server, such as http://localhost:8080/api/v1/.";
         let failed = |why: String| {
             StartupError::new(
                 format!("The server at {entry_point} cannot be used: {why}."),
                 entry_point,
-                mend,
+                hint,
             )
         };
         let read = async |address: &str| read(address).await.map_err(&failed);

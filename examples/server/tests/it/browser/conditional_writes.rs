@@ -30,7 +30,7 @@ async fn assert_open_to_all(browser: &mut Browser) -> TestResult {
 }
 
 /// Returns the first person of the demo with an e-mail address: its URL, and the address.
-async fn somebody(session: &Session, client: &mut Client) -> TestResult<(String, String)> {
+async fn create_person(session: &Session, client: &mut Client) -> TestResult<(String, String)> {
     let people = client
         .get(&format!("{}people", session.demo.base_url))
         .await?;
@@ -54,7 +54,7 @@ async fn somebody(session: &Session, client: &mut Client) -> TestResult<(String,
 async fn flt_03_a_collection_is_filtered_and_what_is_wrong_stands_at_the_filter() -> TestResult {
     let mut session = Session::start().await?;
     let mut client = session.client().await?;
-    let (_, email) = somebody(&session, &mut client).await?;
+    let (_, email) = create_person(&session, &mut client).await?;
     session.use_key(KEY).await?;
     session.open("people").await?;
     session.browser.click("//summary[.='Filter']").await?;
@@ -136,7 +136,7 @@ async fn flt_03_a_collection_is_filtered_and_what_is_wrong_stands_at_the_filter(
 async fn etg_07_what_somebody_changed_meanwhile_is_shown_and_not_overwritten() -> TestResult {
     let mut session = Session::start().await?;
     let mut client = session.client().await?;
-    let (person, _) = somebody(&session, &mut client).await?;
+    let (person, _) = create_person(&session, &mut client).await?;
     let path = person
         .strip_prefix(&session.demo.base_url)
         .ok_or("elsewhere")?

@@ -17,7 +17,7 @@ use svc_core::value::Timestamp;
 use svc_core::{Context, Tenant};
 use svc_postgres::{KeyOptions, KeyWebhooks, PostgresOptions, PostgresStore};
 use svc_server::demo::cli::DatabaseUrl;
-use svc_server::demo::{SchemaLocation, StartupError, State, copy};
+use svc_server::demo::{CopyResult, SchemaLocation, StartupError, copy};
 use svc_store::compare::compare_stores;
 use svc_store::store_testkit::StoreTests;
 
@@ -337,21 +337,21 @@ async fn what_changed_after_a_copy_is_told() -> TestResult {
         .create_key(tenant, KeyOptions::new("revoked later"))
         .await?;
     let to = || place(&server.url(), &schema);
-    let again = async || -> TestResult<(State, usize)> {
+    let again = async || -> TestResult<(CopyResult, usize)> {
         let copied = copy(&path, &to()?, |_| true)
             .await?
             .expect("it is complete");
         Ok((copied[0].state, copied[0].keys))
     };
-    assert_eq!(again().await?.0, State::Copied);
-    assert_eq!(again().await?, (State::Same, 0));
+    assert_eq!(again().await?.0, CopyResult::Copied);
+    assert_eq!(again().await?, (CopyResult::Same, 0));
 
     let added = file
         .create_key(tenant, KeyOptions::new("added later"))
         .await?;
     file.revoke_key(&revoked.id, KeyWebhooks::Disable).await?;
-    assert_eq!(again().await?, (State::Same, 2));
-    assert_eq!(again().await?, (State::Same, 0));
+    assert_eq!(again().await?, (CopyResult::Same, 2));
+    assert_eq!(again().await?, (CopyResult::Same, 0));
     let target = PostgresStore::connect(options(&to()?)).await?;
     for (token, is_taken) in [(&added.token, true), (&revoked.token, false)] {
         let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
@@ -373,7 +373,7 @@ async fn what_changed_after_a_copy_is_told() -> TestResult {
     );
     target.write(&cx(tenant), create.clone()).await?;
     let before = rows(server, &schema);
-    assert_eq!(again().await?, (State::InUse, 0));
+    assert_eq!(again().await?, (CopyResult::InUse, 0));
     assert_eq!(rows(server, &schema), before);
 
     // The file is used again: new records are not copied, and the command reports this.

@@ -9,7 +9,7 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use svc_conformance::{InProcess, Intensity, Keys, Suite};
-use svc_sql::{Database, DatabaseError, Dialect, MappedStore, Statement, TextRow, Transaction};
+use svc_sql::{Database, DatabaseError, MappedStore, SqlDialect, Statement, TextRow, Transaction};
 use svc_tower::SvcService;
 use svc_vendor_examples::mapped::interface;
 use tower::ServiceExt;
@@ -238,7 +238,7 @@ struct Writes {
 
 #[async_trait]
 impl Database for Meanwhile {
-    fn dialect(&self) -> &'static dyn Dialect {
+    fn dialect(&self) -> &'static dyn SqlDialect {
         self.database.dialect()
     }
 

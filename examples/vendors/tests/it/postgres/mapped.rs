@@ -260,37 +260,37 @@ const WRONG: [&str; 14] = [
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn wrong_tables_are_told_with_what_mends_them() -> TestResult {
     let server = support::server();
-    let mut told = String::new();
+    let mut report = String::new();
     for wrong in WRONG {
         let schema = schema(server);
         let place = place(&server.url(), &schema)?;
         place.service().await?;
         server.psql(&format!("SET search_path = {schema}; {wrong}"));
-        told = told + "-- " + wrong + "\n";
+        report = report + "-- " + wrong + "\n";
         let mut last = String::new();
         while let Err(problem) = MappedStore::connect(mapping(), place.database()).await {
             let problem = problem.to_string();
-            told = told + &problem + "\n\n";
-            let mending: Vec<&str> = problem
+            report = report + &problem + "\n\n";
+            let fixes: Vec<&str> = problem
                 .lines()
                 .map(str::trim)
                 .filter(|line| line.ends_with(';'))
                 .collect();
             // Some problems cannot be fixed by SQL alone. Others need a column with another name,
             // which the mapping must contain.
-            if mending.is_empty()
-                || mending.iter().any(|sql| {
+            if fixes.is_empty()
+                || fixes.iter().any(|sql| {
                     sql.contains("...") || sql.contains("svc_id ") || sql.contains("svc_capacity")
                 })
             {
                 last = problem;
                 break;
             }
-            assert_ne!(problem, last, "{wrong}: {mending:?} changes nothing");
+            assert_ne!(problem, last, "{wrong}: {fixes:?} changes nothing");
             // Adding a required column needs a table without rows.
             server.psql(&format!(
                 "SET search_path = {schema}; DELETE FROM events; {}",
-                mending.join(" ")
+                fixes.join(" ")
             ));
             last = problem;
         }
@@ -298,10 +298,10 @@ async fn wrong_tables_are_told_with_what_mends_them() -> TestResult {
     }
     let golden = "tests/it/mapped/wrong_tables.txt";
     if std::env::var_os("BLESS").is_some() {
-        std::fs::write(golden, &told)?;
+        std::fs::write(golden, &report)?;
     }
     assert_eq!(
-        told,
+        report,
         std::fs::read_to_string(golden)?,
         "run with BLESS=1: {golden}"
     );
@@ -348,9 +348,9 @@ async fn values_that_the_tables_do_not_take() -> TestResult {
     ] {
         let (status, answer) = post(path, body).await?;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{answer}");
-        let told = &answer["svc:error"]["resource_status"][0]["error_descriptions"][0];
+        let report = &answer["svc:error"]["resource_status"][0]["error_descriptions"][0];
         assert_eq!(
-            told["properties"][0].as_str().unwrap_or_default(),
+            report["properties"][0].as_str().unwrap_or_default(),
             property,
             "{answer}"
         );

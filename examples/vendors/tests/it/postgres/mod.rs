@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use support::{proxy::Proxy, server::Server, until};
 use svc_conformance::{InProcess, Intensity, Keys, Profile, RequirementOutcome, Suite};
 use svc_tower::SvcService;
-use svc_vendor_examples::postgres::{Crm, interface};
+use svc_vendor_examples::postgres::{PostgresCrm, interface};
 
 type Tried<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -47,7 +47,7 @@ fn database() -> Server {
 }
 
 fn service_at(url: &str, connections: usize) -> Tried<SvcService> {
-    Ok(interface(&Arc::new(Crm::at(url, connections)?), BASE)?.mounted_at("/api/v1"))
+    Ok(interface(&Arc::new(PostgresCrm::at(url, connections)?), BASE)?.mounted_at("/api/v1"))
 }
 
 /// Returns the response to a request with the key `all`. With a body it is a POST request.

@@ -12,7 +12,7 @@ impl DocPages<'_> {
     /// Returns a page as a HAL document. `_links` contains the page itself, the start page, and
     /// each linked page.
     #[must_use]
-    pub fn machine_form(&self, page: &DocPage) -> Value {
+    pub fn to_hal(&self, page: &DocPage) -> Value {
         let own = match page.subject {
             DocSubject::Start => self.api.url(self.base, &Target::Docs),
             _ => self.href(&page.name),
