@@ -56,7 +56,7 @@ mod check;
 mod checks;
 mod clean_up;
 mod client;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod compare;
 mod condition;
 mod connect;
@@ -87,7 +87,7 @@ mod presence;
 mod private_file;
 mod probe;
 mod profile;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 pub mod program;
 mod progress;
 mod receiver;

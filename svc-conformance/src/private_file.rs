@@ -17,7 +17,7 @@ pub(crate) fn open(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
 }
 
 /// Writes a whole file.
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     io::Write::write_all(
         &mut open(

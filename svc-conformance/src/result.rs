@@ -48,7 +48,7 @@ pub(crate) struct ResultFile {
 }
 
 /// Error returned when a result file is rejected.
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ResultError {
     #[error("it is not a result file of this version: {0}")]
@@ -114,7 +114,7 @@ impl ResultFile {
     }
 
     /// Reads a file that a run with this catalogue wrote and that was not changed.
-    #[cfg(feature = "program")]
+    #[cfg(feature = "cli")]
     pub(crate) fn read(text: &str) -> Result<Self, ResultError> {
         let result: Self = serde_json::from_str(text)
             .map_err(|error| ResultError::Unreadable(error.to_string()))?;
@@ -135,7 +135,7 @@ impl ResultFile {
     }
 
     /// Returns the number of requirements with an outcome.
-    #[cfg(feature = "program")]
+    #[cfg(feature = "cli")]
     pub(crate) fn count(&self, outcome: RequirementOutcome) -> usize {
         self.counts
             .get(&outcome.as_str().replace(' ', "_"))

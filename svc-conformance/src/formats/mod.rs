@@ -15,9 +15,9 @@ use std::str::FromStr;
 
 use crate::report::Report;
 
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 pub(crate) use html::STYLE;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 pub(crate) use markup::{escaped, marked};
 
 /// The format of a report.

@@ -82,7 +82,10 @@ impl Answers {
         };
         // Keys in the environment must not be sent to an address that the user just typed.
         options.access.key = Some(self.key.clone()).filter(|key| !key.is_empty());
-        (options.access.other_key, options.access.restricted_key) = (None, None);
+        (
+            options.access.other_tenant_key,
+            options.access.restricted_key,
+        ) = (None, None);
         Ok(*options)
     }
 }

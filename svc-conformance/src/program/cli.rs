@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line. Former names of options, commands and variables are hidden aliases.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -30,8 +30,19 @@ Store the options of a project in svc-conformance.toml:
   svc-conformance run
 
 If the server publishes no declaration, the suite needs a file (TOML or JSON). Create a draft with probe:
-  svc-conformance probe http://127.0.0.1:8080/api/v1/ --key K --allow-writes --write declaration.toml
+  svc-conformance probe http://127.0.0.1:8080/api/v1/ --key K --allow-writes --output declaration.toml
   svc-conformance run http://127.0.0.1:8080/api/v1/ --key K --declaration declaration.toml";
+
+/// Returns the environment variable of an option: the new name, or the former one if only that is
+/// set.
+fn renamed(new: &'static str, former: &'static str) -> &'static str {
+    let is_set = |name| std::env::var_os(name).is_some();
+    if !is_set(new) && is_set(former) {
+        former
+    } else {
+        new
+    }
+}
 
 /// Check requirement by requirement whether a server conforms to the Activist Data Exchange API.
 #[derive(Debug, Clone, Parser)]
@@ -57,7 +68,8 @@ pub(super) enum Command {
     /// Send the requests of a failure again, then run the check that found it
     Replay(ReplayArgs),
     /// Delete the records that a run left on the server, from its journal
-    Clean(CleanUpArgs),
+    #[command(alias = "clean")]
+    CleanUp(CleanUpArgs),
     /// List the requirements of the catalogue, or the checks
     List(ListArgs),
     /// List the profiles, the claims that a run can verify
@@ -111,11 +123,12 @@ pub(super) struct AccessOptions {
     /// The key of another tenant
     #[arg(
         long,
+        alias = "other-key",
         value_name = "K",
-        env = "SVC_CONFORMANCE_OTHER_KEY",
+        env = renamed("SVC_CONFORMANCE_OTHER_TENANT_KEY", "SVC_CONFORMANCE_OTHER_KEY"),
         hide_env_values = true
     )]
-    pub(super) other_key: Option<String>,
+    pub(super) other_tenant_key: Option<String>,
 
     /// A key without one right, with the name of the operation that it lacks, such as
     /// K=people.create
@@ -191,8 +204,8 @@ pub(super) struct RunArgs {
     pub(super) only: Vec<String>,
 
     /// All but these requirements, areas or checks; repeatable
-    #[arg(long, value_name = "PATTERN")]
-    pub(super) except: Vec<String>,
+    #[arg(long, alias = "except", value_name = "PATTERN")]
+    pub(super) exclude: Vec<String>,
 
     /// Accepted deviations: a TOML file with [[waiver]] row, reason, expires
     #[arg(long, value_name = "FILE")]
@@ -244,7 +257,7 @@ pub(super) struct RunArgs {
 
     /// Write a small file with the result of a whole run, for publication. It contains no traffic,
     /// keys or addresses; `results` lists such files
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "except", "fail_fast"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "exclude", "fail_fast"])]
     pub(super) result: Option<PathBuf>,
 
     /// The name of the server in the result file
@@ -252,8 +265,9 @@ pub(super) struct RunArgs {
     pub(super) server_name: Option<String>,
 
     /// An earlier JSON report, which the HTML page compares with this run; repeatable, oldest first
-    #[arg(long, value_name = "REPORT.json")]
-    pub(super) earlier: Vec<PathBuf>,
+    #[arg(long, alias = "earlier", value_name = "REPORT.json")]
+    pub(super) previous_report: Vec<PathBuf>,
+
     /// The URL of the pages that `catalogue` writes. HTML and Markdown reports link each
     /// requirement to its page
     #[arg(long, value_name = "URL")]
@@ -286,17 +300,17 @@ pub(super) struct RunArgs {
     pub(super) key_header: Option<String>,
 
     /// The folder for the journal and the replay files
-    #[arg(long, value_name = "DIR", default_value = "out")]
-    pub(super) out: PathBuf,
+    #[arg(long, alias = "out", value_name = "DIR", default_value = "out")]
+    pub(super) output_dir: PathBuf,
 
     /// Stop at the first confirmed failure of a MUST requirement; the report lists the checks that
     /// were not run
     #[arg(long)]
     pub(super) fail_fast: bool,
 
-    /// Do not delete the created records; `clean` deletes them later
-    #[arg(long)]
-    pub(super) keep: bool,
+    /// Do not delete the created records; `clean-up` deletes them later
+    #[arg(long, alias = "keep")]
+    pub(super) no_clean_up: bool,
 
     /// Do not show progress
     #[arg(long, short)]
@@ -329,8 +343,8 @@ pub(super) struct ProbeArgs {
 
     /// The file for the declaration: JSON if its name ends in `.json`, otherwise TOML [default:
     /// standard output]
-    #[arg(long, value_name = "FILE")]
-    pub(super) write: Option<PathBuf>,
+    #[arg(long, alias = "write", value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
 
     /// The maximum number of requests per second, such as 20/s
     #[arg(long, value_name = "N/s", value_parser = rate)]
@@ -345,8 +359,8 @@ pub(super) struct ProbeArgs {
     pub(super) key_header: Option<String>,
 
     /// The folder for the journal
-    #[arg(long, value_name = "DIR", default_value = "out")]
-    pub(super) out: PathBuf,
+    #[arg(long, alias = "out", value_name = "DIR", default_value = "out")]
+    pub(super) output_dir: PathBuf,
 }
 
 #[derive(Debug, Clone, Args)]

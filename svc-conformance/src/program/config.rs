@@ -1,5 +1,6 @@
 //! `svc-conformance.toml`: the options of a project. Its members are the options of the command
-//! line, which has precedence. Each option is therefore defined once, in [`cli`](super::cli).
+//! line, which has precedence. Each option is therefore defined once, in [`cli`](super::cli). A
+//! former name of an option is also a former name of its member.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -23,17 +24,17 @@ const NOT_IN_FILE: [&str; 16] = [
     "config",
     "no_config",
     "key",
-    "other_key",
+    "other_tenant_key",
     "restricted_key",
     "url",
     "update_pins",
     "update_snapshots",
-    "keep",
+    "no_clean_up",
     "result",
     "quiet",
     "file",
     "journal",
-    "write",
+    "output",
     "help",
     "version",
 ];
@@ -44,7 +45,7 @@ pub(super) const ADDRESS: &str = "address";
 /// The members that name the environment variable of a key, each with its option.
 pub(super) const KEYS: [(&str, &str); 3] = [
     ("key_variable", "key"),
-    ("other_key_variable", "other_key"),
+    ("other_tenant_key_variable", "other_tenant_key"),
     ("restricted_key_variable", "restricted_key"),
 ];
 
@@ -135,7 +136,7 @@ impl Added {
     ) -> Result<Self, ProgramError> {
         let table = DeTable::parse(text)
             .map_err(|error| ProgramError::usage(format!("{}: {error}", path.display())))?;
-        let known = members();
+        let (known, former) = (members(), former_members());
         let mut added = Self {
             path,
             arguments: Vec::new(),
@@ -148,11 +149,12 @@ impl Added {
         let mut members: Vec<_> = table.get_ref().iter().collect();
         members.sort_by_key(|(name, _)| name.span().start);
         for (name, value) in members {
-            let (name, line) = (name.get_ref().as_ref(), line(text, name.span().start));
+            let (written_name, line) = (name.get_ref().as_ref(), line(text, name.span().start));
             let place = format!("{}, line {line}", added.path.display());
+            let name = former.get(written_name).map_or(written_name, |name| name);
             added.lines.insert(name.to_owned(), line);
             if !known.contains(name) {
-                problems.push(format!("{place}: {}", unknown(name, &known)));
+                problems.push(format!("{place}: {}", unknown(written_name, name, &known)));
                 continue;
             }
             let option = option_of(name);
@@ -187,7 +189,7 @@ impl Added {
                         .extend(values.into_iter().map(|value| argued(argument, value)));
                     added.names.push(name.to_owned());
                 }
-                Err(problem) => problems.push(format!("{place}: `{name}` {problem}")),
+                Err(problem) => problems.push(format!("{place}: `{written_name}` {problem}")),
             }
         }
         if problems.is_empty() {
@@ -230,17 +232,35 @@ fn has_file(command: &Command) -> bool {
             .any(|argument| argument.get_id() == "config")
 }
 
+/// Returns the options of all commands that read the file.
+fn options(cli: &Command) -> impl Iterator<Item = &Arg> {
+    let commands = cli.get_subcommands().filter(|command| has_file(command));
+    commands.flat_map(Command::get_arguments)
+}
+
+/// Returns the former names of members with their current names.
+fn former_members() -> BTreeMap<String, String> {
+    let cli = built();
+    let mut former = BTreeMap::new();
+    for option in options(&cli) {
+        let name = option.get_id().as_str();
+        for alias in option.get_all_aliases().unwrap_or_default() {
+            let alias = alias.replace('-', "_");
+            if let Some((member, _)) = KEYS.iter().find(|(_, option)| *option == name) {
+                former.insert(format!("{alias}_variable"), (*member).to_owned());
+            }
+            former.insert(alias, name.to_owned());
+        }
+    }
+    former
+}
+
 /// Returns every member that the file can have.
 pub(super) fn members() -> BTreeSet<String> {
     let cli = built();
-    let commands = cli.get_subcommands().filter(|command| has_file(command));
-    let options = commands.flat_map(|command| {
-        command
-            .get_arguments()
-            .map(|argument| argument.get_id().to_string())
-    });
-    let options = options.filter(|option| !NOT_IN_FILE.contains(&option.as_str()));
-    options
+    options(&cli)
+        .map(|option| option.get_id().to_string())
+        .filter(|option| !NOT_IN_FILE.contains(&option.as_str()))
         .chain(KEYS.map(|(name, _)| name.to_owned()))
         .chain([ADDRESS.to_owned()])
         .collect()
@@ -277,15 +297,15 @@ fn option_of(name: &str) -> &str {
     })
 }
 
-fn unknown(name: &str, known: &BTreeSet<String>) -> String {
+fn unknown(written_name: &str, name: &str, known: &BTreeSet<String>) -> String {
     if let Some((member, _)) = KEYS.iter().find(|(_, option)| *option == name) {
         return format!(
-            "`{name}` is not allowed, because keys must not be in a file. Name an environment variable with `{member}`."
+            "`{written_name}` is not allowed, because keys must not be in a file. Name an environment variable with `{member}`."
         );
     }
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     format!(
-        "`{name}` is not a member of this file. Allowed: {}",
+        "`{written_name}` is not a member of this file. Allowed: {}",
         known.join(", ")
     )
 }

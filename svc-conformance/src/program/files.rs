@@ -36,7 +36,7 @@ pub(super) fn unfinished(code: u8, why: &str, journal: &Path) -> ProgramError {
     ProgramError::new(
         code,
         format!(
-            "{why}. To delete what the run created: svc-conformance clean {}",
+            "{why}. To delete what the run created: svc-conformance clean-up {}",
             journal.display()
         ),
     )

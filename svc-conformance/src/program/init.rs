@@ -215,7 +215,7 @@ fn key_variables(access: &AccessOptions, found: &Found) -> Vec<(&'static str, &'
     };
     let given = [
         needs || access.key.is_some(),
-        access.other_key.is_some(),
+        access.other_tenant_key.is_some(),
         access.restricted_key.is_some(),
     ];
     let names = config::KEYS
@@ -230,7 +230,7 @@ fn key_variables(access: &AccessOptions, found: &Found) -> Vec<(&'static str, &'
 
 fn default_variable(member: &str) -> &'static str {
     match member {
-        "other_key_variable" => "SVC_CONFORMANCE_OTHER_KEY",
+        "other_tenant_key_variable" => "SVC_CONFORMANCE_OTHER_TENANT_KEY",
         "restricted_key_variable" => "SVC_CONFORMANCE_RESTRICTED_KEY",
         _ => "SVC_CONFORMANCE_KEY",
     }

@@ -2,7 +2,7 @@
 
 mod ask;
 mod catalogue;
-mod clean;
+mod clean_up;
 mod cli;
 mod compare;
 mod config;
@@ -73,7 +73,7 @@ async fn command(command: Command) -> Result<u8, ProgramError> {
         Command::Plan(options) => plan::plan(*options).await,
         Command::Probe(options) => probe::probe(options).await,
         Command::Replay(options) => replay::replay(options).await,
-        Command::Clean(options) => clean::clean(options).await,
+        Command::CleanUp(options) => clean_up::clean_up(options).await,
         Command::List(options) => list::list(&options),
         Command::Profiles(options) => Ok(profiles::profiles(&options)),
         Command::Catalogue { folder } => catalogue::catalogue(&folder),

@@ -20,7 +20,7 @@ pub(super) async fn probe(options: ProbeArgs) -> Result<u8, ProgramError> {
         suite = suite.key_header(name);
     }
     let journal = if options.allow_writes {
-        Some(files::journal(&options.out)?)
+        Some(files::journal(&options.output_dir)?)
     } else {
         None
     };
@@ -41,7 +41,7 @@ pub(super) async fn probe(options: ProbeArgs) -> Result<u8, ProgramError> {
         path.extension()
             .is_some_and(|extension| extension == "json")
     };
-    match &options.write {
+    match &options.output {
         Some(path) => {
             let text = if is_json(path) {
                 probed.to_json()
@@ -73,7 +73,7 @@ pub(super) async fn probe(options: ProbeArgs) -> Result<u8, ProgramError> {
     }
     note(&text);
     if let Some(journal) = journal.filter(|_| cleaned.left.is_empty()) {
-        files::remove_journal(&journal, &options.out);
+        files::remove_journal(&journal, &options.output_dir);
     }
     Ok(if cleaned.failed { 6 } else { 0 })
 }

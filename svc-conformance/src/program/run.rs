@@ -27,9 +27,9 @@ pub(super) fn exit_code(report: &Report) -> u8 {
 /// Runs the suite once, with its journal and the replay files of its failures.
 pub(super) async fn run_once(options: &RunArgs) -> Result<Report, ProgramError> {
     let mut suite = settings::suite(options)?;
-    let earlier = files::earlier(&options.earlier)?;
+    let earlier = files::earlier(&options.previous_report)?;
     let _tried = files::writable(options)?;
-    let journal = files::journal(&options.out)?;
+    let journal = files::journal(&options.output_dir)?;
     suite = suite.journal(&journal);
     if !options.quiet {
         suite = progress::shown(suite);
@@ -49,18 +49,18 @@ pub(super) async fn run_once(options: &RunArgs) -> Result<Report, ProgramError> 
         }
         Err(error) => {
             // Nothing was created yet.
-            files::remove_journal(&journal, &options.out);
+            files::remove_journal(&journal, &options.output_dir);
             return Err(error.into());
         }
     };
     report.earlier = earlier;
     report.catalogue_url = options.catalogue_url.clone();
-    files::replays(&mut report, &options.out)?;
+    files::replays(&mut report, &options.output_dir)?;
     if report.clean_up.left.is_empty() {
-        files::remove_journal(&journal, &options.out);
+        files::remove_journal(&journal, &options.output_dir);
     } else {
         note(&format!(
-            "Some records are left. To try again: svc-conformance clean {}\n",
+            "Some records are left. To try again: svc-conformance clean-up {}\n",
             journal.display()
         ));
     }

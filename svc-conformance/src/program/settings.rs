@@ -88,7 +88,7 @@ fn tls(options: &AccessOptions) -> Result<Tls, ProgramError> {
 /// Returns the keys of the command line.
 pub(super) fn keys(options: &AccessOptions) -> Result<Keys, ProgramError> {
     let mut keys = options.key.as_ref().map_or_else(Keys::none, Keys::primary);
-    if let Some(other) = &options.other_key {
+    if let Some(other) = &options.other_tenant_key {
         keys = keys.other_tenant(other);
     }
     if let Some(restricted) = &options.restricted_key {
@@ -103,9 +103,11 @@ pub(super) fn keys(options: &AccessOptions) -> Result<Keys, ProgramError> {
             })?;
         keys = keys.restricted(key, lacks);
     }
-    if options.key.is_none() && (options.other_key.is_some() || options.restricted_key.is_some()) {
+    if options.key.is_none()
+        && (options.other_tenant_key.is_some() || options.restricted_key.is_some())
+    {
         return Err(ProgramError::usage(
-            "--other-key and --restricted-key require --key",
+            "--other-tenant-key and --restricted-key require --key",
         ));
     }
     Ok(keys)
@@ -119,13 +121,13 @@ pub(super) fn suite(options: &RunArgs) -> Result<Suite, ProgramError> {
         .intensity(options.intensity)
         .seed(options.seed)
         .only(&options.only)
-        .exclude(&options.except)
+        .exclude(&options.exclude)
         .allow_side_effects(options.allow_side_effects)
         .timeout(options.timeout)
         .check_timeout(options.check_timeout)
         .fail_fast(options.fail_fast)
         .snapshots(options.snapshots.is_some())
-        .clean_up(!options.keep);
+        .clean_up(!options.no_clean_up);
     for (name, address) in &options.fixture {
         suite = suite.fixture(name, address);
     }

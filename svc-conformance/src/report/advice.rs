@@ -49,7 +49,7 @@ const REMEDIES: &[(&str, &str)] = &[
 
 /// Returns the advice for an undecided requirement.
 pub(super) fn advice(declared: &DeclaredApi, row: &Requirement, reason: &str) -> String {
-    let leave_out = format!("exclude the requirement with --except {}", row.id);
+    let leave_out = format!("exclude the requirement with --exclude {}", row.id);
     match remedy(declared, row, reason) {
         Some(what) => format!("What to do: {what}, or {leave_out}."),
         None => format!("What to do: {leave_out}."),

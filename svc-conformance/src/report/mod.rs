@@ -29,7 +29,7 @@ use crate::selection::{Selection, Waiver};
 use crate::settings::Intensity;
 
 pub use causes::CauseReport;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 pub(crate) use self_test_score::RESULTS;
 pub use self_test_score::Score;
 pub(crate) use text::{AREAS, AreaSummary, area, some, source};

@@ -26,7 +26,7 @@ impl Suite {
             (
                 run.keys.other_tenant.as_ref(),
                 "the key of another tenant",
-                "--other-key",
+                "--other-tenant-key",
                 &[401, 403],
             ),
             // This key lacks a right, which can be the reason for a 403.

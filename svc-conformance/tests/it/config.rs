@@ -79,6 +79,46 @@ fn a_run_takes_its_options_from_the_file_and_the_command_line_wins() {
     );
 }
 
+/// Scripts and files with the former names of options, members and variables keep working.
+#[test]
+fn former_names_are_accepted() {
+    let (server, folder) = (Server::good(), folder());
+    let text = format!(
+        "address = \"{}\"\nkey_variable = \"CRM_KEY\"\nother_key_variable = \"CRM_KEY\"\n\
+         except = [\"ENT-09\"]\nout = \"results\"\n",
+        server.base
+    );
+    write(folder.path(), &text);
+    let names = "other_tenant_key_variable, exclude, output_dir";
+    let only = ["run", "--only", "RES-share_page-01", "--keep"];
+    let (code, said) = called(folder.path(), &only);
+    assert!(code == 0 && said.contains(names), "{said}");
+    let journal = fs::read_dir(folder.path().join("results"))
+        .expect("the folder")
+        .filter_map(|file| Some(file.ok()?.path()))
+        .find(|path| path.extension().is_some_and(|it| it == "jsonl"))
+        .expect("a journal");
+    let (code, said) = called(folder.path(), &["clean", &journal.to_string_lossy()]);
+    assert_eq!(code, 0, "{said}");
+    write(
+        folder.path(),
+        "address = \"http://127.0.0.1:9/\"\nother_key = \"secret-key\"\n",
+    );
+    let (code, said) = called(folder.path(), &["run"]);
+    assert!(
+        code == 2 && said.contains("`other_key` is not allowed") && !said.contains("secret-key"),
+        "{said}"
+    );
+    // Only the former variable is set. Without a key, the program names the options.
+    let output = program(folder.path())
+        .env("SVC_CONFORMANCE_OTHER_KEY", "k-two")
+        .args(["run", "--no-config", &server.base, "--except", "*"])
+        .output();
+    let (code, said) = ended(&output.expect("the program"));
+    let options = "--other-tenant-key and --restricted-key require --key";
+    assert!(code == 2 && said.contains(options), "{said}");
+}
+
 #[test]
 fn without_the_file_or_with_no_config_the_address_is_needed() {
     let folder = folder();
@@ -109,7 +149,7 @@ fn the_file_is_not_for_another_server() {
         "{said}"
     );
     // For commands that replay and clean, the address is that of the file with the requests.
-    let (code, said) = called(folder.path(), &["clean", "journal.jsonl"]);
+    let (code, said) = called(folder.path(), &["clean-up", "journal.jsonl"]);
     assert!(
         code != 0 && said.contains("key_variable") && !said.contains("toml: address"),
         "{said}"
@@ -209,7 +249,7 @@ fn init_writes_a_file_that_run_takes_and_never_overwrites_one() {
     fs::write(folder.path().join("examples.toml"), examples).expect("written");
     let (code, said) = run(&["--config", "examples.toml"]);
     assert!(
-        code == 2 && said.contains("SVC_CONFORMANCE_OTHER_KEY`, which is not set"),
+        code == 2 && said.contains("SVC_CONFORMANCE_OTHER_TENANT_KEY`, which is not set"),
         "{said}"
     );
     assert_eq!(

@@ -104,9 +104,9 @@ fn a_key_that_the_server_refuses_ends_the_run_at_once() {
     for (keys, which, option) in [
         (&["--key", "secret-1"][..], "the key:", "with --key,"),
         (
-            &["--key", "k-one", "--other-key", "secret-2"],
+            &["--key", "k-one", "--other-tenant-key", "secret-2"],
             "the key of another tenant:",
-            "with --other-key,",
+            "with --other-tenant-key,",
         ),
         (
             &[

@@ -56,7 +56,12 @@ fn called(folder: &Path, arguments: &[&str]) -> (i32, String) {
 fn a_journal_does_not_say_where_on_another_machine_keys_go() {
     let (server, folder) = (elsewhere(as_it_is), folder());
     let before = server.records();
-    let keep = ["--only", "RES-share_page-01", "--allow-writes", "--keep"];
+    let keep = [
+        "--only",
+        "RES-share_page-01",
+        "--allow-writes",
+        "--no-clean-up",
+    ];
     let (code, said) = run(folder.path(), &server.base, &keep);
     assert_eq!(code, 0, "{said}");
     let kept = server.records();
@@ -66,21 +71,24 @@ fn a_journal_does_not_say_where_on_another_machine_keys_go() {
         .expect("a journal")
         .display()
         .to_string();
-    let (code, said) = called(folder.path(), &["clean", &journal]);
+    let (code, said) = called(folder.path(), &["clean-up", &journal]);
     assert!(
         code == 2 && said.contains(&server.base) && said.contains("add --url with its URL"),
         "{said}"
     );
     let (code, said) = called(
         folder.path(),
-        &["clean", &journal, "--url", "http://127.0.0.1:9/rest/"],
+        &["clean-up", &journal, "--url", "http://127.0.0.1:9/rest/"],
     );
     assert!(
         code == 2 && said.contains("The journal belongs to a run against"),
         "{said}"
     );
     assert_eq!(server.records(), kept);
-    let (code, said) = called(folder.path(), &["clean", &journal, "--url", &server.base]);
+    let (code, said) = called(
+        folder.path(),
+        &["clean-up", &journal, "--url", &server.base],
+    );
     assert_eq!((code, server.records()), (0, before), "{said}");
 }
 
@@ -116,7 +124,13 @@ fn reports_replay_files_and_journals_are_read_by_their_owner_alone() {
     let report = folder.path().join("report.json");
     fs::write(&report, "").expect("written");
     fs::set_permissions(&report, fs::Permissions::from_mode(0o644)).expect("a mode");
-    let kept = ["--only", "HAL-03", "--only", "RES-share_page-01", "--keep"];
+    let kept = [
+        "--only",
+        "HAL-03",
+        "--only",
+        "RES-share_page-01",
+        "--no-clean-up",
+    ];
     let reports = [
         "--report",
         "json=report.json",

@@ -4,29 +4,29 @@
 mod architecture;
 mod between;
 mod catalogue;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod catalogue_pages;
 mod causes;
 mod check_timeout;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod compare;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod config;
 mod deliveries;
 mod double_entry;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod early_end;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod file_safety;
 mod helpers_only;
 mod html_report;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod https;
 mod independent_server;
 mod insta_in_programs;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod languages;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 #[path = "../../../examples/server/tests/it/support/loopback.rs"]
 mod loopback;
 mod malformed_responses;
@@ -34,27 +34,27 @@ mod matrix;
 mod matrix_mutants;
 mod misbehaving_sockets;
 mod mutants;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod options;
 mod partial_servers;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod pins;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod profiles;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod program;
 mod rate_limits;
 mod requirement_ids;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod result_file;
 mod results;
 mod same_seed;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod snapshots;
 mod stateful;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod stopped;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod support;
-#[cfg(feature = "program")]
+#[cfg(feature = "cli")]
 mod watch;

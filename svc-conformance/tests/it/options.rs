@@ -39,7 +39,7 @@ fn clean(folder: &Path) -> (i32, String) {
     assert_eq!(journals.len(), 1, "{journals:?}");
     ended(
         &program(folder)
-            .args(["clean", "--key", "k-one"])
+            .args(["clean-up", "--key", "k-one"])
             .arg(&journals[0])
             .output()
             .expect("the program"),
@@ -54,7 +54,7 @@ fn what_is_excepted_is_not_judged() {
     let (code, said) = run(
         folder.path(),
         &server.base,
-        &[&only[..], &["--except", "HAL-03"]].concat(),
+        &[&only[..], &["--exclude", "HAL-03"]].concat(),
     );
     assert_eq!(code, 0, "{said}");
     assert!(
@@ -70,11 +70,11 @@ fn kept_records_stay_until_they_are_cleaned() {
     let (code, said) = run(
         folder.path(),
         &server.base,
-        &["--only", "RES-share_page-01", "--keep"],
+        &["--only", "RES-share_page-01", "--no-clean-up"],
     );
     assert_eq!(code, 0, "{said}");
     assert!(
-        said.contains("clean-up was turned off") && said.contains("svc-conformance clean "),
+        said.contains("clean-up was turned off") && said.contains("svc-conformance clean-up "),
         "{said}"
     );
     assert!(server.records() > before);
@@ -87,7 +87,7 @@ fn kept_records_stay_until_they_are_cleaned() {
 fn exit_code_3_where_the_budget_of_records_is_spent() {
     let (server, folder) = (Server::good(), folder());
     let before = server.records();
-    let arguments = ["--only", "typ/*", "--max-records", "4", "--keep"];
+    let arguments = ["--only", "typ/*", "--max-records", "4", "--no-clean-up"];
     let (code, said) = run(folder.path(), &server.base, &arguments);
     assert_eq!(code, 3, "{said}");
     assert!(
@@ -144,7 +144,7 @@ fn another_machine_is_only_read_until_writes_are_allowed() {
         ..ServerOptions::default()
     });
     let before = server.records();
-    let arguments = ["--only", "ENT-09", "--only", "typ/person", "--keep"];
+    let arguments = ["--only", "ENT-09", "--only", "typ/person", "--no-clean-up"];
     let (code, said) = run(folder.path(), &server.base, &arguments);
     assert_eq!((code, server.records()), (0, before), "{said}");
     let report = |arguments: &[&str]| {
@@ -186,7 +186,12 @@ fn earlier_reports_are_shown_on_the_page() {
         &[&only[..], &["--report", "json=monday.json"]].concat(),
     );
     assert_eq!(code, 1);
-    let page = ["--report", "html=page.html", "--earlier", "monday.json"];
+    let page = [
+        "--report",
+        "html=page.html",
+        "--previous-report",
+        "monday.json",
+    ];
     let (code, said) = run(folder.path(), &good.base, &[&only[..], &page].concat());
     assert_eq!(code, 0, "{said}");
     let page = fs::read_to_string(folder.path().join("page.html")).expect("a page");
@@ -195,7 +200,11 @@ fn earlier_reports_are_shown_on_the_page() {
         let cells = format!("<td class=\"pass\">{passed}</td><td class=\"fail\">{failed}</td>");
         assert!(earlier.contains(&cells), "{cells}: {page}");
     }
-    let (code, said) = run(folder.path(), &good.base, &["--earlier", "page.html"]);
+    let (code, said) = run(
+        folder.path(),
+        &good.base,
+        &["--previous-report", "page.html"],
+    );
     assert!(
         code == 2 && said.contains("page.html is not a JSON report"),
         "{said}"
@@ -451,7 +460,7 @@ fn exit_code_5_for_a_run_that_is_interrupted_and_clean_removes_its_records() {
     let (code, said) = ended(&child.wait_with_output().expect("ended"));
     assert_eq!(code, 5, "{said}");
     assert!(
-        said.contains("interrupted. To delete what the run created: svc-conformance clean out"),
+        said.contains("interrupted. To delete what the run created: svc-conformance clean-up out"),
         "{said}"
     );
     let (code, said) = clean(folder.path());

@@ -292,7 +292,7 @@ fn exit_code_2_for_arguments_that_make_no_sense() {
     for arguments in [
         &["explain", "COL-99"][..],
         &["list", "NO-*"],
-        &["clean", "missing"],
+        &["clean-up", "missing"],
         &["replay", "missing"],
         &[],
     ] {
@@ -340,9 +340,9 @@ fn exit_code_0_for_a_run_that_only_reads() {
     let arguments = [
         "--profile",
         "read-only",
-        "--except",
+        "--exclude",
         "COL-27",
-        "--except",
+        "--exclude",
         "TYP-14",
     ];
     let (code, said) = run(folder.path(), &server.base, &arguments);
@@ -380,7 +380,7 @@ fn exit_code_4_for_what_is_no_entry_point() {
 fn exit_code_5_where_nothing_can_be_written_down() {
     let (server, folder) = (Server::good(), folder());
     fs::write(folder.path().join("file"), "").expect("written");
-    let (code, said) = run(folder.path(), &server.base, &["--out", "file/below"]);
+    let (code, said) = run(folder.path(), &server.base, &["--output-dir", "file/below"]);
     assert_eq!(code, 5, "{said}");
 }
 
@@ -398,7 +398,7 @@ fn exit_code_6_for_records_that_could_have_been_removed() {
     let clean = || {
         ended(
             &program(folder.path())
-                .args(["clean", "--key", "k-one"])
+                .args(["clean-up", "--key", "k-one"])
                 .arg(&journal)
                 .output()
                 .expect("it"),
@@ -467,7 +467,7 @@ fn a_killed_run_leaves_a_journal_and_clean_removes_exactly_its_records() {
     assert!(server.records() > before);
     let clean = ended(
         &program(folder.path())
-            .args(["clean", "--key", "k-one"])
+            .args(["clean-up", "--key", "k-one"])
             .arg(&journal)
             .output()
             .expect("it"),

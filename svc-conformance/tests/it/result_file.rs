@@ -126,7 +126,7 @@ fn a_run_writes_a_result_file_that_results_accepts() {
 fn a_result_file_is_of_a_whole_run() {
     for option in [
         &["--only", "ENT-01"][..],
-        &["--except", "ENT-01"],
+        &["--exclude", "ENT-01"],
         &["--fail-fast"],
     ] {
         let arguments = [&["--result", "result.json"][..], option].concat();

@@ -173,7 +173,7 @@ fn the_journal_of_a_run_whose_server_is_stopped_is_kept() {
     assert_eq!((code, said.lines().count()), (4, 1), "{said}");
     let (_, journal) = said
         .trim()
-        .split_once(". To delete what the run created: svc-conformance clean ")
+        .split_once(". To delete what the run created: svc-conformance clean-up ")
         .expect("a command");
     let lines = std::fs::read_to_string(folder.path().join(journal))
         .expect("a journal")
@@ -182,7 +182,7 @@ fn the_journal_of_a_run_whose_server_is_stopped_is_kept() {
     assert!(lines > 1, "{said}");
     assert!(!said.contains("k-one"), "{said}");
     let again = program(folder.path())
-        .args(["clean", journal, "--key", "k-one"])
+        .args(["clean-up", journal, "--key", "k-one"])
         .output()
         .expect("the program");
     let (code, said) = ended(&again);

@@ -181,6 +181,7 @@ pub(crate) fn program(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_svc-conformance"));
     for name in [
         "SVC_CONFORMANCE_KEY",
+        "SVC_CONFORMANCE_OTHER_TENANT_KEY",
         "SVC_CONFORMANCE_OTHER_KEY",
         "SVC_CONFORMANCE_RESTRICTED_KEY",
     ] {
@@ -196,7 +197,7 @@ pub(crate) fn run(folder: &Path, base: &str, arguments: &[&str]) -> (i32, String
     let keys = [
         "--key",
         "k-one",
-        "--other-key",
+        "--other-tenant-key",
         "k-two",
         "--restricted-key",
         "k-narrow=people.create",

@@ -208,7 +208,7 @@ fn the_program_probes_and_then_names_the_same_rows() {
         let keys = [
             "--key",
             "k-one",
-            "--other-key",
+            "--other-tenant-key",
             "k-two",
             "--restricted-key",
             "k-narrow=people.create",
@@ -233,7 +233,7 @@ fn the_program_probes_and_then_names_the_same_rows() {
         "probe",
         &good.url,
         "--allow-writes",
-        "--write",
+        "--output",
         "declaration.toml",
     ]);
     assert_eq!(code, Some(0), "{said}");

@@ -17,7 +17,7 @@ use tokio::runtime::Builder;
 const KEYS: [&str; 6] = [
     "--key",
     "k-one",
-    "--other-key",
+    "--other-tenant-key",
     "k-two",
     "--read-only-key",
     "k-narrow",

@@ -8,7 +8,7 @@ use crate::clean_up;
 use crate::error::SuiteError;
 use crate::values::display_text;
 
-pub(super) async fn clean(options: CleanUpArgs) -> Result<u8, ProgramError> {
+pub(super) async fn clean_up(options: CleanUpArgs) -> Result<u8, ProgramError> {
     let keys = settings::keys(&options.access)?;
     if let Err(error) = std::fs::File::open(&options.journal) {
         return Err(ProgramError::usage(format!(
