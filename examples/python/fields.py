@@ -37,7 +37,8 @@ class Text:
             return invalid(problems, path, "must be a string")
         text = self.clean(value) if self.clean else value
         if self.choices and text not in self.choices:
-            return invalid(problems, path, "is not one of the allowed values", ", ".join(self.choices))
+            allowed = ", ".join(self.choices)
+            return invalid(problems, path, f"must be one of: {allowed}", allowed)
         if self.pattern and not re.fullmatch(self.pattern, text, re.DOTALL):
             return invalid(problems, path, "does not have the required form", f"^{self.pattern}$")
         return text

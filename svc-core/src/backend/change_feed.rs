@@ -52,7 +52,7 @@ use crate::{context::Context, error::Result, link::RecordAddress, model::Kind, v
 ///         let entries = part.enumerate().map(|(place, change)| {
 ///             FeedEntry::new(after.saturating_add(place).to_string(), change.clone())
 ///         });
-///         let entries = entries.filter(|entry| request.kinds.contains(&entry.change.record.kind)).collect();
+///         let entries = entries.filter(|entry| request.kinds.contains(&entry.change.address.kind)).collect();
 ///         Ok(FeedResponse::Page(FeedPage::new(entries, next.to_string(), log.len().to_string(), next < log.len())))
 ///     }
 /// }

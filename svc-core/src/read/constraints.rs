@@ -48,11 +48,9 @@ pub(super) fn listed(
     let (ValueType::Enum(_) | ValueType::FlexEnum(_)) = ty else {
         return None;
     };
-    let wrong = |text: &str| Err(ValueError::with_hint(text, &values.join(", ")));
     Some(match raw {
         Json::String(text) if values.contains(text) => Ok(raw.clone()),
-        Json::String(_) => wrong("is not one of the allowed values"),
-        other => wrong(&format!("must be a string, not {}", other.kind_name())),
+        _ => Err(ValueError::not_allowed(raw, &values.join(", "))),
     })
 }
 

@@ -27,11 +27,23 @@ impl ValueError {
         }
     }
 
-    pub(super) fn with_hint(text: &str, hint: &str) -> Self {
+    fn with_hint(text: &str, hint: &str) -> Self {
         Self {
             text: text.to_owned(),
             hint: Some(hint.to_owned()),
         }
+    }
+
+    /// Returns the error of a value that is not one of the allowed values.
+    pub(super) fn not_allowed(raw: &Json, allowed: &str) -> Self {
+        let text = match raw {
+            Json::String(_) => format!("must be one of: {allowed}"),
+            other => format!(
+                "must be a string, not {}. Allowed: {allowed}",
+                other.kind_name()
+            ),
+        };
+        Self::with_hint(&text, allowed)
     }
 
     pub(crate) fn at(self, path: &ValuePath<'_>) -> Problem {
@@ -104,14 +116,14 @@ pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, ValueError> {
         (ValueType::Timestamp, Json::String(text)) => match Timestamp::parse(text) {
             Some(timestamp) => Ok(Json::from(timestamp.to_string())),
             None => Err(ValueError::with_hint(
-                "must be an ISO 8601 timestamp with a zone",
+                "must be an ISO 8601 timestamp with a zone, such as 2026-01-05T09:00:00Z",
                 "2026-01-05T09:00:00Z",
             )),
         },
         (ValueType::Date, Json::String(text)) => match Date::parse(text) {
             Some(_) => Ok(raw.clone()),
             None => Err(ValueError::with_hint(
-                "must be an ISO 8601 date",
+                "must be an ISO 8601 date, such as 2026-01-05",
                 "2026-01-05",
             )),
         },
@@ -119,16 +131,10 @@ pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, ValueError> {
             if values.contains(&text.as_str()) {
                 return Ok(raw.clone());
             }
-            Err(ValueError::with_hint(
-                "is not one of the allowed values",
-                &values.join(", "),
-            ))
+            Err(ValueError::not_allowed(raw, &values.join(", ")))
         }
         (ValueType::String | ValueType::FlexEnum(_), _) => Err(wanted("a string")),
-        (ValueType::Enum(values), _) => Err(ValueError {
-            hint: Some(values.join(", ")),
-            ..wanted("a string")
-        }),
+        (ValueType::Enum(values), _) => Err(ValueError::not_allowed(raw, &values.join(", "))),
         (ValueType::Boolean, _) => Err(wanted("true or false")),
         (ValueType::Flag, _) => Err(ValueError::new(
             "must be true or false, as a boolean or as a string",
@@ -183,7 +189,10 @@ pub(crate) fn apply(
             let clean = value.as_str().filter(|text| !has_breaks(text));
             let parts = clean.and_then(|text| text.trim().rsplit_once('@'));
             if !parts.is_some_and(|(local, host)| !local.is_empty() && !host.is_empty()) {
-                problems.push(invalid("must be an e-mail address", "name@example.org"));
+                problems.push(invalid(
+                    "must be an e-mail address, such as name@example.org",
+                    "name@example.org",
+                ));
             }
         }
         FieldRule::OneLine => {
@@ -197,14 +206,17 @@ pub(crate) fn apply(
         FieldRule::CountryCode => {
             if !is_letters(value, 2..=2) {
                 problems.push(invalid(
-                    "must be an ISO 3166-1 alpha-2 country code",
+                    "must be an ISO 3166-1 alpha-2 country code, such as US",
                     "^[A-Za-z]{2}$",
                 ));
             }
         }
         FieldRule::CurrencyCode => match value.as_str().and_then(currency) {
             Some(code) => *value = Json::from(code),
-            None => problems.push(invalid("must be an ISO 4217 currency code", "USD")),
+            None => problems.push(invalid(
+                "must be an ISO 4217 currency code, such as USD",
+                "USD",
+            )),
         },
         FieldRule::RegionCode => {
             if !is_letters(value, 2..=2) {
@@ -226,7 +238,10 @@ pub(crate) fn apply(
                 .as_str()
                 .is_none_or(|tag| LanguageTag::parse(tag).is_err())
             {
-                problems.push(invalid("must be an RFC 5646 language tag", "en-US"));
+                problems.push(invalid(
+                    "must be an RFC 5646 language tag, such as en-US",
+                    "en-US",
+                ));
             }
         }
         FieldRule::PhoneNumber => match value.as_str().and_then(phone_digits) {

@@ -340,12 +340,12 @@ async fn what_is_declared_and_was_not_seen_stays_undecided() -> Result<(), Box<d
         (
             "RES-person-01",
             "no person in the responses has `family_name`",
-            "What to do: name a suitable record with --fixture person=ADDRESS, or set `fixture.person` in a declaration file, or exclude the requirement with --except RES-person-01.",
+            "What to do: name a suitable record with --fixture person=ADDRESS, or set `fixture.person` in a declaration file, or exclude the requirement with --exclude RES-person-01.",
         ),
         (
             "RES-person-47",
             "res/links-of-person: no person in the responses has the link `modified_by`, which is sent if that person is known",
-            "What to do: name a suitable record with --fixture person=ADDRESS, or set `fixture.person` in a declaration file, or exclude the requirement with --except RES-person-47.",
+            "What to do: name a suitable record with --fixture person=ADDRESS, or set `fixture.person` in a declaration file, or exclude the requirement with --exclude RES-person-47.",
         ),
     ];
     assert_eq!(undecided, expected);

@@ -11,6 +11,19 @@ pub use backend_error::{Error, ErrorKind, Result};
 pub use code::ErrorCode;
 pub use property_path::{PathSegment, PropertyPath};
 
+/// Length of a name in a description, in characters.
+const MAX_QUOTED: usize = 80;
+
+/// Returns a name from a request in quotation marks, for the description of a problem. Control
+/// characters are escaped. A name of more than 80 characters is shortened.
+#[must_use]
+pub fn quoted(name: &str) -> String {
+    match name.char_indices().nth(MAX_QUOTED) {
+        Some((end, _)) => format!("{:?}…", name.get(..end).unwrap_or_default()),
+        None => format!("{name:?}"),
+    }
+}
+
 /// One problem of a request: an `ErrorDescription` of the specification.
 ///
 /// Requirements: ERR-24 to ERR-28.
@@ -172,5 +185,18 @@ impl Problem {
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_quoted_name_is_one_short_line() {
+        assert_eq!(quoted("Volunteers"), "\"Volunteers\"");
+        assert_eq!(quoted("a\"b\nc"), "\"a\\\"b\\nc\"");
+        let long = quoted(&"ß".repeat(200));
+        assert_eq!(long, format!("\"{}\"…", "ß".repeat(80)));
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use super::AnswerInput;
 use crate::{
     draft::RawDraft,
-    error::{ErrorCode, Problem, PropertyPath},
+    error::{ErrorCode, Problem, PropertyPath, quoted},
     json::{Json, Object},
     model::{Kind, question::QuestionType},
     value::ClosedEnum,
@@ -75,18 +75,21 @@ impl AllowedAnswers {
         let responses = || place.clone().push_member("responses");
         for (at, key) in keys.iter().enumerate() {
             if !self.keys.contains(key) {
-                let code = ErrorCode::ResponseKeyDoesNotExist;
+                let text = format!("The question has no response with the key {}.", quoted(key));
                 problems.push(Problem::new(
-                    code,
+                    ErrorCode::ResponseKeyDoesNotExist,
                     responses().push_index(at),
-                    code.meaning(),
+                    text,
                 ));
             }
         }
         match self.question_type {
             Some(QuestionType::Singlechoice) if keys.len() > 1 => {
-                let code = ErrorCode::TooManyResponses;
-                problems.push(Problem::new(code, responses(), code.meaning()));
+                let text = format!(
+                    "{{property}} contains {} keys, but a `SingleChoice` question accepts one.",
+                    keys.len()
+                );
+                problems.push(Problem::new(ErrorCode::TooManyResponses, responses(), text));
             }
             Some(QuestionType::Singlechoice | QuestionType::Multichoice) if keys.is_empty() => {
                 let text = "{property} is required: an answer to this question must contain a key of its responses.";

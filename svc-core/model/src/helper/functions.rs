@@ -3,7 +3,7 @@
 //! Requirements: HAF-01 to HAF-13.
 
 use crate::{
-    error::{ErrorCode, Problem, PropertyPath},
+    error::{ErrorCode, Problem, PropertyPath, quoted},
     model::Kind,
     schema::FieldRule,
     types::{closed_enum, object},
@@ -125,11 +125,21 @@ impl GroupKind {
     /// Requirements: HAF-03 to HAF-06.
     #[must_use]
     pub fn unknown(&self, named: &GroupRef) -> Problem {
-        let (property, code) = match named {
-            GroupRef::Name(_) => self.by_name,
-            GroupRef::Address(_) => self.by_address,
-        };
-        Problem::new(code, property, code.meaning())
+        let group = self.group.singular();
+        match named {
+            GroupRef::Name(name) => {
+                let (property, code) = self.by_name;
+                let text = format!("No {group} is named {}.", quoted(name));
+                Problem::new(code, property, text)
+            }
+            GroupRef::Address(_) => {
+                let (property, code) = self.by_address;
+                let text = format!(
+                    "{{property}} contains a URL that does not identify a {group} of this server."
+                );
+                Problem::new(code, property, text)
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{RuleResult, StoreRuleContext, lists::list};
 use crate::{
-    error::{Error, ErrorCode, Problem, PropertyPath},
+    error::{Error, ErrorCode, Problem, PropertyPath, quoted},
     json::{Json, Object},
     model::Kind,
     store::{Change, LookupKey, Totals},
@@ -197,7 +197,10 @@ impl StoreRuleContext<'_> {
             let taken = new.0.saturating_sub(gone.0);
             if let Some(left) = level.get("limit").and_then(Json::as_i64) {
                 if taken > 0 && taken > left {
-                    let text = "This ticket level has fewer tickets left.";
+                    let text = format!(
+                        "The ticket level {} has fewer tickets left than requested.",
+                        quoted(name)
+                    );
                     problems.push(Problem::new(
                         ErrorCode::TicketLimitExceeded,
                         "tickets",
@@ -255,7 +258,10 @@ fn check_tickets(
             let property = PropertyPath::member("tickets")
                 .push_index(place)
                 .push_member("title");
-            let text = "The event has no ticket level with the title in {property}.";
+            let text = format!(
+                "The event has no ticket level with the title {}.",
+                quoted(title(ticket))
+            );
             problems.push(Problem::new(
                 ErrorCode::TicketLevelDoesNotExist,
                 property,
@@ -275,7 +281,7 @@ fn check_tickets(
             let property = PropertyPath::member("tickets")
                 .push_index(place)
                 .push_member("currency");
-            let text = "{property} is not the currency of the ticket level.";
+            let text = format!("{{property}} must be {known}, the currency of the ticket level.");
             problems.push(Problem::new(ErrorCode::FieldInvalid, property, text).with_hint(known));
         }
         for name in ["amount", "currency"] {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use super::{CreateOptions, RuleResult, StoreRuleContext, check};
 use crate::{
     draft::RawDraft,
-    error::{Error, ErrorCode, Problem},
+    error::{Error, ErrorCode, Problem, quoted},
     helper::distinct_emails,
     json::{Json, Object},
     link::{LinkValue, RecordAddress},
@@ -294,7 +294,7 @@ impl StoreRuleContext<'_> {
         }
         let other = self.ledger.find(&LookupKey::Name(kind, name.to_owned()))?;
         if other.is_some_and(|other| own.is_none_or(|(own, _)| own.id != other.id)) {
-            let text = format!("Another {} has this name.", kind.singular());
+            let text = format!("Another {} is named {}.", kind.singular(), quoted(name));
             problems.push(Problem::new(ErrorCode::NameInUse, field.name, text));
         }
         Ok(Some(name.to_owned()))

@@ -286,10 +286,9 @@ fn needs_person(property: impl Into<PropertyPath>) -> EntryStatus {
 ///
 /// Requirements: HAF-08.
 fn unknown_question(response: &AnswerInput) -> Problem {
-    let code = ErrorCode::QuestionDoesNotExist;
     Problem::new(
-        code,
+        ErrorCode::QuestionDoesNotExist,
         response.path.clone().push_member("question"),
-        code.meaning(),
+        "{property} does not identify a question of this server.",
     )
 }
