@@ -1,10 +1,10 @@
-//! The core of the Activist Data Exchange API: operations, validation, links, capabilities, errors
-//! and HAL rendering. It performs no I/O.
+//! The core of the Activist Data Exchange API. It converts a request into a response: operations,
+//! validation, links, errors, and rendering of HAL documents (JSON with links). It performs no I/O.
 //!
-//! A vendor implements a trait for each supported operation, with its existing tables, locks and
-//! ids, and registers it. The API offers, links and declares exactly the registered operations. In
-//! this example, a sign-up form writes into a list of contacts that does not depend on this
-//! library:
+//! A *vendor*, the maker of a server, implements a trait for each supported operation over its
+//! existing tables, and registers the operation. The API offers, links and declares exactly the
+//! registered operations. In this example, the vendor has a list of contacts. It implements one
+//! helper, the sign-up of a person:
 //!
 //! ```
 //! use std::{
@@ -87,36 +87,36 @@
 //! |---|---|
 //! | [`api`] | [`ApiBuilder`] registers operations and settings, [`Api`] executes requests |
 //! | [`operation`] | the table of all operations: methods, rights, bodies, statuses |
-//! | [`backend`] | the traits that a backend implements: [`List`], [`Get`], [`Create`], [`Update`], [`Delete`], [`Find`], [`Helper`] |
+//! | [`backend`] | the traits that a backend (the vendor's code) implements: [`List`], [`Get`], [`Create`], [`Update`], [`Delete`], [`Find`], [`Helper`] |
 //! | [`model`] | the kinds of records as Rust types, each with its own table ([`model::Kind`] lists them) |
 //! | [`record`], [`page`] | what a backend returns: [`Record`], typed or as stored bytes, and [`Page`] |
 //! | [`draft`] | validated input of a backend: [`Draft`] to create, [`Patch`] to change |
 //! | [`helper`] | the eight helpers: requests, outcomes, person matching ([`helper::PersonMatching`]) |
-//! | [`raw`] | the same types without the kind or the helper, for programs that handle all alike |
+//! | [`raw`] | the types of `record`, `draft` and `helper` without the kind as a type parameter, for code that handles all kinds |
 //! | [`auth`], [`context`] | keys, rights, callers, tenants ([`auth::Authenticator`], [`auth::Identity`], [`Context`]) |
 //! | [`link`] | URLs: [`link::Dialect`] (prefix, key header, share names) and [`link::Layout`] (paths in both directions) |
 //! | [`error`](mod@error) | [`ErrorCode`], the closed list of error codes; [`Problem`]; [`Error`], which a backend returns |
 //! | [`value`] | ids, identifiers, exact amounts, timestamps, dates, flexible enums |
-//! | [`schema`], [`types`] | the tables as constant data, and the mapping of Rust types to types of the API |
-//! | [`read`] | strict JSON, JSON Merge Patch, validation of bodies against the tables |
-//! | [`field_set`] | [`fields!`], [`writable!`] and [`field_set::LinkKey`]: fields and links that the compiler checks |
-//! | [`store`] | the interface of a store of every kind: [`store::Store`], lookups, changes |
+//! | [`schema`], [`types`] | the fields and links of each kind as constant data, and the mapping of Rust types to types of the API |
+//! | [`read`] | strict JSON, JSON Merge Patch, validation of bodies against the schema |
+//! | [`field_set`] | [`fields!`], [`writable!`] and [`field_set::LinkKey`]: sets of fields and links, with names that the compiler checks |
+//! | [`store`] | the interface of a store, which contains records of every kind: [`store::Store`], lookups, changes |
 //! | [`rules`] | the rules: what each write request means, the same for every store |
 //! | [`filter`] | filters and orders of collections |
 //! | [`json`] | JSON as the API reads and writes it |
 //! | `webhooks` | feature: webhooks, which send signed messages about changes |
 //! | [`capability`] | the capability document, which declares what an API supports |
 //!
-//! The [`glossary`] defines the terms.
+//! The [`glossary`] defines the terms, and lists the steps in which a request is executed.
 //!
-//! `svc-store` contains what a store needs in addition to its queries, and a store in memory.
-//! `svc-sql` is a store over the tables of an existing program.
+//! `svc-store` contains the building blocks of a store, and a store in memory. `svc-sql` is a store
+//! over the tables of an existing program.
 //!
-//! Types of other crates in this API: `http` (methods, headers, statuses, URIs, extensions),
-//! `bytes::Bytes`, and `uuid::Uuid`. Also `svc_declaration` (the capability document), `serde` (its
-//! serialization), and the boxed futures of `async_trait`.
+//! Public items of this crate use types of other crates: `http` (methods, headers, statuses, URIs,
+//! extensions), `bytes::Bytes`, and `uuid::Uuid`. They also use `svc_declaration` (the capability
+//! document), `serde` (its serialization), and the boxed futures of `async_trait`.
 //!
-//! Ids such as CAP-04 refer to requirements of the catalogue.
+//! Ids such as CAP-04 refer to requirements of the catalogue, in the crate `svc-catalogue`.
 //!
 //! Requirements: CAP-04, AUT-07, ERR-39.
 

@@ -1,24 +1,25 @@
 //! A store for the Activist Data Exchange API on PostgreSQL, for data that is too large for one
-//! file, and for several processes.
+//! file, and for servers with several processes.
 //!
-//! [`PostgresStore::connect`] creates the tables and returns a store that registers every kind and
-//! all eight helpers. The [`guide`] describes deployments on one machine, with a pooler, with a
-//! replica, and on a cluster.
+//! [`PostgresStore::connect`] creates the tables and returns a store.
+//! [`PostgresStore::register_all`] registers every kind and all eight helpers. The [`guide`]
+//! describes deployments on one machine, with a pooler, with a replica, and on a cluster.
+//! [`operations`] describes failover, failures and metrics.
 //!
-//! How it works, from the outside in:
+//! For contributors, the modules of the crate:
 //!
 //! - The rules are in `svc-core`; this crate reads and writes. `write_queue` has a queue for each
-//!   tenant. A `transaction` has two round trips, however many write requests it has.
-//!   The first round trip locks the tenant's row of the ledger and executes the lookups. The second
-//!   one writes the changes and commits. `lookups` and `apply_changes` collect both, with one statement per
-//!   table.
+//!   tenant. A `transaction` needs two round trips to the database, however many write requests it
+//!   contains. The first one locks the row of the tenant and executes the lookups (`lookups`). The
+//!   second one writes the changes (`apply_changes`) and commits. Both have one statement per table.
 //! - On a cluster, the statements of a tenant can go directly to its worker (`citus_workers`).
-//! - All SQL texts are in `statements` and `record_sets`. They are composed from constant names only, and name
-//!   the tenant first. All kinds are in one table. `record_layout` defines the columns of their links.
-//! - A read is one round trip (`database`). A page is read by key (`page`). For a jump to a page,
-//!   the members are in memory (`page_jumps`).
-//! - A connection returns to the `pool` only if nothing is open on it. The statements of a
-//!   `pipeline` are sent without waiting in between.
+//! - All SQL texts are in `statements` and `record_sets`. They are composed from constant names
+//!   only, and name the tenant first. All kinds are in one table. `record_layout` defines the columns
+//!   of their links.
+//! - A read is one round trip (`database`). A page after a `next` link is read by its key (`page`).
+//!   For a jump to a page number, the positions of the records are in memory (`page_jumps`).
+//! - A connection returns to the `pool` only if no transaction is open on it. The statements of a
+//!   `pipeline` are sent together, without waiting for each result.
 //! - Inside the crate, every failure is an `error::StoreError`. Callers get a [`svc_core::Error`].
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

@@ -1,4 +1,4 @@
-//! A store for the Activist Data Exchange API, embedded and durable, on SQLite.
+//! A durable store for the Activist Data Exchange API in one SQLite file.
 //!
 //! ```
 //! use http::{Request, StatusCode};
@@ -39,18 +39,18 @@
 //!
 //! The public API uses types of `svc_core`, whose store traits this crate implements.
 //!
-//! How it works, from the outside in:
+//! For contributors, the modules of the crate:
 //!
-//! - The rules are in `svc-core`; this crate reads and writes. `store` executes each write request
-//!   in a job of the `writer`, which commits many jobs with one sync and responds afterwards.
-//!   `lookups` executes the lookups of the rules, and `apply_changes` writes their changes. The parts of a
-//!   store (`read_pool`, `writer`, `keys`, `tenants`, ...) do not depend on it.
-//! - All kinds share the same code. `schema`, `statements` and `record_sets` compose the SQL text from the
-//!   tables of `svc-core`, from constant names only. Every statement names the tenant. The one
-//!   exception is `tenants::owner`.
+//! - The rules are in `svc-core`; this crate reads and writes. `store` passes each write request to
+//!   the `writer`, which commits many requests with one sync to the disk and responds afterwards.
+//!   `lookups` executes the lookups of the rules, and `apply_changes` writes their changes. The other
+//!   parts (`read_pool`, `writer`, `keys`, `tenants`, ...) do not depend on `store`.
+//! - All kinds share the same code. `schema`, `statements` and `record_sets` compose the SQL text
+//!   from constant names only: those of the tables of kinds in `svc-core`. Every statement names the
+//!   tenant. The one exception is `tenants::owner`.
 //! - A read uses a connection of `read_pool` on the calling thread. The fields of a row are stored as
-//!   the JSON of the response (`rows`), so a read does not parse them. Pages are read by key
-//!   (`page`), and jumps use the offset index of `svc-core`.
+//!   the JSON of the response (`rows`), so a read does not parse them. A page after a `next` link is
+//!   read by its key (`page`). A jump to a page number uses the offset index of `svc-store`.
 //! - Inside the crate, every failure is an `error::StoreError`. Callers get a [`svc_core::Error`].
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

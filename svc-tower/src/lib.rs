@@ -1,6 +1,9 @@
 //! The Activist Data Exchange API as a `tower::Service` for axum, hyper and any hyper-based
 //! framework.
 //!
+//! `svc-core` builds an [`Api`](svc_core::api::Api), and [`SvcService`] serves it over HTTP. In this
+//! example, clients can read tags:
+//!
 //! ```
 //! use std::sync::Arc;
 //!
@@ -59,14 +62,17 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! The service does the following, in this order. Then `svc-core` parses and validates the body,
-//! calls the backend and renders the response.
+//! The service executes a request in these steps. A step that fails ends the request.
 //!
-//! 1. The head: a path outside the mount is 404, ambiguous HTTP is 400, and an unknown URL is 404.
-//! 2. `OPTIONS`, and the preflight requests of [`Cors`] for record helpers.
-//! 3. The key: 401. The operation: 500 `NOT_IMPLEMENTED`. The right: 403.
-//! 4. The body: its media type, its size, and reading it. It is not read earlier.
-//! 5. The documents. [`Api`](svc_core::api::Api) executes all other requests.
+//! 1. It checks the head. A path outside the mount is 404, ambiguous HTTP is 400, and an unknown URL
+//!    is 404.
+//! 2. It responds to `OPTIONS`, also to the preflight requests of [`Cors`] for record helpers. These
+//!    are the six helpers that record an action.
+//! 3. It checks the API key (401), then whether the server offers the operation (500
+//!    `NOT_IMPLEMENTED`), then the right of the key (403).
+//! 4. It checks the media type and the size of the body, and reads the body. It is not read earlier.
+//! 5. It returns a document of the documentation itself. For all other requests, `svc-core` parses
+//!    and validates the body, calls the backend and renders the response.
 //!
 //! The crate `svc-docs` adds the documentation with [`SvcService::with_docs`]: the `OpenAPI`
 //! document, JSON Schemas, HTML pages and the explorer. Your own documentation implements the trait
@@ -78,13 +84,14 @@
 //!
 //! The [`guide`] describes the steps from an existing program to production.
 //!
-//! This API contains types of other crates: `svc_core` (the API to serve), `http` (requests and
-//! responses), `http_body` (any request body, and the response body), `bytes::Bytes` (the data of a
-//! response body), `tower_service::Service`, and `tokio::net::TcpListener` (the server).
+//! Public items of this crate use types of other crates: `svc_core` (the API to serve), `http`
+//! (requests and responses), `http_body` (any request body, and the response body), `bytes::Bytes`
+//! (the data of a response body), `tower_service::Service`, and `tokio::net::TcpListener` (the
+//! server).
 //!
 //! A panic in a backend becomes a 500 response of its request. Each request has a `tracing` span
-//! with method, route, tenant, status and reference code. The span never has a key, a query, an id
-//! or a body.
+//! with method, route, tenant, status and reference code. The span never has an API key, a query, an
+//! id of a record or a body.
 //!
 //! Requirements: UND-39, UND-34, UND-35, UND-28, HLP-08, AUT-03, AUT-04, ERR-07, UND-17, UND-27,
 //! ENT-22, ERR-05, UND-42.

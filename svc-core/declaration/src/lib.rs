@@ -1,7 +1,8 @@
 //! The capability document: the description of what a server supports.
 //!
-//! This crate is the only code that servers and the conformance suite share. It contains the types
-//! of the document, and [`visible`], which makes text of another program safe to print.
+//! Its content is the *declaration* ([`Declaration`]). This crate is the only code that servers and
+//! the conformance suite share. It contains the types of the document, and [`visible`], which makes
+//! text of another program safe to print.
 //!
 //! Types of other crates in this API: `serde` (serialization of the document).
 //!

@@ -1,12 +1,13 @@
-//! Mapped stores: a store over the existing tables of a vendor, described as data.
+//! A store over the existing tables of a vendor (a *mapped store*).
 //!
-//! A vendor maps tables to kinds and columns to fields, defines the tenant of each row
-//! ([`Mapping`]), and provides a connection ([`Database`]). The library provides pages, scopes,
-//! cursors, matching, foreign identifiers, cascades and all helpers.
+//! A vendor describes its tables as data ([`Mapping`]): which table contains which kind, which
+//! column contains which field, and to which tenant a row belongs. It also provides a connection
+//! ([`Database`]). The library provides pages of collections, person matching, foreign identifiers,
+//! deletion of dependent records, and all helpers.
 //!
-//! It uses the same rules as the other stores, and executes each request in one transaction over
-//! the vendor's tables. It does not change the schema of these tables or columns outside of the
-//! mapping. Foreign identifiers and similar data are in four tables of the library
+//! It uses the same rules as the other stores, and executes each write request in one transaction
+//! over the vendor's tables. It does not change the schema of these tables, or columns outside of
+//! the mapping. Foreign identifiers and similar data are in four tables of the library
 //! ([`SqlDialect::library_tables`]).
 //!
 //! ```text
@@ -17,8 +18,8 @@
 //!                     └─► changes ─► apply ─► Statement ─► Database
 //! ```
 //!
-//! Leave kinds that a mapping cannot express out of it. Implement them with
-//! [`ApiBuilder::resource`](svc_core::ApiBuilder::resource), in addition to
+//! Some kinds cannot be described by a mapping. Implement the operations of such a kind yourself,
+//! and register them with [`ApiBuilder::resource`](svc_core::ApiBuilder::resource), in addition to
 //! [`MappedStore::register`].
 //!
 //! The database counts the total of a collection for each page (`SELECT count(*)` with an index),

@@ -314,14 +314,14 @@ pub enum Behaviour {
     /// A native helper matches a posted person by the method of
     /// [`ApiBuilder::person_matching`](crate::ApiBuilder::person_matching).
     ///
-    /// Composed helpers that can look people up declare this themselves.
+    /// The library declares this itself for composed helpers that can look people up.
     ///
     /// Requirements: HLP-04.
     MatchesPeople,
-    /// A repeated helper request for a matched person changes or returns the existing action and
-    /// records no second one.
+    /// A person has at most one action in a container, such as one attendance at an event.
     ///
-    /// This fits tables in which a person can answer an event only once.
+    /// A repeated helper request for a matched person changes or returns this action, and records
+    /// no second one.
     ///
     /// Requirements: HLP-04.
     OneActionPerPerson,

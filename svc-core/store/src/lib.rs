@@ -1,13 +1,15 @@
-//! The building blocks of a store of the Activist Data Exchange API, except for its queries.
+//! The building blocks of a store of the Activist Data Exchange API, except for its queries. A store
+//! contains the records of all kinds.
 //!
 //! | Module | Contents |
 //! |---|---|
 //! | [`cursor`], [`offset_index`], [`rank_bitmap`] | pages by `next` links and by number |
 //! | [`ordered_pages`], [`lookup`] | the keys by which records are found |
-//! | [`feed`], [`commits`] | the change feed, and the number of commits |
+//! | [`feed`], [`commits`] | the change feed, and the counter of commits |
 //! | [`keys`], [`parse_tenant`] | API keys and tenants |
 //! | [`KindTable`], [`migration`] | the layout of tables, and migrations |
-//! | [`transfer`], [`compare`], [`write_watermarks`] | copying and comparing stores, and the writes that a replica must have |
+//! | [`transfer`], [`compare`] | copying and comparing stores |
+//! | [`write_watermarks`] | the last write of each tenant, which a replica must have before it is read |
 //! | [`memory`] | a store in memory, which is the reference for other stores |
 //! | `store_testkit` | feature `testkit`: tests that every store must pass |
 

@@ -1,8 +1,9 @@
 //! The documentation of a server of the Activist Data Exchange API: the `OpenAPI` document, JSON
-//! Schemas, HTML pages, the same pages as HAL, and the explorer.
+//! Schemas, HTML pages, the same pages as HAL (JSON with links), and the explorer.
 //!
-//! [`Docs`] adds it to a service. All documents are generated from what the
-//! [`Api`](svc_core::api::Api) registers.
+//! The explorer is a page that sends requests from a browser. [`Docs`] adds the documentation to a
+//! service. All documents are generated from the operations that the
+//! [`Api`](svc_core::api::Api) offers.
 //!
 //! ```
 //! # fn about(api: svc_core::api::Api) {
@@ -13,10 +14,11 @@
 //! # }
 //! ```
 //!
-//! A program that publishes the documents elsewhere creates them with [`documents`].
+//! To publish the documents elsewhere, create them with [`documents`].
 //!
-//! Types of other crates in this API: `svc_core` (the API that is documented), `svc_tower` (the
-//! trait [`Documentation`](svc_tower::Documentation)), and `serde_json::Value` (documents).
+//! Public items of this crate use types of other crates: `svc_core` (the API that is documented),
+//! `svc_tower` (the trait [`Documentation`](svc_tower::Documentation)), and `serde_json::Value`
+//! (documents).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

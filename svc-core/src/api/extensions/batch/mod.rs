@@ -66,10 +66,10 @@ impl Extension for Batches {
 }
 
 impl ApiBuilder {
-    /// Offers batches of record helpers and declares them.
+    /// Offers batches of helper requests and declares them.
     ///
-    /// The URL of a batch is that of the helper with `/batch` appended. Each entry has the same
-    /// result as a single request, in order.
+    /// Each helper except the schedule helper accepts batches. The URL of a batch is that of the
+    /// helper with `/batch` appended. Each entry has the same result as a single request, in order.
     ///
     /// Every backend can support this. A [`Store`](crate::store::Store) gets many entries together,
     /// which share its transactions. Operations of a vendor get one entry after the other.

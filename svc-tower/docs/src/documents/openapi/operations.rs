@@ -161,7 +161,7 @@ fn paging(parameters: Vec<QueryParameter>) -> Vec<Value> {
 ///
 /// Requirements: UND-22, BAT-09.
 fn prefer(input: RequestBodyKind) -> Value {
-    let strict = "`handling=strict` makes ignored properties an error (RFC 7240).";
+    let strict = "`handling=strict` makes ignored members an error (RFC 7240).";
     let (text, schema) = match input {
         RequestBodyKind::Batch => (
             format!(

@@ -15,7 +15,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
     if !api.supports_batches() {
         return None;
     }
-    let summary = "Send many calls of a helper in one request. Each entry is the body of one call and gets the response of that call.";
+    let summary = "Send many calls of a helper in one request. Each entry is the body of one call, and gets the response to that call.";
     let mut page = topic(NAME, "Batches", summary);
     page.notes = [
         format!("Send up to {MAX_BATCH_ENTRIES} entries as a JSON array with `Content-Type: application/json`. The response is 200 with \
@@ -47,7 +47,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
         ("body", "the response body of the call"),
         (
             "code",
-            "the error code, if the response has no room for `body`",
+            "the first error code of a failed call, if the result has no `body`",
         ),
     ];
     let rows = rows

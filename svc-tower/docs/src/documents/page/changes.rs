@@ -19,20 +19,20 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         return page;
     }
     page.notes = [
-        "To start, store the `last` link of the feed, read the collections, and then follow that link. It has the \
-         changes that happen while you read.",
-        "If `has_more` is true, `next` links to more changes. On the last page store `last` and request it later: it \
-         has the changes after this page. A cursor never skips a change, however many programs write.",
+        "To start, store the `last` link of the feed, then read the collections, and then follow the stored link. It has \
+         the changes that happen while you read.",
+        "If `has_more` is true, `next` links to more changes. On the last page, store the `last` link and request it \
+         later. It then has the changes after this page. A cursor never skips a change, however many programs write.",
         "The feed has one entry for each record that a call creates, changes or deletes. Read the record by its link to \
          get its current state. If that gives 404, it has been deleted; a later entry reports this.",
         "The entry of a deleted record has only its address. Each record that was deleted with it has its own entry. \
-         A deleted person wants to be forgotten: erase your copy, also where other records name the person.",
+         A person who is deleted wants to be forgotten. Erase your copy, also where other records name the person.",
         "With `Prefer: wait=30` the response is sent as soon as there is a change, and after 30 seconds at the latest; \
          `Preference-Applied` has the actual number.",
         "With `Accept: text/event-stream` the pages are sent as events of a stream: `data` is a page, `id` is the \
          cursor after it. The stream ends after about half a minute, and when its key is revoked. Reconnect with the last \
          `id` in `Last-Event-ID`; clients for such streams do so automatically.",
-        "The server limits how many requests of a key and of a tenant may wait or be streams at the same time. A request above \
+        "The server limits how many requests of a key and of a tenant may wait or be open as streams at the same time. A request above \
          the limit gets 429 with `Retry-After`; a request that does not wait is always possible.",
         "A page has only entries of kinds that the key may read. It may therefore have fewer entries than `per_page`, or none, \
          although more follow. A key that may read no kind gets 403.",
@@ -41,7 +41,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     .into();
     let rows = [
         ("what", "`created`, `changed` or `deleted`"),
-        ("kind", "the name of its resource, such as `person`"),
+        ("kind", "the kind of the record, such as `person`"),
         (
             "at",
             "the time of the change: the `modified_date` of the record",

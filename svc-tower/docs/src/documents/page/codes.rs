@@ -17,7 +17,7 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
     );
     if !docs.api.sends_error_bodies() {
         page.notes.push(
-            "On this server, 401, 403 and a read of a missing record have no body.".to_owned(),
+            "On this server, the responses 401, 403, and 404 to a read have no body.".to_owned(),
         );
     }
     page.notes
@@ -37,7 +37,7 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
         (
             "resource_status",
             "map",
-            "An array with one entry, or for a non-atomic request with one for each resource",
+            "An array with one entry; for a non-atomic response, with one entry for each resource",
         ),
         (
             "resource_status[].resource",
@@ -62,7 +62,7 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
         (
             "error_descriptions[].description",
             "string",
-            "A description of the problem for people",
+            "A description of the problem, for people to read",
         ),
         (
             "error_descriptions[].properties",
@@ -85,8 +85,8 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
         );
     }
     page.notes.push(format!(
-        "With a key, the response to a write whose body has ignored properties has an additional member `{}`: an \
-         array like `error_descriptions`. With the header `Prefer: handling=strict`, ignored properties are errors.",
+        "If a write with a key has a body with ignored members, the response has an additional member `{}`. It is an \
+         array like `error_descriptions`. With the header `Prefer: handling=strict`, such members are errors.",
         docs.api.dialect().relation("warnings")
     ));
     page.requests = docs.examples().refused().into_iter().collect();
@@ -108,14 +108,22 @@ pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
         "The members of a request body that the server ignored, in the response to that request.";
     let mut page = open("warnings", DocSubject::ErrorObject, title, summary);
     page.notes.push(
-        "Responses to writes with a key have it if there are ignored members. With the header `Prefer: \
-         handling=strict` the same properties are errors, and nothing is done."
+        "The response to a write with a key has this member if the server ignored members of the body. With the header \
+         `Prefer: handling=strict`, such members are errors, and nothing is stored."
             .to_owned(),
     );
     page.fields = [
-        ("[].error_code", "string", "Why the property was ignored"),
-        ("[].description", "string", "The same, as a text for people"),
-        ("[].properties", "string[]", "The ignored property"),
+        ("[].error_code", "string", "Why the member was ignored"),
+        (
+            "[].description",
+            "string",
+            "The same, as a text for people to read",
+        ),
+        (
+            "[].properties",
+            "string[]",
+            "The path of the ignored member",
+        ),
         ("[].hint", "string", "The name that was probably intended"),
     ]
     .map(|(name, ty, text)| docs.plain(name, ty, text))

@@ -14,10 +14,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         "Compare servers".to_owned(),
         summary,
     );
-    let see = [
-        ("capabilities", "Capability declaration"),
-        (map::NAME, "Map"),
-    ];
+    let see = [("capabilities", "Capability document"), (map::NAME, "Map")];
     let entries = see
         .map(|(name, title)| DocReference::new(docs.href(name), title))
         .into();

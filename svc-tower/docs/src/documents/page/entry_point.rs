@@ -35,7 +35,7 @@ pub(super) fn page(docs: &DocPages<'_>, answer: &[u8]) -> DocPage {
 /// Returns the page of an unknown address.
 pub(super) fn missing(docs: &DocPages<'_>, near: Vec<DocReference>) -> DocPage {
     let summary =
-        "This address does not exist. It may be mistyped, or the record may have been deleted.";
+        "This URL does not exist. It may be mistyped, or the record may have been deleted.";
     let mut page = open(
         "",
         DocSubject::Missing,
@@ -43,7 +43,7 @@ pub(super) fn missing(docs: &DocPages<'_>, near: Vec<DocReference>) -> DocPage {
         summary,
     );
     page.notes.push(
-        "Do not construct addresses of this server yourself: follow links from the entry point."
+        "Do not construct URLs of this server yourself. Follow links from the entry point."
             .to_owned(),
     );
     page.link_groups.push(DocLinkGroup {
@@ -77,7 +77,7 @@ fn begin(docs: &DocPages<'_>) -> DocLinkGroup {
         ),
         to(
             &Target::Capabilities,
-            "Capabilities",
+            "Capability document",
             "what this server supports, in machine-readable form",
         ),
         to(

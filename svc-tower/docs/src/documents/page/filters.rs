@@ -26,12 +26,12 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
          are case-insensitive; values are not. In a URL, write a space as `%20` or `+`.",
         "For a field with several values, such as `identifiers`, `eq` matches if any value is equal, and `ne` matches if none \
          is. A date without a time is the start of that day in UTC.",
-        "A filter that would need a scan of all records is rejected. You can combine comparisons of one date with `and`. \
-         In each alternative of `or` you can compare an identifier, e-mail address or name with `eq` or `in`, and combine \
-         it with any other comparison by `and`.",
+        "A filter that would need a scan of all records is rejected. Two forms are accepted. The first is comparisons of one \
+         date, combined by `and`. The second compares an identifier, e-mail address or name with `eq` or `in`, on each side \
+         of an `or` if there is one; you can combine such a comparison with any other one by `and`.",
         "A collection that is filtered by a date is ordered by that date, and records with the same date by their creation. \
-         `total_records` is the number of matching records; the pages after `next` repeat the count of the first one. Every \
-         link to a page includes the filter and the order.",
+         `total_records` is the number of matching records; pages that are read by `next` repeat the number of the first page. \
+         Every link to a page includes the filter and the order.",
         "To read the changes since your last request, use `modified_date gt` with the latest date that you have seen. No \
          record appears later with an earlier date. Deleted records do not appear.",
         "Collections of a record, such as the signatures of a petition, have no filters.",

@@ -17,7 +17,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let summary =
         "Kinds of records, the links between them, and the records that each helper writes.";
     let mut page = open(NAME, DocSubject::Map, "Map".to_owned(), summary);
-    page.notes.push("People are in the middle, their actions around them, and the containers of the actions outside. The lists below have the same content as the picture.".to_owned());
+    page.notes.push("People are in the middle of the picture. Around them are their actions, and outside are the records that actions belong to, such as petitions. The lists below have the same content as the picture.".to_owned());
     let kinds = graph.kinds.iter().map(|node| {
         let links = graph.lines.iter().flat_map(|line| {
             let [one, other] = line.ends;

@@ -63,7 +63,8 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         "relations" => relations(docs),
         "filters" => super::filters::page(docs),
         "types" => {
-            let text = "The types of fields. `[]` after a type means an array of it.";
+            let text =
+                "The types of fields. `[]` after a type means an array of values of this type.";
             let mut page = topic("types", "Types", text);
             page.link_groups = types::lists(docs);
             page
@@ -113,7 +114,7 @@ pub(super) fn start(docs: &DocPages<'_>) -> DocPage {
                 rel: Some("service-meta".to_owned()),
                 ..document(
                     &Target::Capabilities,
-                    "Capabilities",
+                    "Capability document",
                     "what this server supports, in machine-readable form",
                 )
             },
@@ -204,7 +205,7 @@ pub(super) fn every_request(docs: &DocPages<'_>) -> Vec<DocReference> {
         ),
         topic(
             "capabilities",
-            "Capability declaration",
+            "Capability document",
             "how a program learns what this server supports",
         ),
         topic("types", "Types", "the types of fields"),
@@ -358,7 +359,7 @@ fn authentication(docs: &DocPages<'_>) -> DocPage {
         "Send your API key in the header `{header}`. Ask the operator of this server for a key."
     );
     let mut page = topic("authentication", "Authentication", &summary);
-    page.notes.push("A key belongs to one tenant and gives access only to the records of that tenant. It may be limited to some kinds and operations.".to_owned());
+    page.notes.push("A key belongs to one tenant and gives access only to the records of that tenant. A key may be limited to some kinds and operations.".to_owned());
     page.notes.push(format!("A request with a missing or invalid key gets 401 and `WWW-Authenticate: ApiKey header=\"{header}\"`. A request whose key lacks the required right gets 403. Both are checked before the body is read."));
     if docs.api.sends_error_bodies() {
         page.notes
@@ -376,7 +377,7 @@ fn authentication(docs: &DocPages<'_>) -> DocPage {
         page.notes.push(
             "The helpers below can be called without a key. The response is then `{}`, whether or not the person already exists.".to_owned(),
         );
-        page.notes.push("Scripts of another website can call these helpers if the operator has allowed the origin of that site (CORS; the option of the demo is `--cors https://www.example.org`). A browser does not give them the responses to any other request. Never put a key into such a page: anyone who reads its source could copy the key.".to_owned());
+        page.notes.push("Scripts of another website can call these helpers if the operator has allowed the origin of that site (CORS). The option of the demo for this is `--cors https://www.example.org`. For all other requests, browsers do not pass the response to such scripts. Never put a key into such a page: anyone who reads its source could copy the key.".to_owned());
         let entries = anonymous
             .iter()
             .map(|helper| docs.relation(helper.relation()))
@@ -462,7 +463,7 @@ fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
     let change = if is_required {
         "428, because a change or a deletion needs `If-Match`"
     } else {
-        "The change is made whatever the current state is"
+        "The change is made, whatever the current state is"
     };
     let rows = [
         (
@@ -480,7 +481,7 @@ fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
         ("No `If-Match` on a change or deletion", change),
         (
             "`Last-Modified` of a record",
-            "Its `modified_date` in whole seconds. `If-Unmodified-Since` is compared with it; within a second after a change the result is 412",
+            "Its `modified_date` in whole seconds. The server compares `If-Unmodified-Since` with it. Within a second after a change, the result is 412",
         ),
     ];
     page.tables.push(DocTable {
@@ -490,8 +491,8 @@ fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
             .into(),
     });
     page.notes.push("To change a record without overwriting changes of others, read it and send your change with its `ETag` in `If-Match`. After 412, read the record again and repeat your change. The response to a change has the next `ETag`, so that several changes in a row need only one read.".to_owned());
-    page.notes.push("A total in a record is part of it: each signature of a petition changes the `ETag` of the petition. `If-Match` uses strong comparison. A tag that a proxy has made weak (`W/`) therefore never matches. A missing record gives 404, whatever the condition.".to_owned());
-    page.notes.push("`If-Modified-Since` is ignored: links and totals change without changing that date, and a record may change twice in a second.".to_owned());
+    page.notes.push("A total in a record is part of it: each signature of a petition changes the `ETag` of the petition. `If-Match` uses strong comparison. A tag that a proxy has made weak (`W/`) therefore never matches. For a missing record, the response is 404 with any condition.".to_owned());
+    page.notes.push("`If-Modified-Since` is ignored, because links and totals can change without a new date, and a record may change twice in a second.".to_owned());
     let codes = [
         ErrorCode::PreconditionFailed,
         ErrorCode::PreconditionRequired,
@@ -559,7 +560,7 @@ fn idempotency(docs: &DocPages<'_>) -> Option<DocPage> {
 fn relations(docs: &DocPages<'_>) -> DocPage {
     let prefix = docs.api.dialect().prefix();
     let summary = format!(
-        "All relations of the API. The prefix `{prefix}` marks those of the specification. `curies` has the URL template of their pages."
+        "All relations of the API. A relation is the name of a link. The prefix `{prefix}` marks relations of the specification. `curies` has the URL template of their pages."
     );
     let mut page = topic("relations", "Relations", &summary);
     page.link_groups = relation::groups(docs);
@@ -595,10 +596,10 @@ fn relations(docs: &DocPages<'_>) -> DocPage {
 
 fn capability(docs: &DocPages<'_>) -> DocPage {
     let api = docs.api;
-    let title = "Capability declaration".to_owned();
+    let title = "Capability document".to_owned();
     let summary = "What this server supports, as one JSON document. No key is needed to read it.";
     let mut page = open("capabilities", DocSubject::Topic, title, summary);
-    page.notes.push("A program reads it once to learn which kinds, operations, fields and helpers the server supports. Anything else is unsupported and gets the error code `NOT_IMPLEMENTED`.".to_owned());
+    page.notes.push("A program reads it once to find out which kinds, operations, fields and helpers the server supports. A request for any other operation gets the error code `NOT_IMPLEMENTED`.".to_owned());
     page.notes
         .push(format!("Declared behaviours: {}.", behaviours(docs)));
     let rows = [
@@ -611,7 +612,7 @@ fn capability(docs: &DocPages<'_>) -> DocPage {
         ("limits", "sizes of pages"),
         (
             "collections",
-            "for each kind: operations, collections of a record, links, and fields with type, values and flags",
+            "for each kind: operations, collections of a record, links, and fields with their type, their allowed values, and whether they can be written",
         ),
         ("helpers", "relation, and whether a key is needed"),
         ("action_functions", "supported action functions of helpers"),

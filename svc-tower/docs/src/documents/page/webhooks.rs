@@ -44,22 +44,22 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         "A key needs the right `webhooks.manage`. Post the `url` of a receiver, and store the `secret` of the response: it is \
          shown only once.",
         "A webhook is visible only to keys that may read all of its kinds. Other keys get 403, and their list does not contain it. \
-         Revoking a key disables the webhooks that it created or was the last to redirect; a `PUT` of `{\"status\": \"active\"}` \
-         with another key reactivates one.",
+         When a key is revoked, the status of the webhooks that it created or was the last to change becomes `disabled`. \
+         To reactivate one, send `PUT` with `{\"status\": \"active\"}` and another key.",
         "For each change of the selected kinds and events, the receiver gets a `POST` with a body such as \
-         `{\"type\": \"person.created\", \"timestamp\": \"...\", \"data\": {\"_links\": {...}}}`. It contains only the address of the record: \
-         read the record by it, with your key.",
+         `{\"type\": \"person.created\", \"timestamp\": \"...\", \"data\": {\"_links\": {...}}}`. It contains only the URL of the record. \
+         Read the record at this URL, with your key.",
         "Messages follow Standard Webhooks 1.0, for which there are libraries in most languages. Verify `webhook-signature` with \
          the secret before you trust a message, and reject a `webhook-timestamp` that is older than a few minutes.",
         "Each message is sent at least once, and not always in order. A repeated message has the same `webhook-id`: store the \
          ids for a few days, and ignore duplicates.",
         "Respond with 2xx within 15 seconds, before you do anything slow. A message that was not received is sent again after \
-         5 seconds, 5 and 30 minutes, 2, 5, 10, 14, 20 and 24 hours, and is then abandoned. Redirects are not followed. 410 \
-         stops the webhook. `Retry-After` of 429 and 503 is respected.",
+         5 seconds, 5 and 30 minutes, 2, 5, 10, 14, 20 and 24 hours, and is then abandoned. Redirects are not followed. If the \
+         receiver responds with 410, the status becomes `ended`. After 429 or 503, the server waits as long as `Retry-After` says.",
         "After a change of the secret, `webhook-signature` has two signatures with a space between them; one valid signature \
          is sufficient.",
-        "A webhook that was paused, or whose receiver was unavailable for a long time, resumes at the same position. To get \
-         messages again, post to `redeliver`: `{}` sends all changes in the change feed, `{\"after\": ...}` those after a cursor.",
+        "A webhook that was paused, or whose receiver was unavailable for a long time, continues at the same position. To get \
+         messages again, post to `redeliver`: `{}` sends all changes in the change feed again, and `{\"after\": ...}` those after a cursor.",
     ]
     .map(str::to_owned)
     .into();
