@@ -308,9 +308,9 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "URL")]
     pub(super) catalogue_url: Option<String>,
 
-    /// Compare documents of the server (its declaration, entry point, an error, a record of each
-    /// kind) with the files in this folder, and print the differences; they do not affect the
-    /// verdict
+    /// Compare documents of the server with the files in this folder, and print the differences,
+    /// which do not affect the verdict. The documents are its declaration, its entry point, an error
+    /// and a record of each kind
     #[arg(long, value_name = "DIR")]
     pub(super) snapshots: Option<PathBuf>,
 
