@@ -38,7 +38,24 @@ pub const ABILITIES: &[(&str, Ability)] = &[
 ];
 
 impl Ability {
-    /// Returns what must be declared for it, in words.
+    /// Returns what a declaration has that allows it, in words.
+    pub(super) const fn describe_declared(self) -> &'static str {
+        match self {
+            Self::Create => "a create, or a helper that creates one,",
+            Self::Send => "a way to create one with a field that a client may send",
+            Self::Omit => "a way to create one without a field that it shows",
+            Self::Change => {
+                "a way to create, read and update one with a field that a client may send"
+            }
+            Self::Clear => "an update of a field that may be empty",
+            Self::ReplaceArrays => "an update of a list",
+            Self::OmitRequired => "a create with a required field",
+            Self::Invalid => "a create or an update with a field that has a declared rule",
+            Self::TwoInvalid => "a create with two fields that have declared rules",
+        }
+    }
+
+    /// Returns what a declaration lacks that does not allow it, in words.
     pub(super) const fn describe(self) -> &'static str {
         match self {
             Self::Create => "no create and no helper that creates one",

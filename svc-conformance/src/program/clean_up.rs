@@ -1,4 +1,4 @@
-//! `clean`: deletes the records that a run left on the server.
+//! `clean-up`: deletes the records that a run left on the server.
 
 use std::fmt::Write as _;
 

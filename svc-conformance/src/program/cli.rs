@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
 
 use crate::formats::Format;
 use crate::kinds;
@@ -13,25 +13,32 @@ use crate::settings::Intensity;
 
 const AFTER: &str = "Exit codes:
   0  the server conforms (for other commands: success)
-  1  a requirement failed, a waiver is broken, or the declaration lacks something that the profile requires
+  1  a requirement failed, a waiver expired or is not needed, or the declaration lacks something that the
+     profile requires
   2  the arguments or a file are invalid, or the server rejects a key
-  3  a MUST requirement could not be decided, or nothing was selected
+  3  a MUST requirement is inconclusive (it applies, but the run could not decide whether the server
+     fulfils it), or no requirement was checked
   4  the server cannot be reached, was stopped during the run, or the URL is not an entry point
   5  the suite itself failed, or was interrupted
   6  the server conforms, but clean-up left records that could have been deleted
-  7  the server conforms, but its choices differ from --pins
+  7  the server conforms, but its choices differ from those in the file of --pins
 
-Run the suite against a server on this machine, or on another machine, which is only read without --allow-writes:
-  svc-conformance run http://127.0.0.1:8080/api/v1/ --key K
-  svc-conformance run https://crm.example.org/api/v1/ --key K --allow-writes --report html=report.html
+Check a server on this machine. The run creates records on it and deletes them again:
+  svc-conformance run http://127.0.0.1:8080/api/v1/ --key KEY
+
+Check a server on another machine. Without --allow-writes, the run only reads from it:
+  svc-conformance run https://crm.example.org/api/v1/ --key KEY --allow-writes --report html=report.html
 
 Store the options of a project in svc-conformance.toml:
   svc-conformance init http://127.0.0.1:8080/api/v1/
   svc-conformance run
 
-If the server publishes no declaration, the suite needs a file (TOML or JSON). Create a draft with probe:
-  svc-conformance probe http://127.0.0.1:8080/api/v1/ --key K --allow-writes --output declaration.toml
-  svc-conformance run http://127.0.0.1:8080/api/v1/ --key K --declaration declaration.toml";
+A declaration lists what a server supports. If the server publishes none, create a draft and review it:
+  svc-conformance probe http://127.0.0.1:8080/api/v1/ --key KEY --allow-writes --output declaration.toml
+  svc-conformance run http://127.0.0.1:8080/api/v1/ --key KEY --declaration declaration.toml";
+
+/// The end of the help of a command that checks a server.
+const SEE: &str = "Exit codes and examples: svc-conformance --help";
 
 /// Returns the environment variable of an option: the new name, or the former one if only that is
 /// set.
@@ -44,7 +51,7 @@ fn renamed(new: &'static str, former: &'static str) -> &'static str {
     }
 }
 
-/// Check requirement by requirement whether a server conforms to the Activist Data Exchange API.
+/// Check whether a server conforms to the Activist Data Exchange API, requirement by requirement
 #[derive(Debug, Clone, Parser)]
 #[command(name = "svc-conformance", version, max_term_width = 110, after_help = AFTER)]
 pub(super) struct Cli {
@@ -54,93 +61,125 @@ pub(super) struct Cli {
 
 #[derive(Debug, Clone, Subcommand)]
 pub(super) enum Command {
-    /// Write svc-conformance.toml, the file with the options of a project, for a server
+    /// Write svc-conformance.toml, a file with options for `run` and other commands
+    #[command(
+        mut_arg("config", |arg| arg.help("The file to write [default: svc-conformance.toml]")),
+        mut_arg("no_config", |arg| arg.hide(true))
+    )]
     Init(InitOptions),
     /// Check a server and report the results
+    #[command(after_help = SEE)]
     Run(Box<RunArgs>),
-    /// Run, wait until the server restarts, run what failed again, and report which requirements
-    /// turned green or red
+    /// Check a server, then check what failed again after each restart of the server, until Ctrl-C
+    #[command(after_help = SEE)]
     Watch(Box<WatchArgs>),
-    /// Show what a run would check and send. Only the declaration is requested from the server
+    /// Show what a run with the same options would check and send; only the declaration is requested
+    #[command(mut_args = of_plan)]
     Plan(Box<RunArgs>),
-    /// Find out what a server supports that publishes no declaration, and write a declaration
+    /// Find out what a server supports, and write it as a draft of a declaration
     Probe(ProbeArgs),
-    /// Send the requests of a failure again, then run the check that found it
+    /// Send the requests of a failure again, then run the check that found the failure
     Replay(ReplayArgs),
-    /// Delete the records that a run left on the server, from its journal
+    /// Delete the records that a run left on the server, as listed in the journal of the run
     #[command(alias = "clean")]
     CleanUp(CleanUpArgs),
-    /// List the requirements of the catalogue, or the checks
+    /// List the requirements, or the checks (the tests that observe them)
     List(ListArgs),
-    /// List the profiles, the claims that a run can verify
+    /// List the profiles (a profile is a claim about a server that a run can verify)
     Profiles(ProfilesOptions),
-    /// Write the catalogue as HTML pages, one per requirement
+    /// Write all requirements as HTML pages, one per requirement
     Catalogue {
-        /// The folder for the pages
+        /// The folder for the pages; it is created if it does not exist
         folder: PathBuf,
     },
-    /// List the result files of a folder, and optionally write an HTML page of them
+    /// List the result files in a folder (from `run --result`), and optionally write them as an HTML
+    /// page
     Results(ResultsOptions),
     /// Explain a requirement or a check
     Explain {
-        /// The id of a requirement such as COL-23, or of a check
+        /// The id of a requirement, such as COL-23, or of a check, such as col/pages
         what: String,
     },
-    /// Show field by field what two servers can exchange and what would be lost, from their
-    /// capability documents or reports
+    /// Show what two servers can exchange, and what would be lost
     Compare(CompareArgs),
-    /// Compare two JSON reports of one server; the exit code is 1 if a requirement is worse in the
-    /// second (`compare` compares two servers)
+    /// Compare two reports of one server, requirement by requirement; the exit code is 1 if one
+    /// became worse
     Diff {
-        /// The earlier report
+        /// The earlier report, written with `run --report json=FILE`
         old: PathBuf,
-        /// The later report
+        /// The later report, written with `run --report json=FILE`
         new: PathBuf,
     },
+}
+
+/// Options of `run` that `plan` accepts but does not need, because it checks nothing.
+const NOT_OF_PLAN: &[&str] = &[
+    "waivers",
+    "rate",
+    "check_timeout",
+    "webhook_timeout",
+    "report",
+    "result",
+    "server_name",
+    "previous_report",
+    "catalogue_url",
+    "snapshots",
+    "update_snapshots",
+    "pins",
+    "update_pins",
+    "output_dir",
+    "fail_fast",
+    "no_clean_up",
+];
+
+/// Hides an option in the help of `plan` if that command does not need it.
+fn of_plan(option: Arg) -> Arg {
+    let is_hidden = NOT_OF_PLAN.contains(&option.get_id().as_str());
+    option.hide(is_hidden)
 }
 
 /// The options of every command that sends requests to a server.
 #[derive(Debug, Clone, Args)]
 pub(super) struct AccessOptions {
-    /// The file with options; the command line has precedence [default: svc-conformance.toml in the
-    /// current folder, if it exists]
+    /// A file with options, as `init` writes it; the command line has precedence [default:
+    /// svc-conformance.toml in the current folder, if it exists]
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
 
-    /// Do not read a file with options
+    /// Do not read svc-conformance.toml from the current folder
     #[arg(long, conflicts_with = "config")]
     pub(super) no_config: bool,
 
-    /// The key with all rights that the server declares
+    /// The API key; it needs all rights for what the server declares
     #[arg(
         long,
-        value_name = "K",
+        value_name = "KEY",
         env = "SVC_CONFORMANCE_KEY",
         hide_env_values = true
     )]
     pub(super) key: Option<String>,
 
-    /// The key of another tenant
+    /// An API key of another tenant, to check that tenants do not see each other's data
     #[arg(
         long,
         alias = "other-key",
-        value_name = "K",
+        value_name = "KEY",
         env = renamed("SVC_CONFORMANCE_OTHER_TENANT_KEY", "SVC_CONFORMANCE_OTHER_KEY"),
         hide_env_values = true
     )]
     pub(super) other_tenant_key: Option<String>,
 
-    /// A key without one right, with the name of the operation that it lacks, such as
-    /// K=people.create
+    /// A restricted key: an API key that has every right except one, and the missing right, such as
+    /// KEY=people.create
     #[arg(
         long,
-        value_name = "K=OPERATION",
+        value_name = "KEY=RIGHT",
         env = "SVC_CONFORMANCE_RESTRICTED_KEY",
         hide_env_values = true
     )]
     pub(super) restricted_key: Option<String>,
 
-    /// Trust this certificate authority (PEM), in addition to those that the system trusts;
+    /// The certificate of an authority to trust (PEM), in addition to those of the system;
     /// repeatable
     #[arg(long, value_name = "FILE")]
     pub(super) ca: Vec<PathBuf>,
@@ -156,7 +195,7 @@ pub(super) struct AccessOptions {
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct InitOptions {
-    /// The URL of the entry point
+    /// The URL of the entry point, such as `http://127.0.0.1:8080/api/v1/`
     pub(super) url: String,
 
     #[command(flatten)]
@@ -169,150 +208,160 @@ pub(super) struct InitOptions {
     reason = "each is a separate switch of the command line"
 )]
 pub(super) struct RunArgs {
-    /// The URL of the entry point
+    /// The URL of the entry point, such as `http://127.0.0.1:8080/api/v1/`
     pub(super) url: String,
 
     #[command(flatten)]
     pub(super) access: AccessOptions,
 
-    /// The file that declares what the server supports, TOML or JSON (-: standard input) [default:
-    /// the declaration that the server publishes]
+    /// A file that declares what the server supports, in TOML or JSON; `-` reads standard input
+    /// [default: the capability document of the server]
     #[arg(long, value_name = "FILE")]
     pub(super) declaration: Option<PathBuf>,
 
-    /// A record that the run may use if it cannot create one, such as event=/api/v1/events/17, or
-    /// the address of a helper, such as
+    /// A fixture, which is an existing record in which the run may record actions if it cannot
+    /// create one, such as event=/api/v1/events/17. It can also be the URL of a helper, such as
     /// `helper.record_signature=/api/v1/petitions/17/record_signature_helper`; repeatable
     #[arg(long, value_name = "NAME=ADDRESS", value_parser = fixture)]
     pub(super) fixture: Vec<(String, String)>,
 
-    /// The claim to verify; `profiles` lists them
+    /// The claim about the server to verify; the command `profiles` explains each
     #[arg(long, value_enum, default_value_t = Profile::All)]
     pub(super) profile: Profile,
 
-    /// How many requests and variants the run tries
+    /// How thorough the run is: quick checks each requirement once, default also tries generated
+    /// bodies and sequences, deep tries more of them and concurrent requests
     #[arg(long, value_enum, default_value_t = Intensity::Default)]
     pub(super) intensity: Intensity,
 
-    /// The seed of all random choices. The same seed sends the same requests, except for
-    /// identifiers, names and addresses
+    /// The seed of all random choices; two runs with the same seed send the same requests, except
+    /// for identifiers, names and addresses
     #[arg(long, value_name = "N", default_value_t = 42)]
     pub(super) seed: u64,
 
-    /// Only these requirements, areas or checks; `*` matches any text; repeatable
+    /// Check only these requirements, areas or checks, such as COL-23, COL or col/pages; `*` matches
+    /// any text; repeatable
     #[arg(long, value_name = "PATTERN")]
     pub(super) only: Vec<String>,
 
-    /// All but these requirements, areas or checks; repeatable
+    /// Do not check these requirements, areas or checks; `*` matches any text; repeatable
     #[arg(long, alias = "except", value_name = "PATTERN")]
     pub(super) exclude: Vec<String>,
 
-    /// Accepted deviations: a TOML file with [[waiver]] row, reason, expires
+    /// A TOML file of failures that you accept until a date, each a `[[waiver]]` with `row` (the id of
+    /// the requirement), `reason` and `expires` (YYYY-MM-DD)
     #[arg(long, value_name = "FILE")]
     pub(super) waivers: Option<PathBuf>,
 
-    /// The maximum number of requests per second, such as 20/s
+    /// The maximum number of requests per second, such as 20/s [default: unlimited]
     #[arg(long, value_name = "N/s", value_parser = rate)]
     pub(super) rate: Option<f64>,
 
-    /// Write to a server that is not on this machine
+    /// Allow writes to a server on another machine. The run then creates records there, changes them,
+    /// and deletes them at the end. Without this option, it only reads from such a server. A server
+    /// on this machine needs no permission
     #[arg(long)]
     pub(super) allow_writes: bool,
 
-    /// Use triggers and scheduling, which can send messages to people
+    /// Allow the run to use triggers and scheduling, with which the server can send messages to
+    /// people
     #[arg(long)]
     pub(super) allow_side_effects: bool,
 
-    /// The maximum number of records that the run creates
+    /// The maximum number of records that the run creates [default: 50000]
     #[arg(long, value_name = "N")]
     pub(super) max_records: Option<usize>,
 
-    /// The maximum time to wait for one response, such as 10s or 500ms
+    /// The maximum time to wait for one response, such as 500ms, 10s or 1m
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(super) timeout: Duration,
 
-    /// The maximum time for one check; raise it if the server needs more than about 30 ms per
-    /// request
+    /// The maximum time for one check, such as 90s or 5m; raise it if the server needs more than
+    /// about 30 ms per request
     #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration)]
     pub(super) check_timeout: Duration,
 
-    /// Start a webhook receiver at this address, and check what the server sends there [ADDR:
-    /// 127.0.0.1:0, any free port]
+    /// Start a webhook receiver on this host and port, and check the messages that the server sends
+    /// to it; without ADDR, it listens on any free port of 127.0.0.1 [default: no receiver]
     #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "127.0.0.1:0", value_parser = listen)]
     pub(super) webhook_receiver: Option<String>,
 
-    /// The URL at which the server reaches the receiver, if it differs, such as the URL of a tunnel
+    /// The URL at which the server reaches the webhook receiver, such as the URL of a tunnel
+    /// [default: the address of --webhook-receiver]
     #[arg(long, value_name = "URL", requires = "webhook_receiver", value_parser = web)]
     pub(super) webhook_receiver_url: Option<String>,
 
-    /// The maximum time to wait for one webhook message, including one retry; at most a third of
-    /// --check-timeout
+    /// The maximum time to wait for one webhook message, including one retry, such as 40s or 2m; at
+    /// most a third of --check-timeout
     #[arg(long, value_name = "TIME", default_value = "40s", value_parser = duration)]
     pub(super) webhook_timeout: Duration,
 
-    /// Write a report. The format is text, json, junit, tap, html, markdown, matrix, badge or
-    /// costs; repeatable
+    /// Write a report to a file, or to standard output if PATH is `-`; repeatable. FORMAT is text,
+    /// json, junit, tap, html, markdown, matrix (CSV, one line per requirement), badge (JSON for
+    /// shields.io) or costs (CSV, requests and records per check)
     #[arg(long, value_name = "FORMAT=PATH", value_parser = report)]
     pub(super) report: Vec<(Format, PathBuf)>,
 
-    /// Write a small file with the result of a whole run, for publication. It contains no traffic,
-    /// keys or addresses; `results` lists such files
+    /// Write a summary of the run to publish; it contains no requests, responses, keys or URLs. The
+    /// command `results` lists such files
     #[arg(long, value_name = "FILE", conflicts_with_all = ["only", "exclude", "fail_fast"])]
     pub(super) result: Option<PathBuf>,
 
-    /// The name of the server in the result file
+    /// The name of the server in the file of --result
     #[arg(long, value_name = "NAME")]
     pub(super) server_name: Option<String>,
 
-    /// An earlier JSON report, which the HTML page compares with this run; repeatable, oldest first
+    /// A JSON report of an earlier run, whose numbers the HTML report shows next to those of this
+    /// run; repeatable, oldest first
     #[arg(long, alias = "earlier", value_name = "REPORT.json")]
     pub(super) previous_report: Vec<PathBuf>,
 
-    /// The URL of the pages that `catalogue` writes. HTML and Markdown reports link each
-    /// requirement to its page
+    /// The URL at which you published the pages of the command `catalogue`; HTML and Markdown
+    /// reports then link each requirement to its page
     #[arg(long, value_name = "URL")]
     pub(super) catalogue_url: Option<String>,
 
-    /// Compare the documents of the server with the snapshots in this folder; differences do not
-    /// affect conformance
+    /// Compare documents of the server with the files in this folder, and print the differences,
+    /// which do not affect the verdict. The documents are its declaration, its entry point, an error
+    /// and a record of each kind
     #[arg(long, value_name = "DIR")]
     pub(super) snapshots: Option<PathBuf>,
 
-    /// Replace the snapshots with the current documents of the server
+    /// Write the current documents of the server to the folder of --snapshots
     #[arg(long, requires = "snapshots")]
     pub(super) update_snapshots: bool,
 
-    /// Compare the choices of the server, where the specification leaves a choice, with this file;
-    /// differences do not affect conformance (exit code 7)
+    /// Compare what the server chose where the specification leaves a choice with the pins in this
+    /// file; differences do not affect the verdict, but the exit code is 7
     #[arg(long, value_name = "FILE")]
     pub(super) pins: Option<PathBuf>,
 
-    /// Write the choices of this run to the file of --pins
+    /// Write what the server chose in this run to the file of --pins
     #[arg(long, requires = "pins")]
     pub(super) update_pins: bool,
 
-    /// The prefix of relations, if it differs from the declared one
+    /// The prefix of relations, such as svc in svc:people [default: the declared one]
     #[arg(long)]
     pub(super) prefix: Option<String>,
 
-    /// The name of the key header, if it differs from the declared one
+    /// The name of the HTTP header that carries the API key [default: the declared one]
     #[arg(long, value_name = "NAME")]
     pub(super) key_header: Option<String>,
 
-    /// The folder for the journal and the replay files
+    /// The folder for the journal (a list of the created records) and the replay files (the requests
+    /// of each failure)
     #[arg(long, alias = "out", value_name = "DIR", default_value = "out")]
     pub(super) output_dir: PathBuf,
 
-    /// Stop at the first confirmed failure of a MUST requirement; the report lists the checks that
-    /// were not run
+    /// End the run at the first confirmed failure; the report lists the checks that were not run
     #[arg(long)]
     pub(super) fail_fast: bool,
 
-    /// Do not delete the created records; `clean-up` deletes them later
+    /// Do not delete the created records at the end; the command `clean-up` deletes them later
     #[arg(long, alias = "keep")]
     pub(super) no_clean_up: bool,
 
-    /// Do not show progress
+    /// Do not print progress
     #[arg(long, short)]
     pub(super) quiet: bool,
 }
@@ -322,72 +371,76 @@ pub(super) struct WatchArgs {
     #[command(flatten)]
     pub(super) run: RunArgs,
 
-    /// Run again when this file changes, such as the executable of the server. By default, a run
-    /// starts after the server restarts
+    /// Check again when this file changes, such as the executable of the server [default: check
+    /// again when the server restarts]
     #[arg(long, value_name = "PATH")]
     pub(super) on_change: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ProbeArgs {
-    /// The URL of the entry point
+    /// The URL of the entry point, such as `http://127.0.0.1:8080/api/v1/`
     pub(super) url: String,
 
     #[command(flatten)]
     pub(super) access: AccessOptions,
 
-    /// Create, change and delete records to find out more; without this option, the server is only
-    /// read
+    /// Allow writes, also to a server on this machine. The command then creates a record of each kind,
+    /// changes it, calls each helper, and deletes the records again. Without this option, it only
+    /// reads
     #[arg(long)]
     pub(super) allow_writes: bool,
 
-    /// The file for the declaration: JSON if its name ends in `.json`, otherwise TOML [default:
-    /// standard output]
+    /// Write the declaration to this file, as JSON if its name ends in `.json`, otherwise as TOML
+    /// [default: standard output]
     #[arg(long, alias = "write", value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
-    /// The maximum number of requests per second, such as 20/s
+    /// The maximum number of requests per second, such as 20/s [default: unlimited]
     #[arg(long, value_name = "N/s", value_parser = rate)]
     pub(super) rate: Option<f64>,
 
-    /// The maximum time to wait for one response, such as 10s or 500ms
+    /// The maximum time to wait for one response, such as 500ms, 10s or 1m
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(super) timeout: Duration,
 
-    /// The name of the key header [default: guessed from the prefix of relations]
+    /// The name of the HTTP header that carries the API key [default: guessed from the prefix of
+    /// relations]
     #[arg(long, value_name = "NAME")]
     pub(super) key_header: Option<String>,
 
-    /// The folder for the journal
+    /// The folder for the journal (a list of the created records)
     #[arg(long, alias = "out", value_name = "DIR", default_value = "out")]
     pub(super) output_dir: PathBuf,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ReplayArgs {
-    /// A replay file that a run wrote for a failure
+    /// A replay file, which a run wrote for a failure (`*.replay.json` in the folder of `run --out`)
     pub(super) file: PathBuf,
 
-    /// The URL of the entry point, if it differs from that of the run; required if the server is
-    /// not on this machine
+    /// The URL of the entry point; required if the server is not on this machine [default: the URL
+    /// of the run]
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,
 
     #[command(flatten)]
     pub(super) access: AccessOptions,
 
-    /// Write to a server that is not on this machine
+    /// Allow writes to a server on another machine. The requests of the failure can create and change
+    /// records. The check deletes those that it creates itself. A server on this machine needs no
+    /// permission
     #[arg(long)]
     pub(super) allow_writes: bool,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct CleanUpArgs {
-    /// The journal of the run
+    /// The journal of the run, a list of the records that it created (in the folder of `run --out`)
     pub(super) journal: PathBuf,
 
-    /// The URL of the entry point, as given to the run; required if the server is not on this
-    /// machine
+    /// The URL of the entry point, as it was given to the run; required if the server is not on this
+    /// machine [default: the URL of the run]
     #[arg(long, value_name = "URL")]
     pub(super) url: Option<String>,
 
@@ -397,7 +450,8 @@ pub(super) struct CleanUpArgs {
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ListArgs {
-    /// Only these requirements, areas or checks; `*` matches any text
+    /// List only these requirements, areas or checks, such as COL-23, COL or col/pages; `*` matches
+    /// any text
     pub(super) patterns: Vec<String>,
 
     /// List the checks instead of the requirements
@@ -414,10 +468,10 @@ pub(super) struct ProfilesOptions {
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ResultsOptions {
-    /// The folder of the result files (*.json)
+    /// The folder with the result files (*.json)
     pub(super) folder: PathBuf,
 
-    /// The HTML page to write
+    /// Also write the list to this file, as an HTML page
     #[arg(long, value_name = "FILE")]
     pub(super) html: Option<PathBuf>,
 }

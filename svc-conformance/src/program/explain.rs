@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::catalogue::page;
+use super::catalogue::{abbreviations, page};
 use super::{ProgramError, say};
 use crate::catalogue::{Catalogue, Requirement};
 use crate::check::Check;
@@ -31,13 +31,11 @@ pub(super) fn explain(what: &str) -> Result<u8, ProgramError> {
 }
 
 fn of_row(row: &Requirement, all: &[Check]) -> String {
-    let mut text = format!(
-        "{} {}  ({})\n\n{}\n\n",
-        row.id, row.level, row.section, row.statement
-    );
+    let mut text = format!("{} {}\n\n{}\n\n", row.id, row.level, row.statement);
+    let _ = writeln!(text, "section            {}", row.section);
     let _ = writeln!(text, "applies when       {}", row.applies_if.describe());
-    let _ = writeln!(text, "observed by        {}", row.observed);
-    let _ = writeln!(text, "reference server   {}", row.reference);
+    let _ = writeln!(text, "observed by        {}", spelled_out(&row.observed));
+    let _ = writeln!(text, "reference server   {}", spelled_out(&row.reference));
     let checks: Vec<&Check> = all.iter().filter(|check| check.covers(row)).collect();
     if passive::ROWS.contains(&row.id.as_str()) {
         text.push_str("seen in            every response of a run\n");
@@ -60,17 +58,40 @@ fn of_row(row: &Requirement, all: &[Check]) -> String {
     text
 }
 
+/// Returns a note of the catalogue, followed by a line for each of its abbreviations. A note that
+/// is only an abbreviation is replaced by its meaning.
+fn spelled_out(note: &str) -> String {
+    let meaning = |word: &str| abbreviations().iter().find(|(known, _)| *known == word);
+    if let Some((_, means)) = meaning(note.trim_end_matches('.')) {
+        return (*means).to_owned();
+    }
+    let mut text = note.to_owned();
+    for (at, word) in note.split(|c: char| !c.is_ascii_alphanumeric()).enumerate() {
+        let is_abbreviation = at == 0 || word.chars().all(|c| c.is_ascii_uppercase());
+        let is_new = !text.contains(&format!("({word} = "));
+        if let Some((word, means)) = meaning(word).filter(|_| is_abbreviation && is_new) {
+            let _ = write!(text, "\n{:19}({word} = {means})", "");
+        }
+    }
+    text
+}
+
 fn of_check(check: &Check, catalogue: &Catalogue) -> String {
     let mut text = format!("{}\n\n", check.id);
-    let _ = writeln!(text, "needs        {}", check.condition());
-    let _ = writeln!(text, "from         intensity {}", check.intensity.as_str());
+    let needs = catalogue
+        .condition(&check.condition())
+        .map_or_else(|_| check.condition().into_owned(), |needs| needs.describe());
+    let _ = writeln!(text, "needs        {needs}");
+    let _ = writeln!(text, "intensity    {} or higher", check.intensity.as_str());
     let _ = writeln!(
         text,
         "writes       {}",
         if check.writes { "yes" } else { "no" }
     );
     if check.side_effects {
-        text.push_str("side effects can send messages to people: only with --allow-side-effects\n");
+        text.push_str(
+            "side effects can send messages to people; runs only with --allow-side-effects\n",
+        );
     }
     for row in catalogue
         .requirements()

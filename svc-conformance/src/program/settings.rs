@@ -98,7 +98,7 @@ pub(super) fn keys(options: &AccessOptions) -> Result<Keys, ProgramError> {
             .filter(|(key, lacks)| !key.is_empty() && lacks.contains('.'))
             .ok_or_else(|| {
                 ProgramError::usage(
-                    "--restricted-key must have the form K=OPERATION, such as K=people.create",
+                    "--restricted-key must have the form KEY=RIGHT, such as KEY=people.create",
                 )
             })?;
         keys = keys.restricted(key, lacks);

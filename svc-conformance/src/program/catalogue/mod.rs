@@ -31,6 +31,11 @@ pub(super) fn catalogue(folder: &Path) -> Result<u8, ProgramError> {
     Ok(0)
 }
 
+/// Returns the abbreviations of the catalogue, each with its meaning.
+pub(super) fn abbreviations() -> &'static [(&'static str, &'static str)] {
+    pages::WORDS
+}
+
 /// Returns the file name of the page of a requirement.
 pub(super) fn page(id: &str) -> String {
     format!("{id}.html")

@@ -32,27 +32,33 @@ body:has(#may:checked) tbody tr:not(.may) { display: none }
 ";
 
 /// The abbreviations that requirements use for common observations.
-const WORDS: &[(&str, &str)] = &[
-    ("TC", "type check: the value has the stated type"),
-    ("RT", "round trip: what is sent is read back"),
+pub(super) const WORDS: &[(&str, &str)] = &[
+    ("TC", "the value has the stated type (type check)"),
+    ("RT", "what is sent is read back (round trip)"),
     (
         "EN",
-        "every value of the closed list is read back, a value outside it is rejected",
+        "every value of the closed list is read back, and a value outside it is rejected (enum)",
     ),
-    ("FX", "every listed value and free text are read back"),
-    ("CP", "computed: set by the server"),
+    (
+        "FX",
+        "every listed value and free text are read back (flexible enum)",
+    ),
+    ("CP", "the server sets the value (computed)"),
     (
         "LK",
-        "link: present when declared, and its target is as stated",
+        "the link is present if it is declared, and its target is as stated",
     ),
     (
         "HL",
-        "link to a helper: present when declared, and the helper responds",
+        "the link to a helper is present if it is declared, and the helper responds",
     ),
-    ("store", "accepted, stored, returned unchanged"),
-    ("compute", "set by the server"),
+    (
+        "store",
+        "the value is accepted, stored and returned unchanged",
+    ),
+    ("compute", "the server sets the value"),
     ("emit", "the link is always present"),
-    ("same", "as stated"),
+    ("same", "does what the requirement states"),
     ("-", "nothing to implement"),
 ];
 

@@ -75,8 +75,8 @@ const VENDORS: &[Vendor] = &[
                 .helper::<PersonSignup>(vendor)
         },
         apart: &[
-            ("HAL-06", "*.read is not declared"),
-            ("COL-02", "*.list is not declared"),
+            ("HAL-06", "no collection declares the operation read"),
+            ("COL-02", "no collection declares the operation list"),
             (
                 "AUT-04",
                 "people.create, which the restricted key lacks, is not declared",
@@ -87,7 +87,7 @@ const VENDORS: &[Vendor] = &[
             ),
             (
                 "ERR-34",
-                "no declared feature could show it: haf.add_tags is not declared",
+                "no declared feature could show it: the action function add_tags is not declared",
             ),
         ],
     },
@@ -133,7 +133,7 @@ const VENDORS: &[Vendor] = &[
         apart: &[
             (
                 "RES-attendance-05",
-                "fixture.ticketed_event is not declared",
+                "an event that sells tickets is not declared",
             ),
             (
                 "HLP-23",
