@@ -55,7 +55,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
          ids for a few days, and ignore duplicates.",
         "Respond with 2xx within 15 seconds, before you do anything slow. A message that was not received is sent again after \
          5 seconds, 5 and 30 minutes, 2, 5, 10, 14, 20 and 24 hours, and is then abandoned. Redirects are not followed. If the \
-         receiver responds with 410, the status becomes `ended`. After 429 or 503, the server waits until the time in `Retry-After`.",
+         receiver responds with 410, the status becomes `ended`. After 429 or 503, the server waits for the time of `Retry-After`.",
         "After a change of the secret, `webhook-signature` has two signatures with a space between them; one valid signature \
          is sufficient.",
         "A webhook that was paused, or whose receiver was unavailable for a long time, continues at the same position. To get \
