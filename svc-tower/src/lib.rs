@@ -69,7 +69,7 @@
 //! 2. It responds to `OPTIONS`, also to the preflight requests of [`Cors`] for record helpers. These
 //!    are the six helpers that record an action.
 //! 3. It checks the API key (401), then whether the server offers the operation (500
-//!    `NOT_IMPLEMENTED`), then the right of the key (403).
+//!    `NOT_IMPLEMENTED`, or 404 if the record does not exist), then the right of the key (403).
 //! 4. It checks the media type and the size of the body, and reads the body. It is not read earlier.
 //! 5. It returns a document of the documentation itself. For all other requests, `svc-core` parses
 //!    and validates the body, calls the backend and renders the response.

@@ -18,7 +18,7 @@ impl ConditionWord {
             ConditionTerm::Auth if holds => "the server requires a key, and one was given".into(),
             ConditionTerm::Auth => "the server requires no key, or none was given (--key)".into(),
             ConditionTerm::OtherKey => {
-                a_or_no("key of another tenant") + " was given (--other-key)"
+                a_or_no("key of another tenant") + " was given (--other-tenant-key)"
             }
             ConditionTerm::RestrictedKey => {
                 a_or_no("key without one right") + " was given (--restricted-key)"

@@ -416,7 +416,7 @@ pub(super) struct ProbeArgs {
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ReplayArgs {
-    /// A replay file, which a run wrote for a failure (`*.replay.json` in the folder of `run --out`)
+    /// A replay file, which a run wrote for a failure (`*.replay.json` in the folder of `run --output-dir`)
     pub(super) file: PathBuf,
 
     /// The URL of the entry point; required if the server is not on this machine [default: the URL
@@ -436,7 +436,7 @@ pub(super) struct ReplayArgs {
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct CleanUpArgs {
-    /// The journal of the run, a list of the records that it created (in the folder of `run --out`)
+    /// The journal of the run, a list of the records that it created (in the folder of `run --output-dir`)
     pub(super) journal: PathBuf,
 
     /// The URL of the entry point, as it was given to the run; required if the server is not on this

@@ -11,7 +11,8 @@ use async_trait::async_trait;
 /// A client that did not receive its response can repeat the request. It gets the stored response,
 /// and the request is not executed again.
 ///
-/// A table with two columns is sufficient: a unique key and the response.
+/// The guide has the columns of a suitable table. The important ones are a key that is unique for
+/// the tenant, and the response.
 ///
 /// # Behaviour
 ///
@@ -19,8 +20,8 @@ use async_trait::async_trait;
 ///   afterwards. With [`Transactions`](crate::Transactions), both are in the transaction of the
 ///   request, so the response is stored if and only if the changes are stored. Without them, a
 ///   program that stops between the two executes a repeated request again.
-/// - The key is unique for the tenant. If a concurrent request has stored a response under it,
-///   `save` fails. Map this error to [`Error::rolled_back`](crate::Error::rolled_back) with
+/// - The key that the library passes is unique for the tenant: it also contains a digest of the
+///   API key. If a concurrent request has stored a response under it, `save` fails. Map this error to [`Error::rolled_back`](crate::Error::rolled_back) with
 ///   [`ApiBuilder::map_errors`](crate::ApiBuilder::map_errors). The library then repeats the
 ///   request and finds that response.
 /// - Store a response for at least 24 hours. Responses from before

@@ -12,7 +12,8 @@ use crate::{
 
 /// Runs all writes of a request in one transaction of the backend.
 ///
-/// Each create, update, delete and helper request is then all or nothing. No operation begins or
+/// Each create, update and delete is then all or nothing. So is a helper request, except for action
+/// functions that fail alone: see [`savepoint`](Self::savepoint). No operation begins or
 /// commits a transaction itself.
 ///
 /// # Behaviour

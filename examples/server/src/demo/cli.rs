@@ -590,7 +590,7 @@ pub enum KeyAction {
     Revoke {
         /// Id of the key, as shown by `keys list`
         id: String,
-        /// Leave the webhooks active that the key created or was the last to change
+        /// Do not disable webhooks of the key: those that it created, and those that it was the last to change
         #[arg(long)]
         keep_webhooks: bool,
     },

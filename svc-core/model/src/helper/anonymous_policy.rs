@@ -75,7 +75,7 @@ impl AnonymousPolicy {
 
     /// Allows `triggers`, which otherwise fails with `NOT_SUPPORTED`.
     ///
-    /// A store sends each response at most once in 24 hours for a person, a trigger and a
+    /// A store sends each server response at most once in 24 hours for a person, a trigger and a
     /// container. The response to the caller does not show whether it was sent. A custom helper
     /// must implement this limit itself.
     ///

@@ -213,7 +213,7 @@ impl ApiBuilder {
         self
     }
 
-    /// Offers a helper that the store executes natively.
+    /// Offers a native helper: the backend executes it itself.
     ///
     /// Requirements: HLP-01.
     #[must_use]

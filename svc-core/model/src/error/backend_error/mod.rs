@@ -71,8 +71,8 @@ pub enum ErrorKind {
     /// The database rolled the transaction back, for example because of a deadlock or a
     /// serialization failure.
     ///
-    /// If `Transactions` are registered, the library retries the request a few times. Otherwise, or
-    /// if that fails, the response is 503.
+    /// If `Transactions` are registered, the library retries the request up to ten times.
+    /// Otherwise, or if that fails, the response is 503.
     RolledBack,
     /// The store is temporarily unavailable: 503 with `Retry-After`.
     ///
