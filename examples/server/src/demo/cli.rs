@@ -31,9 +31,9 @@ name in capitals, such as SVC_DEMO_BASE_URL. The command line takes precedence."
 /// Without a command, svc-demo starts a server with generated data. It stores the data in one
 /// SQLite file or in PostgreSQL.
 ///
-/// The data belongs to tenants: customers that cannot see each other's data. The first tenant is
-/// named demo. A helper is an endpoint that performs several writes in one request, such as a
-/// signature together with its person.
+/// The data belongs to tenants: customers that cannot see each other's data. Unless --key names
+/// others, new data has one tenant, demo. A helper is an endpoint that performs several writes in
+/// one request, such as a signature together with its person.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "svc-demo", version, max_term_width = 110, after_help = EXAMPLES)]
 pub struct Cli {
@@ -309,8 +309,8 @@ pub struct ServerArgs {
     )]
     pub require_if_match: bool,
 
-    /// Origin of a web site, such as https://example.org, whose pages may call the helpers that
-    /// need no key; `any` allows every site; repeatable [default: none]
+    /// Origin of a web site (scheme, host and port) whose pages may call the helpers that need no
+    /// key; `any` allows every site; repeatable [default: none]
     #[arg(
         long,
         env = "SVC_DEMO_CORS",
