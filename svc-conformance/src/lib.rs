@@ -1,16 +1,21 @@
 //! The conformance suite of the Activist Data Exchange API.
 //!
+//! It sends requests to a server, and reports which requirements of the specification the server
+//! fulfils. The catalogue contains the requirements, each with a stable id:
+//!
 //! ```
 //! use svc_conformance::catalogue::{Catalogue, Level};
 //!
-//! // The 706 requirements of a server, each with a stable id.
+//! // 706 requirements.
 //! let catalogue = Catalogue::built_in()?;
 //! let requirement = catalogue.requirement("COL-20").ok_or("no such row")?;
 //! assert_eq!((requirement.area(), requirement.level), ("COL", Level::Must));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A run against a service in this process. Use [`Remote`] for a server at a URL:
+//! The suite can test a service in the process of your test, without a network. The following run
+//! has the lowest intensity, and is limited to the requirements of two areas. For a server at a
+//! URL, use [`Remote`] instead of [`InProcess`].
 //!
 //! ```
 //! use svc_conformance::{InProcess, Intensity, Keys, Suite};
@@ -29,13 +34,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`catalogue`]: the requirements, a crate of its own.
+//! - [`catalogue`]: the requirements. It is the crate `svc-catalogue`.
 //! - [`ids`]: the id of each requirement as a constant.
-//! - [`Suite`]: a run against a [`Target`], [`InProcess`] or [`Remote`], which returns a
-//!   [`Report`].
+//! - [`Suite`]: the settings of a run. [`Suite::run`] returns a [`Report`].
+//! - [`Target`]: the server to test, such as [`InProcess`] or [`Remote`].
 //!
-//! Of the workspace, the crate uses only `svc-catalogue` and `svc-declaration` (the format of the
-//! capability document). The suite must not share a bug with the server that it judges.
+//! The suite must not share a bug with a server that it tests. It therefore does not use
+//! `svc-core`. It uses only two crates of this repository: `svc-catalogue`, and `svc-declaration`
+//! with the format of the capability document.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(

@@ -9,22 +9,26 @@ use crate::cause::Cause;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RequirementOutcome {
-    /// Observed at least once, and every observation was as required.
+    /// The run observed the requirement at least once, and the requirement held each time.
     Pass,
-    /// Violated, and violated again in another attempt.
+    /// The server violates the requirement, and did so again when the check was repeated.
     Fail,
-    /// Fulfilled with something that a reader should know, or a SHOULD requirement that is
-    /// violated.
+    /// The requirement holds, with something that a reader should know, or the server violates a
+    /// requirement of the level SHOULD.
     Warn,
-    /// The condition of the requirement does not hold, so it does not bind this server.
+    /// The server does not declare what the requirement is about, or no declared feature can show
+    /// it.
     NotApplicable,
-    /// Excluded from the run (filters, no writes, no side effects, a lower intensity).
+    /// The requirement was excluded, or the run may not write or send what it needs.
     Disabled,
-    /// The requirement applies, but nothing was observed, or the observation did not occur again.
+    /// The requirement applies, but the run could not decide whether the server fulfils it.
+    ///
+    /// The run observed nothing, a failure did not occur again, or only checks that were cut off
+    /// observed the requirement.
     Inconclusive,
-    /// A check of the suite failed with an internal error.
+    /// A check of the suite failed with an internal error of the suite.
     Error,
-    /// Failed as a waiver expected.
+    /// The requirement fails, and a [`Waiver`](crate::Waiver) accepts this until a date.
     Waived,
 }
 

@@ -11,8 +11,13 @@ use svc_self_test::{known, score, settings::SelfTestSettings, triples};
 
 /// Run the conformance suite against mutants and unusual servers, and report its score
 ///
+/// A mutant is a server with one planted fault, which the suite must detect. An unusual server
+/// conforms to the specification in an uncommon way, and the suite must accept it. A seed is a
+/// number that determines the random data of a run. A range such as 0..20 contains the seeds 0 to
+/// 19, and each server runs once with each seed.
+///
 /// Exit codes: 0 the suite detects the mutants and accepts the unusual servers; 1 it does not; 2
-/// wrong usage; 3 nothing was selected; 5 a file cannot be written
+/// invalid usage; 3 --only selects no server; 5 a file cannot be written
 #[derive(Debug, Parser)]
 #[command(name = "svc-self-test", version)]
 struct SelfTestArgs {
@@ -20,7 +25,7 @@ struct SelfTestArgs {
     #[arg(long, value_name = "A..B", default_value = "0..20", value_parser = seeds)]
     seeds: Range<u64>,
 
-    /// Seeds of additional runs against mutants, at the lowest intensity
+    /// Seeds of additional runs against mutants, at the lowest intensity (quick)
     #[arg(long, value_name = "A..B", default_value = "0..1", value_parser = more_seeds)]
     quick_seeds: Range<u64>,
 
@@ -28,15 +33,17 @@ struct SelfTestArgs {
     #[arg(long, value_name = "A..B", default_value = "0..3", value_parser = seeds)]
     odd_seeds: Range<u64>,
 
-    /// Seeds of additional runs against unusual servers, at the lowest intensity
+    /// Seeds of additional runs against unusual servers, at the lowest intensity (quick)
     #[arg(long, value_name = "A..B", default_value = "0..20", value_parser = more_seeds)]
     odd_quick_seeds: Range<u64>,
 
-    /// Intensity of each run: quick, default or deep
+    /// Intensity of the runs with --seeds and --odd-seeds: quick, default or deep; a higher
+    /// intensity sends more requests
     #[arg(long, value_name = "HOW", default_value = "default", value_parser = intensity)]
     intensity: Intensity,
 
-    /// Run only servers whose name or family contains this text
+    /// Run only mutants and unusual servers whose name or family (group of similar faults) contains
+    /// this text
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 
@@ -44,21 +51,21 @@ struct SelfTestArgs {
     #[arg(long, value_name = "N", default_value_t = 2)]
     workers: usize,
 
-    /// Instead, plant this number of random triples of faults, each in one server; the report must
-    /// have one finding for each fault
+    /// Instead, run this number of servers with three random faults each; the report of a run must
+    /// have one cause for each fault
     #[arg(long, value_name = "N", conflicts_with_all = ["only", "out"])]
     triples: Option<usize>,
 
-    /// With --triples: report as if the suite did not know the planted faults
+    /// With --triples: report as if the suite had no data about the planted faults
     #[arg(long, requires = "triples")]
     strange: bool,
 
-    /// Instead, run each mutant once at quick with the first seed, and write the failed
-    /// requirements to this file. With --only, the lines of the other mutants are unchanged
+    /// Instead, run each mutant once at the intensity quick with the first seed, and write the
+    /// failed requirements to this file. With --only, the lines of other mutants do not change
     #[arg(long, value_name = "FILE", conflicts_with_all = ["triples", "out"])]
     known: Option<PathBuf>,
 
-    /// File for the results
+    /// JSON file to write the results to
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -170,7 +177,7 @@ async fn triples(count: usize, how: triples::How) -> u8 {
     let right = all.iter().filter(|triple| triple.is_right()).count();
     let judged = all.iter().filter(|triple| triple.trouble.is_none()).count();
     say(&format!(
-        "\n{right} of {judged} triples have one finding for each fault; {} were not evaluated",
+        "\n{right} of {judged} triples have one cause for each fault; {} were not evaluated",
         all.len().saturating_sub(judged)
     ));
     u8::from(right.saturating_mul(10) < judged.saturating_mul(9))

@@ -322,8 +322,8 @@ impl Report {
             .filter_map(|check| check.cut.as_ref().map(|cut| (check, cut)))
     }
 
-    /// Returns the MUST requirements that apply and were not observed, or whose results differ
-    /// between attempts.
+    /// Returns the inconclusive requirements of the level MUST. They apply, but the run could not
+    /// decide whether the server fulfils them.
     pub fn inconclusive(&self) -> impl Iterator<Item = &RequirementReport> {
         self.with_outcome(RequirementOutcome::Inconclusive)
             .filter(|row| row.level == Level::Must.as_str())

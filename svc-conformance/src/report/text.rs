@@ -195,7 +195,7 @@ impl Report {
                 {
                     0 => format!("{} {}", self.count(*outcome), outcome.as_str()),
                     part => format!(
-                        "{} {} ({part} in part: a check was cut off)",
+                        "{} {} ({part} only partly observed: a check was cut off)",
                         self.count(*outcome),
                         outcome.as_str()
                     ),
@@ -259,7 +259,7 @@ fn areas(f: &mut String, report: &Report) -> fmt::Result {
             .chain(
                 Some(tally.in_part())
                     .filter(|part| *part > 0)
-                    .map(|part| format!("{part} in part: a check was cut off")),
+                    .map(|part| format!("{part} only partly observed: a check was cut off")),
             )
             .collect();
         let line = format!(

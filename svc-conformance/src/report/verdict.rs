@@ -232,7 +232,10 @@ fn observed(
     if !all.unstable.is_empty() {
         return (
             RequirementOutcome::Inconclusive,
-            format!("unstable: failed once, not again: {}", first(&all.unstable)),
+            format!(
+                "unstable: it failed once, but not again: {}",
+                first(&all.unstable)
+            ),
         );
     }
     if !all.deviated.is_empty() {
@@ -285,7 +288,7 @@ fn unobserved(
     if covering.is_empty() && row.level == Level::May && !passive::ROWS.contains(&row.id.as_str()) {
         return (
             RequirementOutcome::NotApplicable,
-            "the server is free to choose, so nothing is judged".to_owned(),
+            "the server may choose, so the suite does not check the requirement".to_owned(),
         );
     }
     let most = run.settings.records;

@@ -101,14 +101,17 @@ async fn a_row_that_passes_beside_a_check_that_was_cut_is_marked() {
         "{text}"
     );
     assert!(
-        text.contains("1 pass (1 in part: a check was cut off)"),
+        text.contains("1 pass (1 only partly observed: a check was cut off)"),
         "{text}"
     );
     let area = text
         .lines()
         .find(|line| line.starts_with(" ENT "))
         .unwrap_or_default();
-    assert!(area.ends_with("1 in part: a check was cut off"), "{text}");
+    assert!(
+        area.ends_with("1 only partly observed: a check was cut off"),
+        "{text}"
+    );
     for format in [Format::Markdown, Format::Html] {
         let text = report.to_format(format);
         assert!(

@@ -115,7 +115,7 @@ async fn a_server_that_is_started_again_is_not_accused() -> Result<(), Box<dyn E
     let row = report.requirement("ERR-01").ok_or("no row")?;
     assert!(
         row.outcome == RequirementOutcome::Inconclusive
-            && row.reason.contains("failed once, not again"),
+            && row.reason.contains("failed once, but not again"),
         "{row:?}"
     );
     Ok(())

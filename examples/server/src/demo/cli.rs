@@ -28,8 +28,12 @@ name in capitals, such as SVC_DEMO_BASE_URL. The command line takes precedence."
 
 /// Demo server for the Activist Data Exchange API
 ///
-/// Without a command, svc-demo starts a server with generated data. It stores the data in one file
-/// or in PostgreSQL.
+/// Without a command, svc-demo starts a server with generated data. It stores the data in one
+/// SQLite file or in PostgreSQL.
+///
+/// The data belongs to tenants: customers that cannot see each other's data. Unless --key names
+/// others, new data has one tenant, demo. A helper is an endpoint that performs several writes in
+/// one request, such as a signature together with its person.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "svc-demo", version, max_term_width = 110, after_help = EXAMPLES)]
 pub struct Cli {
@@ -113,7 +117,8 @@ pub struct ServerArgs {
     )]
     pub port: Option<u16>,
 
-    /// Public URL of the entry point, used in links [default: http://ADDR:PORT/api/v1/]
+    /// Public URL of the entry point (the first page of the API), with which all links start
+    /// [default: http://ADDR:PORT/api/v1/]
     #[arg(
         long,
         env = "SVC_DEMO_BASE_URL",
@@ -122,8 +127,8 @@ pub struct ServerArgs {
     )]
     pub base_url: Option<String>,
 
-    /// IP address of a reverse proxy whose `Forwarded` headers are trusted and whose connections
-    /// are not limited to 256; repeatable
+    /// IP address of a reverse proxy, which may open more than 256 connections and whose
+    /// `Forwarded` and `X-Forwarded-*` headers are trusted; repeatable [default: none]
     #[arg(
         long,
         env = "SVC_DEMO_TRUSTED_PROXY",
@@ -133,7 +138,7 @@ pub struct ServerArgs {
     )]
     pub trusted_proxy: Vec<IpAddr>,
 
-    /// Data file [default: svc-demo/demo.db in the user's cache folder]
+    /// SQLite file with the data [default: svc-demo/demo.db in the user's cache folder]
     #[arg(
         long,
         env = "SVC_DEMO_DATA",
@@ -143,7 +148,8 @@ pub struct ServerArgs {
     )]
     pub data: Option<PathBuf>,
 
-    /// PostgreSQL database to use instead of a data file; the password is never printed or logged
+    /// URL of a PostgreSQL database to use instead of a data file; the password is never printed or
+    /// logged
     #[arg(
         long,
         env = "SVC_DEMO_DATABASE",
@@ -154,7 +160,7 @@ pub struct ServerArgs {
     )]
     pub database: Option<DatabaseUrl>,
 
-    /// Schema of the tables [default: svc]
+    /// PostgreSQL schema that contains the tables [default: svc]
     #[arg(
         long,
         env = "SVC_DEMO_SCHEMA",
@@ -176,8 +182,7 @@ pub struct ServerArgs {
     )]
     pub connections: Option<u16>,
 
-    /// Use prepared statements, or unnamed statements for a connection pooler that does not support
-    /// prepared ones [default: prepared]
+    /// How SQL statements are sent to PostgreSQL [default: prepared]
     #[arg(
         long = "statement-mode",
         alias = "statements",
@@ -188,7 +193,7 @@ pub struct ServerArgs {
     )]
     pub statements: Option<StatementModeArg>,
 
-    /// Read replica of the database, which serves reads of collections and records
+    /// URL of a read replica of the database, used to read collections and records [default: none]
     #[arg(
         long = "replica",
         alias = "read-from",
@@ -200,7 +205,7 @@ pub struct ServerArgs {
     )]
     pub read_from: Option<DatabaseUrl>,
 
-    /// Treat the database as the coordinator of a Citus cluster, with tables distributed by tenant
+    /// Use the database as the coordinator of a Citus cluster, and distribute the tables by tenant
     #[arg(
         long = "citus",
         alias = "cluster",
@@ -211,8 +216,8 @@ pub struct ServerArgs {
     )]
     pub cluster: bool,
 
-    /// Delete the data file or the tables of the schema before starting; files of other programs
-    /// are never deleted
+    /// Delete all data before starting: the data file, or the tables in PostgreSQL. Files of other
+    /// programs are never deleted
     #[arg(
         long = "reset",
         alias = "fresh",
@@ -222,8 +227,8 @@ pub struct ServerArgs {
     )]
     pub fresh: bool,
 
-    /// Number of people to generate for the first tenant of new data, up to 10,000,000; other
-    /// tenants get at most 100 [default: 5000]
+    /// Number of people to generate for the first tenant if the data is new, from 0 to 10,000,000;
+    /// every other tenant gets at most 100 [default: 5000]
     #[arg(
         long = "seed-people",
         alias = "people",
@@ -234,7 +239,8 @@ pub struct ServerArgs {
     )]
     pub people: Option<u32>,
 
-    /// Prefix of relations, of the key header and of the version field [default: svc]
+    /// Prefix of link names (svc:people), of the header with the API key (SVC-API-Token) and of the
+    /// version field (svc_version) [default: svc]
     #[arg(
         long,
         env = "SVC_DEMO_PREFIX",
@@ -243,7 +249,8 @@ pub struct ServerArgs {
     )]
     pub prefix: Option<String>,
 
-    /// Prefix of relations that the specification does not define [default: ext]
+    /// Prefix of link names and JSON members that the specification does not define, such as
+    /// ext:changes [default: ext]
     #[arg(
         long,
         env = "SVC_DEMO_EXTENSION_PREFIX",
@@ -252,7 +259,7 @@ pub struct ServerArgs {
     )]
     pub extension_prefix: Option<String>,
 
-    /// Namespace of the identifiers that the server assigns [default: svc_demo]
+    /// First part of the identifiers that the server assigns, as in svc_demo:ID [default: svc_demo]
     #[arg(
         long,
         env = "SVC_DEMO_NAMESPACE",
@@ -261,7 +268,8 @@ pub struct ServerArgs {
     )]
     pub namespace: Option<String>,
 
-    /// Status codes to use where the specification's table and its examples disagree
+    /// Status codes to use where the specification contradicts itself: those of its table of status
+    /// codes, or those of its examples
     #[arg(
         long = "response-style",
         alias = "style",
@@ -272,7 +280,7 @@ pub struct ServerArgs {
     )]
     pub style: ResponseStyleArg,
 
-    /// Collections to link from the entry point
+    /// Collections that the entry point (the first page of the API) links
     #[arg(
         long,
         env = "SVC_DEMO_ENTRY_LINKS",
@@ -282,7 +290,7 @@ pub struct ServerArgs {
     )]
     pub entry_links: EntryLinksArg,
 
-    /// Include the error object in 401, 403 and 404 responses
+    /// Send the JSON error object in all error responses, including 401, 403 and the 404 of a read
     #[arg(
         long,
         env = "SVC_DEMO_ERROR_BODIES",
@@ -291,7 +299,8 @@ pub struct ServerArgs {
     )]
     pub error_bodies: bool,
 
-    /// Require `If-Match` to change or delete a record; requests without it get 428
+    /// Require the header `If-Match` in each request that changes or deletes a record; requests
+    /// without it get 428
     #[arg(
         long,
         env = "SVC_DEMO_REQUIRE_IF_MATCH",
@@ -300,7 +309,8 @@ pub struct ServerArgs {
     )]
     pub require_if_match: bool,
 
-    /// Origin whose pages may call the record helpers, or `any`; repeatable
+    /// Origin of a web site (scheme, host and port) whose pages may call the helpers that need no
+    /// key; `any` allows every site; repeatable [default: none]
     #[arg(
         long,
         env = "SVC_DEMO_CORS",
@@ -322,7 +332,7 @@ pub struct ServerArgs {
     )]
     pub key: Vec<KeyArg>,
 
-    /// Same as --key, for a read-only key; repeatable
+    /// Like --key, for a key that can only read; repeatable
     #[arg(
         long,
         env = "SVC_DEMO_READ_KEY",
@@ -333,7 +343,7 @@ pub struct ServerArgs {
     )]
     pub read_key: Vec<KeyArg>,
 
-    /// Allow calls of the record helpers without a key
+    /// Allow requests without a key to the helpers that record an action, such as a signature
     #[arg(
         long,
         env = "SVC_DEMO_ANONYMOUS_HELPERS",
@@ -343,7 +353,8 @@ pub struct ServerArgs {
     )]
     pub anonymous_helpers: Switch,
 
-    /// Roll back a helper call completely if a part of it fails
+    /// Roll back all changes of a helper request if one part of it fails; without this option, the
+    /// other parts are stored
     #[arg(
         long,
         env = "SVC_DEMO_ATOMIC_HELPERS",
@@ -352,7 +363,7 @@ pub struct ServerArgs {
     )]
     pub atomic_helpers: bool,
 
-    /// Serve the helpers only, without collections and records
+    /// Offer only the helpers, without collections and records
     #[arg(
         long,
         env = "SVC_DEMO_HELPERS_ONLY",
@@ -361,7 +372,8 @@ pub struct ServerArgs {
     )]
     pub helpers_only: bool,
 
-    /// Capability to disable, such as people.delete or helper.schedule; repeatable
+    /// Capability (feature of the API) to disable, such as people.delete or helper.schedule;
+    /// `export capabilities` lists them; repeatable
     #[arg(
         long = "without-capability",
         alias = "without",
@@ -382,8 +394,8 @@ pub struct ServerArgs {
     )]
     pub patch_is_put: bool,
 
-    /// Allow webhook receivers on this machine and in private networks, and http URLs. Only use it
-    /// if you trust everyone who can create webhooks
+    /// Allow webhook receivers on this machine and in private networks, and receivers with http
+    /// URLs. Use this option only if you trust everyone who can create webhooks
     #[arg(
         long = "allow-private-webhooks",
         alias = "private-webhooks",
@@ -394,8 +406,8 @@ pub struct ServerArgs {
     )]
     pub private_webhooks: bool,
 
-    /// Maximum memory for incomplete request bodies, in MiB; above it, requests get 503 with
-    /// `Retry-After`
+    /// Maximum memory for all incomplete request bodies together, in MiB, from 1 to 1,000,000;
+    /// above it, the slowest of the larger requests gets 503 with `Retry-After`
     #[arg(
         long,
         env = "SVC_DEMO_BODY_BUDGET",
@@ -406,8 +418,8 @@ pub struct ServerArgs {
     )]
     pub body_budget: u32,
 
-    /// Serve /healthz and /metrics [default: on with a loopback address and no --base-url, else
-    /// off]
+    /// Serve the health check /healthz and the Prometheus metrics /metrics [default: on with a
+    /// loopback address and no --base-url, otherwise off]
     #[arg(
         long,
         env = "SVC_DEMO_METRICS",
@@ -416,8 +428,8 @@ pub struct ServerArgs {
     )]
     pub metrics: Option<Switch>,
 
-    /// Names of the two network share objects; fixed when the data is created [default:
-    /// network_a_share,network_b_share]
+    /// Names of the JSON objects with the texts to share on two social networks; they cannot change
+    /// after the data is created [default: network_a_share,network_b_share]
     #[arg(
         long,
         env = "SVC_DEMO_SHARE_NAMES",
@@ -472,7 +484,7 @@ pub enum Command {
         #[command(subcommand)]
         action: KeyAction,
     },
-    /// Manage webhooks (a running server sends their messages)
+    /// Manage webhooks: URLs to which a running server sends a message after each change
     #[command(name = "webhooks", alias = "hooks", args = globals(OF_WEBHOOKS))]
     Hooks {
         /// Tenant that the webhooks belong to
@@ -496,7 +508,7 @@ pub enum Command {
     /// Rewrite the data file so that no deleted data remains in it (stop the server first)
     #[command(args = globals(&["data"]))]
     Compact,
-    /// Copy a data file into PostgreSQL and verify every record
+    /// Copy a data file into PostgreSQL and compare every record
     ///
     /// Stop the server of the file first, or make sure that no client writes. Run the command again
     /// to resume an interrupted copy, or to compare a complete copy with the file again.
@@ -549,8 +561,8 @@ pub enum ExportDocument {
     Schema {
         /// Name of the schema, such as person [default: list all names]
         name: Option<String>,
-        /// Print the SQL statements that create the tables on a Citus cluster, distributed by
-        /// tenant
+        /// Instead, print the SQL statements that create the tables on a Citus cluster, distributed
+        /// by tenant
         #[arg(long, conflicts_with = "name")]
         citus: bool,
     },
@@ -566,13 +578,13 @@ pub enum KeyAction {
         /// Tenant that the key belongs to
         #[arg(long, default_value = "demo")]
         tenant: String,
-        /// Note that `keys list` shows
+        /// Text that describes the key, shown by `keys list`
         #[arg(long, default_value = "")]
         label: String,
         /// Allow reads only
         #[arg(long)]
         read_only: bool,
-        /// Right to grant, such as people.create or helper.schedule; repeatable [default: all
+        /// Right of the key, such as people.create or helper.schedule; repeatable [default: all
         /// rights]
         #[arg(long = "right", value_name = "RIGHT", value_delimiter = ',')]
         rights: Vec<String>,
@@ -617,7 +629,7 @@ pub enum WebhookAction {
         /// Id of the webhook, as shown by `webhooks list`
         id: String,
     },
-    /// Pause a webhook (changes in between are sent after `resume`)
+    /// Pause a webhook (changes during the pause are sent after `resume`)
     Pause {
         /// Id of the webhook, as shown by `webhooks list`
         id: String,
@@ -627,11 +639,11 @@ pub enum WebhookAction {
         /// Id of the webhook, as shown by `webhooks list`
         id: String,
     },
-    /// Send the changes after a cursor of the change feed again
+    /// Send all changes again that follow a position in the change feed
     Redeliver {
         /// Id of the webhook, as shown by `webhooks list`
         id: String,
-        /// Cursor of the change feed [default: the start of the feed]
+        /// Position in the change feed, as a cursor of the server [default: the start of the feed]
         #[arg(long, value_name = "CURSOR")]
         after: Option<String>,
     },
@@ -648,9 +660,9 @@ pub enum WebhookAction {
 /// Response styles, where the specification's table of codes and its examples disagree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ResponseStyleArg {
-    /// 201 for created, 204 without a body for deleted records
+    /// Create a record: 201. Delete a record: 204 without a body
     Table,
-    /// 200 for created, 200 with a notice for deleted records
+    /// Create a record: 200. Delete a record: 200 with a notice
     Examples,
 }
 
@@ -660,7 +672,7 @@ pub enum StatementModeArg {
     /// Prepare each statement once per connection
     #[value(name = "prepared", alias = "named")]
     Named,
-    /// Send the text of a statement each time
+    /// Send the text of a statement each time, for a connection pooler without prepared statements
     Unnamed,
 }
 

@@ -43,8 +43,8 @@ const PART: usize = 32 * 1024;
 pub struct Import {
     /// CSV file in UTF-8 with the column names in the first row
     file: PathBuf,
-    /// Column to import into a member, such as given_name=First,email=E-Mail. Columns that have the
-    /// name of a member need no mapping; repeatable
+    /// Member of a person and the CSV column with its value, such as given_name=First,email=E-Mail.
+    /// A column with the name of a member needs no mapping; repeatable
     #[arg(long, value_name = "MEMBER=COLUMN", value_delimiter = ',', value_parser = pair)]
     map: Vec<(String, String)>,
     /// URL of the entry point of the server
