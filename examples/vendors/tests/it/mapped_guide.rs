@@ -51,7 +51,7 @@ async fn a_newcomer_walks_it() -> TestResult {
     // The reported problems are those of the guide. After each fix of the report, the tables are
     // those of the SQL in the guide.
     MappedStore::create_library_tables(&database).await?;
-    let mut fixed = Vec::new();
+    let mut reported_sql = Vec::new();
     while let Err(report) =
         MappedStore::connect(crate::mapped::guide::mapping(), Arc::clone(&database)).await
     {
@@ -63,12 +63,12 @@ async fn a_newcomer_walks_it() -> TestResult {
             .collect();
         assert!(!fixes.is_empty(), "{report}");
         connection.execute_batch(&fixes.concat())?;
-        fixed.extend(fixes.iter().map(|sql| (*sql).to_owned()));
+        reported_sql.extend(fixes.iter().map(|sql| (*sql).to_owned()));
     }
     let mut shown: Vec<&str> = missing.lines().collect();
-    fixed.sort_unstable();
+    reported_sql.sort_unstable();
     shown.sort_unstable();
-    assert_eq!(shown, fixed, "the guide shows the reported SQL");
+    assert_eq!(shown, reported_sql, "the guide shows the reported SQL");
     // The tables are served, and the service conforms.
     let report =
         crate::mapped::guide::check(crate::mapped::guide::interface(database).await?).await?;
