@@ -12,7 +12,8 @@ pub(super) async fn clean_up(options: CleanUpArgs) -> Result<u8, ProgramError> {
     let keys = settings::keys(&options.access)?;
     if let Err(error) = std::fs::File::open(&options.journal) {
         return Err(ProgramError::usage(format!(
-            "{} cannot be read: {error}",
+            "{} cannot be read: {error}. `run` writes its journal to the folder of `--output-dir`, which is \
+             `out` by default",
             options.journal.display()
         )));
     }

@@ -208,7 +208,8 @@ pub(super) struct InitOptions {
     reason = "each is a separate switch of the command line"
 )]
 pub(super) struct RunArgs {
-    /// The URL of the entry point, such as `http://127.0.0.1:8080/api/v1/`
+    /// The URL of the entry point, such as `http://127.0.0.1:8080/api/v1/`. It can be omitted if
+    /// the file of `--config` has it as `address`
     pub(super) url: String,
 
     #[command(flatten)]

@@ -34,7 +34,7 @@ fn of_row(row: &Requirement, all: &[Check]) -> String {
     let mut text = format!("{} {}\n\n{}\n\n", row.id, row.level, row.statement);
     let _ = writeln!(text, "section            {}", row.section);
     let _ = writeln!(text, "applies when       {}", row.applies_if.describe());
-    let _ = writeln!(text, "observed by        {}", spelled_out(&row.observed));
+    let _ = writeln!(text, "how to test        {}", spelled_out(&row.observed));
     let _ = writeln!(text, "reference server   {}", spelled_out(&row.reference));
     let checks: Vec<&Check> = all.iter().filter(|check| check.covers(row)).collect();
     if passive::ROWS.contains(&row.id.as_str()) {

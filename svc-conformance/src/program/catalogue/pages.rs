@@ -58,7 +58,7 @@ pub(super) const WORDS: &[(&str, &str)] = &[
     ),
     ("compute", "the server sets the value"),
     ("emit", "the link is always present"),
-    ("same", "does what the requirement states"),
+    ("as stated", "does what the requirement states"),
     ("-", "nothing to implement"),
 ];
 

@@ -435,13 +435,13 @@ mod tests {
             .unwrap(),
             None
         );
-        let nobody = lookup(&emails, &[], Some(9));
+        let by_address_and_identifier = lookup(&emails, &[], Some(9));
         assert_eq!(
             known(&lookup(&emails, &[], None), MergePolicy::AlwaysCreate).unwrap(),
             None,
             "an anonymous caller whose person is never matched"
         );
-        let told = refused(known(&nobody, MergePolicy::Replace));
+        let told = refused(known(&by_address_and_identifier, MergePolicy::Replace));
         assert_eq!(
             told,
             [(ErrorCode::IdentifierInUse, vec!["identifiers".to_owned()])],
