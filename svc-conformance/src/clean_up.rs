@@ -77,7 +77,8 @@ pub async fn clean_up_from_journal(
     let run = Arc::new(RunContext::new(
         target,
         declared,
-        (keys, recorder),
+        keys,
+        recorder,
         RunSettings::default(),
         journal,
     ));

@@ -83,7 +83,8 @@ impl RunContext {
     pub(crate) fn new(
         target: Arc<dyn Target>,
         declared: DeclaredApi,
-        (keys, recorder): (Keys, Arc<Recorder>),
+        keys: Keys,
+        recorder: Arc<Recorder>,
         settings: RunSettings,
         journal: Journal,
     ) -> Self {

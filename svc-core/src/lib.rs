@@ -17,7 +17,7 @@
 //! use svc_core::{
 //!     Api, Context, Error, Helper, Result, Tenant, Vendor,
 //!     api::Request,
-//!     auth::{Authenticator, Caller, Credentials, Identity, Rights},
+//!     auth::{Authenticator, Caller, Credentials, Identity, Principal, Rights},
 //!     helper::{EntryStatus, HelperOutcome, PersonSignup, HelperRequest},
 //!     record::{Meta, Record},
 //!     value::Id,
@@ -43,9 +43,9 @@
 //!
 //! #[async_trait]
 //! impl Authenticator for Keys {
-//!     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+//!     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<Principal>> {
 //!         let is_known = credentials.key == Some("secret");
-//!         Ok(is_known.then(|| (Tenant::new("acme"), Caller::with_rights(Rights::all()))))
+//!         Ok(is_known.then(|| Principal::new(Tenant::new("acme"), Caller::with_rights(Rights::all()))))
 //!     }
 //! }
 //!
@@ -58,7 +58,7 @@
 //!
 //! // `svc_tower::SvcService::new(api)` serves it over HTTP. Without HTTP:
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
-//! let identity = Identity::Authenticated(Tenant::new("acme"), Caller::with_rights(Rights::all()));
+//! let identity = Identity::Authenticated(Principal::new(Tenant::new("acme"), Caller::with_rights(Rights::all())));
 //! let body = r#"{"person": {"given_name": "Ada", "email_addresses": [{"address": "ada@example.org"}]}}"#;
 //! let request = Request::new(&Method::POST, "people/person_signup").with_body(body);
 //! let reply = api.handle(identity.clone(), request).await;

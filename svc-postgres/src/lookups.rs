@@ -380,8 +380,13 @@ impl DecodedRows {
                 let attendance = stored(row, 1)?;
                 let held = self.holdings.entry(place).or_default();
                 match held.last_mut() {
-                    Some((last, tickets)) if last.row == attendance.row => tickets.push(ticket),
-                    _ => held.push((attendance, vec![ticket])),
+                    Some(last) if last.attendance.row == attendance.row => {
+                        last.positions.push(ticket);
+                    }
+                    _ => held.push(HeldTickets {
+                        attendance,
+                        positions: vec![ticket],
+                    }),
                 }
             }
         }

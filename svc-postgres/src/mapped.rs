@@ -48,7 +48,7 @@ impl PostgresDatabase {
 
 impl fmt::Debug for PostgresDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mapped").finish_non_exhaustive()
+        f.debug_struct("PostgresDatabase").finish_non_exhaustive()
     }
 }
 

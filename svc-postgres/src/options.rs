@@ -296,7 +296,7 @@ fn connector(url: &str) -> Result<Connector, ConnectError> {
 impl fmt::Debug for PostgresOptions {
     /// Without the configuration, which may contain a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
+        f.debug_struct("PostgresOptions")
             .field("schema", &self.schema)
             .finish_non_exhaustive()
     }

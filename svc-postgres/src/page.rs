@@ -25,7 +25,8 @@ impl DatabaseHandle {
     /// Returns a page of a collection.
     pub(crate) async fn page(
         &self,
-        (jumps, cursors): (&PageJumps, &CursorCodec),
+        jumps: &PageJumps,
+        cursors: &CursorCodec,
         tenant: i64,
         kind: Kind,
         request: &ListRequest,

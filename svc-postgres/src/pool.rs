@@ -120,7 +120,10 @@ impl ConnectionPool {
         let idle = || self.lock_idle().pop();
         let connection = match std::iter::from_fn(idle).find_map(PooledConnection::if_open) {
             Some(connection) => connection,
-            None => PooledConnection::new(self.connector.open().await?),
+            None => {
+                let (client, wire) = self.connector.open().await?;
+                PooledConnection::new(client, wire)
+            }
         };
         Ok(Lease {
             pool: Arc::clone(self),
@@ -240,7 +243,7 @@ impl Drop for Lease {
 }
 
 impl PooledConnection {
-    fn new((client, wire): (Client, ConnectionIo)) -> Self {
+    fn new(client: Client, wire: ConnectionIo) -> Self {
         Self {
             session: ClientSession {
                 client,

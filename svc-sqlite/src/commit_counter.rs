@@ -181,7 +181,7 @@ impl VersionProbe {
 
 impl fmt::Debug for CommitCounter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DataVersion")
+        f.debug_struct("CommitCounter")
             .field("count", &self.count)
             .finish_non_exhaustive()
     }

@@ -43,8 +43,8 @@ pub(crate) fn batch(
             }
             break;
         };
-        let (records, is_end) = records_after(file, tenant, kind, at.row(), room)?;
-        for stored in &records {
+        let page = records_after(file, tenant, kind, at.row(), room)?;
+        for stored in &page.records {
             let holders = holders(file, tenant, kind, stored.row)?;
             let holders = holders
                 .into_iter()
@@ -53,14 +53,14 @@ pub(crate) fn batch(
             let pushed = batch.push(stored, holders, &mut answers);
             pushed.map_err(|pause| answers.failure(pause, |error| error))?;
         }
-        batch.next = if is_end {
+        batch.next = if page.is_last {
             at.next_kind()
         } else {
-            records.last().map(|last| at.after_row(last.row))
+            page.records.last().map(|last| at.after_row(last.row))
         };
         // A batch that ends inside a kind is full.
-        room = if is_end {
-            room.saturating_sub(records.len())
+        room = if page.is_last {
+            room.saturating_sub(page.records.len())
         } else {
             0
         };

@@ -5,7 +5,7 @@
 use rusqlite::{Connection, Row};
 use svc_core::{
     Tenant,
-    auth::Caller,
+    auth::Principal,
     value::{Id, Timestamp},
 };
 use svc_store::keys::{KeyCache, KeyError, KeyInfo, StoredKey, TokenHash};
@@ -30,7 +30,7 @@ pub(crate) fn check(
     readers: &ReadPool,
     token: &str,
     now: Timestamp,
-) -> Result<Option<(Tenant, Caller)>> {
+) -> Result<Option<Principal>> {
     let hash = TokenHash::from_token(token);
     if let Some(holder) = cache.get(&hash, data_version.key_epoch()?, now) {
         return Ok(holder);
@@ -38,7 +38,7 @@ pub(crate) fn check(
     let (epoch, key) =
         readers.with(|file| Ok((metadata::key_epoch(file)?, with_hash(file, &hash)?)))?;
     cache.insert(&hash, epoch, key.as_ref());
-    Ok(key.and_then(|key| key.caller_at(now)))
+    Ok(key.and_then(|key| key.principal_at(now)))
 }
 
 /// Stores a key, unless a key with the same token exists.

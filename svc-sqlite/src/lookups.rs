@@ -7,8 +7,8 @@ use svc_core::{
     Error,
     model::Kind,
     store::{
-        Lookup, LookupKey, LookupResult, LookupSource, RecordLocation, RuleError, StoredRecord,
-        Totals,
+        HeldTickets, Lookup, LookupKey, LookupResult, LookupSource, RecordLocation, RuleError,
+        StoredRecord, Totals,
     },
     value::{Amount, Id},
 };
@@ -206,7 +206,7 @@ impl<'a> SqliteLookups<'a> {
         parts.collect()
     }
 
-    fn holdings(&self, person: &Id) -> Result<Vec<(StoredRecord, Vec<Option<i64>>)>> {
+    fn holdings(&self, person: &Id) -> Result<Vec<HeldTickets>> {
         let Some(person) = RecordId::parse(person) else {
             return Ok(Vec::new());
         };
@@ -224,9 +224,12 @@ impl<'a> SqliteLookups<'a> {
             }
         }
         let mut found = Vec::with_capacity(holdings.len());
-        for (attendance, places) in holdings {
+        for (attendance, positions) in holdings {
             let stored = by_row(self.file, self.tenant, Kind::Attendance, attendance)?;
-            found.extend(stored.map(|stored| (stored, places)));
+            found.extend(stored.map(|attendance| HeldTickets {
+                attendance,
+                positions,
+            }));
         }
         Ok(found)
     }

@@ -102,7 +102,7 @@ impl SqliteDatabase {
 
 impl fmt::Debug for SqliteDatabase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mapped").finish_non_exhaustive()
+        f.debug_struct("SqliteDatabase").finish_non_exhaustive()
     }
 }
 

@@ -190,7 +190,7 @@ impl SqliteOptions {
 
 impl fmt::Debug for SqliteOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options")
+        f.debug_struct("SqliteOptions")
             .field("path", &self.path)
             .field("beside", &self.beside)
             .finish_non_exhaustive()

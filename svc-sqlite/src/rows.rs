@@ -11,6 +11,7 @@ use svc_core::{
     store::{RecordLocation, StoredRecord},
     value::{Amount, Id, Timestamp},
 };
+use svc_store::compare::ScanPage;
 
 use crate::{
     record_id::RecordId,
@@ -153,20 +154,23 @@ pub(crate) fn records_after(
     kind: Kind,
     after: i64,
     most: usize,
-) -> rusqlite::Result<(Vec<StoredRecord>, bool)> {
-    let (table, mut found, mut bytes) = (table(kind), Vec::new(), 0_usize);
+) -> rusqlite::Result<ScanPage> {
+    let (table, mut records, mut bytes) = (table(kind), Vec::new(), 0_usize);
     let mut statement = file.prepare_cached(&table.sql.every)?;
     let mut rows = statement.query((tenant, after, i64::try_from(most).unwrap_or(i64::MAX)))?;
     while let Some(row) = rows.next()? {
         let record = stored(table, row)?;
         bytes = bytes.saturating_add(record.record.wire_fields().len());
-        found.push(record);
+        records.push(record);
         if bytes >= BYTES {
-            return Ok((found, false));
+            return Ok(ScanPage {
+                records,
+                is_last: false,
+            });
         }
     }
-    let is_end = found.len() < most;
-    Ok((found, is_end))
+    let is_last = records.len() < most;
+    Ok(ScanPage { records, is_last })
 }
 
 /// Returns every record whose column refers to a record.

@@ -1,7 +1,7 @@
 //! The clocks and totals of tenants, which a transaction writes once.
 
 use rusqlite::Connection;
-use svc_core::value::Timestamp;
+use svc_core::{store::CollectionId, value::Timestamp};
 use svc_store::TenantDeltas;
 
 use crate::{error::Result, lookups::ALL, record_id::RecordId, schema::table};
@@ -29,7 +29,7 @@ pub(crate) fn store_counts(file: &Connection, tally: &mut TenantDeltas) -> Resul
     )?;
     tally
         .take_counts()
-        .try_for_each(|(tenant, (members, under), won)| {
+        .try_for_each(|(tenant, CollectionId { members, under }, won)| {
             let scope = under.as_ref().map_or(0, |(kind, _)| table(*kind).code);
             let owner = under.map(|(_, id)| RecordId::try_parse(&id)).transpose()?;
             let owner = owner.as_ref().map_or(ALL, RecordId::as_bytes);

@@ -288,7 +288,7 @@ impl DeliveryWorker {
 
 impl fmt::Debug for DeliveryWorker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Deliveries")
+        f.debug_struct("DeliveryWorker")
             .field("counts", &self.stats())
             .finish_non_exhaustive()
     }

@@ -262,7 +262,7 @@ impl<'a> IncomingRequest<'a> {
     ) -> Result<AuthorizedRequest<'a>, Response> {
         let identity = call.authenticate().await?;
         let known = match &identity {
-            Identity::Authenticated(tenant, _) => Some(tenant.clone()),
+            Identity::Authenticated(principal) => Some(principal.tenant.clone()),
             _ => None,
         };
         let admitted = call.authorize(identity).await;
@@ -299,7 +299,9 @@ impl<'a> IncomingRequest<'a> {
             )),
         };
         let admitted = match limits {
-            Some(limits) => admitted.with_body(self.body(body, limits).await?),
+            Some((limit, described)) => {
+                admitted.with_body(self.body(body, limit, described).await?)
+            }
             None => admitted,
         };
         let even =
@@ -367,7 +369,8 @@ impl<'a> IncomingRequest<'a> {
     async fn body(
         &self,
         body: &mut Option<AnyBody>,
-        (limit, described): (usize, RejectionMessageFn),
+        limit: usize,
+        described: RejectionMessageFn,
     ) -> Result<Bytes, OutgoingResponse> {
         let budget = &self.settings.body_budget;
         let limit = limit.min(budget.limit());

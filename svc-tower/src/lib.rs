@@ -13,7 +13,7 @@
 //! use svc_core::{
 //!     Context, Get, Record, Result, Tenant,
 //!     api::{Api, ResourceConfig, Vendor},
-//!     auth::{Authenticator, Caller, Credentials, Rights},
+//!     auth::{Authenticator, Caller, Credentials, Principal, Rights},
 //!     link::RecordAddress,
 //!     model::Tag,
 //!     record::Meta,
@@ -37,9 +37,9 @@
 //!
 //! #[async_trait]
 //! impl Authenticator for Keys {
-//!     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+//!     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<Principal>> {
 //!         let is_known = credentials.key == Some("secret");
-//!         Ok(is_known.then(|| (Tenant::new("acme"), Caller::with_rights(Rights::all()))))
+//!         Ok(is_known.then(|| Principal::new(Tenant::new("acme"), Caller::with_rights(Rights::all()))))
 //!     }
 //! }
 //!

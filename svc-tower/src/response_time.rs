@@ -42,7 +42,7 @@ impl ResponseTimeQuantum {
 
 impl fmt::Debug for ResponseTimeQuantum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Even")
+        f.debug_struct("ResponseTimeQuantum")
             .field("every", &self.every)
             .finish_non_exhaustive()
     }

@@ -93,6 +93,8 @@ impl svc_core::api::Timer for RuntimeTimer {
 
 impl fmt::Debug for RuntimeTimer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Timer").field(&self.0.is_some()).finish()
+        f.debug_tuple("RuntimeTimer")
+            .field(&self.0.is_some())
+            .finish()
     }
 }

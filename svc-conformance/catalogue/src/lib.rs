@@ -191,16 +191,24 @@ impl Catalogue {
         &self.words.behaviours
     }
 
-    /// Returns a short digest of the built-in text, without comments and explanations (`section`,
-    /// `observed`, `reference`). Results that were measured with other requirements are not shown.
+    /// Returns a short digest of the requirements: their ids, levels, conditions and checks, and the
+    /// names and types of fields and links. A reworded text does not change it. Results that were
+    /// measured with other requirements are not shown.
     #[must_use]
     pub fn hash() -> String {
-        const EXPLANATIONS: [&str; 4] = ["#", "section = ", "observed = ", "reference = "];
+        const TEXTS: [&str; 6] = [
+            "#",
+            "section = ",
+            "statement = ",
+            "means = ",
+            "observed = ",
+            "reference = ",
+        ];
         let fold =
             |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         let digest = include_str!("../catalogue.toml")
             .split_inclusive('\n')
-            .filter(|line| !EXPLANATIONS.iter().any(|start| line.starts_with(start)))
+            .filter(|line| !TEXTS.iter().any(|start| line.starts_with(start)))
             .flat_map(str::bytes)
             .fold(0xcbf2_9ce4_8422_2325, fold);
         format!("{digest:016x}")

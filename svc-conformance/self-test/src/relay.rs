@@ -101,7 +101,7 @@ pub struct RelayedReceiver {
 
 impl fmt::Debug for RelayedReceiver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receiver")
+        f.debug_struct("RelayedReceiver")
             .field("url", &self.url)
             .finish_non_exhaustive()
     }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use svc_core::api::{ApiBuilder, BuildError, Vendor};
-use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right};
+use svc_core::auth::{Authenticator, Credentials, Operation, Principal, Right};
 use svc_core::backend::{DeliveryOutcome, OutboxEntry};
 use svc_core::link::{RecordAddress, Target};
 use svc_core::model::Kind;
@@ -55,7 +55,7 @@ pub struct TestSubject {
 
 impl fmt::Debug for TestSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subject")
+        f.debug_struct("TestSubject")
             .field("base", &self.base)
             .finish_non_exhaustive()
     }
@@ -272,7 +272,7 @@ impl Authenticator for KeyAliases {
     async fn authenticate(
         &self,
         credentials: Credentials<'_>,
-    ) -> svc_core::Result<Option<(Tenant, Caller)>> {
+    ) -> svc_core::Result<Option<Principal>> {
         let key = credentials.key.map(long);
         let Credentials {
             headers,

@@ -56,7 +56,8 @@ async fn hidden(
     row: &str,
     caller: &CheckClient<'_>,
     ready: &PreparedHelper,
-    (address, secret): (&str, &str),
+    address: &str,
+    secret: &str,
 ) -> Result<u16, CheckStop> {
     let person = cx.marked(&part(
         cx,
@@ -84,7 +85,7 @@ pub(super) async fn hidden_from(
         .filter(|name| !matches!(*name, "record_canvass" | "person_signup"))
     {
         let ready = cx.api().ready(name).await?;
-        if hidden(cx, ids::AUT_04, narrow, &ready, (&address, &secret)).await? != 403 {
+        if hidden(cx, ids::AUT_04, narrow, &ready, &address, &secret).await? != 403 {
             break;
         }
     }
@@ -96,7 +97,7 @@ async fn known(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let (before, known, secret) = stored(cx).await?;
     let before = api.reread(&before).await?;
     if cx.declared().acts("add_tags") {
-        hidden(cx, ids::HLP_07, &cx.anonymous(), &ready, (&known, &secret)).await?;
+        hidden(cx, ids::HLP_07, &cx.anonymous(), &ready, &known, &secret).await?;
     }
     let unknown_person = || posted(cx, &format!("{}@example.org", cx.unique()));
     let mut by_identifier = unknown_person();

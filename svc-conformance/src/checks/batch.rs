@@ -154,7 +154,7 @@ impl BatchHelper {
         })?;
         let results = answer["results"].as_array().cloned().unwrap_or_default();
         let results: Vec<BatchResult> = results.into_iter().map(BatchResult).collect();
-        is_whole(cx, row, (&results, &answer.json), entries.len(), &answer)?;
+        is_whole(cx, row, &results, &answer.json, entries.len(), &answer)?;
         for (entry, sent) in results.iter().zip(entries) {
             self.adopt(api, entry, &answer).await?;
             if (400..500).contains(&entry.status()) {
@@ -224,7 +224,8 @@ impl BatchResult {
 fn is_whole(
     cx: &CheckContext,
     row: &str,
-    (results, totals): (&[BatchResult], &Value),
+    results: &[BatchResult],
+    totals: &Value,
     entries: usize,
     answer: &TestResponse,
 ) -> Result<(), CheckStop> {
@@ -511,7 +512,7 @@ async fn lines(cx: &CheckContext) -> Result<(), CheckStop> {
         let mut lines = read.unwrap_or_default();
         let totals = lines.pop().unwrap_or_default();
         let results: Vec<BatchResult> = lines.into_iter().map(BatchResult).collect();
-        is_whole(cx, ids::BAT_08, (&results, &totals), 4, &answer)?;
+        is_whole(cx, ids::BAT_08, &results, &totals, 4, &answer)?;
         for (place, entry) in results.iter().enumerate() {
             many.adopt(&api, entry, &answer).await?;
             let is_good = matches!(place, 0 | 3);

@@ -602,7 +602,7 @@ async fn apart(cx: &CheckContext) -> Result<(), CheckStop> {
     let fields = json!({ "kinds": [of.one], "events": ["created"] });
     let hangs = Hook::new(&api, &fields, vec![Reply::Hang]).await?;
     let well = Hook::new(&api, &fields, vec![Reply::Status(204)]).await?;
-    let judged = is_apart(cx, &api, (&hangs, &well), of.one).await;
+    let judged = is_apart(cx, &api, &hangs, &well, of.one).await;
     hangs.inbox.hold(false);
     hangs.remove(&api).await?;
     well.remove(&api).await?;
@@ -612,7 +612,8 @@ async fn apart(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn is_apart(
     cx: &CheckContext,
     api: &CheckClient<'_>,
-    (hangs, well): (&Hook, &Hook),
+    hangs: &Hook,
+    well: &Hook,
     one: &str,
 ) -> Result<(), CheckStop> {
     for _ in 0..2 {
@@ -674,7 +675,7 @@ async fn readable(cx: &CheckContext) -> Result<(), CheckStop> {
         vec![Reply::Status(204)],
     )
     .await?;
-    let judged = is_kept_from(cx, &api, (&of_narrow, &wide), (hidden, other)).await;
+    let judged = is_kept_from(cx, &api, &of_narrow, &wide, hidden, other).await;
     of_narrow.remove(&api).await?;
     wide.remove(&api).await?;
     judged
@@ -683,8 +684,10 @@ async fn readable(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn is_kept_from(
     cx: &CheckContext,
     api: &CheckClient<'_>,
-    (narrow, wide): (&Hook, &Hook),
-    (hidden, other): (CatalogueKind, CatalogueKind),
+    narrow: &Hook,
+    wide: &Hook,
+    hidden: CatalogueKind,
+    other: CatalogueKind,
 ) -> Result<(), CheckStop> {
     let secret = api.make(hidden.one, &json!({})).await?.self_url()?;
     let missing = |record: &str| {

@@ -178,7 +178,8 @@ pub(super) async fn found(
 pub(super) async fn fits(
     cx: &CheckContext,
     api: &CheckClient<'_>,
-    (url, text): (&str, &str),
+    url: &str,
+    text: &str,
     record: &Representation,
     expected: bool,
     rows: &[&str],
@@ -245,7 +246,8 @@ async fn value(
             fits(
                 cx,
                 api,
-                (&url, &text),
+                &url,
+                &text,
                 &record,
                 true,
                 &[ids::FLT_01, row, ids::FLT_12],
@@ -255,7 +257,8 @@ async fn value(
             fits(
                 cx,
                 api,
-                (&url, &format!("{field} eq {}", quoted(&part))),
+                &url,
+                &format!("{field} eq {}", quoted(&part)),
                 &record,
                 false,
                 &[ids::FLT_01, row],
@@ -268,7 +271,8 @@ async fn value(
                 fits(
                     cx,
                     api,
-                    (&url, &text),
+                    &url,
+                    &text,
                     &record,
                     field == "email_address",
                     &[row],
@@ -280,7 +284,7 @@ async fn value(
     }
     if let Some(text) = asked.filter(|_| cx.declared().offers(of.one, "delete")) {
         api.remove(&record).await?;
-        fits(cx, api, (&url, &text), &record, false, &[ids::FLT_12]).await?;
+        fits(cx, api, &url, &text, &record, false, &[ids::FLT_12]).await?;
     }
     Ok(())
 }

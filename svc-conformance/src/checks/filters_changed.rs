@@ -170,7 +170,8 @@ async fn value(
             fits(
                 cx,
                 api,
-                (&url, &text),
+                &url,
+                &text,
                 &after,
                 is_there,
                 &[ids::FLT_01, row, ids::FLT_12],

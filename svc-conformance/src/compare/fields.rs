@@ -13,61 +13,85 @@ type DeclaredFields = BTreeMap<String, DeclaredField>;
 /// Returns every field of a kind that either server has.
 pub(super) fn of(kind: CatalogueKind, a: &ComparedServer, b: &ComparedServer) -> Vec<FieldPair> {
     let none = DeclaredFields::new();
-    let own = |side: &ComparedServer| named(side.declared.fields(kind.one).unwrap_or(&none), side);
+    let own =
+        |server| ComparedFields::new(server, server.declared.fields(kind.one).unwrap_or(&none));
     let mut pairs = Vec::new();
-    walk("", kind, (a, &own(a)), (b, &own(b)), &mut pairs);
+    walk("", kind, &own(a), &own(b), &mut pairs);
     pairs
 }
 
-/// Returns the fields with the neutral names of the share objects, which a server may rename.
-///
-/// Requirements: HAL-11.
-fn named(fields: &DeclaredFields, side: &ComparedServer) -> DeclaredFields {
-    let neutral = |name: &String| {
-        let known = ["network_a_share", "network_b_share"]
-            .into_iter()
-            .find(|known| side.declared.wire(known) == name);
-        known.unwrap_or(name).to_owned()
-    };
-    fields
-        .iter()
-        .map(|(name, field)| (neutral(name), field.clone()))
-        .collect()
+/// Declared fields of a server, or of an object inside a field.
+struct ComparedFields<'a> {
+    server: &'a ComparedServer,
+    fields: DeclaredFields,
+}
+
+impl<'a> ComparedFields<'a> {
+    /// Gives the share objects, which a server may rename, their neutral names.
+    ///
+    /// Requirements: HAL-11.
+    fn new(server: &'a ComparedServer, fields: &DeclaredFields) -> Self {
+        let neutral = |name: &String| {
+            let known = ["network_a_share", "network_b_share"]
+                .into_iter()
+                .find(|known| server.declared.wire(known) == name);
+            known.unwrap_or(name).to_owned()
+        };
+        let fields = fields
+            .iter()
+            .map(|(name, field)| (neutral(name), field.clone()))
+            .collect();
+        Self { server, fields }
+    }
+
+    fn field(&self, name: &str) -> ComparedField<'_> {
+        ComparedField {
+            server: self.server,
+            field: self.fields.get(name),
+        }
+    }
+}
+
+/// A field of a server, if the server has it.
+#[derive(Clone, Copy)]
+struct ComparedField<'a> {
+    server: &'a ComparedServer,
+    field: Option<&'a DeclaredField>,
+}
+
+impl<'a> ComparedField<'a> {
+    /// Returns the fields of the object in this field.
+    fn inner(self) -> Option<ComparedFields<'a>> {
+        let fields = self.field?.fields.as_ref()?;
+        Some(ComparedFields::new(self.server, fields))
+    }
 }
 
 fn walk(
     above: &str,
     kind: CatalogueKind,
-    (a, in_a): (&ComparedServer, &DeclaredFields),
-    (b, in_b): (&ComparedServer, &DeclaredFields),
+    a: &ComparedFields<'_>,
+    b: &ComparedFields<'_>,
     pairs: &mut Vec<FieldPair>,
 ) {
-    let names: BTreeSet<&String> = in_a.keys().chain(in_b.keys()).collect();
+    let names: BTreeSet<&String> = a.fields.keys().chain(b.fields.keys()).collect();
     for name in names {
         let place = format!("{above}{name}");
-        let (one, other) = (in_a.get(name), in_b.get(name));
-        let inner =
-            |field: Option<&DeclaredField>, side| Some(named(field?.fields.as_ref()?, side));
-        if let (Some(inner_a), Some(inner_b)) = (inner(one, a), inner(other, b)) {
-            let array = if one.is_some_and(|field| field.kind.ends_with("[]")) {
+        let (one, other) = (a.field(name), b.field(name));
+        if let (Some(inner_a), Some(inner_b)) = (one.inner(), other.inner()) {
+            let array = if one.field.is_some_and(|field| field.kind.ends_with("[]")) {
                 "[]"
             } else {
                 ""
             };
-            walk(
-                &format!("{place}{array}."),
-                kind,
-                (a, &inner_a),
-                (b, &inner_b),
-                pairs,
-            );
+            walk(&format!("{place}{array}."), kind, &inner_a, &inner_b, pairs);
             continue;
         }
         pairs.push(FieldPair {
-            a: access(one),
-            b: access(other),
-            a_to_b: fate(&place, kind, (a, one), (b, other)),
-            b_to_a: fate(&place, kind, (b, other), (a, one)),
+            a: access(one.field),
+            b: access(other.field),
+            a_to_b: fate(&place, kind, one, other),
+            b_to_a: fate(&place, kind, other, one),
             field: place,
         });
     }
@@ -88,20 +112,23 @@ const fn access(field: Option<&DeclaredField>) -> &'static str {
 fn fate(
     place: &str,
     kind: CatalogueKind,
-    (source, from): (&ComparedServer, Option<&DeclaredField>),
-    (target, to): (&ComparedServer, Option<&DeclaredField>),
+    source: ComparedField<'_>,
+    target: ComparedField<'_>,
 ) -> TransferResult {
-    let Some(from) =
-        from.filter(|field| field.readable && !has(source, kind, place, &[CauseKind::Missing]))
-    else {
-        let needed = to.is_some_and(|field| field.required && field.default.is_none());
+    let is_sent = |field: &&DeclaredField| {
+        field.readable && !has(source.server, kind, place, &[CauseKind::Missing])
+    };
+    let Some(from) = source.field.filter(is_sent) else {
+        let needed = target
+            .field
+            .is_some_and(|field| field.required && field.default.is_none());
         return if needed {
             TransferResult::Blocks("required there, missing here".to_owned())
         } else {
             TransferResult::Nothing
         };
     };
-    let Some(to) = to else {
+    let Some(to) = target.field else {
         return TransferResult::Lost("no such field".to_owned());
     };
     if from.computed && to.computed {
@@ -111,7 +138,7 @@ fn fate(
         return TransferResult::Lost("read-only there".to_owned());
     }
     if has(
-        target,
+        target.server,
         kind,
         place,
         &[CauseKind::NotStored, CauseKind::Altered],

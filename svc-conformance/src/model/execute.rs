@@ -100,7 +100,7 @@ impl SequenceRun<'_> {
                 body,
                 helper,
             } => {
-                self.record(step.id, *kind, (*container, *person), body, *helper)
+                self.record(step.id, *kind, *container, *person, body, *helper)
                     .await
             }
             ModelAction::Update { of, body } => self.update(*of, body).await,
@@ -119,9 +119,9 @@ impl SequenceRun<'_> {
         let before = self.total(kind, &url).await?;
         let body = sent(self.cx, kind, fields);
         let answer = api.post(&url, &body).await?;
-        self.made(id, kind, &body, &answer, (None, None))?;
+        self.made(id, kind, &body, &answer, None, None)?;
         let after = self.total(kind, &url).await?;
-        self.grown(before, after, (id, 1), &url).await?;
+        self.grown(before, after, id, 1, &url).await?;
         self.verify(id).await?;
         self.verify_isolation(id).await
     }
@@ -130,7 +130,8 @@ impl SequenceRun<'_> {
         &mut self,
         id: usize,
         kind: CatalogueKind,
-        (container, person): (usize, usize),
+        container: usize,
+        person: usize,
         fields: &Value,
         helper: bool,
     ) -> Result<(), SequenceStop> {
@@ -155,7 +156,7 @@ impl SequenceRun<'_> {
             api.post(&url, &api.linked(&body, "person", &who.own))
                 .await?
         };
-        self.made(id, kind, &body, &answer, (Some(container), Some(person)))?;
+        self.made(id, kind, &body, &answer, Some(container), Some(person))?;
         if helper && !self.is_about(id, person).await? {
             // The server matches people by something other than their identifiers.
             if let Some(known) = self.state.get_mut(id) {
@@ -186,7 +187,8 @@ impl SequenceRun<'_> {
         kind: CatalogueKind,
         body: &Value,
         answer: &TestResponse,
-        (container, person): (Option<usize>, Option<usize>),
+        container: Option<usize>,
+        person: Option<usize>,
     ) -> Result<(), SequenceStop> {
         self.expect(
             ids::ERR_13,
@@ -283,7 +285,7 @@ impl SequenceRun<'_> {
         })?;
         if let Some(url) = url {
             let after = self.total(known.kind, &url).await?;
-            self.grown(before, after, (of, -1), &url).await?;
+            self.grown(before, after, of, -1, &url).await?;
         }
         if let (Some(container), Some(person)) = (known.container, known.person) {
             self.state.thinned.push(container);
@@ -583,7 +585,8 @@ impl SequenceRun<'_> {
         &mut self,
         before: Option<u64>,
         after: Option<u64>,
-        (id, by): (usize, i64),
+        id: usize,
+        by: i64,
         url: &str,
     ) -> Result<(), SequenceStop> {
         let (Some(before), Some(after)) = (before, after) else {

@@ -38,7 +38,7 @@ impl Suite {
             };
             if let Some(status) = self.refusal(run, key, refusals).await {
                 let header = &run.declared.text.dialect.key_header;
-                return Err(refused((which, option), run.target.base(), header, status));
+                return Err(refused(which, option, run.target.base(), header, status));
             }
         }
         Ok(())
@@ -83,7 +83,8 @@ impl Suite {
 /// Returns the message about a rejected key: which key, what the server returned, and how to pass
 /// another key.
 pub(super) fn refused(
-    (which, option): (&str, &str),
+    which: &str,
+    option: &str,
     url: &str,
     header: &str,
     status: u16,

@@ -72,7 +72,8 @@ impl Suite {
         let mut run = RunContext::new(
             Arc::clone(&self.target),
             declared,
-            (self.keys.clone(), recorder),
+            self.keys.clone(),
+            recorder,
             settings,
             journal,
         );
@@ -136,7 +137,7 @@ impl Suite {
         let entry = self.entry(recorder, &header).await?;
         if matches!(entry.0, 401 | 403) && self.keys.primary.is_some() && !self.trust_keys {
             let header = self.key_header.as_ref().unwrap_or(&header);
-            return Err(refused(("the key", "--key"), base, header, entry.0));
+            return Err(refused("the key", "--key", base, header, entry.0));
         }
         let links = entry
             .1

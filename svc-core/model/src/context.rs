@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Instant};
 
 pub use crate::{auth::Tenant, link::BaseUrl};
 use crate::{
-    auth::{Caller, Operation, Right},
+    auth::{Caller, Operation, Principal, Right},
     json::ContentLimits,
     model::Kind,
     value::Timestamp,
@@ -50,18 +50,19 @@ impl Context {
     /// Creates a context for a tenant, for tests and for programs that call a backend directly.
     #[must_use]
     pub fn new(tenant: Tenant, caller: Caller, now: Timestamp) -> Self {
-        Self::of_request(tenant, caller, now, uuid::Uuid::new_v4(), Instant::now())
+        let principal = Principal::new(tenant, caller);
+        Self::of_request(principal, now, uuid::Uuid::new_v4(), Instant::now())
     }
 
     /// Creates a context with the id and the start of a request.
     #[must_use]
     pub fn of_request(
-        tenant: Tenant,
-        caller: Caller,
+        principal: Principal,
         now: Timestamp,
         request_id: uuid::Uuid,
         begun: Instant,
     ) -> Self {
+        let Principal { tenant, caller } = principal;
         Self {
             tenant,
             caller,

@@ -90,7 +90,7 @@ impl fmt::Debug for AuthorizedRequest<'_> {
     ///
     /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Admitted")
+        f.debug_struct("AuthorizedRequest")
             .field("operation", &self.0.operation.name)
             .finish_non_exhaustive()
     }

@@ -219,7 +219,7 @@ fn described(
 fn narrowed(described: &mut DeclaredField, narrow: &Constraint) {
     described.required |= narrow.required;
     if let Some(values) = &narrow.values {
-        // A flexible enum then accepts no other values.
+        // A flexible enum then accepts no other values. Requirements: TYP-09.
         described.kind = String::from("enum");
         described.values = Some(values.clone());
     }

@@ -28,7 +28,9 @@ impl ErrorMapper {
 
 impl fmt::Debug for ErrorMapper {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Classify").field(&self.0.is_some()).finish()
+        f.debug_tuple("ErrorMapper")
+            .field(&self.0.is_some())
+            .finish()
     }
 }
 

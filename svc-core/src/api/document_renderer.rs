@@ -101,12 +101,11 @@ impl<'a> DocumentRenderer<'a> {
     #[must_use]
     pub fn report(&self, outcome: &RawHelperOutcome) -> Vec<u8> {
         let mut out = Vec::new();
-        let in_style = self.api.response_style_name() == "examples";
         let view = hal::ReportView {
             entries: &outcome.entries,
             embedded: &[],
             anonymous: true,
-            examples: in_style,
+            style: self.api.response_style(),
         };
         hal::non_atomic(&self.api.hal(self.base), &view, &mut out);
         out

@@ -5,7 +5,7 @@
 use super::{Api, Behaviour, ErrorBodies, HelperRunner, ResponseStyle, extensions::Extension};
 use crate::{
     auth::Operation,
-    helper::{FunctionName, HelperName, MergePolicy},
+    helper::{Atomicity, FunctionName, HelperName, MergePolicy},
     model::Kind,
     schema::Constraints,
 };
@@ -109,8 +109,8 @@ impl Api {
             inner.settings.store.is_some() || !self.helpers().any(|helper| own_runner(&helper));
         let changes_nobody = inner.settings.anonymous.is_some()
             && inner.settings.strangers.merge() != MergePolicy::FillEmpty;
-        let in_parts =
-            !inner.settings.atomic && self.helpers().any(HelperName::accepts_action_functions);
+        let in_parts = inner.settings.atomicity == Atomicity::PerResource
+            && self.helpers().any(HelperName::accepts_action_functions);
         let named = [
             // Validation is the same for every backend; the layout can differ.
             (true, "validates_enums"),

@@ -50,9 +50,9 @@ pub use resolve::ResolvedRequest;
 pub use resource_config::ResourceConfig;
 pub use response::{ContentType, Response};
 use settings::ApiSettings;
-pub use settings::{ApiLimits, Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Vendor};
+pub use settings::{ApiLimits, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Vendor};
 
-pub use crate::operation::ResponseStyle;
+pub use crate::{helper::Atomicity, operation::ResponseStyle};
 pub(crate) use registry::KindRegistration;
 
 pub(crate) use builder::HelperRunner;

@@ -128,6 +128,7 @@ impl<R: Resource, S: Get<R>> AnyGet for TypedAdapter<R, S> {
             .map_err(with_operation(R::KIND, "read"))?
             .map(Record::into_raw);
         // A wrong parent in the path is 404, even if the backend did not check it.
+        // Requirements: COL-19.
         Ok(record.filter(|record| at.matches_parent(record.parent())))
     }
 }

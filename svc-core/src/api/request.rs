@@ -13,8 +13,8 @@ use uuid::Uuid;
 
 use super::Api;
 use crate::{
-    auth::{Caller, Identity},
-    context::{BaseUrl, Context, Tenant},
+    auth::{Identity, Principal},
+    context::{BaseUrl, Context},
     link::Target,
     value::Timestamp,
 };
@@ -204,11 +204,11 @@ impl<'a> Request<'a> {
 
     /// Returns the context for the backend. Takes the extensions and the base URL out of the
     /// request.
-    pub(super) fn context(&mut self, api: &Api, tenant: Tenant, caller: Caller) -> Context {
+    pub(super) fn context(&mut self, api: &Api, principal: Principal) -> Context {
         let sizes = api.limits();
         let now = self.received_at.unwrap_or_else(Timestamp::now);
         let id = self.id.unwrap_or_else(Uuid::new_v4);
-        let mut cx = Context::of_request(tenant, caller, now, id, self.started_at);
+        let mut cx = Context::of_request(principal, now, id, self.started_at);
         cx.limits = if cx.is_anonymous() {
             sizes.anonymous_content
         } else {

@@ -8,7 +8,7 @@ use http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, header::ALLOW
 
 use super::{Api, AuthorizedRequest, OfferedOperation, Request, RequestTarget, Response};
 use crate::{
-    auth::{Caller, Credentials, Identity},
+    auth::{Caller, Credentials, Identity, Principal},
     context::{Context, Tenant},
     error::{Error, ErrorCode, Result},
     link::{RecordAddress, Scope, Target},
@@ -83,7 +83,7 @@ impl Api {
             None => authenticator.authenticate_without_key(credentials).await?,
         };
         Ok(match known {
-            Some((tenant, caller)) => Identity::Authenticated(tenant, caller),
+            Some(principal) => Identity::Authenticated(principal),
             None if key.is_some() => Identity::InvalidKey,
             None => Identity::Anonymous,
         })
@@ -120,7 +120,7 @@ impl Api {
     /// ```
     /// # use svc_core::{Api, Tenant, api::{Response, Request}, auth::{Caller, Identity, Rights}};
     /// # async fn people(api: &Api) -> Response {
-    /// let identity = Identity::Authenticated(Tenant::new("acme"), Caller::with_rights(Rights::read_only()));
+    /// let identity = Identity::Authenticated(Principal::new(Tenant::new("acme"), Caller::with_rights(Rights::read_only())));
     /// api.handle(identity, Request::new(&http::Method::GET, "people")).await
     /// # }
     /// ```
@@ -239,30 +239,29 @@ impl<'a> ResolvedRequest<'a> {
         };
         let known = match identity {
             Identity::InvalidKey => return Err(call.unauthorized()),
-            Identity::Authenticated(tenant, caller) => Some((tenant, caller)),
+            Identity::Authenticated(principal) => Some(principal),
             Identity::Anonymous => None,
         };
         let with_key = known
             .as_ref()
-            .is_some_and(|(_, caller)| !caller.is_anonymous());
+            .is_some_and(|known| !known.caller.is_anonymous());
         let Some(operation) = operation else {
             return Err(match known {
-                Some((tenant, caller)) if with_key => {
-                    Box::pin(call.not_offered(tenant, caller)).await
-                }
+                Some(principal) if with_key => Box::pin(call.not_offered(principal)).await,
                 _ => call.unauthorized(),
             });
         };
         match (operation.right(), known) {
             (None, known) if operation.key_requirement() == KeyRequirement::None => {
-                let (tenant, caller) =
-                    known.unwrap_or_else(|| (Tenant::new(""), Caller::anonymous()));
-                Ok(call.admitted(operation, tenant, caller))
+                let principal =
+                    known.unwrap_or_else(|| Principal::new(Tenant::new(""), Caller::anonymous()));
+                Ok(call.admitted(operation, principal))
             }
-            (right, Some((tenant, caller))) if with_key => {
+            (right, Some(principal)) if with_key => {
+                let caller = &principal.caller;
                 // Only `RequiredRight::ReadAny` has no single right.
                 if right.map_or_else(|| caller.may_read_any(), |right| caller.has_right(right)) {
-                    Ok(call.admitted(operation, tenant, caller))
+                    Ok(call.admitted(operation, principal))
                 } else {
                     Err(call.refused(
                         ErrorCode::KeyNotAllowed,
@@ -273,7 +272,7 @@ impl<'a> ResolvedRequest<'a> {
             _ if operation.key_requirement() != KeyRequirement::Optional => {
                 Err(call.unauthorized())
             }
-            (_, Some((tenant, caller))) => Ok(call.admitted(operation, tenant, caller)),
+            (_, Some(principal)) => Ok(call.admitted(operation, principal)),
             (_, None) => Box::pin(call.without_key(operation)).await,
         }
     }
@@ -309,11 +308,8 @@ impl<'a> RoutedRequest<'a> {
             .await
             .map_err(|error| self.failed(error))?;
         let is_found = tenant.is_some();
-        let admitted = self.admitted(
-            operation,
-            tenant.unwrap_or_else(|| Tenant::new("")),
-            Caller::anonymous(),
-        );
+        let tenant = tenant.unwrap_or_else(|| Tenant::new(""));
+        let admitted = self.admitted(operation, Principal::new(tenant, Caller::anonymous()));
         // As for a request with a key, the body is checked before the 404 for the container.
         Ok(if is_found {
             admitted
@@ -325,10 +321,9 @@ impl<'a> RoutedRequest<'a> {
     fn admitted(
         mut self,
         operation: OfferedOperation,
-        tenant: Tenant,
-        caller: Caller,
+        principal: Principal,
     ) -> AuthorizedRequest<'a> {
-        let context = self.request.context(self.api, tenant, caller);
+        let context = self.request.context(self.api, principal);
         AuthorizedRequest::new(
             self.api,
             self.request,
@@ -342,8 +337,8 @@ impl<'a> RoutedRequest<'a> {
     /// tenant.
     ///
     /// Requirements: UND-39.
-    async fn not_offered(mut self, tenant: Tenant, caller: Caller) -> Response {
-        let context = self.request.context(self.api, tenant, caller);
+    async fn not_offered(mut self, principal: Principal) -> Response {
+        let context = self.request.context(self.api, principal);
         self.failed(match self.exists(&context).await {
             Ok(true) => Error::not_implemented(),
             Ok(false) => Error::not_found(),
@@ -400,7 +395,7 @@ impl fmt::Debug for ResolvedRequest<'_> {
     ///
     /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call")
+        f.debug_struct("ResolvedRequest")
             .field("request", &self.request)
             .field("operation", &self.operation)
             .finish_non_exhaustive()

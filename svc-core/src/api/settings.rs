@@ -6,7 +6,7 @@ use super::{classify::ErrorMapper, extensions::Extensions};
 use crate::{
     auth::{Authenticator, TenantResolver},
     backend::{Deliver, ErasedTransactions},
-    helper::{AnonymousPolicy, DefaultMatching, PersonMatching},
+    helper::{AnonymousPolicy, Atomicity, DefaultMatching, PersonMatching},
     json::{ContentLimits, JsonLimits},
     link::{ConventionalLayout, Layout},
     model::Kind,
@@ -28,7 +28,7 @@ pub(super) struct ApiSettings {
     pub(super) entry_links: EntryLinks,
     pub(super) sizes: ApiLimits,
     pub(super) error_bodies: ErrorBodies,
-    pub(super) atomic: bool,
+    pub(super) atomicity: Atomicity,
     /// The registered store, if there is one. It also reports the problems of a rejected body that
     /// only the stored data reveals.
     pub(super) store: Option<Arc<dyn Store>>,
@@ -57,7 +57,7 @@ impl ApiSettings {
             entry_links: EntryLinks::default(),
             sizes: ApiLimits::default(),
             error_bodies: ErrorBodies::default(),
-            atomic: false,
+            atomicity: Atomicity::default(),
             store: None,
             deliver: None,
             transactions: None,
@@ -159,20 +159,6 @@ pub enum ErrorBodies {
     AsSpecified,
     /// All.
     Everywhere,
-}
-
-/// What remains of a helper request if one part fails.
-///
-/// Requirements: ERR-29, ERR-34.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Atomicity {
-    /// Each resource by itself: what could be stored remains, and the response reports the result
-    /// of each resource.
-    #[default]
-    PerResource,
-    /// All or nothing.
-    WholeCall,
 }
 
 /// The meaning of `PATCH` on a record.

@@ -15,7 +15,7 @@ use crate::{
     auth::{Operation, Right},
     context::Context,
     error::{Error, ErrorCode, Problem, Result},
-    helper::{HelperName, RawHelperRequest, ScheduleChange},
+    helper::{Atomicity, HelperName, RawHelperRequest, ScheduleChange},
     json::{Json, Object},
     link::{RecordAddress, Scope, ShareNames, Target},
     model::Kind,
@@ -86,7 +86,7 @@ impl Api {
             }
             _ => Ok(None),
         };
-        self.write_keyed(cx, target, body, (headers, key)).await
+        self.write_keyed(cx, target, body, headers, key).await
     }
 
     /// Executes a write request with an optional idempotency key.
@@ -95,7 +95,8 @@ impl Api {
         cx: &Context,
         target: &Target,
         body: &[u8],
-        (headers, key): (&HeaderMap, std::result::Result<Option<&str>, Response>),
+        headers: &HeaderMap,
+        key: std::result::Result<Option<&str>, Response>,
     ) -> Response {
         let handling = HandlingPreference::of(headers);
         let (kind, may_be_empty) = match target {
@@ -151,11 +152,11 @@ impl Api {
         let refused = std::mem::take(&mut surplus.refused);
         let done = match target {
             Target::Collection { kind, scope } => {
-                self.create(cx, sent, (*kind, scope), refused).await
+                self.create(cx, sent, *kind, scope, refused).await
             }
             Target::Record(at) => self.update(cx, sent, at, refused).await,
             Target::Helper { helper, container } => {
-                self.help(cx, sent, (*helper, container.as_ref()), refused)
+                self.help(cx, sent, *helper, container.as_ref(), refused)
                     .await
             }
             _ => Err(Error::not_implemented()),
@@ -226,7 +227,8 @@ impl Api {
         &self,
         cx: &Context,
         sent: &WriteInput<'_>,
-        (kind, scope): (Kind, &Scope),
+        kind: Kind,
+        scope: &Scope,
         refused: Vec<Problem>,
     ) -> Result<Response> {
         let body = sent.body;
@@ -237,7 +239,7 @@ impl Api {
         if let Some(helper) = helper_for_create(kind, body) {
             self.container_exists(cx, container).await?;
             return self
-                .create_with_person(cx, sent, (helper, container), refused)
+                .create_with_person(cx, sent, helper, container, refused)
                 .await;
         }
         let (draft, mut problems) =
@@ -295,7 +297,8 @@ impl Api {
         &self,
         cx: &Context,
         sent: &WriteInput<'_>,
-        (helper, container): (HelperName, Option<&RecordAddress>),
+        helper: HelperName,
+        container: Option<&RecordAddress>,
         refused: Vec<Problem>,
     ) -> Result<Response> {
         let body = sent.body;
@@ -384,7 +387,8 @@ impl Api {
         &self,
         cx: &Context,
         sent: &WriteInput<'_>,
-        (helper, container): (HelperName, Option<&RecordAddress>),
+        helper: HelperName,
+        container: Option<&RecordAddress>,
         refused: Vec<Problem>,
     ) -> Result<Response> {
         let body = sent.body;
@@ -459,7 +463,7 @@ impl Api {
             self.accepted_members(Kind::Person),
         );
         let call = HelperBodyOptions {
-            atomic: self.inner.settings.atomic,
+            atomicity: self.inner.settings.atomicity,
             anonymous_policy: cx.is_anonymous().then_some(&self.inner.settings.strangers),
             may_change_people: cx
                 .caller
@@ -468,7 +472,8 @@ impl Api {
         };
         let (mut plan, mut problems) = self.bodies(cx).helper_request(&call, body);
         // If the request is atomic, unsupported functions are problems of the whole request.
-        if plan.atomic {
+        // Requirements: ERR-38.
+        if plan.atomicity == Atomicity::WholeCall {
             problems.extend(
                 plan.functions
                     .unsupported
@@ -487,6 +492,7 @@ impl Api {
         form: ResponseForm,
     ) -> Result<Response> {
         // Runners do not get unsupported functions, so that none can forget to report them.
+        // Requirements: ERR-38.
         let unsupported = std::mem::take(&mut plan.functions.unsupported);
         self.execute_write(
             cx,

@@ -4,7 +4,7 @@
 
 use http::StatusCode;
 
-use super::{Api, Response, ResponseStyle, shown::shown, write_transaction::outcome_mismatch};
+use super::{Api, Response, shown::shown, write_transaction::outcome_mismatch};
 use crate::{
     context::Context,
     error::{Error, Problem, Result},
@@ -154,7 +154,6 @@ impl Api {
             return self.invalid(Some(entry.kind), &outcome.problems());
         }
         let mut body = Vec::with_capacity(2048);
-        let examples = self.inner.settings.style == ResponseStyle::Examples;
         let is_shown =
             |record: &&RawRecord| cx.may_read(record.kind()) || outcome.was_created(record.kind());
         let embedded: Vec<_> = [&outcome.person, &outcome.action]
@@ -167,7 +166,7 @@ impl Api {
             entries: &outcome.entries,
             embedded: &embedded,
             anonymous: cx.is_anonymous(),
-            examples,
+            style: self.inner.settings.style,
         };
         hal::non_atomic(&self.hal(&cx.base), &view, &mut body);
         Response::hal(StatusCode::BAD_REQUEST, body)

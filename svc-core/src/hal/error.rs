@@ -10,6 +10,7 @@ use crate::{
     helper::{EntryStatus, ReportEntry},
     json::write_string,
     model::Kind,
+    operation::ResponseStyle,
     record::RawRecord,
 };
 
@@ -67,8 +68,7 @@ pub(crate) struct ReportView<'a> {
     pub(crate) embedded: &'a [Cow<'a, RawRecord>],
     /// Whether the caller is anonymous.
     pub(crate) anonymous: bool,
-    /// Whether the response style is that of the examples.
-    pub(crate) examples: bool,
+    pub(crate) style: ResponseStyle,
 }
 
 /// Writes the report of a partly failed helper request.
@@ -79,10 +79,9 @@ pub(crate) struct ReportView<'a> {
 /// Requirements: ERR-29 to ERR-33, HLP-07.
 pub(crate) fn non_atomic(hal: &Hal<'_>, view: &ReportView<'_>, out: &mut Vec<u8>) {
     open(hal, "non-atomic", 400, out);
-    let spelling = if view.examples {
-        Spelling::Examples
-    } else {
-        Spelling::Table
+    let spelling = match view.style {
+        ResponseStyle::Table => Spelling::Table,
+        ResponseStyle::Examples => Spelling::Examples,
     };
     for entry in view.entries {
         let (status, problems) = entry_status(entry, view.anonymous);

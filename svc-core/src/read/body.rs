@@ -14,9 +14,9 @@ use crate::{
     draft::{RawDraft, RawPatch},
     error::{ErrorCode, Problem, PropertyPath},
     helper::{
-        ActionFunctions, AnonymousPolicy, AnswerInput, FunctionFields, FunctionName, GroupRef,
-        HelperName, MergePolicy, QuestionRef, RawHelperRequest, ScheduleChange, ScheduleFields,
-        Triggers,
+        ActionFunctions, AnonymousPolicy, AnswerInput, Atomicity, FunctionFields, FunctionName,
+        GroupRef, HelperName, MergePolicy, QuestionRef, RawHelperRequest, ScheduleChange,
+        ScheduleFields, Triggers,
     },
     link::RecordAddress,
     model::Kind,
@@ -60,10 +60,10 @@ pub struct HelperBodyOptions<'a> {
     pub person: AcceptedMembers<'a>,
     /// The action functions that this server supports.
     pub functions: &'a [FunctionName],
-    /// Whether the request must succeed completely.
+    /// What remains if one part fails.
     ///
     /// Requirements: ERR-34.
-    pub atomic: bool,
+    pub atomicity: Atomicity,
     /// The policy for anonymous callers; `None` for a caller with a key.
     pub anonymous_policy: Option<&'a AnonymousPolicy>,
     /// Whether the key may change people. Otherwise an existing person remains unchanged.
@@ -75,8 +75,8 @@ pub struct HelperBodyOptions<'a> {
 type Problems = Vec<Problem>;
 
 impl<'a> HelperBodyOptions<'a> {
-    /// Creates the options for a caller with a key that may change people. The request is not
-    /// atomic.
+    /// Creates the options for a caller with a key that may change people, with the
+    /// default [`Atomicity`].
     ///
     /// Requirements: ERR-34.
     #[must_use]
@@ -93,7 +93,7 @@ impl<'a> HelperBodyOptions<'a> {
             action,
             person,
             functions,
-            atomic: false,
+            atomicity: Atomicity::default(),
             anonymous_policy: None,
             may_change_people: true,
         }
@@ -174,7 +174,7 @@ impl BodyReader<'_> {
         problems.extend(self.too_large(&draft.fields, path));
         let links = self
             .links
-            .read(schema, body, path, (wanted, taken.unlinked), &mut problems);
+            .read(schema, body, path, wanted, taken.unlinked, &mut problems);
         draft.links = links
             .into_iter()
             .filter_map(|(name, address)| Some((name, address?)))
@@ -249,7 +249,8 @@ impl BodyReader<'_> {
             schema,
             body,
             &ValuePath::Root,
-            (LinkPurpose::Update, taken.unlinked),
+            LinkPurpose::Update,
+            taken.unlinked,
             &mut problems,
         );
         let mut patch = RawPatch::new(at.kind, fields);
@@ -270,7 +271,7 @@ impl BodyReader<'_> {
     ) -> (RawHelperRequest, Problems) {
         let mut plan = RawHelperRequest::empty(call.helper);
         plan.container = call.container.cloned();
-        plan.atomic = call.atomic;
+        plan.atomicity = call.atomicity;
         plan.anonymous = call.anonymous_policy.is_some();
         plan.merge = match call.anonymous_policy {
             Some(strangers) => strangers.merge(),
@@ -407,7 +408,8 @@ impl BodyReader<'_> {
                 kind.schema(),
                 &without_top_links(body),
                 &ValuePath::Root,
-                (LinkPurpose::Helper, call.action.unlinked),
+                LinkPurpose::Helper,
+                call.action.unlinked,
                 problems,
             );
             draft.links.extend(

@@ -53,7 +53,8 @@ impl LinkReader<'_> {
         schema: &'static KindSchema,
         body: &Object,
         path: &ValuePath<'_>,
-        (wanted, unlinked): (LinkPurpose, &[&'static str]),
+        purpose: LinkPurpose,
+        unlinked: &[&'static str],
         problems: &mut Vec<Problem>,
     ) -> Vec<(&'static str, Option<RecordAddress>)> {
         let links = body.get("_links").and_then(Json::as_object);
@@ -62,7 +63,7 @@ impl LinkReader<'_> {
             let LinkTarget::One { kind, write, .. } = link.target else {
                 continue;
             };
-            let may = match wanted {
+            let may = match purpose {
                 LinkPurpose::Create => write != LinkWrite::Never,
                 LinkPurpose::Below => write != LinkWrite::Never || Some(link.name) == schema.parent,
                 // An inline person replaces a required link, and without the person there is no
@@ -74,7 +75,7 @@ impl LinkReader<'_> {
                 continue;
             }
             // The person who submitted also answers, unless the body contains another link.
-            let is_required = match wanted {
+            let is_required = match purpose {
                 LinkPurpose::Create => write == LinkWrite::Required,
                 LinkPurpose::Below => Some(link.name) == schema.parent,
                 _ => false,
@@ -82,7 +83,7 @@ impl LinkReader<'_> {
             let inside = links.and_then(|links| self.named(links, link.name));
             // The links of a donation helper can also be at the top level, and so can the canvasser
             // of a canvass. Requirements: RES-donation-22.
-            let beside = if wanted == LinkPurpose::Helper && inside.is_none() {
+            let beside = if purpose == LinkPurpose::Helper && inside.is_none() {
                 self.named(body, link.name)
             } else {
                 None

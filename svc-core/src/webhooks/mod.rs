@@ -16,7 +16,7 @@ mod secret;
 
 pub use attempt::{AttemptResult, DeliveryAttempt, parse_retry_after};
 pub use network::is_public;
-pub use receiver::{Host, MAX_URL_LENGTH, Receiver, ReceiverPolicy};
+pub use receiver::{Host, InvalidReceiver, MAX_URL_LENGTH, Receiver, ReceiverPolicy};
 pub use schedule::MAX_ATTEMPTS;
 pub use secret::WebhookSecret;
 

@@ -83,6 +83,16 @@ pub struct Receiver {
     pub path: String,
 }
 
+/// The reason why a URL is not a [`Receiver`].
+///
+/// The text continues a sentence after the name of the URL: `must not be longer than 2048 bytes.
+/// Send a shorter URL`.
+///
+/// Requirements: HOOK-04, HOOK-05.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidReceiver(&'static str);
+
 /// A host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -102,12 +112,14 @@ impl Receiver {
     ///
     /// # Errors
     ///
-    /// Returns what is wrong, as text that continues a sentence after the name of the property.
+    /// Returns an error if the URL is invalid, or not a receiver that the policy allows.
     ///
     /// Requirements: HOOK-04, HOOK-05.
-    pub fn parse(url: &str, reach: ReceiverPolicy) -> Result<Self, &'static str> {
+    pub fn parse(url: &str, reach: ReceiverPolicy) -> Result<Self, InvalidReceiver> {
         if url.len() > MAX_URL_LENGTH {
-            return Err("must not be longer than 2048 bytes. Send a shorter URL");
+            return Err(InvalidReceiver(
+                "must not be longer than 2048 bytes. Send a shorter URL",
+            ));
         }
         let is_clean = url
             .bytes()
@@ -123,17 +135,21 @@ impl Receiver {
         let is_encrypted = match scheme {
             "https" => true,
             "http" if reach.allow_http => false,
-            "http" => return Err("is not encrypted. Send a URL that starts with `https://`"),
+            "http" => {
+                return Err(InvalidReceiver(
+                    "is not encrypted. Send a URL that starts with `https://`",
+                ));
+            }
             _ => {
-                return Err(
+                return Err(InvalidReceiver(
                     "has a scheme other than `https`. Send a URL that starts with `https://`",
-                );
+                ));
             }
         };
         if authority.as_str().contains('@') {
-            return Err(
+            return Err(InvalidReceiver(
                 "must not contain a user name or password. Remove them; each message is signed instead",
-            );
+            ));
         }
         let host = host(authority.host())?;
         let is_within = match &host {
@@ -141,9 +157,9 @@ impl Receiver {
             Host::Name(name) => !reach.allow_private_networks && is_within(name),
         };
         if is_within {
-            return Err(
+            return Err(InvalidReceiver(
                 "identifies this server's own machine or network. Send the URL of a receiver on the internet",
-            );
+            ));
         }
         let port = match authority
             .as_str()
@@ -172,11 +188,14 @@ impl Receiver {
     }
 }
 
-const NO_URL: &str = "is not an absolute URL. Send one such as `https://crm.example.org/webhooks`, without spaces or a fragment";
+const NO_URL: InvalidReceiver = InvalidReceiver(
+    "is not an absolute URL. Send one such as `https://crm.example.org/webhooks`, without spaces or a fragment",
+);
 
-const NO_PORT: &str = "has an invalid port. Use a number from 1 to 65535, or omit the port";
+const NO_PORT: InvalidReceiver =
+    InvalidReceiver("has an invalid port. Use a number from 1 to 65535, or omit the port");
 
-fn host(text: &str) -> Result<Host, &'static str> {
+fn host(text: &str) -> Result<Host, InvalidReceiver> {
     if let Some(inner) = text
         .strip_prefix('[')
         .and_then(|text| text.strip_suffix(']'))
@@ -207,9 +226,9 @@ fn host(text: &str) -> Result<Host, &'static str> {
     let is_number = last.bytes().all(|byte| byte.is_ascii_digit())
         || is_hex.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
     if is_number {
-        return Err(
+        return Err(InvalidReceiver(
             "contains an IP address in an unusual form. Use four decimal numbers or a domain name",
-        );
+        ));
     }
     Ok(Host::Name(name.to_ascii_lowercase()))
 }
@@ -230,8 +249,9 @@ fn is_within(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn refused(url: &str) -> Option<&'static str> {
-        Receiver::parse(url, ReceiverPolicy::PUBLIC).err()
+    fn refused(url: &str) -> Option<String> {
+        let error = Receiver::parse(url, ReceiverPolicy::PUBLIC).err()?;
+        Some(error.to_string())
     }
 
     /// Addresses and names of this machine or network are rejected in every notation.

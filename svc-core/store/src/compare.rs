@@ -26,19 +26,21 @@ use crate::{
 pub trait ScanRecords: Store {
     /// Returns the records of a kind after a row, in creation order and with hidden references.
     ///
-    /// Returns at most the given number of records, and at least one if there is any. Also returns
-    /// whether they are the last ones.
+    /// Returns at most the given number of records, and at least one if there is any.
     ///
     /// # Errors
     ///
     /// Returns an error if the store fails or the tenant is unknown.
-    async fn scan(
-        &self,
-        tenant: &Tenant,
-        kind: Kind,
-        after: i64,
-        most: u32,
-    ) -> Result<(Vec<StoredRecord>, bool)>;
+    async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<ScanPage>;
+}
+
+/// Records that [`ScanRecords::scan`] returns.
+#[derive(Debug, Clone)]
+pub struct ScanPage {
+    /// The records, in creation order.
+    pub records: Vec<StoredRecord>,
+    /// Whether no record of the kind follows.
+    pub is_last: bool,
 }
 
 /// The result for two equal stores.
@@ -192,10 +194,10 @@ impl ScanBuffer {
         kind: Kind,
     ) -> Result<()> {
         if self.records.is_empty() && !self.ends {
-            let (page, is_end) = store.scan(tenant, kind, self.after, PAGE).await?;
-            self.ends = is_end;
-            self.after = page.last().map_or(self.after, |last| last.row);
-            self.records.extend(page);
+            let page = store.scan(tenant, kind, self.after, PAGE).await?;
+            self.ends = page.is_last;
+            self.after = page.records.last().map_or(self.after, |last| last.row);
+            self.records.extend(page.records);
         }
         Ok(())
     }

@@ -92,7 +92,7 @@ mod tests {
         }
         assert_eq!(tally.pending(1).counts.delta(Kind::Signature, None), 2);
         assert_eq!(tally.pending(1).counts.delta(Kind::Signature, petition), 0);
-        let all = (Kind::Signature, None);
+        let all = CollectionId::new(Kind::Signature, None);
         assert_eq!(
             tally.take_counts().collect::<Vec<_>>(),
             [(1, all.clone(), 2), (2, all, 1)]

@@ -12,7 +12,7 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Value, json};
 use svc_core::api::{Request, Response, Timer, WaitLimits};
-use svc_core::auth::{Authenticator, Caller, Credentials, Identity, Rights};
+use svc_core::auth::{Authenticator, Caller, Credentials, Identity, Principal, Rights};
 use svc_core::backend::Subscription;
 use svc_core::error::ErrorCode;
 use svc_core::value::Timestamp;
@@ -30,7 +30,10 @@ fn api(store: &MemoryStore) -> Api {
 }
 
 fn known(tenant: &str, rights: Rights) -> Identity {
-    Identity::Authenticated(Tenant::new(tenant), Caller::with_rights(rights))
+    Identity::Authenticated(Principal::new(
+        Tenant::new(tenant),
+        Caller::with_rights(rights),
+    ))
 }
 
 fn one() -> Identity {
@@ -445,10 +448,10 @@ async fn syn_13_waits_are_bounded() {
     let next = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
     let hand = Hand::new(false);
     let key = |tenant: &str, name: &str| {
-        Identity::Authenticated(
+        Identity::Authenticated(Principal::new(
             Tenant::new(tenant),
             Caller::with_rights(Rights::all()).with_key_name(name),
-        )
+        ))
     };
     let wait = |name: &str| Box::pin(waiting(&api, key("one", name), &hand, &next));
     let (mut first, mut second) = (wait("a"), wait("a"));
@@ -712,9 +715,12 @@ impl Authenticator for Revocable {
     async fn authenticate(
         &self,
         credentials: Credentials<'_>,
-    ) -> svc_core::Result<Option<(Tenant, Caller)>> {
+    ) -> svc_core::Result<Option<Principal>> {
         let is_valid = credentials.key == Some("k-one") && !self.0.load(Ordering::Relaxed);
-        Ok(is_valid.then(|| (Tenant::new("one"), Caller::with_rights(Rights::all()))))
+        Ok(
+            is_valid
+                .then(|| Principal::new(Tenant::new("one"), Caller::with_rights(Rights::all()))),
+        )
     }
 }
 

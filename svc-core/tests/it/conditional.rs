@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use svc_core::{
     BaseUrl, RevisionSource, Tenant,
     api::{IfMatchPolicy, Request, Response},
-    auth::{Caller, Identity, Rights},
+    auth::{Caller, Identity, Principal, Rights},
     value::Timestamp,
 };
 use svc_store::memory::MemoryStore;
@@ -71,10 +71,10 @@ impl Asked {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();
-        runtime.block_on(
-            self.0
-                .handle(Identity::Authenticated(Tenant::new("one"), caller), request),
-        )
+        runtime.block_on(self.0.handle(
+            Identity::Authenticated(Principal::new(Tenant::new("one"), caller)),
+            request,
+        ))
     }
 
     fn send(

@@ -7,8 +7,8 @@ use svc_core::Result;
 use svc_core::auth::Caller;
 use svc_core::context::{Context, Tenant};
 use svc_core::helper::{
-    ActionFunctions, AnswerInput, DefaultMatching, GroupRef, HelperName, MergePolicy, QuestionRef,
-    ScheduleChange,
+    ActionFunctions, AnswerInput, Atomicity, DefaultMatching, GroupRef, HelperName, MergePolicy,
+    QuestionRef, ScheduleChange,
 };
 use svc_core::link::{RecordAddress, ShareNames};
 use svc_core::model::Kind;
@@ -295,7 +295,9 @@ fn a_helper_takes_one_fetch() {
                     plan.anonymous = true;
                     plan.merge = MergePolicy::KeepExisting;
                 }
-                plan.atomic = place == 2;
+                if place == 2 {
+                    plan.atomicity = Atomicity::WholeCall;
+                }
                 match world.remote.call(WriteOperation::Helper(Box::new(plan)), 1) {
                     Ok(WriteOutcome::HelperDone(_)) => {}
                     Err(error) if place == 2 && error.is_invalid() => {}

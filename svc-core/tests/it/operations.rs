@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderValue, Method};
 use svc_core::{
     ErrorCode, Tenant,
     api::{Request, Response, ResponseStyle, operations},
-    auth::{Caller, Identity, Rights},
+    auth::{Caller, Identity, Principal, Rights},
     link::{RecordAddress, Scope, Target},
     model::Kind,
     operation::{RequiredRight, ResponseBodyKind},
@@ -23,7 +23,10 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 fn bearer(rights: Rights) -> Identity {
-    Identity::Authenticated(Tenant::new("one"), Caller::with_rights(rights))
+    Identity::Authenticated(Principal::new(
+        Tenant::new("one"),
+        Caller::with_rights(rights),
+    ))
 }
 
 fn answer(server: &Server, identity: Identity, method: &Method, path: &str) -> Response {

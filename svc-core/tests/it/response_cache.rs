@@ -9,7 +9,7 @@ use http::Method;
 use svc_core::{
     Api, BaseUrl, RevisionSource, Tenant,
     api::Request,
-    auth::{Caller, Identity, Rights},
+    auth::{Caller, Identity, Principal, Rights},
     link::Target,
     model::Kind,
 };
@@ -141,8 +141,10 @@ fn col_02_tenants_and_bases_are_kept_apart() {
         scope: svc_core::link::Scope::All,
     };
     let asked = |tenant: &str, base: &str| {
-        let identity =
-            Identity::Authenticated(Tenant::new(tenant), Caller::with_rights(Rights::all()));
+        let identity = Identity::Authenticated(Principal::new(
+            Tenant::new(tenant),
+            Caller::with_rights(Rights::all()),
+        ));
         let request =
             Request::new(&Method::GET, people.clone()).with_base_url(BaseUrl::new(base).unwrap());
         let reply = runtime.block_on(server.api.handle(identity, request));
@@ -198,8 +200,10 @@ fn ent_01_documents_are_kept_for_each_base() {
         .build()
         .unwrap();
     let asked_of = |api: &Api, target: &Target, base: &str, query: Option<&str>| {
-        let identity =
-            Identity::Authenticated(Tenant::new("one"), Caller::with_rights(Rights::all()));
+        let identity = Identity::Authenticated(Principal::new(
+            Tenant::new("one"),
+            Caller::with_rights(Rights::all()),
+        ));
         let request = Request::new(&Method::GET, target.clone())
             .with_base_url(BaseUrl::new(base).unwrap())
             .with_query(query);

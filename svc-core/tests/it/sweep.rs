@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue, Method};
 use svc_core::{
     Api, Tenant, Vendor,
     api::Request,
-    auth::{Caller, FixedKeys, Identity, Rights},
+    auth::{Caller, FixedKeys, Identity, Principal, Rights},
     store::{Lookup, LookupResult},
     value::Timestamp,
 };
@@ -44,8 +44,11 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
             .with_headers(&headers)
             .with_body(body)
             .with_received_at(received);
-        api.handle(Identity::Authenticated(tenant.clone(), who), request)
-            .await
+        api.handle(
+            Identity::Authenticated(Principal::new(tenant.clone(), who)),
+            request,
+        )
+        .await
     };
     let all = || Caller::with_rights(Rights::all());
     let made = ask(

@@ -10,7 +10,7 @@ use serde_json::Value;
 use svc_core::{
     Api, Vendor,
     api::{Request, Response},
-    auth::{Caller, FixedKeys, Identity, Operation, Right, Rights, Tenant},
+    auth::{Caller, FixedKeys, Identity, Operation, Principal, Right, Rights, Tenant},
     backend::WebhookStore,
     link::Target,
     model::Kind,
@@ -31,7 +31,10 @@ fn api(store: &Arc<MemoryStore>) -> Api {
 }
 
 async fn ask(api: &Api, rights: Rights, method: Method, target: Target, body: &str) -> Response {
-    let identity = Identity::Authenticated(Tenant::new("acme"), Caller::with_rights(rights));
+    let identity = Identity::Authenticated(Principal::new(
+        Tenant::new("acme"),
+        Caller::with_rights(rights),
+    ));
     api.handle(
         identity,
         Request::new(&method, target).with_body(body.to_owned()),
@@ -190,10 +193,10 @@ async fn ask_as(
     target: Target,
     body: &str,
 ) -> Response {
-    let identity = Identity::Authenticated(
+    let identity = Identity::Authenticated(Principal::new(
         Tenant::new("acme"),
         Caller::with_rights(rights.clone()).with_key_name(key),
-    );
+    ));
     api.handle(
         identity,
         Request::new(&method, target).with_body(body.to_owned()),

@@ -14,7 +14,7 @@ pub(super) struct DateRangeStatements {
 impl DateRangeStatements {
     /// Returns the statements in the order of `date`, with the index for this condition on the
     /// kind.
-    pub(super) fn of(s: &str, (cols, tot): (&str, &str), date: &str, kind: &str) -> Self {
+    pub(super) fn of(s: &str, cols: &str, tot: &str, date: &str, kind: &str) -> Self {
         let rows = |time: &str, row: &str| {
             format!(
                 "SELECT {cols} FROM {s}.record r {tot} WHERE r.tenant = $1 AND {kind} AND (r.{date}, r.seq) > ({time}, {row}) \

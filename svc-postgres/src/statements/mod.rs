@@ -154,9 +154,8 @@ impl Texts {
             );
             page(condition).replace("r.seq > $3", &first)
         };
-        let created =
-            DateRangeStatements::of(s, (cols, tot), "created", "-r.kind = -($2::smallint)");
-        let modified = DateRangeStatements::of(s, (cols, tot), "modified", "r.kind::bigint = $2");
+        let created = DateRangeStatements::of(s, cols, tot, "created", "-r.kind = -($2::smallint)");
+        let modified = DateRangeStatements::of(s, cols, tot, "modified", "r.kind::bigint = $2");
         let members = |condition: &str| {
             format!(
                 "SELECT r.seq FROM {s}.record r WHERE r.tenant = $1 AND {condition} AND r.seq > $3 ORDER BY r.seq"

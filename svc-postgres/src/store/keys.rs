@@ -5,7 +5,7 @@
 use async_trait::async_trait;
 use svc_core::{
     Result, Tenant,
-    auth::{Authenticator, Caller, Credentials},
+    auth::{Authenticator, Credentials, Principal},
     value::{Id, Timestamp},
     webhooks::disable_webhooks,
 };
@@ -175,7 +175,7 @@ impl PostgresStore {
 /// Requirements: AUT-01 to AUT-04.
 #[async_trait]
 impl Authenticator for PostgresStore {
-    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<Principal>> {
         let Some(token) = credentials.key else {
             return Ok(None);
         };
@@ -189,7 +189,7 @@ impl Authenticator for PostgresStore {
         if let Some(epoch) = epoch {
             cache.insert(&hash, epoch, key.as_ref());
         }
-        Ok(key.and_then(|key| key.caller_at(credentials.now)))
+        Ok(key.and_then(|key| key.principal_at(credentials.now)))
     }
 }
 

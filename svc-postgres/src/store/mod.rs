@@ -266,7 +266,7 @@ impl RevisionSource for PostgresStore {
 
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Store")
+        f.debug_struct("PostgresStore")
             .field("schema", &self.database().options.schema)
             .finish_non_exhaustive()
     }

@@ -1,9 +1,9 @@
 //! Import of the data that another store has exported, unchanged and without the rules.
 
 use async_trait::async_trait;
-use svc_core::{Result, Tenant, model::Kind, store::StoredRecord};
+use svc_core::{Result, Tenant, model::Kind};
 use svc_store::{
-    compare::ScanRecords,
+    compare::{ScanPage, ScanRecords},
     keys::{KeyError, KeyWebhooks, StoredKey},
     transfer::ExportBatch,
 };
@@ -13,7 +13,7 @@ use crate::{
     error,
     pipeline::{SqlQuery, values},
     rows::{self, code},
-    transaction::restore::remembered,
+    transaction::restore::{RestorePart, remembered},
 };
 
 /// The prefix of the mark with the progress of a copy. The name of the tenant follows.
@@ -24,8 +24,8 @@ impl PostgresStore {
     /// the progress of the copy. An interrupted copy continues after that mark. Later writes get
     /// later dates than everything that was imported, and later than the `clock` of the batch.
     ///
-    /// `marks` are the mark of the previous batch, and the new one. Before the first batch there is
-    /// no mark, and the tenant is empty.
+    /// `before` is the mark of the previous batch, and `after` the new one. Before the first batch
+    /// there is no mark, and the tenant is empty.
     ///
     /// # Errors
     ///
@@ -33,13 +33,19 @@ impl PostgresStore {
     pub async fn restore(
         &self,
         tenant: &Tenant,
-        part: &ExportBatch,
-        marks: (Option<&str>, &str),
+        batch: &ExportBatch,
+        before: Option<&str>,
+        after: &str,
     ) -> Result<()> {
-        let name = super::mark(&format!("{COPY}{}", tenant.as_str()));
+        let part = RestorePart {
+            batch,
+            name: &super::mark(&format!("{COPY}{}", tenant.as_str())),
+            before,
+            after,
+        };
         Ok(self
             .database()
-            .restore(self.tenant(tenant).await?, (part, &name, marks))
+            .restore(self.tenant(tenant).await?, part)
             .await?)
     }
 
@@ -108,13 +114,7 @@ impl PostgresStore {
 
 #[async_trait]
 impl ScanRecords for PostgresStore {
-    async fn scan(
-        &self,
-        tenant: &Tenant,
-        kind: Kind,
-        after: i64,
-        most: u32,
-    ) -> Result<(Vec<StoredRecord>, bool)> {
+    async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<ScanPage> {
         let number = self.tenant(tenant).await?;
         let page = values![number, code(kind), after, i64::from(most)];
         let rows = self
@@ -124,10 +124,12 @@ impl ScanRecords for PostgresStore {
                 SqlQuery::new(&*self.database().texts.rows_of_all, page),
             )
             .await?;
-        let read: Vec<StoredRecord> = rows
-            .iter()
-            .map(|row| rows::stored(row, 0))
-            .collect::<error::Result<_>>()?;
-        Ok((read, rows.len() < most as usize))
+        Ok(ScanPage {
+            records: rows
+                .iter()
+                .map(|row| rows::stored(row, 0))
+                .collect::<error::Result<_>>()?,
+            is_last: rows.len() < most as usize,
+        })
     }
 }

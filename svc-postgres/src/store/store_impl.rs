@@ -37,7 +37,8 @@ impl store::Store for PostgresStore {
         Ok(self
             .database()
             .page(
-                (&self.inner.jumps, &self.inner.cursors),
+                &self.inner.jumps,
+                &self.inner.cursors,
                 tenant,
                 kind,
                 request,

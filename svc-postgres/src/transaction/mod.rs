@@ -96,7 +96,7 @@ impl DatabaseHandle {
         let id = Uuid::new_v4();
         let mut ends_at = None;
         let error = match self
-            .transaction(&mut lent, tenant, calls, (id, deadline), &mut ends_at)
+            .transaction(&mut lent, tenant, calls, id, deadline, &mut ends_at)
             .await
         {
             Ok((outcomes, sends)) => return Ok(TransactionResult::Committed(outcomes, sends)),
@@ -211,7 +211,8 @@ impl DatabaseHandle {
         lent: &mut Lease,
         tenant: i64,
         calls: &[&[WriteRequest]],
-        (id, deadline): (Uuid, Instant),
+        id: Uuid,
+        deadline: Instant,
         ends_at: &mut Option<(i64, Vec<Result<WriteOutcome>>)>,
     ) -> Result<(Vec<Result<WriteOutcome>>, bool)> {
         let mut progress = self.open(lent, tenant, calls, deadline).await?;

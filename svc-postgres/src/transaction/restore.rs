@@ -14,9 +14,17 @@ use crate::{
     transaction::MAX_RETRY_TIME,
 };
 
-/// A batch of a copy, the name under which its progress is stored, the progress after the previous
-/// batch, and the progress after this one.
-pub(crate) type RestorePart<'a> = (&'a ExportBatch, &'a str, (Option<&'a str>, &'a str));
+/// A batch of a copy, and the progress of the copy.
+#[derive(Clone, Copy)]
+pub(crate) struct RestorePart<'a> {
+    pub(crate) batch: &'a ExportBatch,
+    /// The name under which the progress is stored.
+    pub(crate) name: &'a str,
+    /// The progress after the previous batch.
+    pub(crate) before: Option<&'a str>,
+    /// The progress after this batch.
+    pub(crate) after: &'a str,
+}
 
 /// Returns the stored text: the mark with the number of the ledger, so that later writes of others
 /// are detected.
@@ -66,7 +74,12 @@ impl DatabaseHandle {
     }
 
     async fn restored(&self, lent: &mut Lease, tenant: i64, part: RestorePart<'_>) -> Result<i64> {
-        let (batch, name, (before, mark)) = part;
+        let RestorePart {
+            batch,
+            name,
+            before,
+            after,
+        } = part;
         let now = Instant::now();
         let mut progress = self
             .open(
@@ -105,7 +118,7 @@ impl DatabaseHandle {
             }
         }
         let (seq, mut queries) = self.writes(tenant, &mut progress);
-        let mark = values![name.to_owned(), remembered(seq, mark).into_bytes()];
+        let mark = values![name.to_owned(), remembered(seq, after).into_bytes()];
         queries.extend([
             SqlQuery::new(&*self.texts.set_meta, mark),
             SqlQuery::control("COMMIT"),

@@ -9,7 +9,7 @@ use rusqlite::{Connection, ffi};
 use serde_json::{Value, json};
 use svc_core::Tenant;
 use svc_core::api::{Api, Request, Response, Vendor};
-use svc_core::auth::{Caller, Identity, Rights};
+use svc_core::auth::{Caller, Identity, Principal, Rights};
 use tempfile::TempDir;
 
 use super::*;
@@ -172,8 +172,10 @@ impl Served {
 
     fn send(&self, method: &str, address: &str, body: &Value) -> Response {
         let path = address.strip_prefix(BASE).unwrap_or(address);
-        let identity =
-            Identity::Authenticated(Tenant::new("demo"), Caller::with_rights(Rights::all()));
+        let identity = Identity::Authenticated(Principal::new(
+            Tenant::new("demo"),
+            Caller::with_rights(Rights::all()),
+        ));
         let body = if body.is_null() {
             String::new()
         } else {

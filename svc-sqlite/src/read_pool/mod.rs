@@ -215,7 +215,7 @@ impl Drop for ReadPool {
 
 impl fmt::Debug for ReadPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Readers")
+        f.debug_struct("ReadPool")
             .field("open", &self.pool.lock_idle().open)
             .finish_non_exhaustive()
     }

@@ -1,9 +1,9 @@
 //! Export of the whole store, for another store.
 
 use async_trait::async_trait;
-use svc_core::{Result, Tenant, model::Kind, store::StoredRecord};
+use svc_core::{Result, Tenant, model::Kind};
 use svc_store::{
-    compare::ScanRecords,
+    compare::{ScanPage, ScanRecords},
     keys::StoredKey,
     transfer::{ExportBatch, ExportPosition},
 };
@@ -65,13 +65,7 @@ impl SqliteStore {
 
 #[async_trait]
 impl ScanRecords for SqliteStore {
-    async fn scan(
-        &self,
-        tenant: &Tenant,
-        kind: Kind,
-        after: i64,
-        most: u32,
-    ) -> Result<(Vec<StoredRecord>, bool)> {
+    async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<ScanPage> {
         let tenant = self.tenant(tenant)?;
         Ok(self.readers().with(|file| {
             Ok(rows::records_after(

@@ -5,7 +5,7 @@
 use async_trait::async_trait;
 use svc_core::{
     Result, Tenant,
-    auth::{Authenticator, Caller, Credentials},
+    auth::{Authenticator, Credentials, Principal},
     error::Error,
     webhooks::disable_webhooks,
 };
@@ -104,7 +104,7 @@ impl SqliteStore {
 /// Requirements: AUT-01 to AUT-04.
 #[async_trait]
 impl Authenticator for SqliteStore {
-    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<Principal>> {
         let Some(token) = credentials.key else {
             return Ok(None);
         };

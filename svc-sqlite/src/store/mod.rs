@@ -194,7 +194,7 @@ impl RevisionSource for SqliteStore {
 
 impl fmt::Debug for SqliteStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Store")
+        f.debug_struct("SqliteStore")
             .field("path", &self.inner.path)
             .finish_non_exhaustive()
     }

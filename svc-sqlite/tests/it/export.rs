@@ -19,7 +19,7 @@ use svc_core::{
 };
 use svc_sqlite::{KeyOptions, KeyWebhooks, SqliteOptions, SqliteStore};
 use svc_store::{
-    compare::{ScanRecords, StoreDigest, compare_stores},
+    compare::{ScanPage, ScanRecords, StoreDigest, compare_stores},
     memory::MemoryStore,
     store_testkit::StoreTests,
     transfer::{ExportBatch, ExportPosition},
@@ -67,13 +67,7 @@ impl svc_core::store::Store for Memory {
 
 #[async_trait]
 impl ScanRecords for Memory {
-    async fn scan(
-        &self,
-        tenant: &Tenant,
-        kind: Kind,
-        after: i64,
-        most: u32,
-    ) -> Result<(Vec<StoredRecord>, bool)> {
+    async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<ScanPage> {
         let of_kind = self.came.iter().filter(|(of, _)| *of == kind);
         let wanted: Vec<Lookup> = of_kind
             .map(|(_, id)| Lookup::Record(LookupKey::Id(kind, id.clone())))
@@ -88,9 +82,12 @@ impl ScanRecords for Memory {
             });
         let mut found: Vec<StoredRecord> = found.filter(|stored| stored.row > after).collect();
         found.sort_by_key(|stored| stored.row);
-        let is_end = found.len() <= most as usize;
+        let is_last = found.len() <= most as usize;
         found.truncate(most as usize);
-        Ok((found, is_end))
+        Ok(ScanPage {
+            records: found,
+            is_last,
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use svc_core::Tenant;
 use svc_core::api::{Api, Vendor};
-use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right};
+use svc_core::auth::{Authenticator, Credentials, Operation, Principal, Right};
 use svc_core::model::Kind;
 use svc_core::value::{Id, Timestamp};
 use svc_sqlite::{KeyError, KeyOptions, KeyWebhooks, SqliteOptions, SqliteStore};
@@ -21,13 +21,13 @@ fn open() -> (SqliteStore, TempDir) {
     (store, folder)
 }
 
-async fn whose_at(store: &SqliteStore, token: &str, now: Timestamp) -> Option<(Tenant, Caller)> {
+async fn whose_at(store: &SqliteStore, token: &str, now: Timestamp) -> Option<Principal> {
     let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
     let credentials = Credentials::new(Some(token), &headers, &extensions, now);
     store.authenticate(credentials).await.unwrap()
 }
 
-async fn whose(store: &SqliteStore, token: &str) -> Option<(Tenant, Caller)> {
+async fn whose(store: &SqliteStore, token: &str) -> Option<Principal> {
     whose_at(store, token, Timestamp::now()).await
 }
 
@@ -44,8 +44,8 @@ async fn a_key_opens_its_tenant() {
     assert!(key_of_one.token.starts_with("svck_") && key_of_one.token.len() == 69);
     assert_ne!(key_of_one.token, key_of_two.token);
     for _ in 0..2 {
-        assert_eq!(whose(&store, &key_of_one.token).await.unwrap().0, one);
-        assert_eq!(whose(&store, &key_of_two.token).await.unwrap().0, two);
+        assert_eq!(whose(&store, &key_of_one.token).await.unwrap().tenant, one);
+        assert_eq!(whose(&store, &key_of_two.token).await.unwrap().tenant, two);
         let longer = format!("{}0", key_of_one.token);
         let upper = key_of_one.token.to_uppercase();
         for wrong in [
@@ -100,7 +100,7 @@ async fn rights_are_a_matrix() {
             .create_key(&tenant, KeyOptions::new("one").rights([right]))
             .await
             .unwrap();
-        let (_, caller) = whose(&store, &key.token).await.unwrap();
+        let caller = whose(&store, &key.token).await.unwrap().caller;
         for other in Right::all() {
             assert_eq!(
                 caller.has_right(other),
@@ -111,7 +111,7 @@ async fn rights_are_a_matrix() {
     }
     let may = async |options| {
         let key = store.create_key(&tenant, options).await.unwrap();
-        whose(&store, &key.token).await.unwrap().1
+        whose(&store, &key.token).await.unwrap().caller
     };
     let (all, reading) = (
         may(KeyOptions::default()).await,
@@ -152,7 +152,10 @@ async fn keys_are_listed() {
         .await
         .unwrap();
     let before_end = Timestamp::from_micros(end.as_micros() - 1);
-    let (_, caller) = whose_at(&store, &key.token, before_end).await.unwrap();
+    let caller = whose_at(&store, &key.token, before_end)
+        .await
+        .unwrap()
+        .caller;
     assert_eq!(caller.person(), Some(&person));
     let list = store.list_keys(Some(&tenant)).unwrap();
     let [info] = list.as_slice() else {

@@ -139,10 +139,10 @@ async fn etg_04_tags_outlive_the_process() {
         });
         (
             api,
-            svc_core::auth::Identity::Authenticated(
+            svc_core::auth::Identity::Authenticated(svc_core::auth::Principal::new(
                 tenant,
                 svc_core::auth::Caller::with_rights(svc_core::auth::Rights::all()),
-            ),
+            )),
         )
     };
     let (api, identity) = open().await;

@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use svc_conformance::{InProcess, Keys, RequirementOutcome, Suite};
 use svc_core::api::{Api, IfMatchPolicy};
-use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Right, Rights};
+use svc_core::auth::{Authenticator, Caller, Credentials, Operation, Principal, Right, Rights};
 use svc_core::backend::{DeliveryOutcome, OutboxEntry};
 use svc_core::model::Kind;
 use svc_core::raw::RawDraft;
@@ -22,7 +22,7 @@ struct OfTheSuite;
 
 #[async_trait]
 impl Authenticator for OfTheSuite {
-    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<Principal>> {
         let (tenant, caller) = match credentials.key {
             Some("key-of-one") => (
                 "one",
@@ -33,7 +33,7 @@ impl Authenticator for OfTheSuite {
             Some("key-without-people") => ("one", Caller::with_rights(all_but_reading_people())),
             _ => return Ok(None),
         };
-        Ok(Some((Tenant::new(tenant), caller)))
+        Ok(Some(Principal::new(Tenant::new(tenant), caller)))
     }
 }
 

@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 use serde_json::{Value, json};
 use svc_core::{
     api::Request,
-    auth::{Caller, Identity},
+    auth::{Caller, Identity, Principal},
     value::Amount,
 };
 
@@ -134,7 +134,8 @@ async fn what_money_is() {
             .status
             .as_u16()
     };
-    let stranger = || Identity::Authenticated(server.tenant.clone(), Caller::anonymous());
+    let stranger =
+        || Identity::Authenticated(Principal::new(server.tenant.clone(), Caller::anonymous()));
     for bad in [
         "-1",
         "-1000000",

@@ -18,7 +18,7 @@ use serde_json::Value;
 use svc_core::{
     Api, ChangeFeed, Context, FeedRequest, FeedResponse, ListRequest, PageRequest, Tenant, Vendor,
     api::{Request, Timer, WaitLimits},
-    auth::{Caller, FixedKeys, Identity, Rights},
+    auth::{Caller, FixedKeys, Identity, Principal, Rights},
     filter::{Filter, FilterField},
     model::Kind,
     page::NextPage,
@@ -195,7 +195,10 @@ impl Events {
         if let Some(last) = &self.last {
             headers.insert("last-event-id", last.parse().unwrap());
         }
-        let who = Identity::Authenticated(self.tenant.clone(), Caller::with_rights(Rights::all()));
+        let who = Identity::Authenticated(Principal::new(
+            self.tenant.clone(),
+            Caller::with_rights(Rights::all()),
+        ));
         let request = Request::new(&Method::GET, "changes")
             .with_query(Some("per_page=7"))
             .with_headers(&headers);
@@ -352,7 +355,10 @@ pub(crate) async fn median_read_among_waiters<S: Store + ChangeFeed + Clone>(
             )]);
             let mut query = None;
             loop {
-                let who = Identity::Authenticated(busy.clone(), Caller::with_rights(Rights::all()));
+                let who = Identity::Authenticated(Principal::new(
+                    busy.clone(),
+                    Caller::with_rights(Rights::all()),
+                ));
                 let request = Request::new(&Method::GET, "changes").with_query(query.as_deref());
                 let reply = api
                     .handle(who, request.with_headers(&headers).with_timer(&Tokio))
@@ -380,7 +386,10 @@ pub(crate) async fn median_read_among_waiters<S: Store + ChangeFeed + Clone>(
         let before = answered.load(Ordering::Acquire);
         write().await;
         for _ in 0..20 {
-            let who = Identity::Authenticated(other.clone(), Caller::with_rights(Rights::all()));
+            let who = Identity::Authenticated(Principal::new(
+                other.clone(),
+                Caller::with_rights(Rights::all()),
+            ));
             let begun = Instant::now();
             let reply = api.handle(who, Request::new(&Method::GET, "people")).await;
             times.push(begun.elapsed());

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use svc_core::{
     Context,
     api::{IfMatchPolicy, Request},
-    auth::{Caller, Identity, Operation, Right, Rights},
+    auth::{Caller, Identity, Operation, Principal, Right, Rights},
     model::Kind,
     schema::ValueType,
     value::Timestamp,
@@ -316,7 +316,7 @@ impl Key<'_> {
             .server
             .api
             .handle(
-                Identity::Authenticated(self.server.tenant.clone(), caller),
+                Identity::Authenticated(Principal::new(self.server.tenant.clone(), caller)),
                 request,
             )
             .await;

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use svc_core::{
     Context, Tenant,
     api::{Api, Request, Vendor},
-    auth::{Caller, Identity, Rights},
+    auth::{Caller, Identity, Principal, Rights},
     backend::{DeliveryOutcome, OutboxEntry},
     value::{Id, Timestamp},
 };
@@ -81,7 +81,10 @@ impl Server {
     }
 
     pub(crate) fn identity(&self) -> Identity {
-        Identity::Authenticated(self.tenant.clone(), Caller::with_rights(Rights::all()))
+        Identity::Authenticated(Principal::new(
+            self.tenant.clone(),
+            Caller::with_rights(Rights::all()),
+        ))
     }
 
     pub(crate) fn caller(&self) -> Context {
@@ -140,7 +143,7 @@ impl Server {
         let reply = self
             .api
             .handle(
-                Identity::Authenticated(cx.tenant.clone(), cx.caller.clone()),
+                Identity::Authenticated(Principal::new(cx.tenant.clone(), cx.caller.clone())),
                 request,
             )
             .await;

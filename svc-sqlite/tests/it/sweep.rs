@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use svc_core::{
     Api, Tenant, Vendor,
     api::Request,
-    auth::{Caller, Identity, Rights},
+    auth::{Caller, Identity, Principal, Rights},
     value::Timestamp,
 };
 use svc_sqlite::{SqliteOptions, SqliteStore};
@@ -41,7 +41,10 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
                 .with_headers(&headers)
                 .with_body(body)
                 .with_received_at(received);
-            let who = Identity::Authenticated(tenant.clone(), Caller::with_rights(Rights::all()));
+            let who = Identity::Authenticated(Principal::new(
+                tenant.clone(),
+                Caller::with_rights(Rights::all()),
+            ));
             assert_eq!(api.handle(who, request).await.status, 200, "{path}");
         };
     let rows = || {

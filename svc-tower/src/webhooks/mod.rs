@@ -97,7 +97,7 @@ pub struct WebhookSender {
 
 impl fmt::Debug for WebhookSender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sender")
+        f.debug_struct("WebhookSender")
             .field("api", &self.api)
             .finish_non_exhaustive()
     }

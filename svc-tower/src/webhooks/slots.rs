@@ -23,7 +23,7 @@ pub(super) struct DeliverySlot(Option<DeliverySlots>);
 
 impl fmt::Debug for DeliverySlot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Slot").finish_non_exhaustive()
+        f.debug_struct("DeliverySlot").finish_non_exhaustive()
     }
 }
 

@@ -206,8 +206,8 @@ impl WorkerContext {
                     continue;
                 }
                 let sending = answers(self.send(&held.webhook, &part), part.events.len());
-                let of = (held.tenant.clone(), held.webhook.id.clone());
-                let mut answers = pin!(self.in_slot((slot, is_slow), of, sending));
+                let (tenant, id) = (held.tenant.clone(), held.webhook.id.clone());
+                let mut answers = pin!(self.in_slot(slot, is_slow, tenant, id, sending));
                 tokio::select! {
                     answers = &mut answers => answers,
                     () = sleep(GATHER), if outcomes.is_pending() => {
@@ -242,8 +242,10 @@ impl WorkerContext {
     /// Waits for responses with a slot, and records whether the receiver is slow.
     async fn in_slot<T>(
         &self,
-        (slot, is_slow): (DeliverySlot, bool),
-        (tenant, id): (Tenant, Id),
+        slot: DeliverySlot,
+        is_slow: bool,
+        tenant: Tenant,
+        id: Id,
         responses: impl Future<Output = T>,
     ) -> T {
         let begun = Instant::now();

@@ -279,7 +279,7 @@ impl CopyRun<'_> {
         );
         let done = self
             .target
-            .restore(tenant, &end, (Some(&before), &after))
+            .restore(tenant, &end, Some(&before), &after)
             .await;
         done.map_err(|error| about_restoring(tenant, &error))?;
         Ok(CopiedTenant {
@@ -352,7 +352,7 @@ impl CopyRun<'_> {
             };
             let after = mark.to_string();
             let known = before.as_ref().map(|(text, _)| text.as_str());
-            match self.target.restore(tenant, &batch, (known, &after)).await {
+            match self.target.restore(tenant, &batch, known, &after).await {
                 Ok(()) => (before, tries, in_doubt) = (Some((after, true)), 0, false),
                 Err(error) if (passes(&error) || in_doubt) && tries < TRIES => {
                     // The last part may have been stored although its request failed.

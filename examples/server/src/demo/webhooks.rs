@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 use svc_core::Tenant;
 use svc_core::api::{Api, Request};
-use svc_core::auth::{Caller, Identity, Rights};
+use svc_core::auth::{Caller, Identity, Principal, Rights};
 use svc_core::link::Target;
 use svc_core::value::Id;
 
@@ -127,10 +127,10 @@ impl WebhookCommands<'_> {
         target: Target,
         body: Option<&Value>,
     ) -> Result<Value, StartupError> {
-        let identity = Identity::Authenticated(
+        let identity = Identity::Authenticated(Principal::new(
             self.tenant.clone(),
             Caller::with_rights(Rights::all()).with_key_name(COMMAND),
-        );
+        ));
         let id = match &target {
             Target::Webhook(id) | Target::Redelivery(id) | Target::SecretRotation(id) => {
                 id.to_string()

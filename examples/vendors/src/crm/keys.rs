@@ -1,7 +1,7 @@
 //! The vendor's API keys, and the company of the campaign that a request without a key signs.
 
 use async_trait::async_trait;
-use svc_core::auth::{Authenticator, Caller, Credentials, Rights, TenantResolver};
+use svc_core::auth::{Authenticator, Caller, Credentials, Principal, Rights, TenantResolver};
 use svc_core::link::RecordAddress;
 use svc_core::{Result, Tenant};
 
@@ -9,7 +9,7 @@ use super::existing::Crm;
 
 #[async_trait]
 impl Authenticator for Crm {
-    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<Principal>> {
         let secret = Self::secret(credentials.key.unwrap_or_default());
         let sql = "SELECT company_no, may_write FROM api_clients WHERE secret = ?1";
         let Some(client) = self
@@ -26,7 +26,7 @@ impl Authenticator for Crm {
         } else {
             Rights::read_only()
         };
-        Ok(Some((
+        Ok(Some(Principal::new(
             Tenant::from(client.get::<i64>("company_no")?),
             Caller::with_rights(rights),
         )))

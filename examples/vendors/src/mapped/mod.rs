@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use sha2::{Digest, Sha256};
 use svc_core::{
     Api, Deliver, Tenant, Vendor,
-    auth::{Authenticator, CachedAuthenticator, Caller, Credentials, Rights},
+    auth::{Authenticator, CachedAuthenticator, Caller, Credentials, Principal, Rights},
     backend::{DeliveryOutcome, OutboxEntry, OutboxPayload},
     model::Kind,
 };
@@ -88,7 +88,7 @@ impl Authenticator for ApiKeys {
     async fn authenticate(
         &self,
         credentials: Credentials<'_>,
-    ) -> svc_core::Result<Option<(Tenant, Caller)>> {
+    ) -> svc_core::Result<Option<Principal>> {
         let Some(key) = credentials.key else {
             return Ok(None);
         };
@@ -113,7 +113,7 @@ impl Authenticator for ApiKeys {
             "all" => Rights::all(),
             some => Rights::only(some.split(' ').filter_map(|right| right.parse().ok())),
         };
-        Ok(Some((
+        Ok(Some(Principal::new(
             Tenant::new(organisation.as_str()),
             Caller::with_rights(rights),
         )))

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use sha2::{Digest, Sha256};
-use svc_core::auth::{Authenticator, Caller, Credentials, Rights, TenantResolver};
+use svc_core::auth::{Authenticator, Caller, Credentials, Principal, Rights, TenantResolver};
 use svc_core::link::RecordAddress;
 use svc_core::{Result, Tenant};
 
@@ -10,7 +10,7 @@ use super::transactions::PostgresCrm;
 
 #[async_trait]
 impl Authenticator for PostgresCrm {
-    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<Principal>> {
         let hash = Sha256::digest(credentials.key.unwrap_or_default());
         let sql = "SELECT org_id, scope FROM api_keys WHERE token_hash = $1";
         let rows = self
@@ -29,7 +29,7 @@ impl Authenticator for PostgresCrm {
                     .collect::<Result<Vec<_>, _>>()?,
             ),
         };
-        Ok(Some((
+        Ok(Some(Principal::new(
             Tenant::from(key.try_get::<_, i64>("org_id")?),
             Caller::with_rights(rights),
         )))

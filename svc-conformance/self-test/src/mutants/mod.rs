@@ -100,7 +100,7 @@ pub struct Mutant {
 
 impl fmt::Debug for Mutant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fault")
+        f.debug_struct("Mutant")
             .field("name", &self.name)
             .field("rows", &self.rows)
             .finish_non_exhaustive()

@@ -32,7 +32,7 @@ pub struct UnusualServer {
 
 impl fmt::Debug for UnusualServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Odd")
+        f.debug_struct("UnusualServer")
             .field("name", &self.name)
             .finish_non_exhaustive()
     }

@@ -9,7 +9,7 @@ use std::{
 
 use async_trait::async_trait;
 
-use super::{Authenticator, Caller, Credentials, Tenant};
+use super::{Authenticator, Credentials, Principal};
 use crate::error::Result;
 
 /// The maximum number of cached keys. When it is reached, the cache is cleared.
@@ -34,7 +34,7 @@ const MOST: usize = 4096;
 pub struct CachedAuthenticator<A> {
     authenticator: A,
     time: Duration,
-    known: Mutex<HashMap<String, (Instant, Tenant, Caller)>>,
+    known: Mutex<HashMap<String, (Instant, Principal)>>,
 }
 
 impl<A> CachedAuthenticator<A> {
@@ -47,23 +47,23 @@ impl<A> CachedAuthenticator<A> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, (Instant, Tenant, Caller)>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, (Instant, Principal)>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[async_trait]
 impl<A: Authenticator> Authenticator for CachedAuthenticator<A> {
-    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<Principal>> {
         let Some(key) = credentials.key else {
             return self.authenticator.authenticate(credentials).await;
         };
-        let is_fresh = |(since, ..): &&(Instant, Tenant, Caller)| since.elapsed() < self.time;
+        let is_fresh = |(since, _): &&(Instant, Principal)| since.elapsed() < self.time;
         let known = self
             .lock()
             .get(key)
             .filter(is_fresh)
-            .map(|(_, tenant, caller)| (tenant.clone(), caller.clone()));
+            .map(|(_, principal)| principal.clone());
         if known.is_some() {
             return Ok(known);
         }
@@ -71,11 +71,11 @@ impl<A: Authenticator> Authenticator for CachedAuthenticator<A> {
         let found = self.authenticator.authenticate(credentials).await?;
         let mut remembered = self.lock();
         match &found {
-            Some((tenant, caller)) => {
+            Some(principal) => {
                 if remembered.len() >= MOST {
                     remembered.clear();
                 }
-                remembered.insert(key.to_owned(), (asked, tenant.clone(), caller.clone()));
+                remembered.insert(key.to_owned(), (asked, principal.clone()));
             }
             None => _ = remembered.remove(key),
         }
@@ -86,7 +86,7 @@ impl<A: Authenticator> Authenticator for CachedAuthenticator<A> {
     async fn authenticate_without_key(
         &self,
         credentials: Credentials<'_>,
-    ) -> Result<Option<(Tenant, Caller)>> {
+    ) -> Result<Option<Principal>> {
         self.authenticator
             .authenticate_without_key(credentials)
             .await
@@ -98,7 +98,7 @@ impl<A> fmt::Debug for CachedAuthenticator<A> {
     ///
     /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Remembered")
+        f.debug_struct("CachedAuthenticator")
             .field("time", &self.time)
             .finish_non_exhaustive()
     }
@@ -109,7 +109,10 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
     use super::*;
-    use crate::{auth::Rights, value::Timestamp};
+    use crate::{
+        auth::{Caller, Rights, Tenant},
+        value::Timestamp,
+    };
 
     /// One key that can be revoked, and the number of times it was checked.
     #[derive(Default)]
@@ -120,14 +123,12 @@ mod tests {
 
     #[async_trait]
     impl Authenticator for &Counted {
-        async fn authenticate(
-            &self,
-            credentials: Credentials<'_>,
-        ) -> Result<Option<(Tenant, Caller)>> {
+        async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<Principal>> {
             self.asked.fetch_add(1, Ordering::Relaxed);
             let is_valid =
                 credentials.key == Some("valid") && !self.is_revoked.load(Ordering::Relaxed);
-            Ok(is_valid.then(|| (Tenant::new("acme"), Caller::with_rights(Rights::all()))))
+            Ok(is_valid
+                .then(|| Principal::new(Tenant::new("acme"), Caller::with_rights(Rights::all()))))
         }
     }
 

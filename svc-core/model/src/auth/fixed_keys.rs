@@ -4,8 +4,7 @@ use std::fmt;
 
 use async_trait::async_trait;
 
-use super::Tenant;
-use super::{Authenticator, Caller, Credentials, Rights};
+use super::{Authenticator, Caller, Credentials, Principal, Rights, Tenant};
 
 /// A few keys that are known when the server starts, for example from the environment.
 ///
@@ -27,7 +26,7 @@ use super::{Authenticator, Caller, Credentials, Rights};
 /// Requirements: AUT-01 to AUT-04.
 #[derive(Clone, Default)]
 pub struct FixedKeys {
-    keys: Vec<(String, Tenant, Caller)>,
+    keys: Vec<(String, Principal)>,
 }
 
 impl FixedKeys {
@@ -45,11 +44,8 @@ impl FixedKeys {
     pub fn with_key(mut self, key: impl Into<String>, tenant: Tenant, rights: Rights) -> Self {
         let key = key.into();
         if !key.is_empty() {
-            self.keys.push((
-                key,
-                tenant,
-                Caller::with_rights(rights).with_key_name(self.keys.len().to_string()),
-            ));
+            let caller = Caller::with_rights(rights).with_key_name(self.keys.len().to_string());
+            self.keys.push((key, Principal::new(tenant, caller)));
         }
         self
     }
@@ -68,15 +64,12 @@ impl fmt::Debug for FixedKeys {
 
 #[async_trait]
 impl Authenticator for FixedKeys {
-    async fn authenticate(
-        &self,
-        credentials: Credentials<'_>,
-    ) -> crate::Result<Option<(Tenant, Caller)>> {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> crate::Result<Option<Principal>> {
         let Some(sent) = credentials.key else {
             return Ok(None);
         };
-        let known = self.keys.iter().rfind(|(key, ..)| is_same(key, sent));
-        Ok(known.map(|(_, tenant, caller)| (tenant.clone(), caller.clone())))
+        let known = self.keys.iter().rfind(|(key, _)| is_same(key, sent));
+        Ok(known.map(|(_, principal)| principal.clone()))
     }
 }
 
@@ -99,7 +92,7 @@ mod tests {
         value::Timestamp,
     };
 
-    fn caller(keys: &FixedKeys, key: Option<&str>) -> Option<(Tenant, Caller)> {
+    fn principal(keys: &FixedKeys, key: Option<&str>) -> Option<Principal> {
         let (headers, extensions) = (http::HeaderMap::new(), http::Extensions::new());
         let now = Timestamp::from_micros(0);
         let credentials = Credentials {
@@ -121,13 +114,19 @@ mod tests {
             .with_key("reader", Tenant::new("b"), Rights::read_only())
             .with_key("", Tenant::new("c"), Rights::all());
         let write = Right::Operation(Kind::Person, Operation::Create);
-        let (tenant, known) = caller(&keys, Some("sesame")).unwrap();
+        let Principal {
+            tenant,
+            caller: known,
+        } = principal(&keys, Some("sesame")).unwrap();
         assert_eq!(
             (tenant.as_str(), known.has_right(write)),
             ("a", true),
             "AUT-02"
         );
-        let (tenant, known) = caller(&keys, Some("reader")).unwrap();
+        let Principal {
+            tenant,
+            caller: known,
+        } = principal(&keys, Some("reader")).unwrap();
         assert_eq!(
             (tenant.as_str(), known.has_right(write)),
             ("b", false),
@@ -141,7 +140,7 @@ mod tests {
             Some("Sesame"),
             Some("xesame"),
         ] {
-            assert_eq!(caller(&keys, wrong), None, "AUT-03 {wrong:?}");
+            assert_eq!(principal(&keys, wrong), None, "AUT-03 {wrong:?}");
         }
     }
 }

@@ -267,13 +267,32 @@ impl Caller {
     }
 }
 
+/// A known caller, and the tenant whose data it uses.
+///
+/// Requirements: AUT-02.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principal {
+    /// The tenant.
+    pub tenant: Tenant,
+    /// The caller.
+    pub caller: Caller,
+}
+
+impl Principal {
+    /// Creates the principal of a caller that uses the data of a tenant.
+    #[must_use]
+    pub const fn new(tenant: Tenant, caller: Caller) -> Self {
+        Self { tenant, caller }
+    }
+}
+
 /// The origin of a request, as determined by its key.
 ///
 /// Requirements: AUT-03.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
-    /// A known caller and the tenant whose data it uses.
-    Authenticated(Tenant, Caller),
+    /// A known caller.
+    Authenticated(Principal),
     /// A caller without a key.
     Anonymous,
     /// A caller whose key is not valid.
@@ -333,7 +352,7 @@ impl Credentials<'_> {
     }
 }
 
-/// Determines the tenant and the caller of a request.
+/// Determines the principal of a request: its tenant and its caller.
 ///
 /// # Behaviour
 ///
@@ -348,7 +367,7 @@ impl Credentials<'_> {
 /// ```
 /// use std::collections::HashMap;
 ///
-/// use svc_core::{Result, Tenant, auth::{Authenticator, Caller, Credentials, Rights}};
+/// use svc_core::{Result, Tenant, auth::{Authenticator, Caller, Credentials, Principal, Rights}};
 ///
 /// // Maps the digest of a key to a company.
 /// struct Keys(HashMap<Vec<u8>, i64>);
@@ -356,9 +375,10 @@ impl Credentials<'_> {
 ///
 /// #[async_trait::async_trait]
 /// impl Authenticator for Keys {
-///     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+///     async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<Principal>> {
 ///         let company = credentials.key.and_then(|key| self.0.get(&digest(key)));
-///         Ok(company.map(|company| (Tenant::new(company.to_string()), Caller::with_rights(Rights::all()))))
+///         let caller = Caller::with_rights(Rights::all());
+///         Ok(company.map(|company| Principal::new(Tenant::new(company.to_string()), caller)))
 ///     }
 /// }
 /// ```
@@ -368,14 +388,11 @@ impl Credentials<'_> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an authenticator",
     label = "missing `impl Authenticator for {Self}`",
-    note = "implement `svc_core::auth::Authenticator` for it: it gets a key and returns a tenant and a caller"
+    note = "implement `svc_core::auth::Authenticator` for it: it gets a key and returns a `Principal`, which is a tenant and a caller"
 )]
 pub trait Authenticator: Send + Sync {
     /// Returns the tenant and the caller of the key, or `None` if the key is not valid.
-    async fn authenticate(
-        &self,
-        credentials: Credentials<'_>,
-    ) -> crate::Result<Option<(Tenant, Caller)>>;
+    async fn authenticate(&self, credentials: Credentials<'_>) -> crate::Result<Option<Principal>>;
 
     /// Returns the tenant and the caller of a request without a key header.
     ///
@@ -383,7 +400,7 @@ pub trait Authenticator: Send + Sync {
     async fn authenticate_without_key(
         &self,
         credentials: Credentials<'_>,
-    ) -> crate::Result<Option<(Tenant, Caller)>> {
+    ) -> crate::Result<Option<Principal>> {
         let _ = credentials;
         Ok(None)
     }
@@ -425,17 +442,14 @@ pub trait TenantResolver: Send + Sync {
 /// A shared authenticator is an authenticator.
 #[async_trait]
 impl<T: Authenticator + ?Sized> Authenticator for Arc<T> {
-    async fn authenticate(
-        &self,
-        credentials: Credentials<'_>,
-    ) -> crate::Result<Option<(Tenant, Caller)>> {
+    async fn authenticate(&self, credentials: Credentials<'_>) -> crate::Result<Option<Principal>> {
         (**self).authenticate(credentials).await
     }
 
     async fn authenticate_without_key(
         &self,
         credentials: Credentials<'_>,
-    ) -> crate::Result<Option<(Tenant, Caller)>> {
+    ) -> crate::Result<Option<Principal>> {
         (**self).authenticate_without_key(credentials).await
     }
 }

@@ -60,7 +60,7 @@ impl fmt::Debug for RawDraft {
     /// Omits the values, because they are personal data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.fields.iter().map(|(name, _)| name).collect();
-        f.debug_struct("Draft")
+        f.debug_struct("RawDraft")
             .field("kind", &self.kind)
             .field("fields", &names)
             .finish_non_exhaustive()
@@ -221,7 +221,7 @@ impl fmt::Debug for RawPatch {
     /// Omits the values, because they are personal data.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.fields.iter().map(|(name, _)| name).collect();
-        f.debug_struct("Patch")
+        f.debug_struct("RawPatch")
             .field("kind", &self.kind)
             .field("fields", &names)
             .finish_non_exhaustive()

@@ -37,6 +37,6 @@ pub use name::{
 };
 pub use outcome::{EntryStatus, HelperOutcome, ReportEntry};
 pub use raw::{RawHelperOutcome, RawHelperRequest};
-pub use request::{HelperRequest, ScheduleChange};
+pub use request::{Atomicity, HelperRequest, ScheduleChange};
 
 pub use crate::names::HelperName;

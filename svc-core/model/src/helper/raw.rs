@@ -1,7 +1,7 @@
 //! Helper requests and outcomes without the type of the helper, for runners that serve all helpers.
 
 use super::{
-    ActionFunctions, EntryStatus, FunctionName, HelperName, MergePolicy, ReportEntry,
+    ActionFunctions, Atomicity, EntryStatus, FunctionName, HelperName, MergePolicy, ReportEntry,
     ScheduleChange,
 };
 use crate::{draft::RawDraft, error::Problem, link::RecordAddress, names::Kind, record::RawRecord};
@@ -33,11 +33,11 @@ pub struct RawHelperRequest {
     ///
     /// Requirements: SCH-01, SCH-04.
     pub schedule: Option<ScheduleChange>,
-    /// Whether the request must succeed completely or not be stored at all. A failed request then
-    /// returns [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
+    /// What remains if one part fails. With [`Atomicity::WholeCall`], a failed request returns
+    /// [`ErrorKind::Invalid`](crate::ErrorKind::Invalid) with every problem.
     ///
     /// Requirements: ERR-34.
-    pub atomic: bool,
+    pub atomicity: Atomicity,
     /// Whether the caller is anonymous. An anonymous request never finds an action that was
     /// recorded before. Of its identifiers, its action gets only those that no other record has.
     ///
@@ -60,7 +60,7 @@ impl RawHelperRequest {
             action: None,
             functions: ActionFunctions::default(),
             schedule: None,
-            atomic: false,
+            atomicity: Atomicity::default(),
             anonymous: false,
             merge: MergePolicy::Replace,
         }

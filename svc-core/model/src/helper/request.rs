@@ -11,6 +11,20 @@ use crate::{
     value::Timestamp,
 };
 
+/// What remains of a helper request if one part fails.
+///
+/// Requirements: ERR-29, ERR-34.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Atomicity {
+    /// Each resource by itself: what could be stored remains, and the response reports the result
+    /// of each resource.
+    #[default]
+    PerResource,
+    /// All or nothing.
+    WholeCall,
+}
+
 /// The change that a request to the schedule helper makes.
 ///
 /// Requirements: SCH-01, SCH-04.
@@ -107,7 +121,7 @@ impl<H: HelperSpec> HelperRequest<H> {
     /// Requirements: ERR-34.
     #[must_use]
     pub fn is_atomic(&self) -> bool {
-        self.raw.atomic
+        self.raw.atomicity == Atomicity::WholeCall
     }
 
     /// Returns whether the caller is anonymous.

@@ -14,9 +14,10 @@ use crate::{
 impl StoreRuleContext<'_> {
     /// Erases a deleted person from the outbox and from the tickets that name the person.
     pub(super) fn erase_traces(&mut self, person: &Id, fields: &Object) -> RuleResult<()> {
-        for (attendance, places) in self.ledger.holdings(person)? {
+        for held in self.ledger.holdings(person)? {
+            let attendance = held.attendance;
             let mut attended = self.fields(&attendance.record)?;
-            erase_holder(&mut attended, fields, &places);
+            erase_holder(&mut attended, fields, &held.positions);
             self.ledger.note(&attendance);
             let fields = self.names().wire_members(&attended);
             self.ledger.change(Change::SetFields {

@@ -13,7 +13,8 @@ use crate::{
     draft::{RawDraft, RawPatch},
     error::{Error, PropertyPath},
     helper::{
-        EntryStatus, HelperName, PersonMatching, RawHelperOutcome, RawHelperRequest, ScheduleChange,
+        Atomicity, EntryStatus, HelperName, PersonMatching, RawHelperOutcome, RawHelperRequest,
+        ScheduleChange,
     },
     json::Object,
     link::{RecordAddress, ShareNames},
@@ -122,7 +123,7 @@ pub fn help<G: RuleContext>(
         is_refused,
     };
     functions::run(ground, &plan.functions, &done, &mut outcome)?;
-    if is_refused || plan.atomic && outcome.has_failures() {
+    if is_refused || plan.atomicity == Atomicity::WholeCall && outcome.has_failures() {
         wrong.extend(outcome.problems());
         return Err(Error::invalid_all(wrong).into());
     }

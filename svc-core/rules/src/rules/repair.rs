@@ -120,12 +120,12 @@ impl RecordRepair {
             (Kind::FundraisingPage, _) => {
                 let (_, parts) = self.members.remove(id).unwrap_or_default();
                 let sum = donation::sum_up(&parts, &donation::currency(&after));
-                changes.extend(totals((kind, id), Kind::Donation, parts, sum));
+                changes.extend(totals(kind, id, Kind::Donation, parts, sum));
             }
             (Kind::Event, _) => {
                 let (sum, parts) = self.members.remove(id).unwrap_or_default();
                 super::attendance::write_level_totals(&mut after, &parts);
-                changes.extend(totals((kind, id), Kind::Attendance, parts, sum));
+                changes.extend(totals(kind, id, Kind::Attendance, parts, sum));
             }
             _ => {}
         }
@@ -211,7 +211,8 @@ fn folded(person: &Object) -> Vec<String> {
 }
 
 fn totals(
-    (kind, id): (Kind, &Id),
+    kind: Kind,
+    id: &Id,
     members: Kind,
     parts: BTreeMap<String, Totals>,
     sum: Totals,

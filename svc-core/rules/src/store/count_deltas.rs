@@ -4,9 +4,25 @@ use std::collections::BTreeMap;
 
 use crate::{model::Kind, value::Id};
 
-/// A collection: the kind of its records, and the record that they are under, or `None` for all
-/// records.
-pub type CollectionId = (Kind, Option<(Kind, Id)>);
+/// A collection of records.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CollectionId {
+    /// The kind of the records.
+    pub members: Kind,
+    /// The record that they are under, or `None` for all records of the kind.
+    pub under: Option<(Kind, Id)>,
+}
+
+impl CollectionId {
+    /// Creates the id of the collection of all records of a kind, or of those under a record.
+    #[must_use]
+    pub fn new(members: Kind, under: Option<(Kind, &Id)>) -> Self {
+        Self {
+            members,
+            under: under.map(|(kind, id)| (kind, id.clone())),
+        }
+    }
+}
 
 /// The change of each collection count since the store last wrote the counts.
 #[derive(Debug, Clone, Default)]
@@ -16,7 +32,7 @@ impl CountDeltas {
     /// Adds a number of records to a collection: all records of a kind, or those under a record. A
     /// negative number removes records.
     pub fn add(&mut self, members: Kind, under: Option<(Kind, &Id)>, by: i64) {
-        let won = self.0.entry(collection(members, under)).or_default();
+        let won = self.0.entry(CollectionId::new(members, under)).or_default();
         *won = won.saturating_add(by);
     }
 
@@ -27,7 +43,7 @@ impl CountDeltas {
             0
         } else {
             self.0
-                .get(&collection(members, under))
+                .get(&CollectionId::new(members, under))
                 .copied()
                 .unwrap_or_default()
         }
@@ -45,8 +61,4 @@ impl CountDeltas {
             .into_iter()
             .filter(|(_, won)| *won != 0)
     }
-}
-
-fn collection(members: Kind, under: Option<(Kind, &Id)>) -> CollectionId {
-    (members, under.map(|(kind, id)| (kind, id.clone())))
 }

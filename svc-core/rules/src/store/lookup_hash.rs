@@ -140,9 +140,15 @@ pub enum LookupResult {
     StoredResponse(Option<StoredResponse>),
 }
 
-/// An attendance whose tickets name a person, and the positions of the tickets in ascending order.
-/// `None` is a position that is no longer known.
-pub type HeldTickets = (StoredRecord, Vec<Option<i64>>);
+/// The tickets of an attendance that name a person.
+#[derive(Debug, Clone)]
+pub struct HeldTickets {
+    /// The attendance.
+    pub attendance: StoredRecord,
+    /// The positions of the tickets, in ascending order. `None` is a position that is no longer
+    /// known.
+    pub positions: Vec<Option<i64>>,
+}
 
 /// The location of a record, without its content.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -55,7 +55,7 @@ impl Precondition {
 
 impl fmt::Debug for Precondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Condition")
+        f.debug_struct("Precondition")
             .field("is_of_state", &self.is_of_state)
             .finish_non_exhaustive()
     }

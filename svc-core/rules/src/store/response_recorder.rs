@@ -73,7 +73,7 @@ impl ResponseRecorder {
 impl fmt::Debug for ResponseRecorder {
     /// Omits the key, because it belongs to the client.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keep").finish_non_exhaustive()
+        f.debug_struct("ResponseRecorder").finish_non_exhaustive()
     }
 }
 

@@ -64,7 +64,7 @@ impl fmt::Debug for StoredResponse {
     ///
     /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Kept")
+        f.debug_struct("StoredResponse")
             .field("at", &self.created_at)
             .field("people", &self.people.len())
             .finish_non_exhaustive()

@@ -89,7 +89,9 @@ impl MappingChecker<'_> {
         self.unique(table, live);
     }
 
-    /// Checks the index on the e-mail addresses of people.
+    /// Checks the index on the e-mail addresses, by which people are matched.
+    ///
+    /// Requirements: HLP-04.
     fn addresses(&mut self, table: &TableMapping) {
         let Some((_, rows)) = table
             .lists
@@ -120,6 +122,8 @@ impl MappingChecker<'_> {
 
     /// Checks that values that must be unique are unique in the tables, because another program may
     /// write at the same time.
+    ///
+    /// Requirements: UND-02, UND-03, UND-38.
     fn unique(&mut self, table: &TableMapping, live: &DatabaseTable) {
         let (name, kind) = (&table.name, table.kind);
         let unique_name = kind

@@ -178,6 +178,10 @@ impl<'a> MappingChecker<'a> {
         }
     }
 
+    /// Returns the table with the columns for the order of its records, their dates, and their
+    /// fields.
+    ///
+    /// Requirements: UND-20, TYP-15, TYP-16.
     fn table(&mut self, table: &TableMapping) -> Option<ResolvedTable> {
         let live = self.live_table(&table.name)?;
         let schema = table.kind.schema();
@@ -302,6 +306,8 @@ impl<'a> MappingChecker<'a> {
 
     /// Returns the column with the ids that clients see. It must be unique, and the id is assigned
     /// before the row is inserted.
+    ///
+    /// Requirements: UND-41.
     fn id(&mut self, table: &TableMapping, live: &DatabaseTable) -> Option<ResolvedColumn> {
         let (name, id) = (&table.name, plain(&table.id));
         let sql_type = self.dialect.id_column(name, &id);
@@ -383,6 +389,9 @@ impl<'a> MappingChecker<'a> {
         links
     }
 
+    /// Returns how the tenant of a row is found.
+    ///
+    /// Requirements: COL-02.
     fn whose(
         &mut self,
         table: &TableMapping,

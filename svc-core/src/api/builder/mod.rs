@@ -22,9 +22,7 @@ use super::{
     extensions::idempotency::NextSweep,
     registry::{ErasedHelper, KindRegistration, TypedAdapter},
     resource_config::ResourceConfig,
-    settings::{
-        ApiLimits, ApiSettings, Atomicity, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Vendor,
-    },
+    settings::{ApiLimits, ApiSettings, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Vendor},
     stored_bodies::StoredBodies,
 };
 use crate::{
@@ -32,7 +30,7 @@ use crate::{
     backend::Helper,
     context::BaseUrl,
     hal::{DocumentSettings, ExternalDocs, RelationNames},
-    helper::{AnonymousPolicy, FunctionName, HelperName, HelperSpec, PersonMatching},
+    helper::{AnonymousPolicy, Atomicity, FunctionName, HelperName, HelperSpec, PersonMatching},
     link::{Dialect, Layout, VendorRelations},
     model::{Kind, Resource},
     operation::ResponseStyle,
@@ -355,7 +353,7 @@ impl ApiBuilder {
     /// Requirements: ERR-34.
     #[must_use]
     pub fn atomicity(mut self, atomicity: Atomicity) -> Self {
-        self.settings.atomic = atomicity == Atomicity::WholeCall;
+        self.settings.atomicity = atomicity;
         self
     }
 

@@ -9,6 +9,7 @@ use crate::{
     api::{ApiLimits, KindRegistration, composed::ComposedRunner},
     auth::Operation,
     filter::FilterField,
+    helper::Atomicity,
     link::{RecordAddress, Target, layout_tests},
     model::Kind,
     schema::FieldMode,
@@ -106,7 +107,9 @@ impl ApiBuilder {
                         missing.join(", ")
                     ));
                 }
-                if self.settings.atomic && self.settings.transactions.is_none() {
+                if self.settings.atomicity == Atomicity::WholeCall
+                    && self.settings.transactions.is_none()
+                {
                     problems.push(format!(
                         "the composed helper `{}` is not atomic without transactions: call `.transactions(...)`, or run it with `.helper::<...>(...)`",
                         helper.as_str()

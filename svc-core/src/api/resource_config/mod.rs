@@ -200,6 +200,6 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
 
 impl<R, S> std::fmt::Debug for ResourceConfig<R, S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Exposure").finish_non_exhaustive()
+        f.debug_struct("ResourceConfig").finish_non_exhaustive()
     }
 }

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use svc_core::{auth::Caller, context::Tenant, value::Timestamp};
+use svc_core::{auth::Principal, value::Timestamp};
 
 use super::{KeyInfo, TokenHash};
 
@@ -35,21 +35,15 @@ struct CachedKeys {
 
 /// The data of a key that a check needs.
 struct CachedKey {
-    tenant: Tenant,
-    caller: Caller,
+    principal: Principal,
     expires: Option<Timestamp>,
 }
 
 impl KeyCache {
-    /// Returns the tenant and caller of a token if it was looked up in this epoch. The inner `None`
+    /// Returns the principal of a token if it was looked up in this epoch. The inner `None`
     /// is an expired key.
     #[must_use]
-    pub fn get(
-        &self,
-        hash: &TokenHash,
-        epoch: i64,
-        now: Timestamp,
-    ) -> Option<Option<(Tenant, Caller)>> {
+    pub fn get(&self, hash: &TokenHash, epoch: i64, now: Timestamp) -> Option<Option<Principal>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         if known.epoch != epoch {
             return None;
@@ -61,7 +55,7 @@ impl KeyCache {
         Some(
             held.expires
                 .is_none_or(|end| now < end)
-                .then(|| (held.tenant.clone(), held.caller.clone())),
+                .then(|| held.principal.clone()),
         )
     }
 
@@ -78,8 +72,7 @@ impl KeyCache {
         known.epoch = epoch;
         if let Some(key) = key.filter(|key| key.revoked.is_none()) {
             let held = CachedKey {
-                tenant: key.tenant.clone(),
-                caller: key.caller(),
+                principal: key.principal(),
                 expires: key.expires,
             };
             known.keys.insert(hash.prefix(), (*hash, held));
@@ -134,6 +127,8 @@ impl fmt::Debug for KeyCache {
 
 #[cfg(test)]
 mod tests {
+    use svc_core::auth::Tenant;
+
     use super::*;
 
     /// An epoch ends with a change. With a duration of zero there are no epochs.

@@ -12,7 +12,7 @@ use std::{collections::BTreeSet, fmt};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use svc_core::{
-    auth::{Caller, ParseRightError, Right, Rights},
+    auth::{Caller, ParseRightError, Principal, Right, Rights},
     context::Tenant,
     error::{Error, Result},
     value::{Id, Timestamp},
@@ -286,16 +286,16 @@ impl KeyInfo {
         }
     }
 
-    /// Returns the tenant and caller of the key, or `None` if it is revoked or expired.
+    /// Returns the principal of the key, or `None` if it is revoked or expired.
     ///
     /// Requirements: AUT-03, AUT-04.
     #[must_use]
-    pub fn caller_at(&self, now: Timestamp) -> Option<(Tenant, Caller)> {
+    pub fn principal_at(&self, now: Timestamp) -> Option<Principal> {
         let is_in_force = self.revoked.is_none() && self.expires.is_none_or(|end| now < end);
-        is_in_force.then(|| (self.tenant.clone(), self.caller()))
+        is_in_force.then(|| self.principal())
     }
 
-    fn caller(&self) -> Caller {
+    fn principal(&self) -> Principal {
         let rights = self
             .rights
             .as_ref()
@@ -305,9 +305,10 @@ impl KeyInfo {
         } else {
             rights
         };
-        Caller::with_rights(rights)
+        let caller = Caller::with_rights(rights)
             .with_person(self.person.clone())
-            .with_key_name(&*self.id)
+            .with_key_name(&*self.id);
+        Principal::new(self.tenant.clone(), caller)
     }
 
     /// Returns the rights in stored form: `people.create helper.record_signature`. `None` for all
@@ -352,7 +353,7 @@ pub struct CreatedKey {
 
 impl fmt::Debug for CreatedKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NewKey")
+        f.debug_struct("CreatedKey")
             .field("id", &self.id)
             .finish_non_exhaustive()
     }

@@ -13,8 +13,8 @@ use svc_core::{
     record::{ComputedValue, RawRecord},
     schema::{ComputedSource, ReferenceSpec},
     store::{
-        Change, InsertRecord, Lookup, LookupKey, LookupResult, RecordSet, ReplaceRecord,
-        StoredRecord, StoredResponse, Totals,
+        Change, HeldTickets, InsertRecord, Lookup, LookupKey, LookupResult, RecordSet,
+        ReplaceRecord, StoredRecord, StoredResponse, Totals,
     },
     value::{Id, Identifier, Timestamp},
 };
@@ -211,9 +211,12 @@ impl TenantTables {
                 for (_, row, place) in self.holders.iter().filter(|(holder, ..)| holder == person) {
                     holdings.entry(*row).or_default().push(*place);
                 }
-                let found = holdings
-                    .into_iter()
-                    .filter_map(|(row, places)| Some((self.in_row(row)?, places)));
+                let found = holdings.into_iter().filter_map(|(row, positions)| {
+                    Some(HeldTickets {
+                        attendance: self.in_row(row)?,
+                        positions,
+                    })
+                });
                 LookupResult::HeldTickets(found.collect())
             }
             Lookup::StoredResponse(key) => {

@@ -328,7 +328,7 @@ impl IndexLoad {
 
 impl fmt::Debug for IndexLoad {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Load")
+        f.debug_struct("IndexLoad")
             .field("position", &self.position)
             .finish_non_exhaustive()
     }

@@ -6,8 +6,8 @@ use svc_core::{
     draft::{RawDraft, RawPatch},
     error::PropertyPath,
     helper::{
-        ActionFunctions, AnonymousPolicy, AnswerInput, GroupRef, HelperName, MergePolicy,
-        QuestionRef, RawHelperRequest, ScheduleChange, Trigger, Triggers,
+        ActionFunctions, AnonymousPolicy, AnswerInput, Atomicity, GroupRef, HelperName,
+        MergePolicy, QuestionRef, RawHelperRequest, ScheduleChange, Trigger, Triggers,
     },
     link::RecordAddress,
     model::Kind,
@@ -431,7 +431,9 @@ impl RequestGenerator<'_> {
         }
         let mut plan = RawHelperRequest::empty(helper);
         plan.container = helper.container_kind().map(|kind| self.any(kind));
-        plan.atomic = self.dice.one_in(4);
+        if self.dice.one_in(4) {
+            plan.atomicity = Atomicity::WholeCall;
+        }
         if self.dice.one_in(8) {
             plan.merge = MergePolicy::KeepExisting;
         }

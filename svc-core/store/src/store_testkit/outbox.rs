@@ -8,7 +8,7 @@ use svc_core::{
     context::{Context, Tenant},
     draft::RawDraft,
     error::{Error, Result},
-    helper::{HelperName, RawHelperRequest, ScheduleChange, Trigger, Triggers},
+    helper::{Atomicity, HelperName, RawHelperRequest, ScheduleChange, Trigger, Triggers},
     json::{Json, Object},
     link::RecordAddress,
     model::Kind,
@@ -204,7 +204,7 @@ impl OutboxTest {
         // Requirements: HAF-14.
         plan.anonymous = self.limits && self.dice.one_in(3);
         // The tag does not exist, so the request is rejected as a whole.
-        plan.atomic = true;
+        plan.atomicity = Atomicity::WholeCall;
         if self.dice.one_in(5) {
             plan.functions.tags.push("none".into());
         }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use svc_core::{
     Api, ApiBuilder, BaseUrl, Context, Tenant, Vendor,
     api::{Request, Response},
-    auth::{Authenticator, Caller, Credentials, Identity, Rights, TenantResolver},
+    auth::{Authenticator, Caller, Credentials, Identity, Principal, Rights, TenantResolver},
     helper::{
         PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
         RecordSignature, RecordSubmission,
@@ -30,8 +30,8 @@ pub(crate) struct Door;
 
 #[async_trait]
 impl Authenticator for Door {
-    async fn authenticate(&self, _: Credentials<'_>) -> svc_core::Result<Option<(Tenant, Caller)>> {
-        Ok(Some((
+    async fn authenticate(&self, _: Credentials<'_>) -> svc_core::Result<Option<Principal>> {
+        Ok(Some(Principal::new(
             Tenant::new("one"),
             Caller::with_rights(Rights::all()),
         )))
@@ -294,7 +294,7 @@ impl Server {
             .with_received_at(context.received_at)
             .with_base_url(context.base);
         let request = request.with_headers(headers);
-        let identity = Identity::Authenticated(context.tenant, context.caller);
+        let identity = Identity::Authenticated(Principal::new(context.tenant, context.caller));
         self.api
             .handle(identity, request.with_body(body.to_owned()))
             .await

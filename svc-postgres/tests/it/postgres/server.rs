@@ -6,7 +6,7 @@ use std::time::Duration;
 use svc_core::{
     Context, Tenant,
     api::{Api, ApiBuilder, Request, Vendor},
-    auth::{Caller, Identity, Rights},
+    auth::{Caller, Identity, Principal, Rights},
     backend::{DeliveryOutcome, OutboxEntry},
     value::Timestamp,
 };
@@ -222,7 +222,10 @@ async fn answer(
         .with_query(query)
         .with_body(body)
         .with_received_at(Timestamp::now());
-    let identity = Identity::Authenticated(tenant.clone(), Caller::with_rights(Rights::all()));
+    let identity = Identity::Authenticated(Principal::new(
+        tenant.clone(),
+        Caller::with_rights(Rights::all()),
+    ));
     api.handle(identity, request.with_timeout(deadline)).await
 }
 

@@ -14,7 +14,7 @@ use serde_json::json;
 use svc_core::{
     RevisionSource, Tenant,
     api::Request,
-    auth::{Authenticator, Caller, Credentials, Identity, Rights},
+    auth::{Authenticator, Caller, Credentials, Identity, Principal, Rights},
     link::ShareNames,
     value::Timestamp,
 };
@@ -159,7 +159,7 @@ async fn keys() {
             .authenticate(credentials)
             .await
             .unwrap()
-            .map(|(tenant, _)| tenant)
+            .map(|principal| principal.tenant)
     };
     for store in [&one, &other, &cached] {
         assert_eq!(
@@ -357,7 +357,10 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
                 .with_headers(&headers)
                 .with_body(body)
                 .with_received_at(received);
-            let who = Identity::Authenticated(tenant.clone(), Caller::with_rights(Rights::all()));
+            let who = Identity::Authenticated(Principal::new(
+                tenant.clone(),
+                Caller::with_rights(Rights::all()),
+            ));
             assert_eq!(one.api.handle(who, request).await.status, 200, "{path}");
         };
         let key = HeaderMap::from_iter([(

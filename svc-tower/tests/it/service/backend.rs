@@ -11,7 +11,7 @@ use svc_core::{
     Context, Create, CreateRequest, Created, Delete, DeleteRequest, Error, Get, Helper, List,
     ListRequest, Page, Record, Result, Tenant, Update, UpdateRequest,
     api::{Api, ApiBuilder, ResourceConfig, Vendor},
-    auth::{Authenticator, Caller, Credentials, Rights, TenantResolver},
+    auth::{Authenticator, Caller, Credentials, Principal, Rights, TenantResolver},
     helper::{
         EntryStatus, FunctionName, HelperOutcome, HelperRequest, PersonSignup, RecordSignature,
     },
@@ -208,9 +208,13 @@ pub(crate) struct Keys;
 
 #[async_trait]
 impl Authenticator for Keys {
-    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
-        let known =
-            |tenant: &str, rights| Ok(Some((Tenant::new(tenant), Caller::with_rights(rights))));
+    async fn authenticate(&self, credentials: Credentials<'_>) -> Result<Option<Principal>> {
+        let known = |tenant: &str, rights| {
+            Ok(Some(Principal::new(
+                Tenant::new(tenant),
+                Caller::with_rights(rights),
+            )))
+        };
         match credentials.key {
             Some(KEY) => known("a", Rights::all()),
             Some(READER) => known("a", Rights::read_only()),

@@ -10,7 +10,7 @@ use std::{
 use svc_core::{
     Api, Deliver, Result, Tenant, Vendor,
     api::Request,
-    auth::{Caller, FixedKeys, Identity, Rights},
+    auth::{Caller, FixedKeys, Identity, Principal, Rights},
     backend::{DeliveryOutcome, OutboxEntry},
     value::Timestamp,
 };
@@ -60,7 +60,10 @@ fn served() -> (
 
 /// Signs a person up with a tenant, and triggers a response.
 async fn sign_up(api: &Api, tenant: &str) {
-    let identity = Identity::Authenticated(Tenant::new(tenant), Caller::with_rights(Rights::all()));
+    let identity = Identity::Authenticated(Principal::new(
+        Tenant::new(tenant),
+        Caller::with_rights(Rights::all()),
+    ));
     let body =
         r#"{"person": {"given_name": "Ada"}, "triggers": {"autoresponse": {"enabled": true}}}"#;
     let request = Request::new(&http::Method::POST, "people/person_signup").with_body(body);

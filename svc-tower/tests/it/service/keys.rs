@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use http::{HeaderValue, StatusCode};
 use svc_core::{
     Result, Tenant,
-    auth::{Authenticator, Caller, Credentials, Rights},
+    auth::{Authenticator, Caller, Credentials, Principal, Rights},
 };
 use svc_tower::SvcService;
 
@@ -230,18 +230,18 @@ struct Session(Caller);
 
 #[async_trait]
 impl Authenticator for Sessions {
-    async fn authenticate(&self, _: Credentials<'_>) -> Result<Option<(Tenant, Caller)>> {
+    async fn authenticate(&self, _: Credentials<'_>) -> Result<Option<Principal>> {
         Ok(None)
     }
 
     async fn authenticate_without_key(
         &self,
         credentials: Credentials<'_>,
-    ) -> Result<Option<(Tenant, Caller)>> {
+    ) -> Result<Option<Principal>> {
         Ok(credentials
             .extensions
             .get()
-            .map(|Session(caller)| (Tenant::new("a"), caller.clone())))
+            .map(|Session(caller)| Principal::new(Tenant::new("a"), caller.clone())))
     }
 }
 

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use svc_core::{
     Api, Tenant, Vendor,
     api::Request,
-    auth::{Caller, FixedKeys, Identity, Rights},
+    auth::{Caller, FixedKeys, Identity, Principal, Rights},
     backend::WebhookStore,
     link::Target,
     value::{Id, Timestamp},
@@ -115,8 +115,10 @@ impl House {
     }
 
     async fn ask(&self, method: Method, target: Target, body: &Value) -> Value {
-        let identity =
-            Identity::Authenticated(self.tenant.clone(), Caller::with_rights(Rights::all()));
+        let identity = Identity::Authenticated(Principal::new(
+            self.tenant.clone(),
+            Caller::with_rights(Rights::all()),
+        ));
         let request = Request::new(&method, target)
             .with_body(body.to_string())
             .with_received_at(self.now());

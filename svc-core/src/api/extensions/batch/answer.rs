@@ -169,7 +169,8 @@ impl AuthorizedParts<'_> {
                 entries,
                 batch.context.received_at,
                 request.timer,
-                (&mut room, b','),
+                &mut room,
+                b',',
                 &mut results,
             )
             .await;
@@ -180,7 +181,8 @@ impl AuthorizedParts<'_> {
         hal::batch(
             &hal,
             &self.target,
-            (batch.succeeded, batch.failed),
+            batch.succeeded,
+            batch.failed,
             &results,
             &mut body,
         );
@@ -223,7 +225,7 @@ impl BatchRun {
     ) -> Vec<u8> {
         let mut out = Vec::with_capacity(entries.len().saturating_mul(160));
         let mut room = usize::MAX;
-        self.answer(entries, received, Some(timer), (&mut room, b'\n'), &mut out)
+        self.answer(entries, received, Some(timer), &mut room, b'\n', &mut out)
             .await;
         out
     }
@@ -298,14 +300,15 @@ impl BatchRun {
             .collect())
     }
 
-    /// Executes entries and writes the result of each, followed by the byte `behind`. Bodies are
-    /// included while `room` is left.
+    /// Executes entries and writes the result of each, followed by the byte `terminator`. Bodies
+    /// are included while `room` is left.
     async fn answer(
         &mut self,
         entries: Vec<BatchEntry>,
         received: Timestamp,
         timer: Option<&dyn Timer>,
-        (room, behind): (&mut usize, u8),
+        room: &mut usize,
+        terminator: u8,
         out: &mut Vec<u8>,
     ) {
         let mut entries = entries.into_iter();
@@ -318,7 +321,7 @@ impl BatchRun {
         for entries in [first, entries.collect()] {
             for result in self.results(entries, received, timer, room).await {
                 self.write_result(&result, out);
-                out.push(behind);
+                out.push(terminator);
             }
         }
     }
@@ -486,7 +489,7 @@ impl BatchRun {
         cx.in_batch = has_company;
         let key = self.key.as_ref().map(|key| key_of_entry(key, index));
         self.api
-            .write_keyed(&cx, &self.call, &body, (&self.headers, Ok(key.as_deref())))
+            .write_keyed(&cx, &self.call, &body, &self.headers, Ok(key.as_deref()))
             .await
     }
 
@@ -557,7 +560,7 @@ impl fmt::Debug for BatchRun {
     ///
     /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Batch")
+        f.debug_struct("BatchRun")
             .field("helper", &self.helper)
             .field("succeeded", &self.succeeded)
             .field("failed", &self.failed)

@@ -58,7 +58,8 @@ pub(super) fn totals(succeeded: u64, failed: u64, out: &mut Vec<u8>) {
 pub(super) fn batch(
     hal: &Hal<'_>,
     here: &Target,
-    (succeeded, failed): (u64, u64),
+    succeeded: u64,
+    failed: u64,
     results: &[u8],
     out: &mut Vec<u8>,
 ) {

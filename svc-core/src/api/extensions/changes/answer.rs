@@ -194,7 +194,13 @@ impl Api {
     ) -> Response {
         let longest = self.extensions().changes.longest_wait;
         let time = preferences::wait(request.headers).map_or(longest, |asked| asked.min(longest));
-        let event = self.event(cx, page, wanted.after.as_deref(), (wanted.size, &repeated));
+        let view = ChangesView {
+            page,
+            after: wanted.after.as_deref(),
+            per_page: wanted.size,
+            repeated: &repeated,
+        };
+        let event = self.event(cx, &view);
         let mut reply = Response::new(StatusCode::OK, ContentType::EventStream, event);
         reply.insert(ACCEL_BUFFERING, Some(HeaderValue::from_static("no")));
         let now = Instant::now();

@@ -173,34 +173,23 @@ impl EventStream {
         }
         let after = self.wanted.after.replace(page.next_cursor.clone());
         self.has_more = page.has_more;
-        Ok(Some(self.api.event(
-            &self.cx,
-            &page,
-            after.as_deref(),
-            (self.wanted.size, &self.repeated),
-        )))
+        let view = ChangesView {
+            page: &page,
+            after: after.as_deref(),
+            per_page: self.wanted.size,
+            repeated: &self.repeated,
+        };
+        Ok(Some(self.api.event(&self.cx, &view)))
     }
 }
 
 impl Api {
     /// Returns a page as an event. A page without entries only has the cursor for a reconnect.
-    pub(super) fn event(
-        &self,
-        cx: &Context,
-        page: &FeedPage,
-        after: Option<&str>,
-        (per_page, repeated): (u32, &str),
-    ) -> Bytes {
-        let mut event = format!("id: {}\n", page.next_cursor).into_bytes();
-        if !page.entries.is_empty() {
+    pub(super) fn event(&self, cx: &Context, view: &ChangesView<'_>) -> Bytes {
+        let mut event = format!("id: {}\n", view.page.next_cursor).into_bytes();
+        if !view.page.entries.is_empty() {
             event.extend_from_slice(b"data: ");
-            let view = ChangesView {
-                page,
-                after,
-                per_page,
-                repeated,
-            };
-            hal::changes(&self.hal(&cx.base), &view, &mut event);
+            hal::changes(&self.hal(&cx.base), view, &mut event);
             event.push(b'\n');
         }
         event.push(b'\n');

@@ -142,7 +142,8 @@ impl WebhookHandler<'_> {
         let asked = match self.parse_body(body, false) {
             Ok(asked) => asked,
             Err(problems) => {
-                // A missing record is reported first, before the problems of the body.
+                // A missing webhook is reported first, before the problems of the body.
+                // Requirements: UND-39.
                 self.stored(id).await?;
                 return Err(problems);
             }

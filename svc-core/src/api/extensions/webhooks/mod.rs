@@ -118,7 +118,7 @@ pub struct WebhookSources {
 
 impl fmt::Debug for WebhookSources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WebhookParts")
+        f.debug_struct("WebhookSources")
             .field("reach", &self.receiver_policy)
             .finish_non_exhaustive()
     }
