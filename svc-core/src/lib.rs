@@ -87,7 +87,7 @@
 //! |---|---|
 //! | [`api`] | [`ApiBuilder`] registers operations and settings, [`Api`] executes requests |
 //! | [`operation`] | the table of all operations: methods, rights, bodies, statuses |
-//! | [`backend`] | the traits that a backend (the vendor's code) implements: [`List`], [`Get`], [`Create`], [`Update`], [`Delete`], [`Find`], [`Helper`] |
+//! | [`backend`] | the traits that a backend implements: [`List`], [`Get`], [`Create`], [`Update`], [`Delete`], [`Find`], [`Helper`] |
 //! | [`model`] | the kinds of records as Rust types, each with its own table ([`model::Kind`] lists them) |
 //! | [`record`], [`page`] | what a backend returns: [`Record`], typed or as stored bytes, and [`Page`] |
 //! | [`draft`] | validated input of a backend: [`Draft`] to create, [`Patch`] to change |
@@ -100,7 +100,7 @@
 //! | [`schema`], [`types`] | the fields and links of each kind as constant data, and the mapping of Rust types to types of the API |
 //! | [`read`] | strict JSON, JSON Merge Patch, validation of bodies against the schema |
 //! | [`field_set`] | [`fields!`], [`writable!`] and [`field_set::LinkKey`]: sets of fields and links, with names that the compiler checks |
-//! | [`store`] | the interface of a store, which contains records of every kind: [`store::Store`], lookups, changes |
+//! | [`store`] | the interface of a store, which contains records of several kinds: [`store::Store`], lookups, changes |
 //! | [`rules`] | the rules: what each write request means, the same for every store |
 //! | [`filter`] | filters and orders of collections |
 //! | [`json`] | JSON as the API reads and writes it |

@@ -71,8 +71,8 @@
 //! 3. It checks the API key (401), then whether the server offers the operation (500
 //!    `NOT_IMPLEMENTED`, or 404 if the record does not exist), then the right of the key (403).
 //! 4. It checks the media type and the size of the body, and reads the body. It is not read earlier.
-//! 5. It returns a document of the documentation itself. For all other requests, `svc-core` parses
-//!    and validates the body, calls the backend and renders the response.
+//! 5. If the URL is a page of the documentation, the service itself responds. For all other requests,
+//!    `svc-core` parses and validates the body, calls the backend and renders the response.
 //!
 //! The crate `svc-docs` adds the documentation with [`SvcService::with_docs`]: the `OpenAPI`
 //! document, JSON Schemas, HTML pages and the explorer. Your own documentation implements the trait

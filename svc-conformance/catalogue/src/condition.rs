@@ -531,14 +531,60 @@ impl Condition {
             Self::Is(word) => word.describe(true),
             Self::Not(word) => word.describe(false),
             Self::All(list) => joined(list, " and "),
-            Self::Any(list) => joined(list, "; or "),
+            Self::Any(list) => shared_first(list).unwrap_or_else(|| joined(list, "; or ")),
         }
     }
+}
+
+/// Returns the description of alternatives that all begin with the same term, which it contains
+/// once. `None` if they do not.
+fn shared_first(alternatives: &[Condition]) -> Option<String> {
+    let parts: Vec<(&Condition, &[Condition])> = alternatives
+        .iter()
+        .map(|one| match one {
+            Condition::All(terms) => terms.split_first().filter(|(_, rest)| !rest.is_empty()),
+            _ => None,
+        })
+        .collect::<Option<_>>()?;
+    let (first, _) = parts.first()?;
+    if !parts.iter().all(|(term, _)| term == first) {
+        return None;
+    }
+    let rests: Vec<String> = parts
+        .iter()
+        .map(|(_, rest)| Condition::All(rest.to_vec()).describe())
+        .collect();
+    Some(format!(
+        "{}, and one of these holds: {}",
+        first.describe(),
+        rests.join("; or ")
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use crate::{Catalogue, CatalogueError};
+
+    /// A term that begins every alternative is described once.
+    #[test]
+    fn a_shared_first_term_is_described_once() {
+        let described = |text: &str| {
+            let catalogue = Catalogue::built_in().unwrap();
+            catalogue.condition(text).unwrap().describe()
+        };
+        assert_eq!(
+            described("auth and *.list or auth and *.create"),
+            "the run has the key that the server requires (--key), and one of these holds: \
+             a collection declares the operation list; \
+             or a collection declares the operation create"
+        );
+        assert_eq!(
+            described("auth or auth and *.list"),
+            "the run has the key that the server requires (--key); \
+             or the run has the key that the server requires (--key) \
+             and a collection declares the operation list"
+        );
+    }
 
     /// For every type of term, one that is mistyped: the error names the requirement, its line, the
     /// term, and the allowed terms.

@@ -15,8 +15,10 @@ impl ConditionWord {
         match &self.term {
             ConditionTerm::Always => text.clone(),
             ConditionTerm::Never => "described, never judged".to_owned(),
-            ConditionTerm::Auth if holds => "the server requires a key, and one was given".into(),
-            ConditionTerm::Auth => "the server requires no key, or none was given (--key)".into(),
+            ConditionTerm::Auth if holds => {
+                "the run has the key that the server requires (--key)".into()
+            }
+            ConditionTerm::Auth => "the server requires no key, or the run has none (--key)".into(),
             ConditionTerm::OtherKey => {
                 a_or_no("key of another tenant") + " was given (--other-tenant-key)"
             }

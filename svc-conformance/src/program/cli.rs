@@ -220,8 +220,9 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) declaration: Option<PathBuf>,
 
-    /// A fixture, which is an existing record in which the run may record actions if it cannot
-    /// create one, such as event=/api/v1/events/17. It can also be the URL of a helper, such as
+    /// An existing record (fixture) in which the run may record actions, such as
+    /// event=/api/v1/events/17; needed if the run cannot create such a record. It can also be the
+    /// URL of a helper, such as
     /// `helper.record_signature=/api/v1/petitions/17/record_signature_helper`; repeatable
     #[arg(long, value_name = "NAME=ADDRESS", value_parser = fixture)]
     pub(super) fixture: Vec<(String, String)>,
@@ -333,7 +334,7 @@ pub(super) struct RunArgs {
     pub(super) update_snapshots: bool,
 
     /// Compare what the server chose where the specification leaves a choice with the pins in this
-    /// file; differences do not affect the verdict, but the exit code is 7
+    /// file; differences do not affect the verdict, but a conformant server then has exit code 7
     #[arg(long, value_name = "FILE")]
     pub(super) pins: Option<PathBuf>,
 

@@ -38,7 +38,7 @@ fn of_row(row: &Requirement, all: &[Check]) -> String {
     let _ = writeln!(text, "reference server   {}", spelled_out(&row.reference));
     let checks: Vec<&Check> = all.iter().filter(|check| check.covers(row)).collect();
     if passive::ROWS.contains(&row.id.as_str()) {
-        text.push_str("seen in            every response of a run\n");
+        text.push_str("also checked in    each response that contains it\n");
     }
     for check in &checks {
         let _ = writeln!(text, "check              {}", check.id);

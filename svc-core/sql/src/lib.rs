@@ -3,7 +3,7 @@
 //! A vendor describes its tables as data ([`Mapping`]): which table contains which kind, which
 //! column contains which field, and to which tenant a row belongs. It also provides a connection
 //! ([`Database`]). The library provides pages of collections, person matching, foreign identifiers,
-//! deletion of dependent records, and all helpers.
+//! deletion of dependent records that are mapped, and all helpers except the schedule helper.
 //!
 //! It uses the same rules as the other stores, and executes each write request in one transaction
 //! over the vendor's tables. It does not change the schema of these tables, or columns outside of

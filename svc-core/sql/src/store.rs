@@ -45,8 +45,9 @@ const TRIES: u8 = 5;
 
 /// A store over the existing tables of a vendor.
 ///
-/// It provides pages, matching, identifiers, cascades and all helpers, and executes each request in
-/// one transaction. [`register`](Self::register) offers everything that the mapping contains.
+/// It provides pages, matching, identifiers, deletion of dependent mapped records, and all helpers
+/// except the schedule helper. It executes each request in one transaction.
+/// [`register`](Self::register) offers everything that the mapping contains.
 ///
 /// A read needs one round trip. A write needs two: the first starts the transaction of the tenant
 /// and fetches the initial lookups, the second writes and commits. Each further group of lookups

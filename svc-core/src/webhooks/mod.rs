@@ -128,7 +128,7 @@ pub struct Webhook {
     /// The name of the key that created the webhook; `None` if that key has no name.
     #[serde(default)]
     pub created_by: Option<String>,
-    /// The last change of the receiver, kinds or status by another key.
+    /// The last change of `url` or `kinds`, or of the status from disabled, by another key.
     #[serde(default)]
     pub changed_by: Option<ChangeByKey>,
     /// The name of the key that set the receiver; `None` if that key has no name.
@@ -136,8 +136,8 @@ pub struct Webhook {
     pub url_set_by: Option<String>,
 }
 
-/// A change of a webhook's `url` or `kinds`, or its reactivation, by a key other than the one that
-/// created it.
+/// A change of a webhook's `url` or `kinds`, or of its status from disabled, by a key other than
+/// the one that created it.
 ///
 /// Requirements: HOOK-15.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -261,8 +261,7 @@ impl Webhook {
         })
     }
 
-    /// Returns whether this key controls the receiver: it created the webhook, set its receiver, or
-    /// was the last to change its kinds or to reactivate it.
+    /// Returns whether this key created the webhook, set its `url`, or is the key of `changed_by`.
     fn belongs_to(&self, key: &str) -> bool {
         let last = self
             .changed_by
@@ -425,7 +424,8 @@ impl Webhook {
     }
 }
 
-/// Disables every webhook that a key created or redirected, and returns their number.
+/// Disables every webhook that a key created, whose `url` it set, or that names it in `changed_by`.
+/// Returns their number.
 ///
 /// Call this after a key was revoked, because a webhook would otherwise outlive the key. The stores
 /// of this project do so in `revoke_key`.

@@ -1,5 +1,6 @@
 //! The building blocks of a store of the Activist Data Exchange API, except for its queries. A store
-//! contains the records of all kinds.
+//! contains records of several kinds. A store of `svc-sql` has the kinds that its mapping names; the
+//! others have every kind.
 //!
 //! | Module | Contents |
 //! |---|---|

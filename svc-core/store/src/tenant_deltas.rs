@@ -9,7 +9,8 @@ use svc_core::{
     value::{Id, Timestamp},
 };
 
-/// The clocks of tenants, and the count changes of their collections, within one transaction.
+/// What one transaction changes: the clocks of tenants, and the numbers of records in their
+/// collections.
 #[derive(Debug, Default)]
 pub struct TenantDeltas(BTreeMap<i64, TenantDelta>);
 

@@ -602,7 +602,8 @@ pub enum KeyAction {
     Revoke {
         /// Id of the key, as shown by `keys list`
         id: String,
-        /// Do not disable webhooks of the key: those that it created, and those that it was the last to change
+        /// Do not disable webhooks of the key: those that it created, whose URL it set, or that
+        /// name it in `changed_by`
         #[arg(long)]
         keep_webhooks: bool,
     },

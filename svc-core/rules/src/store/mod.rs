@@ -61,7 +61,7 @@ use crate::{
     value::{Amount, Timestamp},
 };
 
-/// A store for records of every kind, which executes all eight helpers.
+/// A store for records of several kinds, which also executes helpers.
 ///
 /// `ApiBuilder::store` registers all operations of a store with one call. The trait is not generic
 /// over the kind: it accepts and returns raw records.

@@ -387,7 +387,8 @@ pub enum KeyError {
     Storage(Error),
 }
 
-/// What happens to the webhooks that a revoked key created or was the last to change.
+/// What happens to the webhooks of a revoked key: those that it created, whose `url` it set, or that
+/// name it in `changed_by`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KeyWebhooks {
     /// Disable them, so that no webhook outlives its key.

@@ -44,7 +44,8 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         "A key needs the right `webhooks.manage`. Post the `url` of a receiver, and store the `secret` of the response: it is \
          shown only once.",
         "A webhook is visible only to keys that may read all of its kinds. Other keys get 403, and their list does not contain it. \
-         When a key is revoked, the status of the webhooks that it created or was the last to change becomes `disabled`. \
+         When a key is revoked, some webhooks become `disabled`: those that it created, whose `url` it set, or that name it in \
+         `changed_by`. \
          To reactivate one, send `PUT` with `{\"status\": \"active\"}` and another key.",
         "For each change of the selected kinds and events, the receiver gets a `POST` with a body such as \
          `{\"type\": \"person.created\", \"timestamp\": \"...\", \"data\": {\"_links\": {...}}}`. It contains only the URL of the record. \
@@ -107,7 +108,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         ),
         (
             "changed_by",
-            "the last other `key` that changed `url` or `kinds` or reactivated the webhook, and the time (`at`); null if there is none",
+            "the last other `key` that changed `url` or `kinds`, or the status from `disabled`, and the time (`at`); null if there is none",
         ),
     ];
     let rows = rows
