@@ -333,8 +333,8 @@ pub(super) struct RunArgs {
     #[arg(long, requires = "snapshots")]
     pub(super) update_snapshots: bool,
 
-    /// Compare what the server chose where the specification leaves a choice with the pins in this
-    /// file; differences do not affect the verdict, but a conformant server then has exit code 7
+    /// Compare the choices of the server with the pins in this file. Differences do not affect the
+    /// verdict, but a conformant server then has exit code 7
     #[arg(long, value_name = "FILE")]
     pub(super) pins: Option<PathBuf>,
 
