@@ -118,12 +118,12 @@ impl ConnectionPool {
         };
         let place = place(&self.places).await.map_err(|_| StoreError::Busy)?;
         let idle = || self.lock_idle().pop();
-        let connection = match std::iter::from_fn(idle).find_map(PooledConnection::if_open) {
-            Some(connection) => connection,
-            None => {
-                let (client, wire) = self.connector.open().await?;
-                PooledConnection::new(client, wire)
-            }
+        let open = std::iter::from_fn(idle).find_map(PooledConnection::if_open);
+        let connection = if let Some(connection) = open {
+            connection
+        } else {
+            let (client, wire) = self.connector.open().await?;
+            PooledConnection::new(client, wire)
         };
         Ok(Lease {
             pool: Arc::clone(self),

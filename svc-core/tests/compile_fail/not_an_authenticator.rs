@@ -1,5 +1,5 @@
 //# error: `Crm` is not an authenticator
-//# contains: implement `svc_core::auth::Authenticator` for it: it gets a key and returns a tenant and a caller
+//# contains: implement `svc_core::auth::Authenticator` for it: it gets a key and returns a `Principal`, which is a tenant and a caller
 use std::sync::Arc;
 use svc_core::{Api, Vendor, fields, helper, model, writable};
 
