@@ -118,7 +118,7 @@ impl Api {
     /// # Examples
     ///
     /// ```
-    /// # use svc_core::{Api, Tenant, api::{Response, Request}, auth::{Caller, Identity, Rights}};
+    /// # use svc_core::{Api, Tenant, api::{Response, Request}, auth::{Caller, Identity, Principal, Rights}};
     /// # async fn people(api: &Api) -> Response {
     /// let identity = Identity::Authenticated(Principal::new(Tenant::new("acme"), Caller::with_rights(Rights::read_only())));
     /// api.handle(identity, Request::new(&http::Method::GET, "people")).await
