@@ -8,6 +8,7 @@ use super::{
     Api, AuthorizedRequest, ContentType, Response,
     admitted::AuthorizedParts,
     extensions::{Extension, response_cache::CacheSlot},
+    operation_store::with_operation,
     response::kind_of,
     shown::shown,
 };
@@ -143,7 +144,9 @@ impl AuthorizedRequest<'_> {
                 Ok(Box::pin(api.write(cx, target, body, request.headers)).await)
             }
             (Handler::Read, Target::Record(at)) => api.read(cx, at).await,
-            (Handler::Delete, Target::Record(at)) => api.delete(cx, at, request.headers).await,
+            (Handler::Delete, Target::Record(at)) => {
+                api.delete(cx, target, at, request.headers).await
+            }
             (
                 Handler::Cancel,
                 Target::Helper {
@@ -179,20 +182,30 @@ impl Api {
         unreadable.unwrap_or_else(|| self.backend_error_response(Some(target), Error::not_found()))
     }
 
+    /// Reads a record.
+    pub(super) async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
+        let record = self.inner.store.get(cx, at).await;
+        record.map_err(with_operation(at.kind, "read"))
+    }
+
     /// Returns whether a record exists.
     ///
     /// A kind that cannot be read counts as existing; the store decides later.
     pub(super) async fn record_exists(&self, cx: &Context, at: &RecordAddress) -> Result<bool> {
-        match &self.registered(at.kind).get {
-            Some(get) => Ok(get.get(cx, at).await?.is_some()),
-            None => Ok(true),
+        if !self
+            .registered(at.kind)
+            .backend
+            .has(at.kind, Operation::Read)
+        {
+            return Ok(true);
         }
+        Ok(self.get(cx, at).await?.is_some())
     }
 
     fn entry_point(&self, cx: &Context) -> Response {
         let inner = &self.inner;
         let listed = |kind: &Kind| {
-            self.registered(*kind).offers(Operation::List)
+            self.registered(*kind).offers(*kind, Operation::List)
                 && inner.settings.entry_links.includes(*kind)
         };
         let collections: Vec<Kind> = Kind::ALL.iter().copied().filter(listed).collect();
@@ -236,17 +249,14 @@ impl Api {
             Ok(asked) => asked,
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
         };
-        let Some(list) = &self.registered(kind).list else {
-            return Err(Error::not_implemented());
-        };
         let filtered = match self.filtered(kind, scope, asked.request, query, &cx.namespace) {
             Ok(filtered) => filtered,
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
         };
         let (request, repeated) = (filtered.request, asked.repeated + &filtered.repeated);
-        let page: RawPage = match list.list(cx, &request).await {
+        let page: RawPage = match self.inner.store.list(cx, kind, &request).await {
             Err(error) if error.is_not_found() => return Ok(self.nothing_to_read(kind)),
-            page => page?,
+            page => page.map_err(with_operation(kind, "list"))?,
         };
         page.records
             .iter()
@@ -268,10 +278,7 @@ impl Api {
     }
 
     async fn read(&self, cx: &Context, at: &RecordAddress) -> Result<Response> {
-        let Some(get) = &self.registered(at.kind).get else {
-            return Err(Error::not_implemented());
-        };
-        match get.get(cx, at).await? {
+        match self.get(cx, at).await? {
             Some(record) => {
                 self.inner.stored_bodies.check(&record)?;
                 Ok(self.record_reply(cx, StatusCode::OK, &record))

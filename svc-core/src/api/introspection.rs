@@ -2,7 +2,7 @@
 //!
 //! Requirements: CAP-04.
 
-use super::{Api, Behaviour, ErrorBodies, HelperRunner, ResponseStyle, extensions::Extension};
+use super::{Api, Behaviour, ErrorBodies, HelperBackend, ResponseStyle, extensions::Extension};
 use crate::{
     auth::Operation,
     helper::{Atomicity, FunctionName, HelperName, MergePolicy},
@@ -15,14 +15,13 @@ impl Api {
     /// records.
     #[must_use]
     pub fn offers(&self, kind: Kind, operation: Operation) -> bool {
-        self.registered(kind).offers(operation)
+        self.registered(kind).offers(kind, operation)
     }
 
     /// Returns whether records of a kind are listed under those of another kind.
     #[must_use]
     pub fn offers_collection_under(&self, kind: Kind, parent: Kind) -> bool {
-        let registered = self.registered(kind);
-        registered.list.is_some() && registered.scopes.contains(&parent)
+        self.registered(kind).is_listed_under(kind, parent)
     }
 
     /// Returns whether records of a kind are listed at all.
@@ -97,9 +96,9 @@ impl Api {
         let inner = &self.inner;
         let composed = |helper: &HelperName| {
             helper.accepts_person()
-                && matches!(inner.helpers.get(helper), Some(HelperRunner::Composed))
+                && matches!(inner.helpers.get(helper), Some(HelperBackend::Composed))
         };
-        let matches = self.registered(Kind::Person).find.is_some()
+        let matches = self.registered(Kind::Person).backend.finds()
             && self.helpers().any(|helper| composed(&helper));
         // A native helper of a vendor gets the policy for anonymous callers, but may not follow it.
         let own_runner = |helper: &HelperName| {

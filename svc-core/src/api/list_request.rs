@@ -27,7 +27,7 @@ impl Api {
     #[must_use]
     pub fn filter_fields(&self, kind: Kind) -> &[FilterField] {
         let registered = self.registered(kind);
-        if registered.offers(Operation::List) {
+        if registered.offers(kind, Operation::List) {
             &registered.filterable
         } else {
             &[]

@@ -9,16 +9,15 @@ mod builder;
 mod capabilities;
 mod classify;
 mod collect_problems;
-mod composed;
 pub(crate) mod document_renderer;
 mod execute;
 mod extensions;
 mod introspection;
 mod list_request;
-mod lock_keys;
 mod offered_operation;
+mod operation_store;
 mod preferences;
-mod registry;
+mod registration;
 mod request;
 mod resolve;
 mod resource_config;
@@ -28,7 +27,6 @@ mod shown;
 mod stored_bodies;
 mod write;
 mod write_response;
-mod write_transaction;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -53,10 +51,10 @@ use settings::ApiSettings;
 pub use settings::{ApiLimits, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Vendor};
 
 pub use crate::{helper::Atomicity, operation::ResponseStyle};
-pub(crate) use registry::KindRegistration;
+pub(crate) use registration::KindRegistration;
 
-pub(crate) use builder::HelperRunner;
 use extensions::{Extensions, idempotency::NextSweep};
+use operation_store::HelperBackend;
 use stored_bodies::StoredBodies;
 use write_response::WriteRenderer;
 
@@ -69,6 +67,7 @@ use crate::{
     operation::ExtensionName,
     page::{PageRequest, QueryParameter},
     read::{BodyReader, LinkReader},
+    store::Store,
 };
 
 /// A built API. It offers, links and declares exactly what is registered.
@@ -89,7 +88,9 @@ struct ApiInner {
     relations: RelationNames,
     /// One entry for each kind, in the order of [`Kind::ALL`].
     registered: Vec<KindRegistration>,
-    helpers: BTreeMap<HelperName, HelperRunner>,
+    helpers: BTreeMap<HelperName, HelperBackend>,
+    /// Where every record is read and written.
+    store: Arc<dyn Store>,
     functions: Vec<FunctionName>,
     next_sweep: NextSweep,
     stored_bodies: StoredBodies,

@@ -119,12 +119,12 @@ impl Api {
         }
         let is_offered = match (right?, target) {
             (Right::Operation(kind, Operation::List), Target::Collection { scope, .. }) => {
-                self.registered(kind).lists(scope)
+                self.registered(kind).lists(kind, scope)
             }
             (Right::Operation(kind, Operation::Create), Target::Collection { scope, .. }) => {
                 self.creates(kind, scope)
             }
-            (Right::Operation(kind, operation), _) => self.registered(kind).offers(operation),
+            (Right::Operation(kind, operation), _) => self.registered(kind).offers(kind, operation),
             (Right::Helper(helper), _) => self.inner.helpers.contains_key(&helper),
             (Right::Webhooks, _) => true,
         };
@@ -153,11 +153,14 @@ impl Api {
             Scope::Under(parent) => {
                 // A vendor's `Create` supports only containers.
                 let is_below = kind.schema().is_nested_under(parent.kind)
-                    && self.inner.settings.store.is_some();
+                    && self.registered(kind).backend.store().is_some();
                 let is_container = kind.schema().parent_kind() == Some(parent.kind);
-                (is_container || is_below) && self.registered(parent.kind).offers(Operation::Read)
+                (is_container || is_below)
+                    && self
+                        .registered(parent.kind)
+                        .offers(parent.kind, Operation::Read)
             }
         };
-        is_here && self.registered(kind).offers(Operation::Create)
+        is_here && self.registered(kind).offers(kind, Operation::Create)
     }
 }

@@ -3,13 +3,12 @@
 use http::HeaderMap;
 
 use super::{
-    Api, HelperRunner, Response, WriteRenderer,
-    composed::ComposedRunner,
+    Api, Response, WriteRenderer,
     extensions::idempotency::IdempotentRequest,
+    operation_store::{with_helper, with_operation},
     preferences::HandlingPreference,
     response::kind_of,
-    write_response::{ResponseForm, notice},
-    write_transaction::{PendingWrite, outcome_mismatch},
+    write_response::ResponseForm,
 };
 use crate::{
     auth::{Operation, Right},
@@ -19,9 +18,8 @@ use crate::{
     json::{Json, Object},
     link::{RecordAddress, Scope, ShareNames, Target},
     model::Kind,
-    operation::{DELETED, ResponseBodyKind},
     read::{AcceptedMembers, BodyPurpose, HelperBodyOptions},
-    store::{WriteOperation, WriteOutcome},
+    store::{WriteOperation, WriteOutcome, WriteRequest},
 };
 
 /// The parsed body, or the response to a request that is rejected before the backend is called.
@@ -180,9 +178,16 @@ impl Api {
             && body.contains(gender)
             && !body.contains(identity)
             && cx.may_read(at.kind);
-        let get = self.registered(at.kind).get.as_ref().filter(|_| asks)?;
+        if !asks
+            || !self
+                .registered(at.kind)
+                .backend
+                .has(at.kind, Operation::Read)
+        {
+            return None;
+        }
         // If the record cannot be read, the change itself returns the error.
-        let record = get.get(cx, at).await.ok()??;
+        let record = self.get(cx, at).await.ok()??;
         let stored = record
             .to_fields(&ShareNames::default())
             .ok()?
@@ -202,19 +207,17 @@ impl Api {
         answering: WriteRenderer,
     ) -> Result<Response> {
         let condition = match work {
-            WriteOperation::Update(..) => self.condition(cx, sent.headers),
+            WriteOperation::Update(..) | WriteOperation::Delete(_) => {
+                self.condition(cx, sent.headers)
+            }
             _ => None,
         };
-        let keep = sent
+        let mut call = WriteRequest::new(cx, work).only_if(condition.as_ref());
+        call.response_recorder = sent
             .idempotent
             .map(|asked| self.response_recorder(cx, asked, &answering, sent.body));
-        let wanted = PendingWrite {
-            work,
-            condition: condition.as_ref(),
-            keep: keep.as_ref(),
-        };
         let outcome = self
-            .perform(cx, wanted)
+            .perform(cx, call)
             .await
             .map_err(|error| self.as_sent(cx, sent.body, error))?;
         match (outcome, sent.idempotent) {
@@ -237,7 +240,6 @@ impl Api {
             Scope::Under(container) => Some(container),
         };
         if let Some(helper) = helper_for_create(kind, body) {
-            self.container_exists(cx, container).await?;
             return self
                 .create_with_person(cx, sent, helper, container, refused)
                 .await;
@@ -258,17 +260,11 @@ impl Api {
                 )
                 .await;
         }
-        let Some(create) = &self.registered(kind).create else {
-            return Err(Error::not_implemented());
-        };
-        if !create.finds_container() {
-            self.container_exists(cx, container).await?;
-        }
         self.execute_write(
             cx,
             sent,
             WriteOperation::Create(draft),
-            ResponseForm::Created.into(),
+            WriteRenderer::new(ResponseForm::Record, kind),
         )
         .await
     }
@@ -333,7 +329,7 @@ impl Api {
                 )
                 .await;
         }
-        self.run(cx, sent, plan, ResponseForm::CreatedWithPerson(kind))
+        self.run(cx, sent, plan, ResponseForm::CreatedWithPerson)
             .await
     }
 
@@ -354,33 +350,36 @@ impl Api {
                 .rejection_response(cx, at.kind, None, work, sent.body, problems)
                 .await;
         }
-        self.execute_write(cx, sent, work, ResponseForm::Updated.into())
-            .await
+        self.execute_write(
+            cx,
+            sent,
+            work,
+            WriteRenderer::new(ResponseForm::Record, at.kind),
+        )
+        .await
     }
 
     pub(super) async fn delete(
         &self,
         cx: &Context,
+        target: &Target,
         at: &RecordAddress,
         headers: &HeaderMap,
     ) -> Result<Response> {
-        let condition = self.condition(cx, headers);
-        let wanted = PendingWrite {
-            work: WriteOperation::Delete(at.clone()),
-            condition: condition.as_ref(),
-            keep: None,
+        let sent = WriteInput {
+            target,
+            body: &Object::new(),
+            headers,
+            idempotent: None,
         };
-        let WriteOutcome::Deleted(was_there) = self.perform(cx, wanted).await? else {
-            return Err(outcome_mismatch());
-        };
-        if !was_there {
-            return Err(Error::not_found());
-        }
-        let success = DELETED.usual(self.inner.settings.style);
-        match success.body {
-            ResponseBodyKind::Nothing => Ok(Response::empty(success.status)),
-            _ => Ok(notice(&format!("The {} was deleted.", in_words(at.kind)))),
-        }
+        let work = WriteOperation::Delete(at.clone());
+        self.execute_write(
+            cx,
+            &sent,
+            work,
+            WriteRenderer::new(ResponseForm::Record, at.kind),
+        )
+        .await
     }
 
     async fn help(
@@ -406,13 +405,6 @@ impl Api {
                     problems,
                 )
                 .await;
-        }
-        let finds_container = match self.inner.helpers.get(&helper) {
-            Some(HelperRunner::Native(runner)) => runner.finds_container(),
-            _ => false,
-        };
-        if !finds_container {
-            self.container_exists(cx, container).await?;
         }
         let is_schedule = helper == HelperName::Schedule;
         self.run(
@@ -494,24 +486,30 @@ impl Api {
         // Runners do not get unsupported functions, so that none can forget to report them.
         // Requirements: ERR-38.
         let unsupported = std::mem::take(&mut plan.functions.unsupported);
+        let renderer = WriteRenderer::new(form, plan.helper.recorded_kind());
         self.execute_write(
             cx,
             sent,
             WriteOperation::Helper(Box::new(plan)),
-            WriteRenderer::reporting(form, unsupported),
+            renderer.reporting(unsupported),
         )
         .await
     }
 
-    /// Returns the runner that composes registered operations.
-    pub(super) fn composed(&self) -> ComposedRunner<'_> {
-        let settings = &self.inner.settings;
-        ComposedRunner {
-            registered: &self.inner.registered,
-            matching: settings.matching.as_ref(),
-            transactions: settings.transactions.as_deref(),
-            classify: &settings.classify,
-        }
+    /// Executes a write request in the store.
+    pub(super) async fn perform(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
+        let operation = match &call.operation {
+            WriteOperation::Create(draft) => Ok((draft.kind, "create")),
+            WriteOperation::Update(at, _) => Ok((at.kind, "update")),
+            WriteOperation::Delete(at) => Ok((at.kind, "delete")),
+            WriteOperation::Import(load) => Ok((load.draft.kind, "import")),
+            WriteOperation::Helper(plan) => Err(plan.helper),
+        };
+        let outcome = self.inner.store.write(cx, call).await;
+        outcome.map_err(|error| match operation {
+            Ok((kind, operation)) => with_operation(kind, operation)(error),
+            Err(helper) => with_helper(helper)(error),
+        })
     }
 
     /// Renames the properties in an error of the backend to those that the client sent.
@@ -529,8 +527,4 @@ impl Api {
 fn helper_for_create(kind: Kind, body: &Object) -> Option<HelperName> {
     body.get("person").filter(|person| !person.is_null())?;
     HelperName::for_nested_create(kind)
-}
-
-fn in_words(kind: Kind) -> String {
-    kind.singular().replace('_', " ")
 }

@@ -4,7 +4,7 @@
 
 use http::StatusCode;
 
-use super::{Api, Response, shown::shown, write_transaction::outcome_mismatch};
+use super::{Api, Response, extensions::idempotency::stored_response, shown::shown};
 use crate::{
     context::Context,
     error::{Error, Problem, Result},
@@ -12,7 +12,7 @@ use crate::{
     helper::{EntryStatus, RawHelperOutcome},
     json::Object,
     model::Kind,
-    operation::CREATED,
+    operation::{CREATED, DELETED, ResponseBodyKind},
     record::RawRecord,
     store::WriteOutcome,
 };
@@ -24,6 +24,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(super) struct WriteRenderer {
     form: ResponseForm,
+    /// The kind of the record.
+    kind: Kind,
     /// Action functions that were not executed, because this server does not support them.
     ///
     /// Requirements: ERR-38.
@@ -33,31 +35,31 @@ pub(super) struct WriteRenderer {
 /// The content of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResponseForm {
-    /// A record that was created alone, or that already existed.
-    Created,
-    /// A record of this kind that was created together with its person.
-    CreatedWithPerson(Kind),
-    /// A changed record.
-    Updated,
+    /// The record that was created or changed.
+    Record,
+    /// The record that was created together with its person.
+    CreatedWithPerson,
     /// The record of a helper; an empty object for an anonymous caller.
     Called,
     /// A confirmation text.
     Notice(&'static str),
 }
 
-impl From<ResponseForm> for WriteRenderer {
-    fn from(form: ResponseForm) -> Self {
+impl WriteRenderer {
+    pub(super) fn new(form: ResponseForm, kind: Kind) -> Self {
         Self {
             form,
+            kind,
             unsupported: Vec::new(),
         }
     }
-}
 
-impl WriteRenderer {
     /// Adds action functions that were not executed.
-    pub(super) fn reporting(form: ResponseForm, unsupported: Vec<(Kind, Problem)>) -> Self {
-        Self { form, unsupported }
+    pub(super) fn reporting(self, unsupported: Vec<(Kind, Problem)>) -> Self {
+        Self {
+            unsupported,
+            ..self
+        }
     }
 }
 
@@ -71,32 +73,37 @@ impl Api {
         body: &Object,
         outcome: WriteOutcome,
     ) -> Result<Response> {
-        match (answering.form, outcome) {
-            (ResponseForm::Created, WriteOutcome::Created { record, is_new }) => {
+        match outcome {
+            WriteOutcome::Created { record, is_new } => {
                 Ok(self.written_reply(cx, self.created_status(is_new), &record))
             }
-            (ResponseForm::Updated, WriteOutcome::Updated(record)) => {
-                Ok(self.written_reply(cx, StatusCode::OK, &record.ok_or_else(Error::not_found)?))
+            WriteOutcome::Updated(Some(record)) => {
+                Ok(self.written_reply(cx, StatusCode::OK, &record))
             }
-            (form, WriteOutcome::HelperDone(outcome)) => {
-                self.answer_help(cx, form, &self.render_report(cx, answering, body, outcome))
+            WriteOutcome::Deleted(true) => Ok(self.deleted_reply(answering.kind)),
+            WriteOutcome::Updated(None) | WriteOutcome::Deleted(false) => Err(Error::not_found()),
+            WriteOutcome::HelperDone(outcome) => {
+                let outcome = self.render_report(cx, answering, body, outcome);
+                self.answer_help(cx, answering, &outcome)
             }
-            _ => Err(outcome_mismatch()),
+            WriteOutcome::Replayed(kept) => Ok(stored_response(&kept)?.1),
         }
     }
 
     fn answer_help(
         &self,
         cx: &Context,
-        form: ResponseForm,
+        answering: &WriteRenderer,
         outcome: &RawHelperOutcome,
     ) -> Result<Response> {
         if outcome.has_failures() {
             return Ok(self.report(cx, outcome));
         }
-        let status = match form {
+        let status = match answering.form {
             ResponseForm::Notice(text) => return Ok(notice(text)),
-            ResponseForm::CreatedWithPerson(kind) => self.created_status(outcome.was_created(kind)),
+            ResponseForm::CreatedWithPerson => {
+                self.created_status(outcome.was_created(answering.kind))
+            }
             _ if cx.is_anonymous() => return Ok(Response::hal(StatusCode::OK, b"{}".to_vec())),
             _ => StatusCode::OK,
         };
@@ -131,6 +138,18 @@ impl Api {
     /// Returns the response with the record of a write.
     fn written_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Response {
         self.located(cx, self.record_reply(cx, status, record), record)
+    }
+
+    /// Returns the response to a delete.
+    fn deleted_reply(&self, kind: Kind) -> Response {
+        let success = DELETED.usual(self.inner.settings.style);
+        match success.body {
+            ResponseBodyKind::Nothing => Response::empty(success.status),
+            _ => notice(&format!(
+                "The {} was deleted.",
+                kind.singular().replace('_', " ")
+            )),
+        }
     }
 
     /// Returns 201, or 200 for a record that already existed and in the response style `examples`.
@@ -174,7 +193,7 @@ impl Api {
 }
 
 /// Returns a response with a confirmation text.
-pub(super) fn notice(text: &str) -> Response {
+fn notice(text: &str) -> Response {
     let mut body = Vec::new();
     hal::notice(text, &mut body);
     Response::hal(StatusCode::OK, body)

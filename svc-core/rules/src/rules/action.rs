@@ -19,8 +19,8 @@ use crate::{
 /// The person of the request becomes the person of the action, even if the draft names another one.
 /// Without a key, the action is always new. It gets only those identifiers that no other record
 /// has, so an anonymous caller neither changes nor discovers existing records.
-pub(super) fn record<G: RuleContext>(
-    ground: &mut G,
+pub(super) fn record(
+    context: &mut RuleContext<'_>,
     draft: &RawDraft,
     person: Option<RecordAddress>,
     plan: &RawHelperRequest,
@@ -35,8 +35,9 @@ pub(super) fn record<G: RuleContext>(
         let mut unclaimed = Vec::with_capacity(draft.identifiers.len());
         for identifier in draft.identifiers {
             // If the store cannot look up identifiers, this one may belong to another record.
-            if ground.supports_find(draft.kind)
-                && ground
+            if context.supports_find(draft.kind)
+                && context
+                    .ledger
                     .find(&LookupKey::Identifier(draft.kind, identifier.clone()))?
                     .is_none()
             {
@@ -44,24 +45,24 @@ pub(super) fn record<G: RuleContext>(
             }
         }
         draft.identifiers = unclaimed;
-        return ground.create(&draft, &new);
+        return context.create(&draft, &new);
     }
-    match find_recorded_action(ground, draft) {
-        Ok(Some(stored)) => Ok((repeat(ground, stored, draft, new.person)?, false)),
-        Ok(None) => match ground.create(draft, &new)? {
+    match find_recorded_action(context, draft) {
+        Ok(Some(stored)) => Ok((repeat(context, stored, draft, new.person)?, false)),
+        Ok(None) => match context.create(draft, &new)? {
             // The container has one action for each person: that action is updated.
             // Requirements: HLP-04.
-            (stored, false) => Ok((repeat(ground, stored, draft, new.person)?, false)),
+            (stored, false) => Ok((repeat(context, stored, draft, new.person)?, false)),
             made => Ok(made),
         },
         // Other problems are reported together with those of the identifiers.
         // Requirements: ERR-39.
-        Err(RuleError::Failed(error)) if ground.collects_all_problems() => {
+        Err(RuleError::Failed(error)) if context.collects_all_problems() => {
             let mut problems = error.into_problems()?;
             let mut rest = draft.clone();
             rest.identifiers = Vec::new();
             rest.own = None;
-            match ground.create(&rest, &new) {
+            match context.create(&rest, &new) {
                 Err(RuleError::Failed(error)) => problems.extend(error.into_problems()?),
                 done => drop(done?),
             }
@@ -73,26 +74,30 @@ pub(super) fn record<G: RuleContext>(
 
 /// Returns the action that was already recorded under the same container. It is found by its own id
 /// or by an identifier.
-fn find_recorded_action<G: RuleContext>(
-    ground: &mut G,
+fn find_recorded_action(
+    context: &mut RuleContext<'_>,
     draft: &RawDraft,
 ) -> RuleResult<Option<StoredRecord>> {
     let mut met = ActionMatch::new(draft);
     if let Some(own) = &draft.own {
         met.resolve_own(
-            ground.find(&LookupKey::Id(draft.kind, own.clone()))?,
+            context
+                .ledger
+                .find(&LookupKey::Id(draft.kind, own.clone()))?,
             place_of,
         );
     }
     for (place, identifier) in draft.identifiers.iter().enumerate() {
         met.identifier(
             place,
-            ground.find(&LookupKey::Identifier(draft.kind, identifier.clone()))?,
+            context
+                .ledger
+                .find(&LookupKey::Identifier(draft.kind, identifier.clone()))?,
             place_of,
         );
     }
     match met.recorded()? {
-        Some(found) => ground.record(&LookupKey::Id(draft.kind, found.id)),
+        Some(found) => context.ledger.record(&LookupKey::Id(draft.kind, found.id)),
         None => Ok(None),
     }
 }
@@ -102,16 +107,17 @@ fn place_of(found: &RecordLocation) -> (&Id, Option<&Id>) {
 }
 
 /// Updates a recorded action with the content of the repeated request.
-fn repeat<G: RuleContext>(
-    ground: &mut G,
+fn repeat(
+    context: &mut RuleContext<'_>,
     stored: StoredRecord,
     draft: &RawDraft,
     person: Option<RecordAddress>,
 ) -> RuleResult<StoredRecord> {
     let person = person.or_else(|| draft.link("person").cloned());
-    let mut patch = draft
-        .clone()
-        .into_repeat_patch(stored.record.meta().identifiers.to_vec(), ground.received());
+    let mut patch = draft.clone().into_repeat_patch(
+        stored.record.meta().identifiers.to_vec(),
+        context.call.received_at,
+    );
     // An action without a person gets the named one. An existing person is never replaced.
     if stored.record.link("person").is_none()
         && let Some(person) = person
@@ -119,8 +125,8 @@ fn repeat<G: RuleContext>(
         let person = RecordAddress::without_parent(person.kind, person.id);
         patch.links.push(("person", Some(person)));
     }
-    let before = stored.record.to_fields(ground.share_names())?;
-    ground.update(stored, &before, &patch)
+    let before = context.fields(&stored.record)?;
+    context.update(stored, &before, &patch)
 }
 
 /// Returns the action that an earlier attempt of the same request recorded under the same

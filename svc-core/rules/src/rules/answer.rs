@@ -2,7 +2,7 @@
 //!
 //! Requirements: HAF-09, UND-12.
 
-use super::{RuleResult, StoreRuleContext, lists::list};
+use super::{RuleContext, RuleResult, lists::list};
 use crate::{
     error::{Problem, PropertyPath},
     helper::AllowedAnswers,
@@ -12,7 +12,7 @@ use crate::{
     value::Id,
 };
 
-impl StoreRuleContext<'_> {
+impl RuleContext<'_> {
     /// Returns the problems of an answer: what its question does not allow, and what is missing.
     ///
     /// Unchanged values are not checked again, because the question may have changed since.

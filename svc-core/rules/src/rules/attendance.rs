@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{RuleResult, StoreRuleContext, lists::list};
+use super::{RuleContext, RuleResult, lists::list};
 use crate::{
     error::{Error, ErrorCode, Problem, PropertyPath, quoted},
     json::{Json, Object},
@@ -80,7 +80,7 @@ fn levels(event: &Object) -> impl Iterator<Item = &Object> {
         .filter_map(Json::as_object)
 }
 
-impl StoreRuleContext<'_> {
+impl RuleContext<'_> {
     /// Takes the places and tickets of an attendance from the event, and returns those it had
     /// before.
     ///

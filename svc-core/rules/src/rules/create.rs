@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use super::{CreateOptions, RuleResult, StoreRuleContext, check};
+use super::{CreateOptions, RuleContext, RuleResult, check};
 use crate::{
     draft::RawDraft,
     error::{Error, ErrorCode, Problem, quoted},
@@ -19,7 +19,7 @@ use crate::{
     value::{Identifier, Timestamp},
 };
 
-impl StoreRuleContext<'_> {
+impl RuleContext<'_> {
     /// Creates a record outside of a helper request. In a helper request the lookups were executed
     /// before, once each.
     pub(super) fn create_standalone(
@@ -126,7 +126,10 @@ impl StoreRuleContext<'_> {
         draft: &RawDraft,
         new: &CreateOptions,
     ) -> RuleResult<(StoredRecord, bool)> {
-        self.create_unless(Vec::new(), draft, new)
+        match self.turn.steps {
+            Some(steps) => self.create_in_step(steps, draft, new),
+            None => self.create_unless(Vec::new(), draft, new),
+        }
     }
 
     /// Creates a record unless there are problems. Problems found earlier are reported with the new
@@ -220,7 +223,7 @@ impl StoreRuleContext<'_> {
     /// Looks up the targets of the links of a draft.
     ///
     /// Requirements: CRU-02.
-    fn follow_links(
+    pub(super) fn follow_links(
         &mut self,
         draft: &RawDraft,
         new: &CreateOptions,

@@ -2,7 +2,7 @@
 //!
 //! Requirements: CRU-05, UND-26.
 
-use super::{RuleResult, StoreRuleContext, check};
+use super::{RuleContext, RuleResult, check};
 use crate::{
     error::{Error, ErrorCode, Problem},
     helper::distinct_emails,
@@ -12,7 +12,7 @@ use crate::{
     store::{Change, LookupKey, RecordSet, StoredRecord},
 };
 
-impl StoreRuleContext<'_> {
+impl RuleContext<'_> {
     /// Deletes the record at an address. Returns `false` if it does not exist.
     pub(super) fn delete_at(&mut self, at: &RecordAddress) -> RuleResult<bool> {
         let stored = self.ledger.record(&LookupKey::from(at))?;

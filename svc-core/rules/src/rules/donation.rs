@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{RuleResult, StoreRuleContext};
+use super::{RuleContext, RuleResult};
 use crate::{
     error::Error,
     json::{Json, Object},
@@ -37,7 +37,7 @@ pub(super) fn contribution(donation: Option<&Object>) -> Option<(String, Totals)
     ))
 }
 
-impl StoreRuleContext<'_> {
+impl RuleContext<'_> {
     /// Updates the totals of a page when one of its donations changes.
     pub(super) fn apply_donation(
         &mut self,

@@ -3,7 +3,7 @@
 //!
 //! Requirements: UND-26.
 
-use super::{RuleResult, StoreRuleContext};
+use super::{RuleContext, RuleResult};
 use crate::{
     helper::emails,
     json::{Json, Object},
@@ -11,7 +11,7 @@ use crate::{
     value::Id,
 };
 
-impl StoreRuleContext<'_> {
+impl RuleContext<'_> {
     /// Erases a deleted person from the outbox and from the tickets that name the person.
     pub(super) fn erase_traces(&mut self, person: &Id, fields: &Object) -> RuleResult<()> {
         for held in self.ledger.holdings(person)? {

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet, hash_map::Entry};
 use super::{CreateOptions, RuleContext, RuleResult, trigger_limit::limit_keys};
 use crate::{
     draft::RawDraft,
-    error::{Error, ErrorCode, Problem, PropertyPath},
+    error::{ErrorCode, Problem, PropertyPath},
     helper::{
         ActionFunctions, AllowedAnswers, AnswerInput, EntryStatus, GroupKind, GroupRef,
         QuestionRef, RawHelperOutcome, RawHelperRequest, Triggers, answer_draft,
@@ -47,8 +47,8 @@ impl RecordedAction<'_> {
 /// Executes the action functions of a request. Each entry succeeds or fails separately.
 ///
 /// Requirements: ERR-29.
-pub(super) fn run<G: RuleContext>(
-    ground: &mut G,
+pub(super) fn run(
+    context: &mut RuleContext<'_>,
     functions: &ActionFunctions,
     done: &RecordedAction<'_>,
     outcome: &mut RawHelperOutcome,
@@ -58,7 +58,7 @@ pub(super) fn run<G: RuleContext>(
         (&GroupKind::LISTS, &functions.lists),
     ] {
         for named in all {
-            let status = add_membership(ground, kinds, named, done)?;
+            let status = add_membership(context, kinds, named, done)?;
             outcome.entry(kinds.member, status);
         }
     }
@@ -73,20 +73,20 @@ pub(super) fn run<G: RuleContext>(
             .filter_map(|it| question_key(&it.question))
             .collect();
         if !questions.is_empty() {
-            for answer in ground.find_answers(&person.id, questions)? {
+            for answer in context.ledger.answered(&person.id, questions)? {
                 if let Some(question) = answer.record.parent() {
-                    let fields = answer.record.to_fields(ground.share_names())?;
+                    let fields = context.fields(&answer.record)?;
                     known.answered.insert(answer_to(question, &fields));
                 }
             }
         }
     }
     for response in &functions.responses {
-        let status = respond(ground, response, done, &mut known)?;
+        let status = respond(context, response, done, &mut known)?;
         outcome.entry(Kind::Answer, status);
     }
     if let Some(triggers) = functions.triggers.as_ref().filter(|_| !done.is_repeat) {
-        trigger(ground, triggers, done)?;
+        trigger(context, triggers, done)?;
     }
     Ok(())
 }
@@ -94,8 +94,8 @@ pub(super) fn run<G: RuleContext>(
 /// Adds the person to a tag or a list.
 ///
 /// Requirements: HAF-02 to HAF-06.
-fn add_membership<G: RuleContext>(
-    ground: &mut G,
+fn add_membership(
+    context: &mut RuleContext<'_>,
     kinds: &GroupKind,
     named: &GroupRef,
     done: &RecordedAction<'_>,
@@ -104,7 +104,7 @@ fn add_membership<G: RuleContext>(
         return Ok(needs_person(kinds.property(named)));
     }
     let group = match group_key(kinds, named) {
-        Some(key) => ground.find(&key)?,
+        Some(key) => context.ledger.find(&key)?,
         None => None,
     };
     let Some(group) = group else {
@@ -118,14 +118,14 @@ fn add_membership<G: RuleContext>(
         (kinds.group.singular(), group.address()),
         (Kind::Person.singular(), person.clone()),
     ];
-    entry(ground, draft, done)
+    entry(context, draft, done)
 }
 
 /// Records an answer of the person, unless an earlier attempt of the same request did.
 ///
 /// Requirements: HAF-07 to HAF-10, UND-24.
-fn respond<G: RuleContext>(
-    ground: &mut G,
+fn respond(
+    context: &mut RuleContext<'_>,
     response: &AnswerInput,
     done: &RecordedAction<'_>,
     known: &mut QuestionCache,
@@ -139,15 +139,14 @@ fn respond<G: RuleContext>(
     let question = match known.questions.entry(key) {
         Entry::Occupied(known) => known.into_mut(),
         Entry::Vacant(unknown) => {
-            let question = ground.record(unknown.key())?;
-            let names = ground.share_names();
-            let question = question.map(|it| {
-                Ok::<_, Error>((
+            let question = match context.ledger.record(unknown.key())? {
+                Some(it) => Some((
                     it.location(),
-                    AllowedAnswers::of(&it.record.to_fields(names)?),
-                ))
-            });
-            unknown.insert(question.transpose()?)
+                    AllowedAnswers::of(&context.fields(&it.record)?),
+                )),
+                None => None,
+            };
+            unknown.insert(question)
         }
     };
     let Some((question, choices)) = question else {
@@ -164,7 +163,7 @@ fn respond<G: RuleContext>(
     {
         return Ok(EntryStatus::Existing);
     }
-    problems.extend(draft.apply_defaults(ground.received()));
+    problems.extend(draft.apply_defaults(context.call.received_at));
     if !problems.is_empty() {
         return Ok(EntryStatus::Failed(problems));
     }
@@ -175,12 +174,12 @@ fn respond<G: RuleContext>(
         (Kind::Question.singular(), question.address()),
         (Kind::Person.singular(), person.clone()),
     ];
-    entry(ground, draft, done)
+    entry(context, draft, done)
 }
 
 /// Creates one entry. A rejection fails only this entry.
-fn entry<G: RuleContext>(
-    ground: &mut G,
+fn entry(
+    context: &mut RuleContext<'_>,
     mut draft: RawDraft,
     done: &RecordedAction<'_>,
 ) -> RuleResult<EntryStatus> {
@@ -193,7 +192,7 @@ fn entry<G: RuleContext>(
             .iter()
             .any(|it| it.is_scope && it.kind == action.kind)
     });
-    match ground.create(&draft, &CreateOptions::default()) {
+    match context.create(&draft, &CreateOptions::default()) {
         Ok((_, is_new)) => Ok(EntryStatus::from_is_new(is_new)),
         Err(RuleError::Failed(error)) => Ok(EntryStatus::Failed(error.into_problems()?)),
         Err(other) => Err(other),
@@ -206,8 +205,8 @@ fn entry<G: RuleContext>(
 /// triggers none.
 ///
 /// Requirements: HAF-11.
-fn trigger<G: RuleContext>(
-    ground: &mut G,
+fn trigger(
+    context: &mut RuleContext<'_>,
     triggers: &Triggers,
     done: &RecordedAction<'_>,
 ) -> RuleResult<()> {
@@ -221,9 +220,12 @@ fn trigger<G: RuleContext>(
             action: done.action.map(|action| action.record.meta().id.clone()),
         };
         match &person {
-            _ if !done.plan.anonymous => ground.trigger(response),
+            _ if !done.plan.anonymous => {
+                context.send(response);
+                Ok(())
+            }
             Some(person) => {
-                ground.trigger_once_a_day(response, person, &limit_keys(done.plan, trigger, person))
+                context.send_once_a_day(response, person, &limit_keys(done.plan, trigger, person))
             }
             None => Ok(()),
         }

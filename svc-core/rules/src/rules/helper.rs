@@ -2,40 +2,26 @@
 //!
 //! Requirements: HLP-01 to HLP-23, ERR-29 to ERR-34.
 
-use std::sync::Arc;
-
 use super::{
-    CreateOptions, RuleContext, RuleResult, StoreRuleContext, action,
+    RuleContext, RuleResult, action,
     functions::{self, RecordedAction},
     person,
 };
 use crate::{
-    draft::{RawDraft, RawPatch},
     error::{Error, PropertyPath},
-    helper::{
-        Atomicity, EntryStatus, HelperName, PersonMatching, RawHelperOutcome, RawHelperRequest,
-        ScheduleChange,
-    },
-    json::Object,
-    link::{RecordAddress, ShareNames},
+    helper::{Atomicity, EntryStatus, HelperName, RawHelperOutcome, RawHelperRequest},
     model::Kind,
-    outbox::OutboxPayload,
-    store::{LookupKey, RecordLocation, RuleError, StoredRecord},
-    value::{Id, Timestamp},
+    store::RuleError,
 };
 
 /// Executes a helper request, either completely or without the entries that fail separately.
-///
-/// # Errors
-///
-/// A lookup result is missing, or the request fails.
-pub fn help<G: RuleContext>(
-    ground: &mut G,
+pub(super) fn help(
+    context: &mut RuleContext<'_>,
     plan: &RawHelperRequest,
 ) -> RuleResult<RawHelperOutcome> {
     let container = match &plan.container {
         Some(address) => Some(
-            ground
+            context
                 .find_at(address)?
                 .ok_or_else(Error::not_found)?
                 .address(),
@@ -44,12 +30,15 @@ pub fn help<G: RuleContext>(
     };
     let mut outcome = RawHelperOutcome::default();
     if plan.helper == HelperName::Schedule {
+        if context.call.is_rejected {
+            return Ok(outcome);
+        }
         let (Some(message), Some(dates)) = (&plan.container, plan.schedule) else {
             return Err(
                 Error::unexpected("a schedule request without its message or its dates").into(),
             );
         };
-        let message = ground.schedule(message, dates)?;
+        let message = context.schedule_message(message, dates)?;
         outcome.entry(Kind::Message, EntryStatus::Existing);
         outcome.action = Some(message.record);
         return Ok(outcome);
@@ -57,14 +46,14 @@ pub fn help<G: RuleContext>(
     let mut wrong = Vec::new();
     let mut person = None;
     if let Some(posted) = &plan.person {
-        match person::recognise(ground, posted, plan.merge)
+        match person::recognise(context, posted, plan.merge)
             .map_err(|pause| pause.within(&PropertyPath::member("person")))
         {
             Ok((known, is_new)) => {
                 outcome.entry(Kind::Person, EntryStatus::from_is_new(is_new));
                 person = Some(known);
             }
-            Err(RuleError::Failed(error)) if ground.collects_all_problems() => {
+            Err(RuleError::Failed(error)) if context.collects_all_problems() => {
                 wrong.extend(error.into_problems()?);
             }
             Err(error) => return Err(error),
@@ -80,7 +69,7 @@ pub fn help<G: RuleContext>(
         } else {
             PropertyPath::default()
         };
-        match action::record(ground, draft, by, plan).map_err(|pause| pause.within(&part)) {
+        match action::record(context, draft, by, plan).map_err(|pause| pause.within(&part)) {
             Ok((action, is_new)) => {
                 outcome.entry(
                     plan.helper.recorded_kind(),
@@ -92,7 +81,7 @@ pub fn help<G: RuleContext>(
             // The person exists and only the action failed. Everything that depends on the action
             // is skipped.
             // Requirements: HLP-10.
-            Err(RuleError::Failed(error)) if person.is_some() && !ground.is_atomic() => {
+            Err(RuleError::Failed(error)) if person.is_some() && !context.is_atomic() => {
                 outcome.entry(
                     plan.helper.recorded_kind(),
                     EntryStatus::Failed(error.into_problems()?),
@@ -100,7 +89,7 @@ pub fn help<G: RuleContext>(
                 outcome.person = person.map(|person| person.record);
                 return Ok(outcome);
             }
-            Err(RuleError::Failed(error)) if ground.collects_all_problems() => {
+            Err(RuleError::Failed(error)) if context.collects_all_problems() => {
                 wrong.extend(error.into_problems()?);
             }
             Err(error) => return Err(error),
@@ -114,7 +103,7 @@ pub fn help<G: RuleContext>(
             .as_ref()
             .and_then(|action| action.record.link("person").cloned()),
     };
-    let is_refused = ground.is_refused() || !wrong.is_empty();
+    let is_refused = context.call.is_rejected || !wrong.is_empty();
     let done = RecordedAction {
         plan,
         person: of_call,
@@ -122,7 +111,7 @@ pub fn help<G: RuleContext>(
         is_repeat,
         is_refused,
     };
-    functions::run(ground, &plan.functions, &done, &mut outcome)?;
+    functions::run(context, &plan.functions, &done, &mut outcome)?;
     if is_refused || plan.atomicity == Atomicity::WholeCall && outcome.has_failures() {
         wrong.extend(outcome.problems());
         return Err(Error::invalid_all(wrong).into());
@@ -141,94 +130,5 @@ impl RuleError {
             Self::Failed(error) => Self::Failed(error.with_path_prefix(part.clone())),
             other => other,
         }
-    }
-}
-
-impl RuleContext for StoreRuleContext<'_> {
-    fn find_at(&mut self, address: &RecordAddress) -> RuleResult<Option<RecordLocation>> {
-        StoreRuleContext::find_at(self, address)
-    }
-
-    fn find(&mut self, key: &LookupKey) -> RuleResult<Option<RecordLocation>> {
-        self.ledger.find(key)
-    }
-
-    fn record(&mut self, key: &LookupKey) -> RuleResult<Option<StoredRecord>> {
-        self.ledger.record(key)
-    }
-
-    fn find_answers(
-        &mut self,
-        person: &Id,
-        questions: Vec<LookupKey>,
-    ) -> RuleResult<Vec<StoredRecord>> {
-        self.ledger.answered(person, questions)
-    }
-
-    fn create(
-        &mut self,
-        draft: &RawDraft,
-        new: &CreateOptions,
-    ) -> RuleResult<(StoredRecord, bool)> {
-        StoreRuleContext::create(self, draft, new)
-    }
-
-    fn update(
-        &mut self,
-        stored: StoredRecord,
-        before: &Object,
-        patch: &RawPatch,
-    ) -> RuleResult<StoredRecord> {
-        StoreRuleContext::update(self, stored, before, patch)
-    }
-
-    fn schedule(
-        &mut self,
-        message: &RecordAddress,
-        dates: ScheduleChange,
-    ) -> RuleResult<StoredRecord> {
-        self.schedule_message(message, dates)
-    }
-
-    fn trigger(&mut self, response: OutboxPayload) -> RuleResult<()> {
-        self.send(response);
-        Ok(())
-    }
-
-    fn trigger_once_a_day(
-        &mut self,
-        response: OutboxPayload,
-        person: &Id,
-        keys: &[Arc<str>],
-    ) -> RuleResult<()> {
-        self.send_once_a_day(response, person, keys)
-    }
-
-    fn is_atomic(&self) -> bool {
-        true
-    }
-
-    fn collects_all_problems(&self) -> bool {
-        true
-    }
-
-    fn is_refused(&self) -> bool {
-        self.call.is_rejected
-    }
-
-    fn supports_find(&self, _: Kind) -> bool {
-        true
-    }
-
-    fn matching(&self) -> &dyn PersonMatching {
-        self.turn.person_matching
-    }
-
-    fn share_names(&self) -> &ShareNames {
-        self.turn.share_names
-    }
-
-    fn received(&self) -> Timestamp {
-        self.call.received_at
     }
 }

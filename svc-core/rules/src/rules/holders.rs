@@ -4,7 +4,7 @@
 //! Requirements: RES-attendance-14.
 
 use super::{
-    RuleResult, StoreRuleContext, TicketHolderPolicy, check,
+    RuleContext, RuleResult, TicketHolderPolicy, check,
     lists::{in_order, list},
     person,
 };
@@ -18,7 +18,7 @@ use crate::{
     value::{Id, Identifier},
 };
 
-impl StoreRuleContext<'_> {
+impl RuleContext<'_> {
     /// Matches the holders named in the tickets of an attendance. Returns each person with the
     /// position of the ticket, and adds the server's own identifier of the person to the ticket.
     ///

@@ -4,10 +4,10 @@
 
 use bytes::Bytes;
 
-use super::{RuleResult, StoreRuleContext};
+use super::{RuleContext, RuleResult};
 use crate::store::{Change, WriteOutcome};
 
-impl StoreRuleContext<'_> {
+impl RuleContext<'_> {
     /// Returns the stored response of this request, if it was executed before.
     pub(super) fn stored_response(&mut self) -> RuleResult<Option<Bytes>> {
         let Some(keep) = &self.call.response_recorder else {

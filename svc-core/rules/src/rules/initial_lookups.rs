@@ -113,8 +113,13 @@ pub fn initial_lookups_one_per_person(
     first.questions
 }
 
-/// Returns the initial lookup keys of a helper over the operations of a vendor.
-pub fn first_keys(plan: &RawHelperRequest, matching: &dyn PersonMatching) -> Vec<LookupKey> {
+/// Returns the initial lookups of a request to a backend of single operations, which itself checks
+/// the records that it creates. See [`StepLog`](crate::store::StepLog).
+#[must_use]
+pub fn initial_lookups_of_steps(call: &WriteRequest, matching: &dyn PersonMatching) -> Vec<Lookup> {
+    let WriteOperation::Helper(plan) = &call.operation else {
+        return initial_lookups(call, matching);
+    };
     let mut first = InitialLookups {
         questions: Vec::new(),
         seen: HashSet::new(),
@@ -122,14 +127,7 @@ pub fn first_keys(plan: &RawHelperRequest, matching: &dyn PersonMatching) -> Vec
         once: &[],
     };
     first.named(plan);
-    let key = |question| match question {
-        Lookup::Find(key) | Lookup::Record(key) => Some(key),
-        _ => None,
-    };
-    let mut keys: Vec<LookupKey> = first.questions.into_iter().filter_map(key).collect();
-    let mut known = HashSet::new();
-    keys.retain(|key| known.insert(key.clone()));
-    keys
+    first.questions
 }
 
 struct InitialLookups<'a> {

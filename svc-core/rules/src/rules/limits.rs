@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Returns the problems of content that exceeds a limit after a change and has grown by it.
-pub fn exceeded_limits(
+pub(super) fn exceeded_limits(
     caps: &ContentLimits,
     stored: &StoredRecord,
     before: &Object,

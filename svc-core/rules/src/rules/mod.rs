@@ -22,36 +22,29 @@ mod limits;
 mod lists;
 mod person;
 mod repair;
+mod run;
 mod schedule;
+mod steps;
 mod trigger_limit;
 mod update;
 
 pub use action::{recorded, without_claimed_identifiers};
-#[doc(hidden)]
-pub use context::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy};
+use context::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy};
 pub use delete::removal;
-#[doc(hidden)]
-pub use helper::help;
-#[doc(hidden)]
-pub use initial_lookups::first_keys;
-pub use initial_lookups::{initial_lookups, initial_lookups_one_per_person};
-#[doc(hidden)]
-pub use limits::exceeded_limits;
+pub use initial_lookups::{
+    initial_lookups, initial_lookups_of_steps, initial_lookups_one_per_person,
+};
 pub use person::{MatchedPerson, PersonCandidate, PersonLookup};
 pub use repair::{RecordRepair, RoundedAmount};
+pub use run::{RuleRunner, run_rules};
 
 use crate::{
     error::{Error, Problem},
-    json::Object,
-    link::{LinkValue, RecordAddress, ShareNames},
     model::Kind,
-    outbox::{OutboxEntry, OutboxPayload},
-    record::RawRecord,
     store::{
-        Change, LookupKey, LookupSource, PendingChanges, RecordLocation, RuleError,
-        TransactionContext, TransactionView, WriteOperation, WriteOutcome, WriteRequest,
+        Change, LookupKey, LookupSource, PendingChanges, RuleError, TransactionContext,
+        TransactionView, WriteOperation, WriteOutcome, WriteRequest,
     },
-    value::Id,
 };
 
 /// The result of the rules for one write request: ordered changes and an outcome.
@@ -71,8 +64,8 @@ pub struct Decision {
 ///
 /// # Errors
 ///
-/// [`RuleError::MissingLookups`] and [`RuleError::UnflushedChanges`] if it must run again. Otherwise
-/// [`RuleError::Failed`] with one of these errors:
+/// [`RuleError::MissingLookups`], [`RuleError::UnflushedChanges`] and [`RuleError::NextStep`] if it
+/// must run again: see [`run_rules`]. Otherwise [`RuleError::Failed`] with one of these errors:
 ///
 /// - [`ErrorKind::Invalid`](crate::error::ErrorKind::Invalid) with every problem that depends on
 ///   stored data. The list is empty if there is no such problem but the request [is already
@@ -88,12 +81,13 @@ pub fn decide(
     answers: &mut dyn LookupSource,
     before: &PendingChanges,
 ) -> Result<Decision, RuleError> {
-    let mut case = StoreRuleContext {
+    let mut case = RuleContext {
         ledger: TransactionView::new(answers, before),
         call,
         turn,
         caller: None,
         made: 0,
+        steps: 0,
     };
     if let Some(answer) = case.stored_response()? {
         return Ok(Decision {
@@ -119,7 +113,7 @@ pub fn decide(
             WriteOutcome::Updated(case.update_at(at, patch)?.map(|stored| stored.record))
         }
         WriteOperation::Delete(at) => WriteOutcome::Deleted(case.delete_at(at)?),
-        WriteOperation::Helper(plan) => WriteOutcome::HelperDone(help(&mut case, plan)?),
+        WriteOperation::Helper(plan) => WriteOutcome::HelperDone(helper::help(&mut case, plan)?),
         WriteOperation::Import(load) => {
             let (stored, is_new) = case.load(load)?;
             WriteOutcome::Created {
@@ -145,65 +139,12 @@ pub fn decide(
     })
 }
 
-/// The state of the rules for one write request.
-struct StoreRuleContext<'a> {
-    ledger: TransactionView<'a>,
-    call: &'a WriteRequest,
-    turn: &'a TransactionContext<'a>,
-    /// The person that is bound to the caller's key, if that person exists.
-    ///
-    /// Requirements: RES-petition-17.
-    caller: Option<Id>,
-    /// The number of ids used so far, for new records and outbox entries.
-    made: usize,
-}
-
-impl StoreRuleContext<'_> {
-    fn names(&self) -> &ShareNames {
-        self.turn.share_names
-    }
-
-    /// Returns the fields of a record under the names of the schema.
-    fn fields(&self, record: &RawRecord) -> RuleResult<Object> {
-        Ok(record.to_fields(self.turn.share_names)?)
-    }
-
-    /// Returns the location of the record at an address. A record with another parent is not found.
-    ///
-    /// Requirements: COL-19.
-    fn find_at(&mut self, address: &RecordAddress) -> RuleResult<Option<RecordLocation>> {
-        let found = self.ledger.find(&LookupKey::from(address))?;
-        Ok(found.filter(|found| address.matches_parent(found.parent.as_ref())))
-    }
-
-    /// Returns the next id of the transaction.
-    fn next_id(&mut self) -> Id {
-        let id = self.turn.ids.nth(self.made);
-        self.made = self.made.saturating_add(1);
-        id
-    }
-
-    /// Adds an entry to the outbox.
-    fn send(&mut self, what: OutboxPayload) {
-        let dispatch = OutboxEntry::new(self.next_id(), self.call.received_at, what);
-        self.ledger.change(Change::Enqueue(Box::new(dispatch)));
-    }
-
-    /// Returns the link to the person that is bound to the caller's key.
-    fn link_to_caller(&self) -> Option<LinkValue> {
-        self.caller
-            .clone()
-            .map(|id| RecordAddress::without_parent(Kind::Person, id).into())
-    }
-}
-
 /// Checks that there are no problems.
 ///
 /// # Errors
 ///
 /// Returns all problems in one error.
-#[doc(hidden)]
-pub fn check(problems: Vec<Problem>) -> Result<(), Error> {
+fn check(problems: Vec<Problem>) -> Result<(), Error> {
     if problems.is_empty() {
         Ok(())
     } else {

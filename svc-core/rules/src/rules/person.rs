@@ -16,15 +16,15 @@ use crate::{
 };
 
 /// Returns the person that a request posts: an existing one after the merge, or a new one (`true`).
-pub(super) fn recognise<G: RuleContext>(
-    ground: &mut G,
+pub(super) fn recognise(
+    context: &mut RuleContext<'_>,
     posted: &RawDraft,
     merge: MergePolicy,
 ) -> RuleResult<(StoredRecord, bool)> {
-    match find_match(ground, posted, merge)? {
+    match find_match(context, posted, merge)? {
         Some(known) if merge == MergePolicy::KeepExisting => Ok((known, false)),
-        Some(known) => Ok((merge_into(ground, known, posted, merge)?, false)),
-        None => ground.create(posted, &CreateOptions::default()),
+        Some(known) => Ok((merge_into(context, known, posted, merge)?, false)),
+        None => context.create(posted, &CreateOptions::default()),
     }
 }
 
@@ -32,8 +32,8 @@ pub(super) fn recognise<G: RuleContext>(
 /// method.
 ///
 /// Requirements: HLP-04.
-pub(super) fn find_match<G: RuleContext>(
-    ground: &mut G,
+pub(super) fn find_match(
+    context: &mut RuleContext<'_>,
     posted: &RawDraft,
     merge: MergePolicy,
 ) -> RuleResult<Option<StoredRecord>> {
@@ -41,17 +41,25 @@ pub(super) fn find_match<G: RuleContext>(
         return Ok(None);
     }
     if let Some(own) = &posted.own {
-        match ground.record(&LookupKey::Id(Kind::Person, own.clone()))? {
+        match context
+            .ledger
+            .record(&LookupKey::Id(Kind::Person, own.clone()))?
+        {
             None => return Err(own_identifier_not_found().into()),
             known => return Ok(known),
         }
     }
-    let keys = ground.matching().keys(&posted.identifiers, &posted.fields);
+    let keys = context
+        .turn
+        .person_matching
+        .keys(&posted.identifiers, &posted.fields);
     // Only the matching person is read in full, because a body can contain many keys.
     match decided_by(keys, RecordLocation::by_age, |key| {
-        ground.find(&person_key(key))
+        context.ledger.find(&person_key(key))
     })? {
-        Some(found) => ground.record(&LookupKey::Id(Kind::Person, found.id)),
+        Some(found) => context
+            .ledger
+            .record(&LookupKey::Id(Kind::Person, found.id)),
         None => Ok(None),
     }
 }
@@ -89,17 +97,19 @@ fn own_identifier_not_found() -> Error {
     Error::invalid(Problem::own_identifier_in_use())
 }
 
-fn merge_into<G: RuleContext>(
-    ground: &mut G,
+fn merge_into(
+    context: &mut RuleContext<'_>,
     known: StoredRecord,
     posted: &RawDraft,
     merge: MergePolicy,
 ) -> RuleResult<StoredRecord> {
-    let before = known.record.to_fields(ground.share_names())?;
+    let before = context.fields(&known.record)?;
     let fields = merged_fields(&before, &posted.fields_without_defaults(), merge);
     let has = known.record.meta().identifiers.to_vec();
     let (identifiers, mut problems) = joined(&has, &posted.identifiers, merge, |identifier| {
-        let owner = ground.find(&LookupKey::Identifier(Kind::Person, identifier.clone()));
+        let owner = context
+            .ledger
+            .find(&LookupKey::Identifier(Kind::Person, identifier.clone()));
         owner.map(|owner| owner.is_some())
     })?;
     // With a key, the dates of the record show that the person matched. An anonymous request
@@ -112,14 +122,14 @@ fn merge_into<G: RuleContext>(
     patch.identifiers = identifiers;
     if !problems.is_empty() {
         let mut rules = patch
-            .apply_to(&mut before.clone(), ground.received())
+            .apply_to(&mut before.clone(), context.call.received_at)
             .err()
             .unwrap_or_default();
         rules.append(&mut problems);
         problems = rules;
     }
     check(problems)?;
-    ground.update(known, &before, &patch)
+    context.update(known, &before, &patch)
 }
 
 /// Returns the fields that a merge changes.

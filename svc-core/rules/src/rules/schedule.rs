@@ -3,7 +3,7 @@
 //!
 //! Requirements: SCH-01 to SCH-08, TYP-16.
 
-use super::{RuleResult, StoreRuleContext};
+use super::{RuleContext, RuleResult};
 use crate::{
     error::{Error, ErrorCode, Problem},
     helper::ScheduleChange,
@@ -15,7 +15,7 @@ use crate::{
     value::Timestamp,
 };
 
-impl StoreRuleContext<'_> {
+impl RuleContext<'_> {
     /// Sets or clears the schedule dates of a message.
     pub(super) fn schedule_message(
         &mut self,

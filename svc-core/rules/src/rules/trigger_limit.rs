@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{RuleResult, StoreRuleContext, lists::list};
+use super::{RuleContext, RuleResult, lists::list};
 use crate::{
     helper::{RawHelperRequest, TriggerName, normalize_email},
     outbox::OutboxPayload,
@@ -18,7 +18,7 @@ use crate::{
     value::{ClosedEnum, Id, digest},
 };
 
-impl StoreRuleContext<'_> {
+impl RuleContext<'_> {
     /// Adds a server response to a person to the outbox, unless one was sent under any of the keys
     /// within 24 hours.
     ///

@@ -5,8 +5,7 @@
 use std::collections::HashSet;
 
 use super::{
-    RuleResult, StoreRuleContext, TicketHolderPolicy, check, limits::exceeded_limits,
-    lists::in_order,
+    RuleContext, RuleResult, TicketHolderPolicy, check, limits::exceeded_limits, lists::in_order,
 };
 use crate::{
     draft::RawPatch,
@@ -21,7 +20,7 @@ use crate::{
     value::Identifier,
 };
 
-impl StoreRuleContext<'_> {
+impl RuleContext<'_> {
     /// Changes the record at an address. Returns `None` if it does not exist.
     pub(super) fn update_at(
         &mut self,
@@ -55,6 +54,9 @@ impl StoreRuleContext<'_> {
         before: &Object,
         patch: &RawPatch,
     ) -> RuleResult<StoredRecord> {
+        if let Some(steps) = self.turn.steps {
+            return self.update_in_step(steps, stored, before, patch);
+        }
         let kind = stored.record.kind();
         let own = stored.record.address();
         let (links, mut problems) = self.follow_changed_links(patch)?;
@@ -134,7 +136,7 @@ impl StoreRuleContext<'_> {
     /// does not exist.
     ///
     /// Requirements: CRU-16.
-    fn follow_changed_links(
+    pub(super) fn follow_changed_links(
         &mut self,
         patch: &RawPatch,
     ) -> RuleResult<(ChangedLinks, Vec<Problem>)> {

@@ -52,6 +52,34 @@ impl LookupCache {
         }
     }
 
+    /// Returns whether a key is known to match no record.
+    #[must_use]
+    pub fn is_absent(&self, key: &LookupKey) -> bool {
+        match key {
+            LookupKey::Id(kind, id) => {
+                matches!(self.places.get(&(*kind, id.clone())), Some(None))
+            }
+            key => self.is_nothing(key),
+        }
+    }
+
+    /// Forgets a record, which was changed concurrently. Its keys stay known.
+    pub fn forget(&mut self, kind: Kind, id: &Id) {
+        let at = (kind, id.clone());
+        self.records.remove(&at);
+        self.places.remove(&at);
+    }
+
+    /// Forgets which records of a kind do not exist, because one was created concurrently.
+    pub fn forget_absent(&mut self, kind: Kind) {
+        self.ids
+            .retain(|key, id| id.is_some() || key.kind() != Some(kind));
+        self.records
+            .retain(|(of, _), stored| stored.is_some() || *of != kind);
+        self.places
+            .retain(|(of, _), found| found.is_some() || *of != kind);
+    }
+
     fn set_target(&mut self, key: &LookupKey, found: Option<&RecordLocation>) {
         if let LookupKey::Id(kind, id) = key {
             self.places.insert((*kind, id.clone()), found.cloned());

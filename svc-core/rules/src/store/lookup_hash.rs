@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, fmt, sync::Arc};
 
-use super::{StoredRecord, StoredResponse, Totals};
+use super::{Step, StoredRecord, StoredResponse, Totals};
 use crate::{
     error::Error,
     filter::IndexKey,
@@ -216,6 +216,9 @@ pub enum RuleError {
     /// Earlier changes of the same transaction cannot be combined with stored data. Write those
     /// changes first, and run the rules again.
     UnflushedChanges,
+    /// A backend of single operations must execute this operation, and run the rules again with its
+    /// result: see [`StepLog`](super::StepLog).
+    NextStep(Step),
     /// The request is rejected, or the store failed.
     Failed(Error),
 }
@@ -235,6 +238,7 @@ impl fmt::Display for RuleError {
             Self::UnflushedChanges => {
                 f.write_str("the pending changes of the transaction must be written first")
             }
+            Self::NextStep(_) => f.write_str("an operation must be executed first"),
             Self::Failed(_) => f.write_str("the write request failed"),
         }
     }

@@ -24,6 +24,7 @@ mod outbox;
 mod pending_changes;
 mod precondition;
 mod response_recorder;
+mod steps;
 mod stored_response;
 mod transaction_view;
 mod write;
@@ -42,6 +43,7 @@ pub use outbox::{ClaimResolution, ClaimedEntries, Outbox, OutboxClaim};
 pub use pending_changes::PendingChanges;
 pub use precondition::Precondition;
 pub use response_recorder::ResponseRecorder;
+pub use steps::{Step, StepLog, StepResult};
 pub use stored_response::StoredResponse;
 pub(crate) use transaction_view::TransactionView;
 pub use write::{
@@ -237,6 +239,13 @@ impl StoredRecord {
     #[must_use]
     pub fn new(row: i64, record: RawRecord) -> Self {
         Self { row, record }
+    }
+
+    /// Creates a record of a backend that has no rows: the creation time decides which record is
+    /// older.
+    #[must_use]
+    pub fn by_age(record: RawRecord) -> Self {
+        Self::new(record.meta().created.as_micros(), record)
     }
 
     /// Returns the target for a change of the record.

@@ -61,6 +61,12 @@ impl<'a> TransactionView<'a> {
         self.own.records.entry(key).or_insert(Some(without_won));
     }
 
+    /// Adds a record that a step of this request has changed, so that later lookups see it.
+    pub(crate) fn see(&mut self, stored: &StoredRecord) {
+        let key = (stored.record.kind(), stored.record.meta().id.clone());
+        self.own.records.insert(key, Some(stored.clone()));
+    }
+
     /// Returns whether this request has created or replaced a record and therefore set its date.
     pub(crate) fn has_dated(&self, kind: Kind, id: &Id) -> bool {
         self.dated.contains(&(kind, id.clone()))

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
-use super::{Precondition, ResponseRecorder};
+use super::{Precondition, ResponseRecorder, StepLog};
 use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
@@ -187,6 +187,16 @@ pub enum WriteOutcome {
 }
 
 impl WriteOutcome {
+    /// Returns the record of a create or change, and whether it is new; `None` if there is none.
+    #[must_use]
+    pub fn into_written(self) -> Option<(RawRecord, bool)> {
+        match self {
+            Self::Created { record, is_new } => Some((record, is_new)),
+            Self::Updated(record) => Some((record?, false)),
+            Self::Deleted(_) | Self::HelperDone(_) | Self::Replayed(_) => None,
+        }
+    }
+
     /// Returns the records that the response can contain.
     pub(crate) fn records(&self) -> impl Iterator<Item = &RawRecord> {
         let (one, other) = match self {
@@ -220,6 +230,9 @@ pub struct TransactionContext<'a> {
     ///
     /// Requirements: UND-38.
     pub one_per_person: &'a [Kind],
+    /// The steps of the request in a backend of single operations; `None` in a store that applies
+    /// changes.
+    pub steps: Option<&'a StepLog>,
 }
 
 impl<'a> TransactionContext<'a> {
@@ -237,7 +250,15 @@ impl<'a> TransactionContext<'a> {
             share_names,
             person_matching: matching,
             one_per_person: &[],
+            steps: None,
         }
+    }
+
+    /// Writes in steps instead of changes, for a backend of single operations.
+    #[must_use]
+    pub fn in_steps(mut self, steps: &'a StepLog) -> Self {
+        self.steps = Some(steps);
+        self
     }
 
     /// Sets the additional kinds of which a container has one record for each person.

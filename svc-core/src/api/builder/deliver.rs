@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ApiBuilder, HelperRunner};
+use super::{ApiBuilder, HelperBackend};
 use crate::{
     api::Api,
     backend::Deliver,
@@ -43,10 +43,10 @@ impl ApiBuilder {
             self.stock
                 .iter_mut()
                 .for_each(|stock| stock.retain(|function| *function != FunctionName::Triggers));
-        } else if let Some(helper) = scheduling {
+        } else if let Some(store) = scheduling {
             self.helpers
                 .entry(HelperName::Schedule)
-                .or_insert(HelperRunner::Native(helper));
+                .or_insert(HelperBackend::Store(store));
         }
     }
 

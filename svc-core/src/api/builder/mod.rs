@@ -1,5 +1,6 @@
 //! The builder of an API: it registers what a server supports and checks that it is consistent.
 
+mod composed;
 mod constraints;
 mod deliver;
 mod error_mapper;
@@ -18,9 +19,9 @@ use std::{
 
 use super::{
     Api, ApiInner,
-    composed::ComposedRunner,
-    extensions::idempotency::NextSweep,
-    registry::{ErasedHelper, KindRegistration, TypedAdapter},
+    extensions::idempotency::{NextSweep, ResponseStorage},
+    operation_store::{HelperBackend, NativeHelper, OperationStore},
+    registration::KindRegistration,
     resource_config::ResourceConfig,
     settings::{ApiLimits, ApiSettings, Behaviour, EntryLinks, ErrorBodies, PatchMethod, Vendor},
     stored_bodies::StoredBodies,
@@ -35,6 +36,7 @@ use crate::{
     model::{Kind, Resource},
     operation::ResponseStyle,
     schema::{Constraints, LinkSpec, LinkTarget},
+    store::Store,
 };
 
 /// The error of [`ApiBuilder::build`]. It has every contradiction, not only the first one.
@@ -51,14 +53,6 @@ impl BuildError {
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
-}
-
-/// The implementation of a helper.
-pub(crate) enum HelperRunner {
-    /// The backend executes the helper.
-    Native(Arc<dyn ErasedHelper>),
-    /// The default runner composes the helper from the registered operations.
-    Composed,
 }
 
 /// Registers the operations and settings of an API. The order of the calls does not matter.
@@ -95,12 +89,12 @@ pub struct ApiBuilder {
     wrong: Vec<String>,
     dialect: Dialect,
     kinds: BTreeMap<Kind, KindRegistration>,
-    helpers: BTreeMap<HelperName, HelperRunner>,
+    helpers: BTreeMap<HelperName, HelperBackend>,
     functions: Option<Vec<FunctionName>>,
     /// The action functions of a store. They are offered unless `action_functions` names some.
     stock: Option<Vec<FunctionName>>,
-    /// The schedule helper of a store. It is offered if a delivery is registered.
-    scheduling: Option<Arc<dyn ErasedHelper>>,
+    /// The store that schedules messages. The helper is offered if a delivery is registered.
+    scheduling: Option<Arc<dyn Store>>,
     /// The helpers that the default runner composes, even if another runner is registered.
     composed: BTreeSet<HelperName>,
     /// The capabilities to remove after everything is registered.
@@ -206,7 +200,7 @@ impl ApiBuilder {
         store: &Arc<S>,
         expose: impl FnOnce(ResourceConfig<R, S>) -> ResourceConfig<R, S>,
     ) -> Self {
-        let registered = expose(ResourceConfig::new(store)).registered;
+        let registered = expose(ResourceConfig::new(store)).into_registration();
         self.offer_kind(R::KIND, registered);
         self
     }
@@ -216,7 +210,10 @@ impl ApiBuilder {
     /// Requirements: HLP-01.
     #[must_use]
     pub fn helper<H: HelperSpec>(mut self, store: &Arc<impl Helper<H> + 'static>) -> Self {
-        self.offer_helper(H::NAME, Arc::new(TypedAdapter::<H, _>::new(store)));
+        self.offer_helper(
+            H::NAME,
+            HelperBackend::Native(NativeHelper::new::<H>(store)),
+        );
         self
     }
 
@@ -250,12 +247,8 @@ impl ApiBuilder {
         }
     }
 
-    fn offer_helper(&mut self, helper: HelperName, runner: Arc<dyn ErasedHelper>) {
-        if self
-            .helpers
-            .insert(helper, HelperRunner::Native(runner))
-            .is_some()
-        {
+    fn offer_helper(&mut self, helper: HelperName, backend: HelperBackend) {
+        if self.helpers.insert(helper, backend).is_some() {
             self.report_second_helper(helper);
         }
     }
@@ -404,6 +397,27 @@ impl ApiBuilder {
         self
     }
 
+    /// Returns the store of the API: the registered one, or one of the registered operations.
+    fn store_of(&self, registered: &[KindRegistration]) -> Arc<dyn Store> {
+        let settings = &self.settings;
+        let operations = OperationStore {
+            kinds: registered.iter().map(|it| it.backend.clone()).collect(),
+            helpers: self.helpers.clone(),
+            store: settings.store.clone(),
+            responses: match &settings.extensions.idempotency {
+                Some(ResponseStorage::Vendor(responses)) => Some(Arc::clone(responses)),
+                _ => None,
+            },
+            transactions: settings.transactions.clone(),
+            matching: Arc::clone(&settings.matching),
+            errors: settings.classify.clone(),
+        };
+        match operations.only_store() {
+            Some(store) => Arc::clone(store),
+            None => Arc::new(operations),
+        }
+    }
+
     /// Builds the API.
     ///
     /// # Errors
@@ -414,7 +428,7 @@ impl ApiBuilder {
         self.helpers.extend(
             composed
                 .into_iter()
-                .map(|helper| (helper, HelperRunner::Composed)),
+                .map(|helper| (helper, HelperBackend::Composed)),
         );
         self.resolve_delivery();
         self.withdraw_capabilities();
@@ -428,13 +442,14 @@ impl ApiBuilder {
             .iter()
             .map(|kind| self.kinds.get(kind).cloned().unwrap_or_default())
             .collect();
+        let store = self.store_of(&registered);
         let at = |kind: Kind| registered.get(kind as usize);
         let is_sent = |kind: Kind, link: &LinkSpec| match link.target {
-            LinkTarget::Many { kind: member, .. } => at(member).is_some_and(|registered| {
-                registered.list.is_some() && registered.scopes.contains(&kind)
-            }),
+            LinkTarget::Many { kind: member, .. } => {
+                at(member).is_some_and(|registered| registered.is_listed_under(member, kind))
+            }
             LinkTarget::One { kind: target, .. } => {
-                at(target).is_some_and(|registered| registered.offers(Operation::Read))
+                at(target).is_some_and(|registered| registered.offers(target, Operation::Read))
                     && at(kind)
                         .is_some_and(|registered| !registered.omitted_links.contains(&link.name))
             }
@@ -454,6 +469,7 @@ impl ApiBuilder {
             RelationNames::new(documents, self.settings.layout.as_ref(), readable, is_sent);
         Ok(Api {
             inner: Arc::new(ApiInner {
+                store,
                 settings: self.settings,
                 base: self.base.unwrap_or_default(),
                 relations,

@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use super::ApiBuilder;
 use crate::{
-    api::{
-        Behaviour,
-        registry::{KindRegistration, helper_of},
-    },
+    api::{Behaviour, operation_store::HelperBackend, registration::KindRegistration},
+    auth::Operation,
     field_set::FieldBits,
     helper::{FunctionName, HelperName},
     model::Kind,
@@ -75,7 +73,7 @@ impl ApiBuilder {
                 && helper.container_kind().is_none_or(has)
         };
         for helper in HelperName::ALL.iter().filter(is_kept) {
-            self.offer_helper(*helper, helper_of(store, *helper));
+            self.offer_helper(*helper, HelperBackend::Store(Arc::clone(store)));
         }
         let is_supported = |function: &FunctionName| {
             let member = function.reported_kind();
@@ -128,7 +126,11 @@ fn registration(store: &Arc<dyn Store>, kept: &[KeptKind], it: &KeptKind) -> Kin
             .copied()
             .filter(|of| has(*of) && it.under.contains(of))
             .collect(),
-        create: all.create.clone().filter(|_| has_container),
+        withdrawn: if has_container {
+            Vec::new()
+        } else {
+            vec![Operation::Create]
+        },
         readable: Some(places(true)),
         writable: Some(places(false)),
         omitted_links: unlinked.map(|link| link.name).collect(),

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use super::ApiBuilder;
 use crate::{
     api::{
-        Behaviour,
-        extensions::idempotency::ResponseStorage,
-        registry::{KindRegistration, helper_of},
+        Behaviour, extensions::idempotency::ResponseStorage, operation_store::HelperBackend,
+        registration::KindRegistration,
     },
     backend::Transactions,
     helper::{FunctionName, HelperName},
@@ -45,12 +44,12 @@ impl ApiBuilder {
         for kind in Kind::ALL {
             self.offer_kind(*kind, KindRegistration::of_store(&store, *kind));
         }
-        self.scheduling = Some(helper_of(&store, HelperName::Schedule));
+        self.scheduling = Some(Arc::clone(&store));
         for helper in HelperName::ALL
             .iter()
             .filter(|helper| **helper != HelperName::Schedule)
         {
-            self.offer_helper(*helper, helper_of(&store, *helper));
+            self.offer_helper(*helper, HelperBackend::Store(Arc::clone(&store)));
         }
         self
     }

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{ApiBuilder, HelperRunner, constraints};
+use super::{ApiBuilder, HelperBackend, composed::missing_operations, constraints};
 use crate::{
-    api::{ApiLimits, KindRegistration, composed::ComposedRunner},
+    api::{ApiLimits, KindRegistration},
     auth::Operation,
     filter::FilterField,
     helper::Atomicity,
@@ -97,9 +97,9 @@ impl ApiBuilder {
             kind_contradictions(*kind, registered, &self.kinds, &mut problems);
             constraints::contradictions(*kind, registered, &mut problems);
         }
-        for (helper, runner) in &self.helpers {
-            if matches!(runner, HelperRunner::Composed) {
-                let missing = ComposedRunner::missing(*helper, &self.kinds);
+        for (helper, backend) in &self.helpers {
+            if matches!(backend, HelperBackend::Composed) {
+                let missing = missing_operations(*helper, &self.kinds);
                 if !missing.is_empty() {
                     problems.push(format!(
                         "the helper `{}` cannot be composed without {}: register these operations, or run it with `.helper::<...>(...)`",
@@ -154,7 +154,7 @@ fn kind_contradictions(
     for parent in &registered.scopes {
         if !all
             .get(parent)
-            .is_some_and(|parent| parent.offers(Operation::Read))
+            .is_some_and(|registered| registered.offers(*parent, Operation::Read))
         {
             let parent = parent.plural();
             problems.push(format!(
@@ -165,10 +165,10 @@ fn kind_contradictions(
     }
     if let Some(parent) = schema
         .parent_kind()
-        .filter(|_| registered.offers(Operation::Create))
+        .filter(|_| registered.offers(kind, Operation::Create))
         && !all
             .get(&parent)
-            .is_some_and(|parent| parent.offers(Operation::Read))
+            .is_some_and(|registered| registered.offers(parent, Operation::Read))
     {
         let parent = parent.plural();
         problems.push(format!(
@@ -180,7 +180,10 @@ fn kind_contradictions(
         let taken = registered
             .writable
             .is_none_or(|writable| writable.contains(place));
-        if registered.create.is_some() && field.mode == FieldMode::Required && !taken {
+        if registered.backend.has(kind, Operation::Create)
+            && field.mode == FieldMode::Required
+            && !taken
+        {
             problems.push(format!(
                 "{} cannot be created: `{}` is required but not writable; add it to `.writable_fields(...)`",
                 schema.plural, field.name

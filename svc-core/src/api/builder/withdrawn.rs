@@ -66,7 +66,7 @@ impl ApiBuilder {
             .copied()
             .find(|known| known.as_str() == operation);
         operation.is_some_and(|operation| {
-            let offered = registered.offers(operation);
+            let offered = registered.offers(kind, operation);
             registered.withdrawn.push(operation);
             offered
         })

@@ -6,7 +6,10 @@ mod constraints;
 
 use std::{marker::PhantomData, sync::Arc};
 
-use super::registry::{KindRegistration, TypedAdapter};
+use super::{
+    operation_store::{KindOperations, TypedOperation},
+    registration::{KindBackend, KindRegistration},
+};
 use crate::{
     backend::{Create, Delete, Find, Get, List, Update},
     field_set::{FieldSet, LinkKey, WritableSet},
@@ -20,7 +23,8 @@ use crate::{
 /// A method compiles only if the store implements its operation.
 pub struct ResourceConfig<R, S> {
     store: Arc<S>,
-    pub(super) registered: KindRegistration,
+    operations: KindOperations,
+    registered: KindRegistration,
     kind: PhantomData<fn() -> R>,
 }
 
@@ -28,13 +32,22 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     pub(super) fn new(store: &Arc<S>) -> Self {
         Self {
             store: Arc::clone(store),
+            operations: KindOperations::default(),
             registered: KindRegistration::default(),
             kind: PhantomData,
         }
     }
 
-    fn through<T>(&self) -> Arc<TypedAdapter<T, S>> {
-        Arc::new(TypedAdapter::new(&self.store))
+    /// Returns what is registered.
+    pub(super) fn into_registration(self) -> KindRegistration {
+        KindRegistration {
+            backend: KindBackend::Operations(self.operations),
+            ..self.registered
+        }
+    }
+
+    fn typed(&self) -> Arc<TypedOperation<R, S>> {
+        Arc::new(TypedOperation::new(&self.store))
     }
 
     /// Offers the collection of all records.
@@ -45,7 +58,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     where
         S: List<R>,
     {
-        self.registered.list = Some(self.through::<R>());
+        self.operations.list = Some(self.typed());
         self.registered.has_full_collection = true;
         self
     }
@@ -59,7 +72,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         S: List<R>,
         R: Under<Parent>,
     {
-        self.registered.list = Some(self.through::<R>());
+        self.operations.list = Some(self.typed());
         self.registered.scopes.push(Parent::KIND);
         self
     }
@@ -96,7 +109,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     where
         S: Get<R>,
     {
-        self.registered.get = Some(self.through::<R>());
+        self.operations.get = Some(self.typed());
         self
     }
 
@@ -108,7 +121,8 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     where
         S: Create<R>,
     {
-        self.registered.create = Some(self.through::<R>());
+        self.operations.create = Some(self.typed());
+        self.operations.checks_container = self.store.checks_container();
         self
     }
 
@@ -120,7 +134,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     where
         S: Update<R>,
     {
-        self.registered.update = Some(self.through::<R>());
+        self.operations.update = Some(self.typed());
         self
     }
 
@@ -132,7 +146,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     where
         S: Delete<R>,
     {
-        self.registered.delete = Some(self.through::<R>());
+        self.operations.delete = Some(self.typed());
         self
     }
 
@@ -143,13 +157,14 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         S: List<R> + Get<R> + Create<R> + Update<R> + Delete<R>,
     {
         let has = |operation| R::SCHEMA.has_operation(operation);
-        self.registered.list = Some(self.through::<R>());
+        self.operations.list = Some(self.typed());
         self.registered.has_full_collection = has(Operation::List);
         self.registered.scopes = R::SCHEMA.scope_kinds().collect();
-        self.registered.get = has(Operation::Read).then(|| self.through::<R>() as _);
-        self.registered.create = has(Operation::Create).then(|| self.through::<R>() as _);
-        self.registered.update = has(Operation::Update).then(|| self.through::<R>() as _);
-        self.registered.delete = has(Operation::Delete).then(|| self.through::<R>() as _);
+        self.operations.get = has(Operation::Read).then(|| self.typed() as _);
+        self.operations.create = has(Operation::Create).then(|| self.typed() as _);
+        self.operations.checks_container = self.store.checks_container();
+        self.operations.update = has(Operation::Update).then(|| self.typed() as _);
+        self.operations.delete = has(Operation::Delete).then(|| self.typed() as _);
         self
     }
 
@@ -161,7 +176,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     where
         S: Find<R>,
     {
-        self.registered.find = Some(self.through::<R>());
+        self.operations.find = Some(self.typed());
         self
     }
 

@@ -22,7 +22,7 @@ use serde_json::value::RawValue;
 use super::hal::{self, BatchResultView};
 use crate::{
     api::{
-        Api, AuthorizedRequest, HelperRunner, Response, Timer,
+        Api, AuthorizedRequest, HelperBackend, Response, Timer,
         admitted::AuthorizedParts,
         extensions::idempotency::{ResponseStorage, key_of_entry},
         preferences::{HandlingPreference, PREFER, PREFERENCE_APPLIED, ReturnPreference},
@@ -79,18 +79,15 @@ impl Api {
     /// store can do this.
     fn can_group_entries(&self, helper: HelperName) -> bool {
         let settings = &self.inner.settings;
-        let is_native = matches!(
+        let is_in_store = matches!(
             self.inner.helpers.get(&helper),
-            Some(HelperRunner::Native(_))
+            Some(HelperBackend::Store(_))
         );
         let is_kept_elsewhere = matches!(
             settings.extensions.idempotency,
             Some(ResponseStorage::Vendor(_))
         );
-        settings.store.is_some()
-            && is_native
-            && settings.transactions.is_none()
-            && !is_kept_elsewhere
+        is_in_store && settings.transactions.is_none() && !is_kept_elsewhere
     }
 }
 

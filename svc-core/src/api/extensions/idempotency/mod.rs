@@ -147,15 +147,21 @@ impl Api {
         asked: &IdempotentRequest,
         kept: &Bytes,
     ) -> Result<Response> {
-        let (fingerprint, mut reply) =
-            decode(kept).ok_or_else(|| Error::unexpected("a stored response is damaged"))?;
+        let (fingerprint, reply) = stored_response(kept)?;
         if fingerprint != asked.fingerprint {
             let code = ErrorCode::IdempotencyKeyReused;
             return Ok(self.error_response(Some(target), code, code.meaning()));
         }
-        reply.insert(IDEMPOTENCY_REPLAYED, Some(HeaderValue::from_static("true")));
         Ok(reply)
     }
+}
+
+/// Returns a stored response with the fingerprint of its request.
+pub(in crate::api) fn stored_response(kept: &Bytes) -> Result<(u128, Response)> {
+    let (fingerprint, mut reply) =
+        decode(kept).ok_or_else(|| Error::unexpected("a stored response is damaged"))?;
+    reply.insert(IDEMPOTENCY_REPLAYED, Some(HeaderValue::from_static("true")));
+    Ok((fingerprint, reply))
 }
 
 /// Returns the key of a batch entry, derived from the key of the batch request. No request can have

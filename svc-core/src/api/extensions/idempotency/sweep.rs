@@ -45,10 +45,7 @@ impl Api {
 
     /// Deletes stored responses of all tenants that are older than 24 hours.
     pub(in crate::api) async fn sweep(&self, now: Timestamp) {
-        let Some(store) = &self.inner.settings.store else {
-            return;
-        };
-        match store.sweep(StoredResponse::oldest_at(now)).await {
+        match self.inner.store.sweep(StoredResponse::oldest_at(now)).await {
             Ok(true) => self.inner.next_sweep.hurry(),
             Ok(false) => {}
             Err(error) => tracing::warn!(?error, "old stored responses cannot be deleted"),

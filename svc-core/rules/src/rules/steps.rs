@@ -1,0 +1,103 @@
+//! Writes in a backend of single operations: each create and each change of a helper request is a
+//! step with a result of its own.
+//!
+//! Requirements: HLP-10, ERR-29 to ERR-34.
+
+use bytes::Bytes;
+
+use super::{CreateOptions, RuleContext, RuleResult, check, limits::exceeded_limits};
+use crate::{
+    draft::{RawDraft, RawPatch},
+    error::Error,
+    json::Object,
+    model::Kind,
+    record::{Meta, RawRecord},
+    store::{RuleError, Step, StepLog, StoredRecord},
+};
+
+impl RuleContext<'_> {
+    /// Creates a record in a step. If the request is already rejected, returns only the problems of
+    /// the draft.
+    pub(super) fn create_in_step(
+        &mut self,
+        steps: &StepLog,
+        draft: &RawDraft,
+        new: &CreateOptions,
+    ) -> RuleResult<(StoredRecord, bool)> {
+        if self.call.is_rejected {
+            let meta = Meta::new(self.next_id(), self.call.received_at);
+            let mut record = RawRecord::from_wire(draft.kind, meta, Bytes::new());
+            let mut problems = self.follow_links(draft, new, &mut record)?;
+            problems.extend(self.used_identifiers(draft.kind, &draft.identifiers, None)?);
+            check(problems)?;
+            let stored = StoredRecord::new(StoredRecord::UNSAVED_ROW, record);
+            self.ledger.see(&stored);
+            return Ok((stored, true));
+        }
+        self.step(steps, || {
+            let mut draft = draft.clone();
+            draft.own = None;
+            if let Some(person) = &new.person {
+                let name = Kind::Person.singular();
+                draft.links.retain(|(link, _)| *link != name);
+                draft.links.push((name, person.clone()));
+            }
+            Step::Create(Box::new(draft))
+        })
+    }
+
+    /// Changes a record in a step. An action that the backend cannot change stays unchanged.
+    ///
+    /// If the request is already rejected, returns only the problems of the patch.
+    pub(super) fn update_in_step(
+        &mut self,
+        steps: &StepLog,
+        stored: StoredRecord,
+        before: &Object,
+        patch: &RawPatch,
+    ) -> RuleResult<StoredRecord> {
+        let at = stored.record.address();
+        let mut after = before.clone();
+        let broken = patch.apply_to(&mut after, self.call.received_at).err();
+        let mut problems = exceeded_limits(&self.call.limits, &stored, before, &after, patch);
+        if self.call.is_rejected {
+            let (_, missing) = self.follow_changed_links(patch)?;
+            problems.extend(missing);
+            problems.extend(broken.unwrap_or_default());
+            let identifiers = patch.identifiers.as_deref().unwrap_or_default();
+            problems.extend(self.used_identifiers(at.kind, identifiers, Some(&at))?);
+        }
+        check(problems)?;
+        if self.call.is_rejected {
+            return Ok(stored);
+        }
+        if !steps.updatable.contains(&at.kind) {
+            return if at.kind == Kind::Person {
+                Err(Error::not_implemented().into())
+            } else {
+                Ok(stored)
+            };
+        }
+        let mut patch = patch.clone();
+        patch.if_match = Some(stored.record.meta().state());
+        let (changed, _) = self.step(steps, || Step::Update(at, Box::new(patch)))?;
+        self.ledger.see(&changed);
+        Ok(changed)
+    }
+
+    /// Returns the result of the next step, or ends this run.
+    fn step(
+        &mut self,
+        steps: &StepLog,
+        next: impl FnOnce() -> Step,
+    ) -> RuleResult<(StoredRecord, bool)> {
+        let Some(result) = steps.results.get(self.steps) else {
+            return Err(RuleError::NextStep(next()));
+        };
+        self.steps = self.steps.saturating_add(1);
+        match result {
+            Ok((record, is_new)) => Ok((StoredRecord::by_age(record.clone()), *is_new)),
+            Err(problems) => Err(Error::invalid_all(problems.clone()).into()),
+        }
+    }
+}

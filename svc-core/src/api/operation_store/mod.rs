@@ -1,0 +1,355 @@
+//! The store that consists of the operations of a backend.
+//!
+//! A vendor implements an operation for a kind: `List`, `Get`, `Create`, and so on. Together they
+//! are a [`Store`] like any other: the API above it knows no difference.
+//!
+//! Requirements: CAP-04, ERR-04, ERR-34, HLP-10.
+
+mod erased;
+mod join_all;
+mod lock_keys;
+mod steps;
+mod transaction;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use async_trait::async_trait;
+
+pub(crate) use erased::{
+    KindOperations, NativeHelper, TypedOperation, with_helper, with_operation,
+};
+
+use super::{classify::ErrorMapper, registration::KindBackend};
+use crate::{
+    backend::{DeleteRequest, ErasedTransactions, FindKey, IdempotencyStore},
+    context::Context,
+    draft::{RawDraft, RawPatch},
+    error::{Error, Result},
+    helper::{HelperName, MatchKey, PersonMatching},
+    link::RecordAddress,
+    model::Kind,
+    names::Operation,
+    page::{ListRequest, RawPage},
+    record::{RawRecord, RecordState},
+    store::{LookupKey, Precondition, Store, WriteOperation, WriteOutcome, WriteRequest},
+    value::Timestamp,
+};
+
+/// Where a helper is executed.
+#[derive(Clone)]
+pub(crate) enum HelperBackend {
+    /// In a store, in a transaction of its own.
+    Store(Arc<dyn Store>),
+    /// By the backend of a vendor.
+    Native(NativeHelper),
+    /// By the rules, in steps that are operations of the backend.
+    Composed,
+}
+
+/// A store that consists of the registered operations of a backend, or of several stores.
+pub(crate) struct OperationStore {
+    /// One entry for each kind, in the order of [`Kind::ALL`].
+    pub(crate) kinds: Vec<KindBackend>,
+    pub(crate) helpers: BTreeMap<HelperName, HelperBackend>,
+    /// The registered store, if there is one. It stores responses.
+    pub(crate) store: Option<Arc<dyn Store>>,
+    /// Where the vendor stores responses.
+    pub(crate) responses: Option<Arc<dyn IdempotencyStore>>,
+    /// The transactions of the backend, if it has any.
+    pub(crate) transactions: Option<Arc<dyn ErasedTransactions>>,
+    pub(crate) matching: Arc<dyn PersonMatching>,
+    pub(crate) errors: ErrorMapper,
+}
+
+impl OperationStore {
+    /// Returns the one store that executes every operation, if there is one.
+    pub(crate) fn only_store(&self) -> Option<&Arc<dyn Store>> {
+        let store = self.store.as_ref()?;
+        let is_it = |other: &Arc<dyn Store>| Arc::ptr_eq(store, other);
+        let are_kinds = self.kinds.iter().all(|backend| match backend {
+            KindBackend::Store(other) => is_it(other),
+            KindBackend::Operations(operations) => operations.is_empty(),
+        });
+        let are_helpers = self
+            .helpers
+            .values()
+            .all(|helper| matches!(helper, HelperBackend::Store(other) if is_it(other)));
+        let is_alone = self.transactions.is_none() && self.responses.is_none();
+        (are_kinds && are_helpers && is_alone).then_some(store)
+    }
+
+    fn backend(&self, kind: Kind) -> &KindBackend {
+        static NOTHING: std::sync::LazyLock<KindBackend> =
+            std::sync::LazyLock::new(KindBackend::default);
+        self.kinds.get(kind as usize).unwrap_or(&NOTHING)
+    }
+
+    /// Returns the store that executes a request alone, if there is one.
+    fn store_of(&self, call: &WriteRequest) -> Option<&Arc<dyn Store>> {
+        let kind = match &call.operation {
+            WriteOperation::Create(draft) => draft.kind,
+            WriteOperation::Import(load) => load.draft.kind,
+            WriteOperation::Update(at, _) | WriteOperation::Delete(at) => at.kind,
+            WriteOperation::Helper(plan) => {
+                return match self.helpers.get(&plan.helper) {
+                    Some(HelperBackend::Store(store)) => Some(store),
+                    // Only the store can store the response.
+                    _ => self
+                        .store
+                        .as_ref()
+                        .filter(|_| call.response_recorder.is_some()),
+                };
+            }
+        };
+        self.backend(kind).store()
+    }
+
+    /// Executes a request with the operations of the backend, within its transaction if there is
+    /// one.
+    async fn operate(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
+        if let Some(store) = self.store_of(&call) {
+            return store.write(cx, call).await;
+        }
+        if call.is_rejected {
+            return self.reject(cx, call).await;
+        }
+        let condition = call.precondition.clone();
+        match call.operation {
+            WriteOperation::Create(draft) => {
+                let is_checked = match self.backend(draft.kind) {
+                    KindBackend::Store(_) => true,
+                    KindBackend::Operations(operations) => operations.checks_container,
+                };
+                if !is_checked {
+                    self.check_container(cx, draft.container()).await?;
+                }
+                let (record, is_new) = self.create(cx, draft).await?;
+                Ok(WriteOutcome::Created { record, is_new })
+            }
+            WriteOperation::Update(at, mut patch) => {
+                if let Some(condition) = &condition {
+                    patch.if_match = self.evaluate_precondition(cx, &at, condition).await?;
+                }
+                let updated = self.update(cx, at, patch).await;
+                updated
+                    .map_err(|error| self.precondition_error(condition.is_some(), error))
+                    .map(WriteOutcome::Updated)
+            }
+            WriteOperation::Delete(at) => {
+                let if_match = match &condition {
+                    Some(condition) => self.evaluate_precondition(cx, &at, condition).await?,
+                    None => None,
+                };
+                let request = DeleteRequest::new(at).with_expected_state(if_match);
+                let deleted = self.delete(cx, request).await;
+                deleted
+                    .map_err(|error| self.precondition_error(condition.is_some(), error))
+                    .map(WriteOutcome::Deleted)
+            }
+            WriteOperation::Helper(ref plan) => match self.helpers.get(&plan.helper) {
+                Some(HelperBackend::Native(helper)) => {
+                    if !helper.checks_container {
+                        self.check_container(cx, plan.container.as_ref()).await?;
+                    }
+                    let done = helper.run.call(cx, (**plan).clone()).await?;
+                    Ok(WriteOutcome::HelperDone(done))
+                }
+                Some(HelperBackend::Composed) => {
+                    self.check_container(cx, plan.container.as_ref()).await?;
+                    // Boxed, because its many steps would make the future of every request as
+                    // large.
+                    Box::pin(self.run_steps(cx, call)).await
+                }
+                Some(HelperBackend::Store(_)) | None => Err(Error::not_implemented()),
+            },
+            WriteOperation::Import(_) => Err(Error::not_implemented()),
+        }
+    }
+
+    /// Returns the problems of a rejected request that its container and other records show.
+    ///
+    /// Requirements: ERR-39.
+    async fn reject(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
+        let nothing = || Err(Error::invalid_all(Vec::new()));
+        match &call.operation {
+            WriteOperation::Create(draft) => self.check_container(cx, draft.container()).await?,
+            WriteOperation::Helper(plan) => {
+                self.check_container(cx, plan.container.as_ref()).await?;
+            }
+            WriteOperation::Update(at, _)
+                if self.backend(at.kind).has(at.kind, Operation::Read) => {}
+            WriteOperation::Update(..) | WriteOperation::Delete(_) | WriteOperation::Import(_) => {
+                return nothing();
+            }
+        }
+        Box::pin(self.run_steps(cx, call)).await
+    }
+
+    /// Returns a not-found error if the container does not exist. A kind that cannot be read counts
+    /// as existing.
+    ///
+    /// Requirements: HLP-23, UND-39.
+    async fn check_container(&self, cx: &Context, at: Option<&RecordAddress>) -> Result<()> {
+        match at {
+            Some(at)
+                if self.backend(at.kind).has(at.kind, Operation::Read)
+                    && self.get(cx, at).await?.is_none() =>
+            {
+                Err(Error::not_found())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn create(&self, cx: &Context, draft: RawDraft) -> Result<(RawRecord, bool)> {
+        match self.backend(draft.kind) {
+            KindBackend::Store(store) => {
+                let call = WriteRequest::new(cx, WriteOperation::Create(draft));
+                let written = store.write(cx, call).await?.into_written();
+                written.ok_or_else(Error::conflict)
+            }
+            KindBackend::Operations(operations) => match &operations.create {
+                Some(create) => create.call(cx, draft).await,
+                None => Err(Error::not_implemented()),
+            },
+        }
+    }
+
+    async fn update(
+        &self,
+        cx: &Context,
+        at: RecordAddress,
+        patch: RawPatch,
+    ) -> Result<Option<RawRecord>> {
+        match self.backend(at.kind) {
+            KindBackend::Store(store) => {
+                let call = WriteRequest::new(cx, WriteOperation::Update(at, patch));
+                let written = store.write(cx, call).await?.into_written();
+                Ok(written.map(|(record, _)| record))
+            }
+            KindBackend::Operations(operations) => match &operations.update {
+                Some(update) => update.call(cx, (at, patch)).await,
+                None => Err(Error::not_implemented()),
+            },
+        }
+    }
+
+    async fn delete(&self, cx: &Context, request: DeleteRequest) -> Result<bool> {
+        match self.backend(request.address.kind) {
+            KindBackend::Operations(KindOperations {
+                delete: Some(delete),
+                ..
+            }) => delete.call(cx, request).await,
+            _ => Err(Error::not_implemented()),
+        }
+    }
+
+    /// Evaluates a precondition for an operation of a vendor. Returns the state that the record
+    /// must still have in the operation.
+    async fn evaluate_precondition(
+        &self,
+        cx: &Context,
+        at: &RecordAddress,
+        condition: &Precondition,
+    ) -> Result<Option<RecordState>> {
+        // No client knows the state of a record that cannot be read.
+        if !self.backend(at.kind).has(at.kind, Operation::Read) {
+            return Err(Error::precondition_failed());
+        }
+        let record = self.get(cx, at).await?.ok_or_else(Error::not_found)?;
+        condition.check(&record)?;
+        Ok(condition.is_of_state().then(|| record.meta().state()))
+    }
+
+    /// Turns a conflict into a failed precondition: the record has changed after the check.
+    fn precondition_error(&self, is_conditional: bool, error: Error) -> Error {
+        let error = self.errors.map(error);
+        if is_conditional && error.is_conflict() {
+            Error::precondition_failed().with_source(error)
+        } else {
+            error
+        }
+    }
+}
+
+#[async_trait]
+impl Store for OperationStore {
+    async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
+        match self.backend(kind) {
+            KindBackend::Store(store) => store.list(cx, kind, request).await,
+            KindBackend::Operations(operations) => match &operations.list {
+                Some(list) => list.call(cx, request.clone()).await,
+                None => Err(Error::not_implemented()),
+            },
+        }
+    }
+
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
+        match self.backend(at.kind) {
+            KindBackend::Store(store) => store.get(cx, at).await,
+            KindBackend::Operations(operations) => match &operations.get {
+                Some(get) => get.call(cx, at.clone()).await,
+                None => Err(Error::not_implemented()),
+            },
+        }
+    }
+
+    /// A key that the backend cannot look up finds nothing.
+    async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
+        let Some(kind) = key.kind() else {
+            return Ok(None);
+        };
+        let operations = match self.backend(kind) {
+            KindBackend::Store(store) => return store.find(cx, key).await,
+            KindBackend::Operations(operations) => operations,
+        };
+        let key = match key {
+            LookupKey::Id(_, id) => {
+                let at = RecordAddress::without_parent(kind, id.clone());
+                return match &operations.get {
+                    Some(get) => get.call(cx, at).await,
+                    None => Ok(None),
+                };
+            }
+            LookupKey::Name(_, name) => FindKey::Name(name.clone()),
+            LookupKey::Identifier(_, identifier) => {
+                FindKey::Match(MatchKey::Identifier(identifier.clone()))
+            }
+            LookupKey::Email(address) => FindKey::Match(MatchKey::Email(address.clone())),
+            LookupKey::Link(..) => return Ok(None),
+        };
+        match &operations.find {
+            Some(find) => find.call(cx, key).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
+        match self.transactions.as_deref() {
+            // Boxed, because these futures would make the future of every request as large.
+            Some(transactions) if !call.is_rejected => {
+                Box::pin(self.try_in(transactions, cx, call)).await
+            }
+            _ => Box::pin(self.attempt(cx, call)).await,
+        }
+    }
+
+    fn person_matching(&self) -> Arc<dyn PersonMatching> {
+        Arc::clone(&self.matching)
+    }
+
+    fn stores_responses(&self) -> bool {
+        self.responses.is_some()
+            || self
+                .store
+                .as_ref()
+                .is_some_and(|store| store.stores_responses())
+    }
+
+    async fn sweep(&self, before: Timestamp) -> Result<bool> {
+        match &self.store {
+            Some(store) => store.sweep(before).await,
+            None => Ok(false),
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Executes a request in the steps of a backend of single operations: create after create, change
+//! after change.
+//!
+//! Requirements: HLP-10, ERR-29 to ERR-33.
+
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+
+use super::{OperationStore, join_all::join_all};
+use crate::{
+    backend::SavepointAction,
+    context::Context,
+    draft::{RawDraft, RawPatch},
+    error::{Error, ErrorCode, Problem, Result},
+    helper::FunctionName,
+    link::{RecordAddress, ShareNames},
+    model::Kind,
+    names::Operation,
+    record::RawRecord,
+    rules::{Decision, RuleRunner, decide, initial_lookups_of_steps, run_rules},
+    store::{
+        IdSequence, Lookup, LookupCache, LookupKey, LookupResult, LookupSource, PendingChanges,
+        RecordLocation, RuleError, Step, StepLog, StepResult, Store, StoredRecord, Totals,
+        TransactionContext, WriteOutcome, WriteRequest,
+    },
+};
+
+/// The maximum number of concurrent lookups, because a body can name very many records.
+const AT_ONCE: usize = 16;
+/// How often a record is read again after a concurrent change.
+const CONFLICTS: usize = 8;
+
+impl OperationStore {
+    /// Executes a request by the rules. Creates and changes are operations of the backend.
+    ///
+    /// If the request is already rejected, only reads are executed.
+    pub(super) async fn run_steps(
+        &self,
+        cx: &Context,
+        mut call: WriteRequest,
+    ) -> Result<WriteOutcome> {
+        // The operations link the caller themselves.
+        call.caller = None;
+        let first = initial_lookups_of_steps(&call, &*self.matching);
+        let kinds = |has: &dyn Fn(Kind) -> bool| {
+            Kind::ALL
+                .iter()
+                .copied()
+                .filter(|kind| has(*kind))
+                .collect()
+        };
+        let mut runner = StepRunner {
+            store: self,
+            cx,
+            call: &call,
+            ids: IdSequence::default(),
+            names: ShareNames::default(),
+            fetched: LookupCache::default(),
+            log: StepLog {
+                is_atomic: self.transactions.is_some(),
+                findable: kinds(&|kind| self.backend(kind).finds()),
+                updatable: kinds(&|kind| self.backend(kind).has(kind, Operation::Update)),
+                results: Vec::new(),
+            },
+            conflicts: 0,
+            looked_again: None,
+        };
+        runner.fetch(first).await?;
+        let Decision {
+            changes, outcome, ..
+        } = run_rules(&mut runner).await??;
+        if changes.is_empty() {
+            Ok(outcome)
+        } else {
+            // No operation applies changes, such as those of the outbox.
+            Err(Error::not_implemented())
+        }
+    }
+}
+
+/// A request that is executed in steps. Other requests can change the data concurrently.
+struct StepRunner<'a> {
+    store: &'a OperationStore,
+    cx: &'a Context,
+    call: &'a WriteRequest,
+    ids: IdSequence,
+    /// The names in records that operations return.
+    names: ShareNames,
+    fetched: LookupCache,
+    log: StepLog,
+    /// How often a record was changed concurrently between its lookup and its change.
+    conflicts: usize,
+    /// The last step that was preceded by a second lookup of identifiers. There is at most one for
+    /// each step.
+    looked_again: Option<usize>,
+}
+
+#[async_trait]
+impl RuleRunner for StepRunner<'_> {
+    type Error = Error;
+
+    fn decide(&mut self) -> std::result::Result<Decision, RuleError> {
+        let turn = TransactionContext::new(
+            self.cx.received_at,
+            &self.ids,
+            &self.names,
+            &*self.store.matching,
+        )
+        .in_steps(&self.log);
+        let mut answers = OperationLookups {
+            store: self.store,
+            fetched: &mut self.fetched,
+        };
+        decide(self.call, &turn, &mut answers, &PendingChanges::default())
+    }
+
+    async fn fetch(&mut self, missing: Vec<Lookup>) -> Result<()> {
+        self.check_deadline()?;
+        let mut keys: Vec<LookupKey> = Vec::new();
+        for lookup in missing {
+            if let Lookup::Find(key) | Lookup::Record(key) = lookup
+                && !keys.contains(&key)
+            {
+                keys.push(key);
+            }
+        }
+        for some in keys.chunks(AT_ONCE) {
+            let found = join_all(
+                some.iter()
+                    .map(|key| self.store.find(self.cx, key))
+                    .collect(),
+            );
+            for (key, found) in some.iter().zip(found.await) {
+                let found = LookupResult::Record(found?.map(StoredRecord::by_age));
+                self.fetched.insert(Lookup::Record(key.clone()), found);
+            }
+        }
+        Ok(())
+    }
+
+    async fn execute(&mut self, step: Step) -> Result<()> {
+        self.check_deadline()?;
+        match step {
+            Step::Create(draft) => {
+                // Within a transaction, its identifiers are locked.
+                let (kind, may_come) = (
+                    draft.kind,
+                    self.store.transactions.is_none() && self.was_absent(&draft),
+                );
+                let done = self.store.create_in_savepoint(self.cx, *draft).await?;
+                if !(may_come && self.was_created_concurrently(kind, &done)) {
+                    self.log.results.push(done);
+                }
+            }
+            Step::Update(at, patch) => {
+                match self.store.update_in_step(self.cx, at.clone(), *patch).await {
+                    Err(error) if error.is_conflict() => self.forget(&at)?,
+                    done => self.log.results.push(problems_of(done)?),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl StepRunner<'_> {
+    fn check_deadline(&self) -> Result<()> {
+        if self
+            .cx
+            .deadline
+            .is_some_and(|deadline| deadline <= Instant::now())
+        {
+            return Err(Error::unavailable(Duration::from_secs(1)));
+        }
+        Ok(())
+    }
+
+    /// Returns whether the lookup of one of the draft's identifiers found no record.
+    fn was_absent(&self, draft: &RawDraft) -> bool {
+        draft.identifiers.iter().any(|identifier| {
+            let key = LookupKey::Identifier(draft.kind, identifier.clone());
+            self.fetched.is_absent(&key)
+        })
+    }
+
+    /// Returns whether the create of an [absent](Self::was_absent) record was rejected because a
+    /// concurrent request has stored one of its identifiers.
+    ///
+    /// This can happen without locks. The record is then looked up again, and the rules continue
+    /// with it.
+    fn was_created_concurrently(&mut self, kind: Kind, done: &StepResult) -> bool {
+        let is_taken = |problem: &Problem| problem.code == ErrorCode::IdentifierInUse;
+        let is_first = self.looked_again != Some(self.log.results.len());
+        let came = is_first
+            && done
+                .as_ref()
+                .is_err_and(|problems| problems.iter().any(is_taken));
+        if came {
+            self.looked_again = Some(self.log.results.len());
+            // Only for its kind: the lookups for earlier steps stay, so that these steps are not
+            // executed again. For people, an e-mail address may also exist now.
+            self.fetched.forget_absent(kind);
+        }
+        came
+    }
+
+    /// Forgets a record after a concurrent change. It is read again, and the rules run with its new
+    /// state.
+    fn forget(&mut self, at: &RecordAddress) -> Result<()> {
+        self.conflicts = self.conflicts.saturating_add(1);
+        let is_it = |record: &RawRecord| record.kind() == at.kind && record.meta().id == at.id;
+        // A change by a step of this request cannot be repeated.
+        let is_changed = self
+            .log
+            .results
+            .iter()
+            .flatten()
+            .any(|(record, _)| is_it(record));
+        if self.conflicts > CONFLICTS || is_changed {
+            return Err(Error::unavailable(Duration::from_secs(1))
+                .with_source("other requests keep changing the same record"));
+        }
+        self.fetched.forget(at.kind, &at.id);
+        Ok(())
+    }
+}
+
+/// The lookups of the rules over the operations of a backend.
+struct OperationLookups<'a> {
+    store: &'a OperationStore,
+    fetched: &'a mut LookupCache,
+}
+
+impl LookupSource for OperationLookups<'_> {
+    fn lookup(&mut self, question: &Lookup) -> std::result::Result<LookupResult, RuleError> {
+        let reads = |kind: Kind| self.store.backend(kind).has(kind, Operation::Read);
+        Ok(match question {
+            // A named record whose kind cannot be read counts as existing.
+            Lookup::Find(LookupKey::Id(kind, id)) if !reads(*kind) => {
+                LookupResult::Location(Some(RecordLocation::new(*kind, id.clone(), 0, None)))
+            }
+            Lookup::Record(LookupKey::Id(kind, _)) if !reads(*kind) => LookupResult::Record(None),
+            Lookup::Find(_) | Lookup::Record(_) => return self.fetched.lookup(question),
+            // The operations check what they create themselves: memberships, answers and totals.
+            Lookup::Members { .. } | Lookup::Answers { .. } => LookupResult::Records(Vec::new()),
+            Lookup::Count { .. } => LookupResult::Count(0),
+            Lookup::Totals(_) => LookupResult::Totals(Totals::default()),
+            Lookup::PartTotals(_) => LookupResult::PartTotals(Vec::new()),
+            Lookup::HeldTickets(_) => LookupResult::HeldTickets(Vec::new()),
+            Lookup::StoredResponse(_) => LookupResult::StoredResponse(None),
+        })
+    }
+}
+
+impl OperationStore {
+    /// Creates a record so that a rejected create has no effect, because the rules may
+    /// continue without it.
+    ///
+    /// Requirements: ERR-29.
+    async fn create_in_savepoint(&self, cx: &Context, draft: RawDraft) -> Result<StepResult> {
+        let transactions = self.transactions.as_ref();
+        let Some(transactions) = transactions.filter(|_| is_independent(draft.kind)) else {
+            return problems_of(self.create_in_step(cx, draft).await);
+        };
+        transactions.savepoint(cx, SavepointAction::Set).await?;
+        let done = problems_of(self.create_in_step(cx, draft).await)?;
+        let end = if done.is_ok() {
+            SavepointAction::Release
+        } else {
+            SavepointAction::Rollback
+        };
+        transactions.savepoint(cx, end).await?;
+        Ok(done)
+    }
+
+    async fn create_in_step(&self, cx: &Context, draft: RawDraft) -> Result<(RawRecord, bool)> {
+        let created = self.create(cx, draft).await;
+        created.map_err(|error| self.errors.map(error))
+    }
+
+    async fn update_in_step(
+        &self,
+        cx: &Context,
+        at: RecordAddress,
+        patch: RawPatch,
+    ) -> Result<(RawRecord, bool)> {
+        let updated = self.update(cx, at, patch).await;
+        let record = updated
+            .map_err(|error| self.errors.map(error))?
+            .ok_or_else(Error::conflict)?;
+        Ok((record, false))
+    }
+}
+
+/// Returns whether action functions create records of this kind. Such a create can fail alone.
+fn is_independent(kind: Kind) -> bool {
+    FunctionName::all().any(|function| function.reported_kind() == kind)
+}
+
+/// Passes problems of an operation to the rules. Other errors end the request.
+fn problems_of(done: Result<(RawRecord, bool)>) -> Result<StepResult> {
+    match done {
+        Ok(step) => Ok(Ok(step)),
+        Err(error) => error.into_problems().map(Err),
+    }
+}
