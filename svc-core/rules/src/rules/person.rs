@@ -445,13 +445,13 @@ mod tests {
             .unwrap(),
             None
         );
-        let by_address_and_identifier = lookup(&emails, &[], Some(9));
         assert_eq!(
             known(&lookup(&emails, &[], None), MergePolicy::AlwaysCreate).unwrap(),
             None,
             "an anonymous caller whose person is never matched"
         );
-        let told = refused(known(&by_address_and_identifier, MergePolicy::Replace));
+        let unknown_own_id = lookup(&emails, &[], Some(9));
+        let told = refused(known(&unknown_own_id, MergePolicy::Replace));
         assert_eq!(
             told,
             [(ErrorCode::IdentifierInUse, vec!["identifiers".to_owned()])],
