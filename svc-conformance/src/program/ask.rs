@@ -46,7 +46,7 @@ pub(super) async fn ask() -> Result<u8, ProgramError> {
     let options = answers.options()?;
     if answers.writes_file {
         let wanted = InitOptions {
-            url: options.url.clone(),
+            url: answers.address.clone(),
             access: options.access.clone(),
         };
         super::note(&init::written(Path::new(config::FILE), &wanted).await?);
@@ -276,8 +276,8 @@ mod tests {
             .options()
             .expect("options");
         assert_eq!(
-            (options.url.as_str(), options.access.key.as_deref()),
-            (THERE, Some("secret-key"))
+            (options.url.as_deref(), options.access.key.as_deref()),
+            (Some(THERE), Some("secret-key"))
         );
         assert!(options.allow_writes && options.access.no_config);
     }

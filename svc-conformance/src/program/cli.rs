@@ -210,7 +210,7 @@ pub(super) struct InitOptions {
 pub(super) struct RunArgs {
     /// The URL of the entry point, such as `http://127.0.0.1:8080/api/v1/`. It can be omitted if
     /// the file of `--config` has it as `address`
-    pub(super) url: String,
+    pub(super) url: Option<String>,
 
     #[command(flatten)]
     pub(super) access: AccessOptions,
@@ -381,8 +381,9 @@ pub(super) struct WatchArgs {
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct ProbeArgs {
-    /// The URL of the entry point, such as `http://127.0.0.1:8080/api/v1/`
-    pub(super) url: String,
+    /// The URL of the entry point, such as `http://127.0.0.1:8080/api/v1/`. It can be omitted if
+    /// the file of `--config` has it as `address`
+    pub(super) url: Option<String>,
 
     #[command(flatten)]
     pub(super) access: AccessOptions,

@@ -82,6 +82,15 @@ pub(super) fn cli(given: &[OsString]) -> Result<Cli, ProgramError> {
     }
 }
 
+/// Returns the URL of the entry point, which is from the command line or the file.
+pub(super) fn entry_point(url: Option<&str>) -> Result<&str, ProgramError> {
+    url.ok_or_else(|| {
+        ProgramError::usage(format!(
+            "The URL of the entry point is missing. Add it to the command line, or add `{ADDRESS}` to {FILE} or to the file of --config."
+        ))
+    })
+}
+
 /// The options that a file adds to a command line.
 struct Added {
     path: PathBuf,

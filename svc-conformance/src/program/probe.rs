@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 
 use super::cli::ProbeArgs;
-use super::{ProgramError, files, note, settings, write};
+use super::{ProgramError, config, files, note, settings, write};
 use crate::error::SuiteError;
 use crate::suite::Suite;
 
 pub(super) async fn probe(options: ProbeArgs) -> Result<u8, ProgramError> {
-    let mut suite = Suite::from_shared(settings::target(&options.url, &options.access)?)
+    let url = config::entry_point(options.url.as_deref())?;
+    let mut suite = Suite::from_shared(settings::target(url, &options.access)?)
         .keys(settings::keys(&options.access)?)
         .timeout(options.timeout)
         .allow_writes(options.allow_writes)

@@ -4,8 +4,8 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::ProgramError;
 use super::cli::{AccessOptions, RunArgs};
+use super::{ProgramError, config};
 use crate::connect::Tls;
 use crate::declared;
 use crate::keys::Keys;
@@ -115,7 +115,8 @@ pub(super) fn keys(options: &AccessOptions) -> Result<Keys, ProgramError> {
 
 /// Returns the suite that the command line describes.
 pub(super) fn suite(options: &RunArgs) -> Result<Suite, ProgramError> {
-    let mut suite = Suite::from_shared(target(&options.url, &options.access)?)
+    let url = config::entry_point(options.url.as_deref())?;
+    let mut suite = Suite::from_shared(target(url, &options.access)?)
         .keys(keys(&options.access)?)
         .profile(options.profile)
         .intensity(options.intensity)

@@ -10,7 +10,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 
 use super::cli::{RunArgs, WatchArgs};
-use super::{ProgramError, run, say};
+use super::{ProgramError, config, run, say};
 use crate::outcome::RequirementOutcome;
 use crate::report::{Report, RequirementReport};
 use crate::values::display_text;
@@ -160,7 +160,7 @@ fn learn(known: &mut KnownOutcomes, report: &Report) -> String {
 /// Waits until the server stopped and restarted, or until the file has changed and the server
 /// responds.
 async fn restart(options: &WatchArgs, before: Option<FileStamp>) -> Result<(), ProgramError> {
-    let address = address(&options.run.url)?;
+    let address = address(config::entry_point(options.run.url.as_deref())?)?;
     if let Some(path) = &options.on_change {
         say(&format!(
             "waiting for a change of {} (Ctrl-C ends)\n",

@@ -122,11 +122,21 @@ fn former_names_are_accepted() {
 #[test]
 fn without_the_file_or_with_no_config_the_address_is_needed() {
     let folder = folder();
-    assert_eq!(called(folder.path(), &["run"]).0, 2);
+    let missing = "The URL of the entry point is missing. Add it to the command line, or add `address` to svc-conformance.toml";
+    for command in ["run", "plan", "watch", "probe"] {
+        let (code, said) = called(folder.path(), &[command]);
+        assert!(code == 2 && said.contains(missing), "{command}: {said}");
+        let (code, said) = called(folder.path(), &[command, "--help"]);
+        let usage = format!("Usage: svc-conformance {command} [OPTIONS] [URL]\n");
+        assert!(code == 0 && said.contains(&usage), "{said}");
+    }
+    write(folder.path(), "seed = 7\n");
+    let (code, said) = called(folder.path(), &["run"]);
+    assert!(code == 2 && said.contains(missing), "{said}");
     write(folder.path(), "adress = 1\n");
     let (code, said) = called(folder.path(), &["run", "--no-config"]);
     assert!(
-        code == 2 && said.contains("<URL>") && !said.contains("adress"),
+        code == 2 && said.contains(missing) && !said.contains("adress"),
         "{said}"
     );
     // Commands that send nothing do not read it.
