@@ -525,8 +525,6 @@ impl Condition {
     /// Returns the condition in words.
     #[must_use]
     pub fn describe(&self) -> String {
-        let joined =
-            |list: &[Self], by: &str| list.iter().map(Self::describe).collect::<Vec<_>>().join(by);
         match self {
             Self::Is(word) => word.describe(true),
             Self::Not(word) => word.describe(false),
@@ -534,6 +532,12 @@ impl Condition {
             Self::Any(list) => shared_first(list).unwrap_or_else(|| joined(list, "; or ")),
         }
     }
+}
+
+/// Returns the descriptions of conditions with a separator between them.
+fn joined(conditions: &[Condition], separator: &str) -> String {
+    let described: Vec<String> = conditions.iter().map(Condition::describe).collect();
+    described.join(separator)
 }
 
 /// Returns the description of alternatives that all begin with the same term, which it contains
@@ -552,7 +556,7 @@ fn shared_first(alternatives: &[Condition]) -> Option<String> {
     }
     let rests: Vec<String> = parts
         .iter()
-        .map(|(_, rest)| Condition::All(rest.to_vec()).describe())
+        .map(|(_, rest)| joined(rest, " and "))
         .collect();
     Some(format!(
         "{}, and one of these holds: {}",
