@@ -31,7 +31,10 @@ const OTHERS: &[(&str, &str)] = &[
     ("redeliver", "Sends changes to a webhook again."),
     ("rotate_secret", "Replaces the secret of a webhook."),
     ("warnings", "Members of a request that were ignored."),
-    ("webhooks", "Receivers of messages about changes."),
+    (
+        "webhooks",
+        "Registrations of URLs that receive messages about changes.",
+    ),
 ];
 
 /// The largest total size of cached capability documents, in bytes.

@@ -300,8 +300,10 @@ async fn a_webhook_belongs_to_those_who_may_read_its_kinds() {
     }
 }
 
-/// HOOK-15: a webhook has the key that created it, and the last other key that changed where
-/// messages go.
+/// `created_by` is the key that created the webhook. `changed_by` is the last other key that
+/// changed its `url` or `kinds`.
+///
+/// Requirements: HOOK-15.
 #[tokio::test]
 async fn a_webhook_shows_who_changed_its_receiver() {
     let api = api(&Arc::new(MemoryStore::new()));
@@ -369,8 +371,10 @@ async fn a_webhook_shows_who_changed_its_receiver() {
     );
 }
 
-/// HOOK-16: revoking a key disables exactly the webhooks that it created or was the last to
-/// redirect.
+/// Revoking a key disables exactly the webhooks that it created, whose `url` it set, or that name
+/// it in `changed_by`.
+///
+/// Requirements: HOOK-16.
 #[tokio::test]
 async fn the_webhooks_of_a_revoked_key_are_disabled() {
     let store = Arc::new(MemoryStore::new());

@@ -21,7 +21,9 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         "rotate_secret" => {
             "Replaces the secret of a webhook. For one day, the previous secret also signs the messages."
         }
-        _ => "Receivers of messages about created, changed and deleted records.",
+        _ => {
+            "Registrations of URLs that receive messages about created, changed and deleted records."
+        }
     };
     let mut page = open(
         name,
