@@ -78,7 +78,7 @@ pub use error::ConnectError;
 pub use mapped::PostgresDatabase;
 pub use options::{PostgresOptions, StatementMode, read_url};
 pub use stats::PostgresStats;
-pub use store::PostgresStore;
+pub use store::{PostgresStore, RestoreProgress};
 pub use svc_store::keys::{CreatedKey, KeyError, KeyInfo, KeyOptions, KeyWebhooks, Revocation};
 
 /// Returns every statement for the tables of a schema by name, for tests of its query plans.

@@ -8,6 +8,8 @@ mod store_impl;
 mod tenants;
 mod webhooks;
 
+pub use restore::RestoreProgress;
+
 use std::{
     collections::HashMap,
     fmt,

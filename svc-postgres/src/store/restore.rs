@@ -19,6 +19,16 @@ use crate::{
 /// The prefix of the mark with the progress of a copy. The name of the tenant follows.
 const COPY: &str = "restored.";
 
+/// The progress of a copy into a tenant, from [`PostgresStore::restore_progress`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RestoreProgress {
+    /// The mark of the last batch.
+    pub mark: String,
+    /// Whether nothing was written to the tenant since that batch.
+    pub is_unchanged: bool,
+}
+
 impl PostgresStore {
     /// Writes a batch that another store has exported, completely or not at all, with a mark for
     /// the progress of the copy. An interrupted copy continues after that mark. Later writes get
@@ -49,13 +59,12 @@ impl PostgresStore {
             .await?)
     }
 
-    /// Returns the mark of the last batch of a copy, and whether nothing was written since. Returns
-    /// `None` if there was no copy.
+    /// Returns the progress of a copy. Returns `None` if there was no copy.
     ///
     /// # Errors
     ///
     /// Returns an error if the database fails, or the tenant is unknown.
-    pub async fn restore_progress(&self, tenant: &Tenant) -> Result<Option<(String, bool)>> {
+    pub async fn restore_progress(&self, tenant: &Tenant) -> Result<Option<RestoreProgress>> {
         let name = super::mark(&format!("{COPY}{}", tenant.as_str()));
         let (seq, known) = self
             .database()
@@ -63,7 +72,10 @@ impl PostgresStore {
             .await?;
         let Some(known) = known else { return Ok(None) };
         let mark = known.split_once(' ').map_or("", |(_, mark)| mark);
-        Ok(Some((mark.to_owned(), remembered(seq, mark) == known)))
+        Ok(Some(RestoreProgress {
+            mark: mark.to_owned(),
+            is_unchanged: remembered(seq, mark) == known,
+        }))
     }
 
     /// Updates the statistics of the tables. After a large import, query plans are bad without it

@@ -80,7 +80,7 @@ struct CopyMarker {
     at: CopyState,
 }
 
-/// The stored state of a copy that has all records.
+/// The stored state of the copy of a tenant.
 struct Known {
     mark: CopyMarker,
     /// Whether no other program has written to the copy since.
@@ -246,7 +246,7 @@ impl CopyRun<'_> {
             && self
                 .known(tenant)
                 .await?
-                .is_some_and(|(_, is_ours)| !is_ours)
+                .is_some_and(|known| !known.is_ours)
         {
             return self.in_use(tenant, mark).await;
         }
@@ -321,10 +321,7 @@ impl CopyRun<'_> {
         let mut before = self.known(tenant).await?;
         loop {
             let (mark, is_ours) = match &before {
-                Some((text, is_ours)) => (
-                    CopyMarker::read(text).map_err(|error| about_target(&error))?,
-                    *is_ours,
-                ),
+                Some(known) => (known.mark.clone(), known.is_ours),
                 None => (
                     CopyMarker {
                         clock: self.clock(tenant)?,
@@ -351,9 +348,19 @@ impl CopyRun<'_> {
                 ..mark
             };
             let after = mark.to_string();
-            let known = before.as_ref().map(|(text, _)| text.as_str());
-            match self.target.restore(tenant, &batch, known, &after).await {
-                Ok(()) => (before, tries, in_doubt) = (Some((after, true)), 0, false),
+            let known = before.as_ref().map(|known| known.mark.to_string());
+            let restored = self
+                .target
+                .restore(tenant, &batch, known.as_deref(), &after)
+                .await;
+            match restored {
+                Ok(()) => {
+                    before = Some(Known {
+                        mark: mark.clone(),
+                        is_ours: true,
+                    });
+                    (tries, in_doubt) = (0, false);
+                }
                 Err(error) if (passes(&error) || in_doubt) && tries < TRIES => {
                     // The last part may have been stored although its request failed.
                     (tries, in_doubt) = (tries + 1, passes(&error));
@@ -377,19 +384,21 @@ impl CopyRun<'_> {
 
     /// Returns the stored state of the copy of a tenant, and whether no other program has written
     /// to it since.
-    async fn known(&self, tenant: &Tenant) -> Result<Option<(String, bool)>, StartupError> {
-        let known = patiently(async || self.target.restore_progress(tenant).await).await;
-        let Some((text, is_ours)) = known.map_err(|error| about_target(&error))? else {
+    async fn known(&self, tenant: &Tenant) -> Result<Option<Known>, StartupError> {
+        let progress = patiently(async || self.target.restore_progress(tenant).await).await;
+        let Some(progress) = progress.map_err(|error| about_target(&error))? else {
             return Ok(None);
         };
-        let is_complete =
-            CopyMarker::read(&text).is_ok_and(|mark| matches!(mark.at, CopyState::Complete(_)));
+        let (mark, is_ours) = (CopyMarker::read(&progress.mark), progress.is_unchanged);
+        let is_complete = mark
+            .as_ref()
+            .is_ok_and(|mark| matches!(mark.at, CopyState::Complete(_)));
         // A program that uses a complete copy writes to it.
-        if is_ours || is_complete {
-            Ok(Some((text, is_ours)))
-        } else {
-            Err(about_others(tenant))
+        if !is_ours && !is_complete {
+            return Err(about_others(tenant));
         }
+        let mark = mark.map_err(|error| about_target(&error))?;
+        Ok(Some(Known { mark, is_ours }))
     }
 
     /// Copies keys and markers last, so that no client can use an incomplete copy. Returns how many
