@@ -127,7 +127,7 @@ impl ResultFile {
         if result.digest != result.sum() {
             return Err(ResultError::Changed);
         }
-        let own = Catalogue::hash();
+        let own = Catalogue::hash(Catalogue::TEXT);
         if result.catalogue != own {
             return Err(ResultError::OtherCatalogue(result.catalogue, own));
         }

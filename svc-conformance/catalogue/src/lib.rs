@@ -130,9 +130,12 @@ pub enum CatalogueError {
 
 /// The catalogue of this version, parsed once.
 static BUILT_IN: LazyLock<Result<Catalogue, CatalogueError>> =
-    LazyLock::new(|| Catalogue::parse(include_str!("../catalogue.toml")));
+    LazyLock::new(|| Catalogue::parse(Catalogue::TEXT));
 
 impl Catalogue {
+    /// The text of the catalogue of this version of the specification, in TOML.
+    pub const TEXT: &'static str = include_str!("../catalogue.toml");
+
     /// Returns the catalogue of this version of the specification.
     ///
     /// # Errors
@@ -191,11 +194,12 @@ impl Catalogue {
         &self.words.behaviours
     }
 
-    /// Returns a short digest of the requirements: their ids, levels, conditions and checks, and the
-    /// names and types of fields and links. A reworded text does not change it. Results that were
-    /// measured with other requirements are not shown.
+    /// Returns a short digest of the requirements in the text of a catalogue, such as
+    /// [`Catalogue::TEXT`]. It covers their ids, levels, conditions and checks, and the names and
+    /// types of fields and links. A reworded statement does not change it. Results that were measured
+    /// with other requirements are not shown.
     #[must_use]
-    pub fn hash() -> String {
+    pub fn hash(text: &str) -> String {
         const TEXTS: [&str; 6] = [
             "#",
             "section = ",
@@ -206,7 +210,7 @@ impl Catalogue {
         ];
         let fold =
             |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        let digest = include_str!("../catalogue.toml")
+        let digest = text
             .split_inclusive('\n')
             .filter(|line| !TEXTS.iter().any(|start| line.starts_with(start)))
             .flat_map(str::bytes)
@@ -231,5 +235,34 @@ impl Catalogue {
             }
         }
         areas
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Catalogue;
+
+    /// Returns the hash of the built-in catalogue after one replacement.
+    fn hash_after(from: &str, to: &str) -> String {
+        assert!(Catalogue::TEXT.contains(from), "{from}");
+        let changed = Catalogue::TEXT.replacen(from, to, 1);
+        assert!(Catalogue::parse(&changed).is_ok(), "{to}");
+        Catalogue::hash(&changed)
+    }
+
+    #[test]
+    fn a_reworded_statement_keeps_the_hash() {
+        assert_eq!(
+            hash_after("\nstatement = \"", "\nstatement = \"Reworded: "),
+            Catalogue::hash(Catalogue::TEXT)
+        );
+    }
+
+    #[test]
+    fn another_condition_changes_the_hash() {
+        assert_ne!(
+            hash_after("\ncondition = \"*.list\"\n", "\ncondition = \"*.create\"\n"),
+            Catalogue::hash(Catalogue::TEXT)
+        );
     }
 }

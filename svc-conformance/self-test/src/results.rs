@@ -207,7 +207,7 @@ impl SelfTestScore {
         Self {
             suite: env!("CARGO_PKG_VERSION"),
             date: chrono::Utc::now().date_naive().to_string(),
-            catalogue: Catalogue::hash(),
+            catalogue: Catalogue::hash(Catalogue::TEXT),
             rows: Catalogue::built_in().map_or(0, |catalogue| catalogue.requirements().len()),
             intensity: settings.intensity,
             seeds: (settings.seeds.start, settings.seeds.end),

@@ -231,7 +231,7 @@ impl Report {
         let choices = run.choices.lock().unwrap_or_else(PoisonError::into_inner);
         Self {
             suite: env!("CARGO_PKG_VERSION").to_owned(),
-            catalogue: Catalogue::hash(),
+            catalogue: Catalogue::hash(Catalogue::TEXT),
             target: run.target.base().to_owned(),
             interface: run.declared.text.interface_version.clone(),
             declaration: run.declared.source,

@@ -41,7 +41,8 @@ impl Score {
     /// Formats the score of a results file. A file of another version or catalogue is not used.
     fn read(text: &str) -> String {
         let fits = |score: &Self| {
-            score.catalogue == Catalogue::hash() && score.suite == env!("CARGO_PKG_VERSION")
+            score.catalogue == Catalogue::hash(Catalogue::TEXT)
+                && score.suite == env!("CARGO_PKG_VERSION")
         };
         let score = serde_json::from_str(text)
             .ok()
@@ -92,7 +93,7 @@ mod tests {
                 env!("CARGO_PKG_VERSION")
             )
         };
-        let hash = Catalogue::hash();
+        let hash = Catalogue::hash(Catalogue::TEXT);
         let expected = format!(
             "kill score 0.99 (199/200), false alarms 0/27, 2026-01-02 with catalogue {hash}"
         );

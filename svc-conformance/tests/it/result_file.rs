@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use svc_conformance::Report;
+use svc_conformance::catalogue::Catalogue;
 
 use crate::support::{Server, assert_contains_all, ended, folder, program, run};
 
@@ -16,7 +17,7 @@ const LITTLE: &str = "declaration_version = 1\ninterface_version = \"1.2.0\"\n\
 fn report(rows: &[(&str, &str)]) -> Report {
     let row = |(id, outcome): &(&str, &str)| json!({"id": id, "level": "MUST", "outcome": outcome, "reason": "r", "observations": 1, "checks": []});
     let report = json!({
-        "suite": "0.1.0", "catalogue": svc_conformance::catalogue::Catalogue::hash(), "target": "http://crm.example.org/",
+        "suite": "0.1.0", "catalogue": Catalogue::hash(Catalogue::TEXT), "target": "http://crm.example.org/",
         "interface": "1.2.0", "declaration": "published", "profile": "crm", "intensity": "quick", "seed": 42,
         "began": "2026-01-05T09:00:00Z", "causes": [], "rows": rows.iter().map(row).collect::<Vec<_>>(), "checks": [],
         "choices": {}, "requests": 7, "digest": "0123456789abcdef", "seconds": 1.25,
@@ -102,12 +103,7 @@ fn a_run_writes_a_result_file_that_results_accepts() {
         .sum();
     assert_eq!(
         usize::try_from(counted).ok(),
-        Some(
-            svc_conformance::catalogue::Catalogue::built_in()
-                .expect("one")
-                .requirements()
-                .len()
-        )
+        Some(Catalogue::built_in().expect("one").requirements().len())
     );
     assert_eq!(result["verdict"] == "conformant", code == 0, "{said}");
     assert!(text.len() < 4096, "{} bytes", text.len());

@@ -30,7 +30,7 @@ pub(super) fn written(results: &[Named]) -> String {
          <p>Results of the conformance suite of the Activist Data Exchange API, as the operators of these servers submitted them \
          ({} results, catalogue {}).</p>\n<table>\n<caption>Results by server</caption>\n<thead><tr>",
         results.len(),
-        Catalogue::hash()
+        Catalogue::hash(Catalogue::TEXT)
     );
     for column in COLUMNS {
         let _ = write!(text, "<th scope=\"col\">{column}</th>");
