@@ -14,7 +14,7 @@ use svc_core::{
     model::Kind,
     page::{ListRequest, RawPage},
     record::RawRecord,
-    rules::{Decision, decide, initial_lookups_one_per_person},
+    rules::{Decision, RuleRunner, decide, initial_lookups_one_per_person, run_rules},
     store::{
         Change, ChangeTarget, IdSequence, Lookup, LookupCache, LookupKey, LookupResult, Outbox,
         PendingChanges, RuleError, Store, TransactionContext, WriteOutcome, WriteRequest,
@@ -183,18 +183,23 @@ impl MappedStore {
         let clock = answers
             .last()
             .and_then(|rows| rows.first()?.first()?.as_deref()?.parse().ok());
-        let time = Timestamp::from_micros(clock.ok_or_else(unasked)?);
-        let mut fetched = FetchedRecords::default();
-        let decided = self
-            .decide(
-                cx,
-                call,
-                time,
-                &mut fetched,
-                (wanted, asked, given),
-                &mut transaction,
-            )
-            .await;
+        let mut runner = MappedRunner {
+            store: self,
+            tenant,
+            call,
+            time: Timestamp::from_micros(clock.ok_or_else(unasked)?),
+            ids: IdSequence::default(),
+            names: ShareNames::default(),
+            once: mapping.one_per_person(),
+            fetched: FetchedRecords::default(),
+            transaction: &mut transaction,
+        };
+        let taken = self.take(&mut runner.fetched, &wanted, &asked, &given);
+        let decided = match taken {
+            Ok(()) => run_rules(&mut runner).await.and_then(|it| Ok(it?)),
+            Err(error) => Err(error.into()),
+        };
+        let fetched = runner.fetched;
         let Decision {
             changes, outcome, ..
         } = match decided {
@@ -247,44 +252,6 @@ impl MappedStore {
         })
     }
 
-    /// Runs the rules until all lookup results are available.
-    async fn decide(
-        &self,
-        cx: &Context,
-        call: &WriteRequest,
-        time: Timestamp,
-        fetched: &mut FetchedRecords,
-        (mut wanted, mut asked, mut given): (Vec<Lookup>, Vec<bool>, Vec<Vec<TextRow>>),
-        transaction: &mut Box<dyn Transaction>,
-    ) -> Result<Decision, TransactionError> {
-        let (ids, names, overlay) = (
-            IdSequence::default(),
-            ShareNames::default(),
-            PendingChanges::default(),
-        );
-        let once = self.mapping().one_per_person();
-        loop {
-            self.take(fetched, &wanted, &asked, &given)?;
-            let turn =
-                TransactionContext::new(time, &ids, &names, &*self.matching).one_per_person(&once);
-            match decide(call, &turn, &mut fetched.answers, &overlay) {
-                Ok(decision) => return Ok(decision),
-                Err(RuleError::MissingLookups(more)) => wanted = more,
-                Err(RuleError::Failed(error)) => return Err(error.into()),
-                Err(pause @ RuleError::UnflushedChanges) => {
-                    return Err(Error::unexpected(pause.to_string()).into());
-                }
-            }
-            let (places, statements) = self.lookup_statements(cx.tenant.as_str(), &wanted);
-            asked = places;
-            given = if statements.is_empty() {
-                Vec::new()
-            } else {
-                transaction.execute(statements).await?
-            };
-        }
-    }
-
     /// Returns which of these lookups need a statement, and the statements.
     fn lookup_statements(&self, tenant: &str, questions: &[Lookup]) -> (Vec<bool>, Vec<Statement>) {
         let asked: Vec<Option<Statement>> = questions
@@ -315,6 +282,44 @@ impl MappedStore {
             fetched.insert(question.clone(), answer);
         }
         Ok(())
+    }
+}
+
+/// The rules of a request in a transaction.
+struct MappedRunner<'a> {
+    store: &'a MappedStore,
+    tenant: &'a str,
+    call: &'a WriteRequest,
+    time: Timestamp,
+    ids: IdSequence,
+    names: ShareNames,
+    once: Vec<Kind>,
+    fetched: FetchedRecords,
+    transaction: &'a mut Box<dyn Transaction>,
+}
+
+#[async_trait]
+impl RuleRunner for MappedRunner<'_> {
+    type Error = TransactionError;
+
+    fn decide(&mut self) -> std::result::Result<Decision, RuleError> {
+        let matching = &*self.store.matching;
+        let turn = TransactionContext::new(self.time, &self.ids, &self.names, matching)
+            .one_per_person(&self.once);
+        let (answers, before) = (&mut self.fetched.answers, PendingChanges::default());
+        decide(self.call, &turn, answers, &before)
+    }
+
+    async fn fetch(&mut self, missing: Vec<Lookup>) -> Result<(), TransactionError> {
+        let (asked, statements) = self.store.lookup_statements(self.tenant, &missing);
+        let given = if statements.is_empty() {
+            Vec::new()
+        } else {
+            self.transaction.execute(statements).await?
+        };
+        Ok(self
+            .store
+            .take(&mut self.fetched, &missing, &asked, &given)?)
     }
 }
 

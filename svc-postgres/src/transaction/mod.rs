@@ -9,9 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use async_trait::async_trait;
 use svc_core::{
-    Error,
-    rules::{Decision, decide, initial_lookups},
+    rules::{Decision, RuleRunner, decide, initial_lookups, run_rules},
     store::{
         IdSequence, Lookup, LookupCache, PendingChanges, RuleError, TransactionContext,
         WriteOutcome, WriteRequest,
@@ -329,7 +329,16 @@ impl DatabaseHandle {
         let is_alone = calls.len() == 1;
         for call in calls {
             progress.waiting.pop();
-            match self.decide_one(lent, tenant, call, time, progress).await? {
+            let mut runner = PostgresRunner {
+                database: self,
+                lent: &mut *lent,
+                tenant,
+                call,
+                time,
+                ids: IdSequence::default(),
+                progress: &mut *progress,
+            };
+            match run_rules(&mut runner).await? {
                 Ok(Decision {
                     changes,
                     outcome: came_to,
@@ -359,44 +368,6 @@ impl DatabaseHandle {
             }
         }
         Ok(outcome)
-    }
-
-    async fn decide_one(
-        &self,
-        lent: &mut Lease,
-        tenant: i64,
-        call: &WriteRequest,
-        time: Timestamp,
-        progress: &mut TransactionState<'_>,
-    ) -> Result<Result<Decision, Error>> {
-        let ids = IdSequence::default();
-        let matching = &*self.options.matching;
-        loop {
-            let turn = TransactionContext::new(time, &ids, &self.options.share_names, matching);
-            match decide(call, &turn, &mut progress.fetched, &progress.overlay) {
-                Ok(decision) => return Ok(Ok(decision)),
-                Err(RuleError::MissingLookups(mut more)) => {
-                    self.prefetch(time, progress, &mut more);
-                    self.fetch(lent, tenant, more, progress).await?;
-                }
-                // The collected changes must be in the tables before this request can be decided.
-                Err(RuleError::UnflushedChanges) => {
-                    let (within, (seq, queries)) = (
-                        self.statement_timeout(progress.deadline),
-                        self.writes(tenant, progress),
-                    );
-                    lent.run(&queries, within)
-                        .await
-                        .map_err(|(_, error)| error)?;
-                    progress.seq = seq;
-                    (progress.overlay, progress.fetched) =
-                        (PendingChanges::default(), LookupCache::default());
-                    self.fetch(lent, tenant, initial_lookups(call, matching), progress)
-                        .await?;
-                }
-                Err(RuleError::Failed(error)) => return Ok(Err(error)),
-            }
-        }
     }
 
     /// Also fetches the lookups that the following requests will need, so that a transaction of a
@@ -456,5 +427,57 @@ impl DatabaseHandle {
         let mut all = vec![SqlQuery::new(&self.texts.guard, guard)];
         all.extend(queries(steps));
         (seq, all)
+    }
+}
+
+/// The rules of one request in a transaction.
+struct PostgresRunner<'a, 'c> {
+    database: &'a DatabaseHandle,
+    lent: &'a mut Lease,
+    tenant: i64,
+    call: &'a WriteRequest,
+    time: Timestamp,
+    ids: IdSequence,
+    progress: &'a mut TransactionState<'c>,
+}
+
+#[async_trait]
+impl RuleRunner for PostgresRunner<'_, '_> {
+    type Error = StoreError;
+
+    fn decide(&mut self) -> std::result::Result<Decision, RuleError> {
+        let options = &self.database.options;
+        let (names, matching) = (&options.share_names, &*options.matching);
+        let turn = TransactionContext::new(self.time, &self.ids, names, matching);
+        let TransactionState {
+            fetched, overlay, ..
+        } = &mut *self.progress;
+        decide(self.call, &turn, fetched, overlay)
+    }
+
+    async fn fetch(&mut self, mut missing: Vec<Lookup>) -> Result<()> {
+        self.database
+            .prefetch(self.time, self.progress, &mut missing);
+        self.database
+            .fetch(self.lent, self.tenant, missing, self.progress)
+            .await
+    }
+
+    async fn flush(&mut self) -> Result<()> {
+        let (database, progress) = (self.database, &mut *self.progress);
+        let (within, (seq, queries)) = (
+            database.statement_timeout(progress.deadline),
+            database.writes(self.tenant, progress),
+        );
+        self.lent
+            .run(&queries, within)
+            .await
+            .map_err(|(_, error)| error)?;
+        progress.seq = seq;
+        (progress.overlay, progress.fetched) = (PendingChanges::default(), LookupCache::default());
+        let again = initial_lookups(self.call, &*database.options.matching);
+        database
+            .fetch(self.lent, self.tenant, again, progress)
+            .await
     }
 }
