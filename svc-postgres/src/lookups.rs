@@ -6,8 +6,7 @@ use std::collections::HashMap;
 use svc_core::{
     model::Kind,
     store::{
-        HeldTickets, Lookup, LookupCache, LookupKey, LookupResult, StoredRecord, StoredResponse,
-        Totals,
+        HeldTickets, Lookup, LookupCache, LookupKey, StoredRecord, StoredResponse, Totals,
     },
     value::{Amount, Identifier, Timestamp},
 };
@@ -161,25 +160,29 @@ impl<'a> LookupBatch<'a> {
     }
 
     /// Decodes the results of the statements, in their order.
-    pub(crate) fn answers(self, given: &[Vec<Row>]) -> Result<Vec<(Lookup, LookupResult)>> {
+    fn decode(&self, given: &[Vec<Row>]) -> Result<DecodedRows> {
         let mut read = DecodedRows::default();
         for (gives, rows) in self.gives.iter().zip(given) {
             for row in rows {
                 read.take(*gives, row)?;
             }
         }
-        let questions = self.questions.into_iter().enumerate();
-        Ok(questions
-            .filter_map(|(at, question)| {
-                read.answer(at, &question).map(|answer| (question, answer))
-            })
+        Ok(read)
+    }
+
+    /// Returns the found records, in the order of their lookups.
+    pub(crate) fn records(self, given: &[Vec<Row>]) -> Result<Vec<StoredRecord>> {
+        let mut read = self.decode(given)?;
+        Ok((0..self.questions.len())
+            .filter_map(|at| read.records.remove(&at))
             .collect())
     }
 
-    /// Does the same, and stores the results for the rules.
+    /// Stores the results for the rules.
     pub(crate) fn store_results(self, given: &[Vec<Row>], fetched: &mut LookupCache) -> Result<()> {
-        for (question, answer) in self.answers(given)? {
-            fetched.insert(question, answer);
+        let mut read = self.decode(given)?;
+        for (at, question) in self.questions.into_iter().enumerate() {
+            read.store(at, question, fetched);
         }
         Ok(())
     }
@@ -393,39 +396,46 @@ impl DecodedRows {
         Ok(())
     }
 
-    fn answer(&mut self, at: usize, question: &Lookup) -> Option<LookupResult> {
-        Some(match question {
-            Lookup::Find(_) => {
-                LookupResult::Location(self.records.get(&at).map(StoredRecord::location))
+    /// Stores the result of the lookup at a position. A lookup below a key without a known id has
+    /// none.
+    fn store(&mut self, at: usize, question: Lookup, fetched: &mut LookupCache) {
+        match question {
+            Lookup::Find(key) => {
+                let found = self.records.get(&at).map(StoredRecord::location);
+                fetched.insert_location(&key, found);
             }
-            Lookup::Record(_) => LookupResult::Record(self.records.remove(&at)),
+            Lookup::Record(key) => fetched.insert_record(&key, self.records.remove(&at)),
             Lookup::Members { kind, .. } => {
                 let mut ties = self.ties.remove(&at).unwrap_or_default();
-                ties.retain(|tie| tie.record.kind() == *kind);
-                LookupResult::Records(ties)
+                ties.retain(|tie| tie.record.kind() == kind);
+                fetched.insert_related(question, ties);
             }
             Lookup::Answers { .. } => {
-                LookupResult::Records(self.ties.remove(&at).unwrap_or_default())
+                fetched.insert_related(question, self.ties.remove(&at).unwrap_or_default());
             }
             Lookup::Count {
-                of: LookupKey::Id(..),
-                ..
+                kind,
+                of: of @ LookupKey::Id(..),
             } => {
                 let records = self.sums.get(&at).map_or(0, |(records, _)| *records);
-                LookupResult::Count(u64::try_from(records).unwrap_or_default())
+                fetched.insert_count(kind, &of, u64::try_from(records).unwrap_or_default());
             }
-            Lookup::Totals(LookupKey::Id(..)) => {
-                LookupResult::Totals(self.sums.get(&at).map(|(_, sum)| *sum).unwrap_or_default())
+            Lookup::Totals(of @ LookupKey::Id(..)) => {
+                let sum = self.sums.get(&at).map(|(_, sum)| *sum);
+                fetched.insert_totals(&of, sum.unwrap_or_default());
             }
-            Lookup::PartTotals(LookupKey::Id(..)) => {
-                LookupResult::PartTotals(self.parts.remove(&at).unwrap_or_default())
+            Lookup::PartTotals(of @ LookupKey::Id(..)) => {
+                fetched.insert_part_totals(&of, self.parts.remove(&at).unwrap_or_default());
             }
-            Lookup::HeldTickets(_) => {
-                LookupResult::HeldTickets(self.holdings.remove(&at).unwrap_or_default())
+            Lookup::HeldTickets(person) => {
+                let held = self.holdings.remove(&at).unwrap_or_default();
+                fetched.insert_held_tickets(&person, held);
             }
-            Lookup::StoredResponse(_) => LookupResult::StoredResponse(self.kept.remove(&at)),
-            _ => return None,
-        })
+            Lookup::StoredResponse(key) => {
+                fetched.insert_stored_response(&key, self.kept.remove(&at));
+            }
+            Lookup::Count { .. } | Lookup::Totals(_) | Lookup::PartTotals(_) => {}
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use svc_core::{
     link::Scope,
     model::Kind,
     raw::RawPage,
-    store::{Lookup, LookupKey, LookupResult},
+    store::{Lookup, LookupKey},
 };
 use svc_store::{cursor::OrderedPageStart, lookup, ordered_pages::OrderedPages};
 use uuid::Uuid;
@@ -74,12 +74,7 @@ impl DatabaseHandle {
         }
         let given = self.read(ordered.tenant, queries).await?;
         let (one_by_one, people) = given.split_at_checked(asked).unwrap_or((&given, &[]));
-        let mut found = Vec::new();
-        for (_, answer) in fetch.answers(one_by_one)? {
-            if let LookupResult::Record(record) = answer {
-                found.extend(record);
-            }
-        }
+        let mut found = fetch.records(one_by_one)?;
         for row in people.iter().flatten() {
             found.push(stored(row, 0)?);
         }

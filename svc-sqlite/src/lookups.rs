@@ -1,14 +1,14 @@
 //! Executes the lookups of the rules on the file, in the transaction of the writer.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use rusqlite::{Connection, OptionalExtension};
 use svc_core::{
     Error,
     model::Kind,
     store::{
-        HeldTickets, Lookup, LookupKey, LookupResult, LookupSource, RecordLocation, RuleError,
-        StoredRecord, Totals,
+        HeldTickets, LookupKey, LookupSource, RecordLocation, RuleError, StoredRecord,
+        StoredResponse, Totals,
     },
     value::{Amount, Id},
 };
@@ -37,13 +37,72 @@ pub(crate) struct SqliteLookups<'a> {
 }
 
 impl LookupSource for SqliteLookups<'_> {
-    fn lookup(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
-        self.execute(question).map_err(|failure| {
-            self.failure = Some(failure);
-            RuleError::Failed(Error::unexpected("the data file cannot be read"))
-        })
+    fn find(&mut self, key: &LookupKey) -> RuleResult<Option<RecordLocation>> {
+        let found = self.location(key);
+        self.known(found)
+    }
+
+    fn record(&mut self, key: &LookupKey) -> RuleResult<Option<StoredRecord>> {
+        let stored = record(self.file, self.tenant, key);
+        self.known(stored.map_err(StoreError::from))
+    }
+
+    fn members(
+        &mut self,
+        kind: Kind,
+        groups: &[LookupKey],
+        people: &[LookupKey],
+    ) -> RuleResult<Vec<StoredRecord>> {
+        let members = self.memberships(kind, groups, people);
+        self.known(members)
+    }
+
+    fn answers(
+        &mut self,
+        people: &[LookupKey],
+        questions: &[LookupKey],
+    ) -> RuleResult<Vec<StoredRecord>> {
+        let answers = self.answered(people, questions);
+        self.known(answers)
+    }
+
+    fn count(&mut self, kind: Kind, of: &LookupKey) -> RuleResult<u64> {
+        let (file, tenant) = (self.file, self.tenant);
+        let count = self.owner(of).and_then(|owner| match owner {
+            Some((owner, id)) => Ok(records(file, tenant, table(kind), Some((owner, id)))?),
+            None => Ok(0),
+        });
+        self.known(count)
+    }
+
+    fn totals(&mut self, of: &LookupKey) -> RuleResult<Totals> {
+        let totals = self.owner(of).and_then(|owner| match owner {
+            Some((owner, id)) => self.sum(owner, id),
+            None => Ok(Totals::default()),
+        });
+        self.known(totals)
+    }
+
+    fn part_totals(&mut self, of: &LookupKey) -> RuleResult<Vec<(String, Totals)>> {
+        let parts = self.owner(of).and_then(|owner| match owner {
+            Some((_, id)) => self.parts(id),
+            None => Ok(Vec::new()),
+        });
+        self.known(parts)
+    }
+
+    fn held_tickets(&mut self, person: &Id) -> RuleResult<Vec<HeldTickets>> {
+        let held = self.holdings(person);
+        self.known(held)
+    }
+
+    fn stored_response(&mut self, key: &Arc<str>) -> RuleResult<Option<StoredResponse>> {
+        let stored = stored_responses::get(self.file, self.tenant, key);
+        self.known(stored.map_err(StoreError::from))
     }
 }
+
+type RuleResult<T> = std::result::Result<T, RuleError>;
 
 impl<'a> SqliteLookups<'a> {
     pub(crate) fn new(file: &'a Connection, tenant: i64) -> Self {
@@ -68,39 +127,15 @@ impl<'a> SqliteLookups<'a> {
         }
     }
 
-    fn execute(&self, question: &Lookup) -> Result<LookupResult> {
-        let (file, tenant) = (self.file, self.tenant);
-        Ok(match question {
-            Lookup::Find(key) => LookupResult::Location(self.find(key)?),
-            Lookup::Record(key) => LookupResult::Record(record(file, tenant, key)?),
-            Lookup::Members {
-                kind,
-                groups,
-                people,
-            } => LookupResult::Records(self.members(*kind, groups, people)?),
-            Lookup::Answers { people, questions } => {
-                LookupResult::Records(self.answered(people, questions)?)
-            }
-            Lookup::Count { kind, of } => LookupResult::Count(match self.owner(of)? {
-                Some((owner, id)) => records(file, tenant, table(*kind), Some((owner, id)))?,
-                None => 0,
-            }),
-            Lookup::Totals(of) => LookupResult::Totals(match self.owner(of)? {
-                Some((owner, id)) => self.sum(owner, id)?,
-                None => Totals::default(),
-            }),
-            Lookup::PartTotals(of) => LookupResult::PartTotals(match self.owner(of)? {
-                Some((_, id)) => self.parts(id)?,
-                None => Vec::new(),
-            }),
-            Lookup::HeldTickets(person) => LookupResult::HeldTickets(self.holdings(person)?),
-            Lookup::StoredResponse(key) => {
-                LookupResult::StoredResponse(stored_responses::get(file, tenant, key)?)
-            }
+    /// Returns a result to the rules, and keeps an error.
+    fn known<T>(&mut self, result: Result<T>) -> RuleResult<T> {
+        result.map_err(|failure| {
+            self.failure = Some(failure);
+            RuleError::Failed(Error::unexpected("the data file cannot be read"))
         })
     }
 
-    fn find(&self, key: &LookupKey) -> Result<Option<RecordLocation>> {
+    fn location(&self, key: &LookupKey) -> Result<Option<RecordLocation>> {
         match key {
             LookupKey::Id(kind, id) => Ok(find(self.file, self.tenant, *kind, id)?),
             LookupKey::Identifier(..) | LookupKey::Email(_) => {
@@ -117,7 +152,7 @@ impl<'a> SqliteLookups<'a> {
     fn id(&self, key: &LookupKey) -> Result<Option<RecordId>> {
         match key {
             LookupKey::Id(_, id) => Ok(RecordId::parse(id)),
-            key => Ok(self.find(key)?.and_then(|found| RecordId::parse(&found.id))),
+            key => Ok(self.location(key)?.and_then(|found| RecordId::parse(&found.id))),
         }
     }
 
@@ -125,7 +160,7 @@ impl<'a> SqliteLookups<'a> {
         Ok(key.kind().map(table).zip(self.id(key)?))
     }
 
-    fn members(
+    fn memberships(
         &self,
         kind: Kind,
         groups: &[LookupKey],

@@ -2,8 +2,11 @@
 
 use svc_core::{
     error::{Error, Result},
+    json::Object,
+    link::ShareNames,
     model::{Kind, Person, Resource as _, attendance::AttendanceStatus},
-    store::{Lookup, LookupKey, LookupResult, Totals},
+    record::RawRecord,
+    store::{ChangeTarget, Lookup, LookupCache, LookupKey, StoredRecord, Totals},
     value::{Amount, ClosedEnum as _},
 };
 
@@ -13,6 +16,24 @@ use super::{
     sql::SqlBuilder,
     statement::Statement,
 };
+
+/// The lookup results of a transaction, and the records before its changes.
+#[derive(Default)]
+pub(super) struct FetchedRecords {
+    pub(super) results: LookupCache,
+    records: Vec<RawRecord>,
+}
+
+impl FetchedRecords {
+    /// Returns the fields that a record had before.
+    pub(super) fn fields(&self, at: &ChangeTarget) -> Option<Object> {
+        let is_meant = |record: &&RawRecord| record.kind() == at.kind && record.meta().id == at.id;
+        self.records
+            .iter()
+            .find(is_meant)
+            .and_then(|record| record.to_fields(&ShareNames::default()).ok())
+    }
+}
 
 impl ResolvedMapping {
     /// Returns the statement of a lookup. `None` if the tables contain nothing of the kind; no
@@ -51,51 +72,69 @@ impl ResolvedMapping {
         Some(sql.finish())
     }
 
-    /// Returns the lookup result for the rows. There are no rows if no statement was executed.
-    pub(super) fn answers(&self, question: &Lookup, rows: &[TextRow]) -> Result<LookupResult> {
+    /// Adds the result of a lookup, from its rows, to a transaction. There are no rows if no
+    /// statement was executed.
+    pub(super) fn store_result(
+        &self,
+        question: &Lookup,
+        rows: &[TextRow],
+        fetched: &mut FetchedRecords,
+    ) -> Result<()> {
         let number = || {
             rows.first()
                 .and_then(|row| row.first()?.as_deref()?.parse::<i64>().ok())
                 .unwrap_or_default()
         };
-        Ok(match question {
+        let results = &mut fetched.results;
+        match question {
             Lookup::Find(key) => {
                 let found = rows.first().zip(key.kind().and_then(|kind| self.of(kind)));
-                LookupResult::Location(
-                    found
-                        .map(|(row, table)| self.found(table, row))
-                        .transpose()?,
-                )
+                let found = found
+                    .map(|(row, table)| self.found(table, row))
+                    .transpose()?;
+                results.insert_location(key, found);
             }
             Lookup::Record(key) => {
-                let found = rows.first().zip(key.kind().and_then(|kind| self.of(kind)));
-                LookupResult::Record(
-                    found
-                        .map(|(row, table)| self.record(table, row))
-                        .transpose()?,
-                )
+                let stored = self.stored(key, rows)?;
+                fetched.records.extend(stored.iter().map(|it| it.record.clone()));
+                results.insert_record(key, stored);
             }
-            Lookup::Members { kind, .. } => self.all(*kind, rows)?,
-            Lookup::Answers { .. } => self.all(Kind::Answer, rows)?,
-            Lookup::Count { .. } => {
-                LookupResult::Count(u64::try_from(number()).unwrap_or_default())
+            Lookup::Members { kind, .. } => {
+                let all = self.all(*kind, rows)?;
+                fetched.records.extend(all.iter().map(|it| it.record.clone()));
+                results.insert_related(question.clone(), all);
             }
-            Lookup::Totals(_) => LookupResult::Totals(Totals::new(number(), 0, Amount::ZERO)),
-            Lookup::PartTotals(_) => LookupResult::PartTotals(Vec::new()),
-            Lookup::HeldTickets(_) => LookupResult::HeldTickets(Vec::new()),
-            Lookup::StoredResponse(_) => LookupResult::StoredResponse(None),
-        })
+            Lookup::Answers { .. } => {
+                let all = self.all(Kind::Answer, rows)?;
+                fetched.records.extend(all.iter().map(|it| it.record.clone()));
+                results.insert_related(question.clone(), all);
+            }
+            Lookup::Count { kind, of } => {
+                results.insert_count(*kind, of, u64::try_from(number()).unwrap_or_default());
+            }
+            Lookup::Totals(of) => {
+                results.insert_totals(of, Totals::new(number(), 0, Amount::ZERO));
+            }
+            Lookup::PartTotals(of) => results.insert_part_totals(of, Vec::new()),
+            Lookup::HeldTickets(person) => results.insert_held_tickets(person, Vec::new()),
+            Lookup::StoredResponse(key) => results.insert_stored_response(key, None),
+        }
+        Ok(())
     }
 
-    fn all(&self, kind: Kind, rows: &[TextRow]) -> Result<LookupResult> {
-        let Some(table) = self.of(kind) else {
-            return Ok(LookupResult::Records(Vec::new()));
-        };
-        Ok(LookupResult::Records(
-            rows.iter()
-                .map(|row| self.record(table, row))
-                .collect::<Result<_>>()?,
-        ))
+    /// Returns the record of a key from the rows of its lookup.
+    pub(super) fn stored(&self, key: &LookupKey, rows: &[TextRow]) -> Result<Option<StoredRecord>> {
+        let found = rows.first().zip(key.kind().and_then(|kind| self.of(kind)));
+        found
+            .map(|(row, table)| self.record(table, row))
+            .transpose()
+    }
+
+    fn all(&self, kind: Kind, rows: &[TextRow]) -> Result<Vec<StoredRecord>> {
+        match self.of(kind) {
+            Some(table) => rows.iter().map(|row| self.record(table, row)).collect(),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Selects one record or its location. If it is locked, other transactions can read it and

@@ -16,7 +16,7 @@ use svc_core::{
     record::RawRecord,
     rules::{Decision, RuleRunner, decide, initial_lookups_one_per_person, run_rules},
     store::{
-        Change, ChangeTarget, IdSequence, Lookup, LookupCache, LookupKey, LookupResult, Outbox,
+        Change, IdSequence, Lookup, LookupKey, Outbox,
         PendingChanges, RuleError, Store, TransactionContext, WriteOutcome, WriteRequest,
     },
     value::Timestamp,
@@ -31,7 +31,7 @@ use super::{
     apply::StatementBuilder,
     database::{Database, DatabaseError, TextRow, Transaction},
     introspect,
-    lookups::unasked,
+    lookups::{FetchedRecords, unasked},
     mapping::Mapping,
     pages::start,
     resolved_mapping::{ResolvedMapping, ResolvedTable},
@@ -219,12 +219,11 @@ impl MappedStore {
         }
         let mut statements = writes.statements;
         let shown = outcome_record(&outcome).filter(|record| mapping.of(record.kind()).is_some());
-        let again = shown
-            .map(|record| Lookup::Record(LookupKey::Id(record.kind(), record.meta().id.clone())));
+        let again = shown.map(|record| LookupKey::Id(record.kind(), record.meta().id.clone()));
         statements.extend(
             again
-                .as_ref()
-                .and_then(|question| mapping.lookup_statement(tenant, question)),
+                .clone()
+                .and_then(|key| mapping.lookup_statement(tenant, &Lookup::Record(key))),
         );
         let given = transaction.commit(statements).await?;
         if changes
@@ -235,17 +234,17 @@ impl MappedStore {
         }
         // The response contains the current state of the tables, including changes by triggers.
         let record = match again.zip(given.last()) {
-            Some((question, rows)) => mapping.answers(&question, rows)?,
+            Some((key, rows)) => mapping.stored(&key, rows)?,
             None => return Ok(outcome),
         };
         Ok(match (outcome, record) {
-            (WriteOutcome::Created { is_new, .. }, LookupResult::Record(Some(now))) => {
+            (WriteOutcome::Created { is_new, .. }, Some(now)) => {
                 WriteOutcome::Created {
                     record: now.record,
                     is_new,
                 }
             }
-            (WriteOutcome::Updated(Some(_)), LookupResult::Record(Some(now))) => {
+            (WriteOutcome::Updated(Some(_)), Some(now)) => {
                 WriteOutcome::Updated(Some(now.record))
             }
             (outcome, _) => outcome,
@@ -278,8 +277,7 @@ impl MappedStore {
             } else {
                 &[]
             };
-            let answer = self.shared.mapping.answers(question, rows)?;
-            fetched.insert(question.clone(), answer);
+            self.shared.mapping.store_result(question, rows, fetched)?;
         }
         Ok(())
     }
@@ -306,7 +304,7 @@ impl RuleRunner for MappedRunner<'_> {
         let matching = &*self.store.matching;
         let turn = TransactionContext::new(self.time, &self.ids, &self.names, matching)
             .one_per_person(&self.once);
-        let (answers, before) = (&mut self.fetched.answers, PendingChanges::default());
+        let (answers, before) = (&mut self.fetched.results, PendingChanges::default());
         decide(self.call, &turn, answers, &before)
     }
 
@@ -320,35 +318,6 @@ impl RuleRunner for MappedRunner<'_> {
         Ok(self
             .store
             .take(&mut self.fetched, &missing, &asked, &given)?)
-    }
-}
-
-/// The lookup results of a transaction, and the records before its changes.
-#[derive(Default)]
-struct FetchedRecords {
-    answers: LookupCache,
-    records: Vec<RawRecord>,
-}
-
-impl FetchedRecords {
-    fn insert(&mut self, question: Lookup, answer: LookupResult) {
-        match &answer {
-            LookupResult::Record(Some(stored)) => self.records.push(stored.record.clone()),
-            LookupResult::Records(list) => self
-                .records
-                .extend(list.iter().map(|stored| stored.record.clone())),
-            _ => {}
-        }
-        self.answers.insert(question, answer);
-    }
-
-    /// Returns the fields that a record had before.
-    fn fields(&self, at: &ChangeTarget) -> Option<svc_core::json::Object> {
-        let is_meant = |record: &&RawRecord| record.kind() == at.kind && record.meta().id == at.id;
-        self.records
-            .iter()
-            .find(is_meant)
-            .and_then(|record| record.to_fields(&ShareNames::default()).ok())
     }
 }
 

@@ -9,7 +9,7 @@
 use std::{fmt, str::FromStr, sync::LazyLock};
 
 use svc_core::store::{
-    Change, ChangeTarget, InsertRecord, Lookup, LookupKey, LookupResult, LookupSource, RuleError,
+    Change, ChangeTarget, InsertRecord, LookupKey, LookupSource, RuleError,
     StoredRecord, Totals,
 };
 use svc_core::{
@@ -196,24 +196,22 @@ impl ExportBatch {
             .find_map(summed)
         {
             let (of, key) = ((kind, id.clone()), LookupKey::Id(kind, id.clone()));
-            if let LookupResult::Totals(sum) = answers.lookup(&Lookup::Totals(key.clone()))?
-                // A total of 0.0 is transferred to preserve its digits.
-                && (sum != Totals::default() || sum.amount.to_string() != "0")
-            {
+            let sum = answers.totals(&key)?;
+            // A total of 0.0 is transferred to preserve its digits.
+            if sum != Totals::default() || sum.amount.to_string() != "0" {
                 self.changes.push(Change::SetTotals {
                     of: of.clone(),
                     members,
                     sum,
                 });
             }
-            if let LookupResult::PartTotals(parts) = answers.lookup(&Lookup::PartTotals(key))? {
-                let part = |(name, sum)| Change::SetPartTotals {
-                    of: of.clone(),
-                    name,
-                    sum,
-                };
-                self.changes.extend(parts.into_iter().map(part));
-            }
+            let part = |(name, sum)| Change::SetPartTotals {
+                of: of.clone(),
+                name,
+                sum,
+            };
+            let parts = answers.part_totals(&key)?;
+            self.changes.extend(parts.into_iter().map(part));
         }
         let moment = |source| match record.computed_value(source) {
             Some(ComputedValue::Timestamp(moment)) => Some(*moment),

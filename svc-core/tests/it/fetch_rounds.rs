@@ -58,9 +58,7 @@ impl Remote {
                 self.rounds.set(self.rounds.get() + 1);
                 self.asked.set(self.asked.get() + wanted.len());
             }
-            for (question, answer) in self.store.lookup_all(&self.tenant, &wanted) {
-                fetched.insert(question, answer);
-            }
+            self.store.fetch_into(&self.tenant, &wanted, &mut fetched);
             match decide(call, &turn, &mut fetched, &PendingChanges::default()) {
                 Err(RuleError::MissingLookups(more)) => {
                     assert!(self.rounds.get() < 20, "{more:?}");
@@ -468,12 +466,9 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
         &json!({}),
         &[("tag", &world.tag), ("person", &world.ada)],
     );
-    let Some((_, svc_core::store::LookupResult::Record(Some(one)))) = store
-        .lookup_all(tenant, &[svc_core::store::Lookup::Record((&one).into())])
-        .pop()
-    else {
-        panic!("a tagging")
-    };
+    let key = LookupKey::from(&one);
+    let mut found = store.lookup_all(tenant, &[Lookup::Record(key.clone())]);
+    let one = found.record(&key).unwrap().expect("a tagging");
     // In the form in which a store stores them, without validation.
     let taggings: Vec<Change> = (0..100_000_u128)
         .map(|number| {
@@ -498,14 +493,6 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
     store
         .commit(tenant, store.next_timestamp(tenant), &decision.changes)
         .unwrap();
-    let left = store.lookup_all(
-        tenant,
-        &[svc_core::store::Lookup::Find(
-            (&one.record.address()).into(),
-        )],
-    );
-    assert!(matches!(
-        left.as_slice(),
-        [(_, svc_core::store::LookupResult::Location(None))]
-    ));
+    let mut left = store.lookup_all(tenant, &[Lookup::Find(key.clone())]);
+    assert_eq!(left.find(&key).unwrap(), None);
 }

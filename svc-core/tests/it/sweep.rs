@@ -11,7 +11,7 @@ use svc_core::{
     Api, Tenant, Vendor,
     api::Request,
     auth::{Caller, FixedKeys, Identity, Principal, Rights},
-    store::{Lookup, LookupResult},
+    store::{Lookup, LookupSource as _},
     value::Timestamp,
 };
 use svc_store::memory::MemoryStore;
@@ -84,11 +84,9 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
         200
     );
     let stored = || {
-        let answers = store.lookup_all(&one, &[Lookup::StoredResponse("anybody k".into())]);
-        matches!(
-            answers.first(),
-            Some((_, LookupResult::StoredResponse(Some(_))))
-        )
+        let key = "anybody k".into();
+        let mut found = store.lookup_all(&one, &[Lookup::StoredResponse(Arc::clone(&key))]);
+        found.stored_response(&key).unwrap().is_some()
     };
     assert!(stored());
     let read = async || {

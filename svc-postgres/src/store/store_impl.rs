@@ -13,7 +13,7 @@ use svc_core::{
     model::Kind,
     raw::{RawPage, RawRecord},
     store::{
-        self, ImportedRecord, LookupKey, LookupResult, Outbox, WriteOperation, WriteOutcome,
+        self, ImportedRecord, LookupKey, Outbox, WriteOperation, WriteOutcome,
         WriteRequest,
     },
     value::Timestamp,
@@ -125,10 +125,8 @@ impl PostgresStore {
             return Ok(None);
         }
         let given = self.database().read(tenant, queries).await?;
-        match fetch.answers(&given)?.into_iter().next() {
-            Some((_, LookupResult::Record(stored))) => Ok(stored.map(|stored| stored.record)),
-            _ => Ok(None),
-        }
+        let stored = fetch.records(&given)?.pop();
+        Ok(stored.map(|stored| stored.record))
     }
 
     /// Loads records in the given order, all in one transaction. Containers and people must come

@@ -12,7 +12,7 @@ use svc_core::{
     page::PageRequest,
     raw::{RawPage, RawRecord},
     store::{
-        Change, Lookup, LookupKey, LookupResult, Store as _, StoredRecord, WriteOperation,
+        Change, Lookup, LookupKey, LookupSource as _, Store as _, StoredRecord, WriteOperation,
         WriteOutcome, WriteRequest,
     },
     value::{Id, Timestamp},
@@ -69,17 +69,14 @@ impl svc_core::store::Store for Memory {
 impl ScanRecords for Memory {
     async fn scan(&self, tenant: &Tenant, kind: Kind, after: i64, most: u32) -> Result<ScanPage> {
         let of_kind = self.came.iter().filter(|(of, _)| *of == kind);
-        let wanted: Vec<Lookup> = of_kind
-            .map(|(_, id)| Lookup::Record(LookupKey::Id(kind, id.clone())))
+        let keys: Vec<LookupKey> = of_kind
+            .map(|(_, id)| LookupKey::Id(kind, id.clone()))
             .collect();
-        let found = self
-            .store
-            .lookup_all(tenant, &wanted)
-            .into_iter()
-            .filter_map(|(_, answer)| match answer {
-                LookupResult::Record(stored) => stored,
-                _ => None,
-            });
+        let wanted: Vec<Lookup> = keys.iter().cloned().map(Lookup::Record).collect();
+        let mut records = self.store.lookup_all(tenant, &wanted);
+        let found = keys
+            .iter()
+            .filter_map(|key| records.record(key).expect("a fetched record"));
         let mut found: Vec<StoredRecord> = found.filter(|stored| stored.row > after).collect();
         found.sort_by_key(|stored| stored.row);
         let is_last = found.len() <= most as usize;

@@ -73,7 +73,7 @@ pub(super) fn run(
             .filter_map(|it| question_key(&it.question))
             .collect();
         if !questions.is_empty() {
-            for answer in context.ledger.answered(&person.id, questions)? {
+            for answer in context.ledger.answered(&person.id, &questions)? {
                 if let Some(question) = answer.record.parent() {
                     let fields = context.fields(&answer.record)?;
                     known.answered.insert(answer_to(question, &fields));

@@ -1,55 +1,77 @@
 //! The lookup results that a store has fetched for one transaction. Used by stores that cannot
 //! perform lookups while a rule runs.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use super::{
-    Lookup, LookupKey, LookupResult, LookupSource, RecordLocation, RuleError, StoredRecord,
+    HeldTickets, Lookup, LookupKey, LookupSource, RecordLocation, RuleError, StoredRecord,
+    StoredResponse, Totals,
 };
 use crate::{model::Kind, value::Id};
 
 /// Fetched lookup results, available under every key of their records.
 ///
-/// ```text
-/// let mut fetched = LookupCache::default();
-/// let mut wanted = initial_lookups(&call, matching);
-/// let decision = loop {
-///     for (question, answer) in connection.fetch(wanted).await? {      // all of them in one round trip
-///         fetched.insert(question, answer);
-///     }
-///     match decide(&call, &turn, &mut fetched, &overlay) {
-///         Err(RuleError::MissingLookups(more)) => wanted = more,
-///         decided => break decided?,
-///     }
-/// };
-/// ```
+/// See [`run_rules`](crate::rules::run_rules).
 #[derive(Debug, Default)]
 pub struct LookupCache {
-    answers: HashMap<Lookup, LookupResult>,
     /// The id for each key that is not an id itself.
     ids: HashMap<LookupKey, Option<Id>>,
     records: HashMap<(Kind, Id), Option<StoredRecord>>,
     places: HashMap<(Kind, Id), Option<RecordLocation>>,
+    /// The results of [`Lookup::Members`] and [`Lookup::Answers`].
+    related: HashMap<Lookup, Vec<StoredRecord>>,
+    counts: HashMap<LookupKey, Vec<(Kind, u64)>>,
+    totals: HashMap<LookupKey, Totals>,
+    part_totals: HashMap<LookupKey, Vec<(String, Totals)>>,
+    held_tickets: HashMap<Id, Vec<HeldTickets>>,
+    stored_responses: HashMap<Arc<str>, Option<StoredResponse>>,
 }
 
 impl LookupCache {
-    /// Inserts a lookup result.
-    pub fn insert(&mut self, question: Lookup, answer: LookupResult) {
-        match (&question, &answer) {
-            (Lookup::Record(key), LookupResult::Record(stored)) => {
-                let found = stored.as_ref().map(StoredRecord::location);
-                self.set_target(key, found.as_ref());
-                if let (Some(kind), Some(id)) = (key.kind(), self.id_of(key)) {
-                    self.records.insert((kind, id), stored.clone());
-                }
-            }
-            (Lookup::Find(key), LookupResult::Location(found)) => {
-                self.set_target(key, found.as_ref());
-            }
-            _ => {
-                self.answers.insert(question, answer);
-            }
+    /// Inserts the location of a record, or that it does not exist.
+    pub fn insert_location(&mut self, key: &LookupKey, found: Option<RecordLocation>) {
+        self.set_target(key, found.as_ref());
+    }
+
+    /// Inserts a record, or that it does not exist.
+    pub fn insert_record(&mut self, key: &LookupKey, stored: Option<StoredRecord>) {
+        let found = stored.as_ref().map(StoredRecord::location);
+        self.set_target(key, found.as_ref());
+        if let (Some(kind), Some(id)) = (key.kind(), self.id_of(key)) {
+            self.records.insert((kind, id), stored);
         }
+    }
+
+    /// Inserts the results of [`Lookup::Members`] or [`Lookup::Answers`].
+    pub fn insert_related(&mut self, question: Lookup, found: Vec<StoredRecord>) {
+        self.related.insert(question, found);
+    }
+
+    /// Inserts the number of records of a kind under a record.
+    pub fn insert_count(&mut self, kind: Kind, of: &LookupKey, count: u64) {
+        let counts = self.counts.entry(of.clone()).or_default();
+        counts.retain(|(known, _)| *known != kind);
+        counts.push((kind, count));
+    }
+
+    /// Inserts the totals of the counted members of a record.
+    pub fn insert_totals(&mut self, of: &LookupKey, totals: Totals) {
+        self.totals.insert(of.clone(), totals);
+    }
+
+    /// Inserts the totals of the parts of a record, sorted by name.
+    pub fn insert_part_totals(&mut self, of: &LookupKey, parts: Vec<(String, Totals)>) {
+        self.part_totals.insert(of.clone(), parts);
+    }
+
+    /// Inserts the attendances whose tickets name a person.
+    pub fn insert_held_tickets(&mut self, person: &Id, held: Vec<HeldTickets>) {
+        self.held_tickets.insert(person.clone(), held);
+    }
+
+    /// Inserts the stored response for a key, or that there is none.
+    pub fn insert_stored_response(&mut self, key: &Arc<str>, stored: Option<StoredResponse>) {
+        self.stored_responses.insert(Arc::clone(key), stored);
     }
 
     /// Returns whether a key is known to match no record.
@@ -120,8 +142,27 @@ impl LookupCache {
             .all(|asked| self.is_nothing(asked) || fetched.iter().any(|key| self.same(key, asked)))
     }
 
-    /// Returns whether the result of one lookup contains that of another.
-    fn answers_too(&self, fetched: &Lookup, asked: &Lookup) -> bool {
+    /// Returns the value for a key of the same record.
+    fn of_record<'m, T>(&self, values: &'m HashMap<LookupKey, T>, key: &LookupKey) -> Option<&'m T> {
+        values.get(key).or_else(|| {
+            let mut values = values.iter();
+            values
+                .find(|(known, _)| self.same(known, key))
+                .map(|(_, value)| value)
+        })
+    }
+
+    /// Returns the result of a lookup whose result contains that of this one.
+    fn related(&self, question: &Lookup) -> Option<&Vec<StoredRecord>> {
+        self.related.get(question).or_else(|| {
+            let mut fetched = self.related.iter();
+            fetched
+                .find(|(fetched, _)| self.is_contained(question, fetched))
+                .map(|(_, found)| found)
+        })
+    }
+
+    fn is_contained(&self, asked: &Lookup, fetched: &Lookup) -> bool {
         match (fetched, asked) {
             (
                 Lookup::Members {
@@ -142,57 +183,100 @@ impl LookupCache {
                     questions: some_questions,
                 },
             ) => self.covers(people, some_people) && self.covers(questions, some_questions),
-            (
-                Lookup::Count { kind, of },
-                Lookup::Count {
-                    kind: asked,
-                    of: under,
-                },
-            ) => kind == asked && self.same(of, under),
-            (Lookup::Totals(key), Lookup::Totals(asked))
-            | (Lookup::PartTotals(key), Lookup::PartTotals(asked)) => self.same(key, asked),
             _ => false,
-        }
-    }
-
-    fn get(&self, question: &Lookup) -> Option<LookupResult> {
-        match question {
-            Lookup::Record(key) => {
-                if self.is_nothing(key) {
-                    return Some(LookupResult::Record(None));
-                }
-                let at = (key.kind()?, self.id_of(key)?);
-                match (self.records.get(&at), self.places.get(&at)) {
-                    (Some(stored), _) => Some(LookupResult::Record(stored.clone())),
-                    (None, Some(None)) => Some(LookupResult::Record(None)),
-                    _ => None,
-                }
-            }
-            Lookup::Find(key) => {
-                if self.is_nothing(key) {
-                    return Some(LookupResult::Location(None));
-                }
-                let at = (key.kind()?, self.id_of(key)?);
-                self.places
-                    .get(&at)
-                    .map(|found| LookupResult::Location(found.clone()))
-            }
-            question => {
-                let same = self.answers.get(question);
-                let other = || {
-                    self.answers
-                        .iter()
-                        .find(|(fetched, _)| self.answers_too(fetched, question))
-                };
-                same.or_else(|| other().map(|(_, answer)| answer)).cloned()
-            }
         }
     }
 }
 
+/// Returns a fetched result, or the lookup that must be fetched.
+fn fetched<T>(found: Option<T>, question: impl FnOnce() -> Lookup) -> Result<T, RuleError> {
+    found.ok_or_else(|| RuleError::MissingLookups(vec![question()]))
+}
+
 impl LookupSource for LookupCache {
-    fn lookup(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
-        self.get(question)
-            .ok_or_else(|| RuleError::MissingLookups(vec![question.clone()]))
+    fn find(&mut self, key: &LookupKey) -> Result<Option<RecordLocation>, RuleError> {
+        if self.is_nothing(key) {
+            return Ok(None);
+        }
+        let at = key.kind().zip(self.id_of(key));
+        fetched(at.and_then(|at| self.places.get(&at)).cloned(), || {
+            Lookup::Find(key.clone())
+        })
+    }
+
+    fn record(&mut self, key: &LookupKey) -> Result<Option<StoredRecord>, RuleError> {
+        if self.is_nothing(key) {
+            return Ok(None);
+        }
+        let found = key.kind().zip(self.id_of(key)).and_then(|at| {
+            match (self.records.get(&at), self.places.get(&at)) {
+                (Some(stored), _) => Some(stored.clone()),
+                (None, Some(None)) => Some(None),
+                _ => None,
+            }
+        });
+        fetched(found, || Lookup::Record(key.clone()))
+    }
+
+    fn members(
+        &mut self,
+        kind: Kind,
+        groups: &[LookupKey],
+        people: &[LookupKey],
+    ) -> Result<Vec<StoredRecord>, RuleError> {
+        let question = Lookup::Members {
+            kind,
+            groups: groups.to_vec(),
+            people: people.to_vec(),
+        };
+        fetched(self.related(&question).cloned(), || question)
+    }
+
+    fn answers(
+        &mut self,
+        people: &[LookupKey],
+        questions: &[LookupKey],
+    ) -> Result<Vec<StoredRecord>, RuleError> {
+        let question = Lookup::Answers {
+            people: people.to_vec(),
+            questions: questions.to_vec(),
+        };
+        fetched(self.related(&question).cloned(), || question)
+    }
+
+    fn count(&mut self, kind: Kind, of: &LookupKey) -> Result<u64, RuleError> {
+        let counts = self.of_record(&self.counts, of).into_iter().flatten();
+        let count = counts
+            .filter(|(known, _)| *known == kind)
+            .map(|(_, count)| *count)
+            .next();
+        fetched(count, || Lookup::Count {
+            kind,
+            of: of.clone(),
+        })
+    }
+
+    fn totals(&mut self, of: &LookupKey) -> Result<Totals, RuleError> {
+        fetched(self.of_record(&self.totals, of).copied(), || {
+            Lookup::Totals(of.clone())
+        })
+    }
+
+    fn part_totals(&mut self, of: &LookupKey) -> Result<Vec<(String, Totals)>, RuleError> {
+        fetched(self.of_record(&self.part_totals, of).cloned(), || {
+            Lookup::PartTotals(of.clone())
+        })
+    }
+
+    fn held_tickets(&mut self, person: &Id) -> Result<Vec<HeldTickets>, RuleError> {
+        fetched(self.held_tickets.get(person).cloned(), || {
+            Lookup::HeldTickets(person.clone())
+        })
+    }
+
+    fn stored_response(&mut self, key: &Arc<str>) -> Result<Option<StoredResponse>, RuleError> {
+        fetched(self.stored_responses.get(key).cloned(), || {
+            Lookup::StoredResponse(Arc::clone(key))
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, fmt, sync::Arc};
 
-use super::{Step, StoredRecord, StoredResponse, Totals};
+use super::{LookupCache, Step, StoredRecord, StoredResponse, Totals};
 use crate::{
     error::Error,
     filter::IndexKey,
@@ -75,12 +75,11 @@ impl From<&RecordAddress> for LookupKey {
 /// of them once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Lookup {
-    /// The location of a record, if it exists: [`LookupResult::Location`].
+    /// The location of a record, if it exists.
     Find(LookupKey),
-    /// The whole record: [`LookupResult::Record`].
+    /// The whole record.
     Record(LookupKey),
-    /// The memberships of `kind` that connect one of these people with one of these groups:
-    /// [`LookupResult::Records`].
+    /// The memberships of `kind` that connect one of these people with one of these groups.
     ///
     /// Requirements: UND-38.
     Members {
@@ -91,53 +90,70 @@ pub enum Lookup {
         /// The people.
         people: Vec<LookupKey>,
     },
-    /// The answers of these people to these questions: [`LookupResult::Records`].
+    /// The answers of these people to these questions.
     Answers {
         /// The people.
         people: Vec<LookupKey>,
         /// The questions.
         questions: Vec<LookupKey>,
     },
-    /// The number of records of `kind` under the record `of`: [`LookupResult::Count`].
+    /// The number of records of `kind` under the record `of`.
     Count {
         /// The kind of the members.
         kind: Kind,
         /// The record that they are under.
         of: LookupKey,
     },
-    /// The totals of the counted members of a record: [`LookupResult::Totals`].
+    /// The totals of the counted members of a record.
     Totals(LookupKey),
-    /// The totals of each ticket level of an event or each currency of a page, by name:
-    /// [`LookupResult::PartTotals`].
+    /// The totals of each ticket level of an event or each currency of a page, by name.
     PartTotals(LookupKey),
-    /// The attendances whose tickets name this person: [`LookupResult::HeldTickets`].
+    /// The attendances whose tickets name this person.
     HeldTickets(Id),
-    /// The stored response for a key: [`LookupResult::StoredResponse`].
+    /// The stored response for a key.
     ///
     /// Requirements: IDM-01.
     StoredResponse(Arc<str>),
 }
 
-/// The result of a [`Lookup`].
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum LookupResult {
-    /// The result of [`Lookup::Find`].
-    Location(Option<RecordLocation>),
-    /// The result of [`Lookup::Record`].
-    Record(Option<StoredRecord>),
-    /// The result of [`Lookup::Members`] and [`Lookup::Answers`].
-    Records(Vec<StoredRecord>),
-    /// The result of [`Lookup::Count`].
-    Count(u64),
-    /// The result of [`Lookup::Totals`].
-    Totals(Totals),
-    /// The result of [`Lookup::PartTotals`]: each part with its name, sorted by name.
-    PartTotals(Vec<(String, Totals)>),
-    /// The result of [`Lookup::HeldTickets`]: each attendance once.
-    HeldTickets(Vec<HeldTickets>),
-    /// The result of [`Lookup::StoredResponse`].
-    StoredResponse(Option<StoredResponse>),
+impl Lookup {
+    /// Executes the lookup in a source, and adds the result to a cache.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the source.
+    pub fn fetch(
+        &self,
+        source: &mut dyn LookupSource,
+        into: &mut LookupCache,
+    ) -> Result<(), RuleError> {
+        match self {
+            Self::Find(key) => into.insert_location(key, source.find(key)?),
+            Self::Record(key) => into.insert_record(key, source.record(key)?),
+            Self::Members {
+                kind,
+                groups,
+                people,
+            } => {
+                let found = source.members(*kind, groups, people)?;
+                into.insert_related(self.clone(), found);
+            }
+            Self::Answers { people, questions } => {
+                let found = source.answers(people, questions)?;
+                into.insert_related(self.clone(), found);
+            }
+            Self::Count { kind, of } => into.insert_count(*kind, of, source.count(*kind, of)?),
+            Self::Totals(of) => into.insert_totals(of, source.totals(of)?),
+            Self::PartTotals(of) => into.insert_part_totals(of, source.part_totals(of)?),
+            Self::HeldTickets(person) => {
+                into.insert_held_tickets(person, source.held_tickets(person)?);
+            }
+            Self::StoredResponse(key) => {
+                into.insert_stored_response(key, source.stored_response(key)?);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The tickets of an attendance that name a person.
@@ -198,14 +214,56 @@ impl RecordLocation {
 /// A store with direct access to its data, inside a transaction, returns results immediately. A
 /// store that must fetch data returns fetched results, and [`RuleError::MissingLookups`] for the rest: see
 /// [`LookupCache`](super::LookupCache).
+///
+/// # Errors
+///
+/// Every method fails with [`RuleError::MissingLookups`] if the data must be fetched first, and with
+/// [`RuleError::Failed`] if the store fails.
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "the documentation of the trait has the errors of all methods"
+)]
 pub trait LookupSource {
-    /// Returns the result of a lookup, in the variant that the lookup documents.
+    /// Returns the location of a record, or `None` if it does not exist.
+    fn find(&mut self, key: &LookupKey) -> Result<Option<RecordLocation>, RuleError>;
+
+    /// Returns a whole record, or `None` if it does not exist.
+    fn record(&mut self, key: &LookupKey) -> Result<Option<StoredRecord>, RuleError>;
+
+    /// Returns the memberships of `kind` that connect one of these people with one of these groups.
     ///
-    /// # Errors
+    /// Requirements: UND-38.
+    fn members(
+        &mut self,
+        kind: Kind,
+        groups: &[LookupKey],
+        people: &[LookupKey],
+    ) -> Result<Vec<StoredRecord>, RuleError>;
+
+    /// Returns the answers of these people to these questions.
+    fn answers(
+        &mut self,
+        people: &[LookupKey],
+        questions: &[LookupKey],
+    ) -> Result<Vec<StoredRecord>, RuleError>;
+
+    /// Returns the number of records of `kind` under a record.
+    fn count(&mut self, kind: Kind, of: &LookupKey) -> Result<u64, RuleError>;
+
+    /// Returns the totals of the counted members of a record.
+    fn totals(&mut self, of: &LookupKey) -> Result<Totals, RuleError>;
+
+    /// Returns the totals of each ticket level of an event or each currency of a page, sorted by
+    /// name.
+    fn part_totals(&mut self, of: &LookupKey) -> Result<Vec<(String, Totals)>, RuleError>;
+
+    /// Returns the attendances whose tickets name a person, each once.
+    fn held_tickets(&mut self, person: &Id) -> Result<Vec<HeldTickets>, RuleError>;
+
+    /// Returns the stored response for a key.
     ///
-    /// [`RuleError::MissingLookups`] if the data must be fetched first. [`RuleError::Failed`] if the store
-    /// fails.
-    fn lookup(&mut self, question: &Lookup) -> Result<LookupResult, RuleError>;
+    /// Requirements: IDM-01.
+    fn stored_response(&mut self, key: &Arc<str>) -> Result<Option<StoredResponse>, RuleError>;
 }
 
 /// Error raised when the rules end before a decision.

@@ -37,7 +37,7 @@ pub use change::{Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord};
 pub use count_deltas::{CollectionId, CountDeltas};
 pub use lookup_cache::LookupCache;
 pub use lookup_hash::{
-    HeldTickets, Lookup, LookupKey, LookupResult, LookupSource, RecordLocation, RuleError,
+    HeldTickets, Lookup, LookupKey, LookupSource, RecordLocation, RuleError,
 };
 pub use outbox::{ClaimResolution, ClaimedEntries, Outbox, OutboxClaim};
 pub use pending_changes::PendingChanges;

@@ -6,11 +6,10 @@ use std::{
 };
 
 use super::{
-    Change, HeldTickets, Lookup, LookupKey, LookupResult, LookupSource, PendingChanges,
+    Change, HeldTickets, LookupKey, LookupSource, PendingChanges,
     RecordLocation, RuleError, StoredRecord, StoredResponse, Totals,
 };
 use crate::{
-    error::Error,
     model::Kind,
     record::ComputedValue,
     schema::{ComputedSource, FieldSpec},
@@ -80,18 +79,14 @@ impl<'a> TransactionView<'a> {
         self.own.is_empty() && self.before.is_empty()
     }
 
-    /// Ends the run if the store's lookup result would not include earlier changes.
-    fn ensure_flushed(&self) -> Result<(), RuleError> {
+    /// Returns the lookups of the store. Ends the run if their results would not include earlier
+    /// changes.
+    fn stored(&mut self) -> Result<&mut dyn LookupSource, RuleError> {
         if self.before.unsettled {
             Err(RuleError::UnflushedChanges)
         } else {
-            Ok(())
+            Ok(&mut *self.answers)
         }
-    }
-
-    fn lookup(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
-        self.ensure_flushed()?;
-        self.answers.lookup(question)
     }
 
     /// Returns the pending state of the record with this id.
@@ -160,10 +155,7 @@ impl<'a> TransactionView<'a> {
         {
             return Ok(Some(kept.clone()));
         }
-        match self.lookup(&Lookup::StoredResponse(Arc::clone(key)))? {
-            LookupResult::StoredResponse(kept) => Ok(kept),
-            _ => Err(lookup_mismatch()),
-        }
+        self.stored()?.stored_response(key)
     }
 
     /// Returns the location of a record, or `None` if it does not exist.
@@ -178,10 +170,7 @@ impl<'a> TransactionView<'a> {
                 PendingState::Unchanged => {}
             }
         }
-        let LookupResult::Location(found) = self.lookup(&Lookup::Find(key.clone()))? else {
-            return Err(lookup_mismatch());
-        };
-        let found = found.filter(|found| {
+        let found = self.stored()?.find(&key)?.filter(|found| {
             !matches!(
                 self.pending_state(found.kind, &found.id),
                 PendingState::Deleted
@@ -231,10 +220,7 @@ impl<'a> TransactionView<'a> {
                 PendingState::Unchanged => {}
             }
         }
-        let LookupResult::Record(stored) = self.lookup(&Lookup::Record(current))? else {
-            return Err(lookup_mismatch());
-        };
-        let Some(stored) = stored else {
+        let Some(stored) = self.stored()?.record(&current)? else {
             return Ok(None);
         };
         match self.pending_state(stored.record.kind(), &stored.record.meta().id) {
@@ -289,13 +275,10 @@ impl<'a> TransactionView<'a> {
         if made_here(of, group) || made_here(Kind::Person, person) {
             return Ok(None);
         }
-        let question = Lookup::Members {
-            kind,
-            groups: vec![LookupKey::Id(of, group.clone())],
-            people: vec![LookupKey::Id(Kind::Person, person.clone())],
-        };
-        Ok(self
-            .records(&question)?
+        let groups = [LookupKey::Id(of, group.clone())];
+        let people = [LookupKey::Id(Kind::Person, person.clone())];
+        let members = self.stored()?.members(kind, &groups, &people)?;
+        Ok(members
             .into_iter()
             .find(|stored| ties(&stored)))
     }
@@ -305,16 +288,16 @@ impl<'a> TransactionView<'a> {
     pub(crate) fn answered(
         &mut self,
         person: &Id,
-        questions: Vec<LookupKey>,
+        questions: &[LookupKey],
     ) -> Result<Vec<StoredRecord>, RuleError> {
-        let people = vec![LookupKey::Id(Kind::Person, person.clone())];
+        let people = [LookupKey::Id(Kind::Person, person.clone())];
         let is_new = self
             .changed(Kind::Person, person)
             .is_some_and(|stored| stored.row == StoredRecord::UNSAVED_ROW);
         let mut answers = if is_new {
             Vec::new()
         } else {
-            self.records(&Lookup::Answers { people, questions })?
+            self.stored()?.answers(&people, questions)?
         };
         answers.retain(|answer| {
             answer
@@ -332,23 +315,10 @@ impl<'a> TransactionView<'a> {
         Ok(answers)
     }
 
-    /// Returns the records of a lookup result.
-    fn records(&mut self, question: &Lookup) -> Result<Vec<StoredRecord>, RuleError> {
-        match self.lookup(question)? {
-            LookupResult::Records(records) => Ok(records),
-            _ => Err(lookup_mismatch()),
-        }
-    }
-
     /// Returns the number of records of a kind under a record.
     pub(crate) fn count(&mut self, kind: Kind, of: Kind, id: &Id) -> Result<u64, RuleError> {
-        let question = Lookup::Count {
-            kind,
-            of: LookupKey::Id(of, id.clone()),
-        };
-        let LookupResult::Count(stored) = self.lookup(&question)? else {
-            return Err(lookup_mismatch());
-        };
+        let under = LookupKey::Id(of, id.clone());
+        let stored = self.stored()?.count(kind, &under)?;
         Ok(stored.saturating_add_signed(self.count_delta(kind, of, id)))
     }
 
@@ -394,10 +364,7 @@ impl<'a> TransactionView<'a> {
         {
             return Ok(*sum);
         }
-        match self.lookup(&Lookup::Totals(LookupKey::Id(of, id.clone())))? {
-            LookupResult::Totals(sum) => Ok(sum),
-            _ => Err(lookup_mismatch()),
-        }
+        self.stored()?.totals(&LookupKey::Id(of, id.clone()))
     }
 
     /// Returns the totals of each part.
@@ -406,11 +373,8 @@ impl<'a> TransactionView<'a> {
         of: Kind,
         id: &Id,
     ) -> Result<BTreeMap<String, Totals>, RuleError> {
-        let mut parts: BTreeMap<String, Totals> =
-            match self.lookup(&Lookup::PartTotals(LookupKey::Id(of, id.clone())))? {
-                LookupResult::PartTotals(parts) => parts.into_iter().collect(),
-                _ => return Err(lookup_mismatch()),
-            };
+        let stored = self.stored()?.part_totals(&LookupKey::Id(of, id.clone()))?;
+        let mut parts: BTreeMap<String, Totals> = stored.into_iter().collect();
         let key = (of, id.clone());
         for layer in [self.before, &self.own] {
             for (name, sum) in layer.parts.get(&key).into_iter().flatten() {
@@ -422,10 +386,7 @@ impl<'a> TransactionView<'a> {
 
     /// Returns the attendances whose tickets name a person.
     pub(crate) fn holdings(&mut self, person: &Id) -> Result<Vec<HeldTickets>, RuleError> {
-        match self.lookup(&Lookup::HeldTickets(person.clone()))? {
-            LookupResult::HeldTickets(holdings) => Ok(holdings),
-            _ => Err(lookup_mismatch()),
-        }
+        self.stored()?.held_tickets(person)
     }
 }
 
@@ -447,10 +408,4 @@ enum KeyResolution {
     To(LookupKey),
     /// It matches no record.
     Nowhere,
-}
-
-fn lookup_mismatch() -> RuleError {
-    RuleError::Failed(Error::unexpected(
-        "a store returned the result of a different lookup",
-    ))
 }

@@ -3,7 +3,10 @@
 //!
 //! Requirements: HLP-10, ERR-29 to ERR-33.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use async_trait::async_trait;
 
@@ -20,7 +23,8 @@ use crate::{
     record::RawRecord,
     rules::{Decision, RuleRunner, decide, initial_lookups_of_steps, run_rules},
     store::{
-        IdSequence, Lookup, LookupCache, LookupKey, LookupResult, LookupSource, PendingChanges,
+        HeldTickets, IdSequence, Lookup, LookupCache, LookupKey, LookupSource, PendingChanges,
+        StoredResponse,
         RecordLocation, RuleError, Step, StepLog, StepResult, Store, StoredRecord, Totals,
         TransactionContext, WriteOutcome, WriteRequest,
     },
@@ -100,7 +104,7 @@ struct StepRunner<'a> {
 impl RuleRunner for StepRunner<'_> {
     type Error = Error;
 
-    fn decide(&mut self) -> std::result::Result<Decision, RuleError> {
+    fn decide(&mut self) -> RuleResult<Decision> {
         let turn = TransactionContext::new(
             self.cx.received_at,
             &self.ids,
@@ -132,8 +136,8 @@ impl RuleRunner for StepRunner<'_> {
                     .collect(),
             );
             for (key, found) in some.iter().zip(found.await) {
-                let found = LookupResult::Record(found?.map(StoredRecord::by_age));
-                self.fetched.insert(Lookup::Record(key.clone()), found);
+                self.fetched
+                    .insert_record(key, found?.map(StoredRecord::by_age));
             }
         }
         Ok(())
@@ -227,29 +231,70 @@ impl StepRunner<'_> {
 }
 
 /// The lookups of the rules over the operations of a backend.
+///
+/// The operations themselves check memberships, answers and totals, so there are none here.
 struct OperationLookups<'a> {
     store: &'a OperationStore,
     fetched: &'a mut LookupCache,
 }
 
+impl OperationLookups<'_> {
+    fn reads(&self, kind: Kind) -> bool {
+        self.store.backend(kind).has(kind, Operation::Read)
+    }
+}
+
+type RuleResult<T> = std::result::Result<T, RuleError>;
+
 impl LookupSource for OperationLookups<'_> {
-    fn lookup(&mut self, question: &Lookup) -> std::result::Result<LookupResult, RuleError> {
-        let reads = |kind: Kind| self.store.backend(kind).has(kind, Operation::Read);
-        Ok(match question {
-            // A named record whose kind cannot be read counts as existing.
-            Lookup::Find(LookupKey::Id(kind, id)) if !reads(*kind) => {
-                LookupResult::Location(Some(RecordLocation::new(*kind, id.clone(), 0, None)))
+    /// A named record whose kind cannot be read counts as existing.
+    fn find(&mut self, key: &LookupKey) -> RuleResult<Option<RecordLocation>> {
+        match key {
+            LookupKey::Id(kind, id) if !self.reads(*kind) => {
+                Ok(Some(RecordLocation::new(*kind, id.clone(), 0, None)))
             }
-            Lookup::Record(LookupKey::Id(kind, _)) if !reads(*kind) => LookupResult::Record(None),
-            Lookup::Find(_) | Lookup::Record(_) => return self.fetched.lookup(question),
-            // The operations check what they create themselves: memberships, answers and totals.
-            Lookup::Members { .. } | Lookup::Answers { .. } => LookupResult::Records(Vec::new()),
-            Lookup::Count { .. } => LookupResult::Count(0),
-            Lookup::Totals(_) => LookupResult::Totals(Totals::default()),
-            Lookup::PartTotals(_) => LookupResult::PartTotals(Vec::new()),
-            Lookup::HeldTickets(_) => LookupResult::HeldTickets(Vec::new()),
-            Lookup::StoredResponse(_) => LookupResult::StoredResponse(None),
-        })
+            key => self.fetched.find(key),
+        }
+    }
+
+    fn record(&mut self, key: &LookupKey) -> RuleResult<Option<StoredRecord>> {
+        match key {
+            LookupKey::Id(kind, _) if !self.reads(*kind) => Ok(None),
+            key => self.fetched.record(key),
+        }
+    }
+
+    fn members(
+        &mut self,
+        _: Kind,
+        _: &[LookupKey],
+        _: &[LookupKey],
+    ) -> RuleResult<Vec<StoredRecord>> {
+        Ok(Vec::new())
+    }
+
+    fn answers(&mut self, _: &[LookupKey], _: &[LookupKey]) -> RuleResult<Vec<StoredRecord>> {
+        Ok(Vec::new())
+    }
+
+    fn count(&mut self, _: Kind, _: &LookupKey) -> RuleResult<u64> {
+        Ok(0)
+    }
+
+    fn totals(&mut self, _: &LookupKey) -> RuleResult<Totals> {
+        Ok(Totals::default())
+    }
+
+    fn part_totals(&mut self, _: &LookupKey) -> RuleResult<Vec<(String, Totals)>> {
+        Ok(Vec::new())
+    }
+
+    fn held_tickets(&mut self, _: &Id) -> RuleResult<Vec<HeldTickets>> {
+        Ok(Vec::new())
+    }
+
+    fn stored_response(&mut self, _: &Arc<str>) -> RuleResult<Option<StoredResponse>> {
+        Ok(None)
     }
 }
 

@@ -30,13 +30,13 @@ use svc_core::{
     record::RawRecord,
     rules::{Decision, decide},
     store::{
-        Change, IdSequence, Lookup, LookupKey, LookupResult, LookupSource, Outbox, PendingChanges,
+        Change, IdSequence, Lookup, LookupCache, LookupKey, Outbox, PendingChanges,
         RuleError, Store, TransactionContext, WriteOutcome, WriteRequest,
     },
     value::Timestamp,
 };
 
-use self::tables::TenantTables;
+use self::tables::{MemoryLookups, TenantTables};
 use crate::feed::{FeedCursors, FeedQuery, FeedRecorder};
 
 /// Returns the current time. Tests use a clock of their own.
@@ -142,13 +142,30 @@ impl MemoryStore {
     /// Returns the results of these lookups, all at the same time. For tests of code that uses
     /// lookups.
     #[must_use]
-    pub fn lookup_all(&self, tenant: &Tenant, questions: &[Lookup]) -> Vec<(Lookup, LookupResult)> {
+    pub fn lookup_all(&self, tenant: &Tenant, questions: &[Lookup]) -> LookupCache {
+        let mut found = LookupCache::default();
+        self.fetch_into(tenant, questions, &mut found);
+        found
+    }
+
+    /// Adds the results of these lookups to a cache, all from the same time.
+    pub fn fetch_into(&self, tenant: &Tenant, questions: &[Lookup], found: &mut LookupCache) {
         self.read(tenant, |tables| {
-            questions
-                .iter()
-                .map(|it| (it.clone(), tables.answer(it)))
-                .collect()
-        })
+            for question in questions {
+                // Lookups in memory cannot fail.
+                _ = question.fetch(&mut MemoryLookups(tables), found);
+            }
+        });
+    }
+
+    /// Reads with lookups on all data of a tenant.
+    #[cfg(feature = "testkit")]
+    pub(super) fn with_lookups<T>(
+        &self,
+        tenant: &Tenant,
+        read: impl FnOnce(&mut MemoryLookups<'_>) -> T,
+    ) -> T {
+        self.read(tenant, |tables| read(&mut MemoryLookups(tables)))
     }
 
     /// Returns the time of the tenant's next transaction (see [`TransactionContext::timestamp`]), unless
@@ -235,15 +252,6 @@ impl MemoryStore {
             self.shared.outgoing.notify(&());
         }
         self.shared.commits.fetch_add(1, Ordering::Release);
-    }
-}
-
-/// Executes lookups directly on the data.
-struct MemoryLookups<'a>(&'a TenantTables);
-
-impl LookupSource for MemoryLookups<'_> {
-    fn lookup(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
-        Ok(self.0.answer(question))
     }
 }
 

@@ -13,8 +13,8 @@ use svc_core::{
     record::{ComputedValue, RawRecord},
     schema::{ComputedSource, ReferenceSpec},
     store::{
-        Change, HeldTickets, InsertRecord, Lookup, LookupKey, LookupResult, RecordSet,
-        ReplaceRecord, StoredRecord, StoredResponse, Totals,
+        Change, HeldTickets, InsertRecord, LookupKey, LookupSource, RecordLocation, RecordSet,
+        ReplaceRecord, RuleError, StoredRecord, StoredResponse, Totals,
     },
     value::{Id, Identifier, Timestamp},
 };
@@ -151,78 +151,96 @@ impl TenantTables {
         scope(kind, of).map_or(0, |link| self.under(kind, link.name, id).count()) as u64
     }
 
-    /// Returns the result of a lookup.
-    pub(super) fn answer(&self, question: &Lookup) -> LookupResult {
-        let named = |key: &LookupKey| {
-            self.rows
-                .get(&self.row(key)?)
-                .map(|(it, _)| (it.kind(), it.meta().id.clone()))
-        };
-        let ids = |keys: &[LookupKey]| {
-            keys.iter()
-                .filter_map(named)
-                .map(|(_, id)| id)
-                .collect::<BTreeSet<Id>>()
-        };
-        let tied = |kind: Kind, groups: &[LookupKey], people: &[LookupKey]| {
-            let (groups, people) = (ids(groups), ids(people));
-            let of_people = people
-                .iter()
-                .flat_map(|person| self.under(kind, "person", person));
-            let tied = of_people.filter_map(|row| self.in_row(row));
-            let tied = tied.filter(|it| {
-                it.record
-                    .parent()
-                    .is_some_and(|group| groups.contains(group))
-            });
-            LookupResult::Records(tied.collect())
-        };
-        match question {
-            Lookup::Find(key) => LookupResult::Location(
-                self.row(key)
-                    .and_then(|row| Some(self.in_row(row)?.location())),
-            ),
-            Lookup::Record(key) => {
-                LookupResult::Record(self.row(key).and_then(|row| self.in_row(row)))
-            }
-            Lookup::Members {
-                kind,
-                groups,
-                people,
-            } => tied(*kind, groups, people),
-            Lookup::Answers { people, questions } => tied(Kind::Answer, questions, people),
-            Lookup::Count { kind, of } => {
-                LookupResult::Count(named(of).map_or(0, |(of, id)| self.count(*kind, of, &id)))
-            }
-            Lookup::Totals(of) => LookupResult::Totals(
-                named(of)
-                    .and_then(|of| self.sums.get(&of).copied())
-                    .unwrap_or_default(),
-            ),
-            Lookup::PartTotals(of) => {
-                let parts = named(of)
-                    .and_then(|of| self.parts.get(&of))
-                    .into_iter()
-                    .flatten();
-                LookupResult::PartTotals(parts.map(|(name, sum)| (name.clone(), *sum)).collect())
-            }
-            Lookup::HeldTickets(person) => {
-                let mut holdings: BTreeMap<i64, Vec<Option<i64>>> = BTreeMap::new();
-                for (_, row, place) in self.holders.iter().filter(|(holder, ..)| holder == person) {
-                    holdings.entry(*row).or_default().push(*place);
-                }
-                let found = holdings.into_iter().filter_map(|(row, positions)| {
-                    Some(HeldTickets {
-                        attendance: self.in_row(row)?,
-                        positions,
-                    })
-                });
-                LookupResult::HeldTickets(found.collect())
-            }
-            Lookup::StoredResponse(key) => {
-                LookupResult::StoredResponse(self.kept.get(key).cloned())
-            }
+    /// Returns the kind and id of the record with a key.
+    fn named(&self, key: &LookupKey) -> Option<(Kind, Id)> {
+        let (record, _) = self.rows.get(&self.row(key)?)?;
+        Some((record.kind(), record.meta().id.clone()))
+    }
+
+    fn ids(&self, keys: &[LookupKey]) -> BTreeSet<Id> {
+        keys.iter()
+            .filter_map(|key| Some(self.named(key)?.1))
+            .collect()
+    }
+
+    /// Returns the records of a kind that connect one of these people with one of these groups.
+    fn tied(&self, kind: Kind, groups: &[LookupKey], people: &[LookupKey]) -> Vec<StoredRecord> {
+        let (groups, people) = (self.ids(groups), self.ids(people));
+        let of_people = people
+            .iter()
+            .flat_map(|person| self.under(kind, "person", person));
+        let tied = of_people.filter_map(|row| self.in_row(row));
+        tied.filter(|it| {
+            it.record
+                .parent()
+                .is_some_and(|group| groups.contains(group))
+        })
+        .collect()
+    }
+}
+
+/// Executes lookups directly on the data.
+pub(super) struct MemoryLookups<'a>(pub(super) &'a TenantTables);
+
+impl LookupSource for MemoryLookups<'_> {
+    fn find(&mut self, key: &LookupKey) -> Result<Option<RecordLocation>, RuleError> {
+        Ok(self.record(key)?.map(|stored| stored.location()))
+    }
+
+    fn record(&mut self, key: &LookupKey) -> Result<Option<StoredRecord>, RuleError> {
+        Ok(self.0.row(key).and_then(|row| self.0.in_row(row)))
+    }
+
+    fn members(
+        &mut self,
+        kind: Kind,
+        groups: &[LookupKey],
+        people: &[LookupKey],
+    ) -> Result<Vec<StoredRecord>, RuleError> {
+        Ok(self.0.tied(kind, groups, people))
+    }
+
+    fn answers(
+        &mut self,
+        people: &[LookupKey],
+        questions: &[LookupKey],
+    ) -> Result<Vec<StoredRecord>, RuleError> {
+        Ok(self.0.tied(Kind::Answer, questions, people))
+    }
+
+    fn count(&mut self, kind: Kind, of: &LookupKey) -> Result<u64, RuleError> {
+        let owner = self.0.named(of);
+        Ok(owner.map_or(0, |(of, id)| self.0.count(kind, of, &id)))
+    }
+
+    fn totals(&mut self, of: &LookupKey) -> Result<Totals, RuleError> {
+        let sum = self.0.named(of).and_then(|of| self.0.sums.get(&of));
+        Ok(sum.copied().unwrap_or_default())
+    }
+
+    fn part_totals(&mut self, of: &LookupKey) -> Result<Vec<(String, Totals)>, RuleError> {
+        let parts = self.0.named(of).and_then(|of| self.0.parts.get(&of));
+        let parts = parts.into_iter().flatten();
+        Ok(parts.map(|(name, sum)| (name.clone(), *sum)).collect())
+    }
+
+    fn held_tickets(&mut self, person: &Id) -> Result<Vec<HeldTickets>, RuleError> {
+        let mut holdings: BTreeMap<i64, Vec<Option<i64>>> = BTreeMap::new();
+        let held = self.0.holders.iter();
+        for (_, row, place) in held.filter(|(holder, ..)| holder == person) {
+            holdings.entry(*row).or_default().push(*place);
         }
+        let found = holdings.into_iter().filter_map(|(row, positions)| {
+            Some(HeldTickets {
+                attendance: self.0.in_row(row)?,
+                positions,
+            })
+        });
+        Ok(found.collect())
+    }
+
+    fn stored_response(&mut self, key: &Arc<str>) -> Result<Option<StoredResponse>, RuleError> {
+        Ok(self.0.kept.get(key).cloned())
     }
 }
 

@@ -7,7 +7,7 @@ use svc_core::{
     link::ShareNames,
     rules::{Decision, decide, initial_lookups},
     store::{
-        Change, IdSequence, Lookup, LookupCache, LookupResult, LookupSource, PendingChanges,
+        Change, IdSequence, Lookup, LookupCache, PendingChanges,
         RuleError, TransactionContext, WriteOutcome, WriteRequest,
     },
     value::Timestamp,
@@ -109,7 +109,7 @@ impl<'a> DecisionBatch<'a> {
 
     fn decide(&mut self, call: &WriteRequest) -> Result<Result<WriteOutcome>, ContractViolation> {
         let (ids, share_names) = (IdSequence::default(), ShareNames::default());
-        let (mut fetched, mut all) = (LookupCache::default(), MapLookups(self.history));
+        let mut fetched = LookupCache::default();
         let mut wanted = initial_lookups(call, &DefaultMatching);
         // A helper needs one round and rarely two, so this is more than enough.
         for _ in 0..100 {
@@ -125,7 +125,10 @@ impl<'a> DecisionBatch<'a> {
                 }
                 decided => {
                     let again = decide(call, &turn, &mut fetched, &self.overlay);
-                    let from_all = decide(call, &turn, &mut all, &self.overlay);
+                    let tenant = &self.history.here.tenant;
+                    let from_all = self.history.store.with_lookups(tenant, |all| {
+                        decide(call, &turn, all, &self.overlay)
+                    });
                     for (law, other) in [
                         ("repeatable", again),
                         ("repeatable, with more lookup results", from_all),
@@ -164,29 +167,8 @@ impl<'a> DecisionBatch<'a> {
     }
 
     fn fetch(&self, fetched: &mut LookupCache, wanted: &[Lookup]) {
-        for (question, answer) in self
-            .history
-            .store
-            .lookup_all(&self.history.here.tenant, wanted)
-        {
-            fetched.insert(question, answer);
-        }
-    }
-}
-
-/// Executes lookups one at a time on all data.
-struct MapLookups<'a>(&'a History<MemoryStore>);
-
-impl LookupSource for MapLookups<'_> {
-    fn lookup(&mut self, question: &Lookup) -> Result<LookupResult, RuleError> {
-        let answer = self
-            .0
-            .store
-            .lookup_all(&self.0.here.tenant, std::slice::from_ref(question))
-            .pop();
-        answer
-            .map(|(_, answer)| answer)
-            .ok_or_else(|| RuleError::MissingLookups(vec![question.clone()]))
+        let tenant = &self.history.here.tenant;
+        self.history.store.fetch_into(tenant, wanted, fetched);
     }
 }
 
