@@ -113,6 +113,11 @@ impl<'a> SqliteLookups<'a> {
         }
     }
 
+    /// Returns whether no lookup has failed.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.failure.is_none()
+    }
+
     /// Returns why the rules made no decision: the error of the file, or the rejection, converted
     /// with `refused`.
     pub(crate) fn failure(

@@ -38,11 +38,16 @@ impl FetchedRecords {
 impl ResolvedMapping {
     /// Returns the statement of a lookup. `None` if the tables contain nothing of the kind; no
     /// statement is then executed.
-    pub(super) fn lookup_statement(&self, tenant: &str, question: &Lookup) -> Option<Statement> {
+    pub(super) fn lookup_statement(
+        &self,
+        tenant: &str,
+        question: &Lookup,
+        is_locked: bool,
+    ) -> Option<Statement> {
         let mut sql = SqlBuilder::new(self.dialect, tenant);
         match question {
-            Lookup::Find(key) => self.one(&mut sql, key, false, true)?,
-            Lookup::Record(key) => self.one(&mut sql, key, true, true)?,
+            Lookup::Find(key) => self.one(&mut sql, key, false, is_locked)?,
+            Lookup::Record(key) => self.one(&mut sql, key, true, is_locked)?,
             Lookup::Members {
                 kind,
                 groups,

@@ -8,13 +8,13 @@ use svc_core::{
     auth::{Tenant, TenantResolver},
     backend::Notifier,
     context::Context,
-    error::{Error, Result},
+    error::{Error, Problem, Result},
     helper::{DefaultMatching, PersonMatching},
     link::{RecordAddress, ShareNames},
     model::Kind,
     page::{ListRequest, RawPage},
     record::RawRecord,
-    rules::{Decision, RuleRunner, decide, initial_lookups_one_per_person, run_rules},
+    rules::{Decision, RuleRunner, decide, initial_lookups_one_per_person, problems_of, run_rules},
     store::{
         Change, IdSequence, Lookup, LookupKey, Outbox,
         PendingChanges, RuleError, Store, TransactionContext, WriteOutcome, WriteRequest,
@@ -176,7 +176,7 @@ impl MappedStore {
         let mut begin = begin(mapping.dialect, cx.deadline);
         let turn_at = begin.len();
         begin.push(lock_tenant(mapping.dialect, tenant, Timestamp::now()));
-        let (asked, statements) = self.lookup_statements(tenant, &wanted);
+        let (asked, statements) = self.lookup_statements(tenant, &wanted, true);
         begin.extend(statements);
         let (mut transaction, mut answers) = self.shared.database.begin(begin).await?;
         let given = answers.split_off(turn_at.saturating_add(1).min(answers.len()));
@@ -187,12 +187,12 @@ impl MappedStore {
             store: self,
             tenant,
             call,
+            lookups: LookupConnection::Transaction(&mut transaction),
             time: Timestamp::from_micros(clock.ok_or_else(unasked)?),
             ids: IdSequence::default(),
             names: ShareNames::default(),
             once: mapping.one_per_person(),
             fetched: FetchedRecords::default(),
-            transaction: &mut transaction,
         };
         let taken = self.take(&mut runner.fetched, &wanted, &asked, &given);
         let decided = match taken {
@@ -223,7 +223,7 @@ impl MappedStore {
         statements.extend(
             again
                 .clone()
-                .and_then(|key| mapping.lookup_statement(tenant, &Lookup::Record(key))),
+                .and_then(|key| mapping.lookup_statement(tenant, &Lookup::Record(key), true)),
         );
         let given = transaction.commit(statements).await?;
         if changes
@@ -252,10 +252,19 @@ impl MappedStore {
     }
 
     /// Returns which of these lookups need a statement, and the statements.
-    fn lookup_statements(&self, tenant: &str, questions: &[Lookup]) -> (Vec<bool>, Vec<Statement>) {
+    fn lookup_statements(
+        &self,
+        tenant: &str,
+        questions: &[Lookup],
+        is_locked: bool,
+    ) -> (Vec<bool>, Vec<Statement>) {
         let asked: Vec<Option<Statement>> = questions
             .iter()
-            .map(|question| self.shared.mapping.lookup_statement(tenant, question))
+            .map(|question| {
+                self.shared
+                    .mapping
+                    .lookup_statement(tenant, question, is_locked)
+            })
             .collect();
         (
             asked.iter().map(Option::is_some).collect(),
@@ -293,7 +302,15 @@ struct MappedRunner<'a> {
     names: ShareNames,
     once: Vec<Kind>,
     fetched: FetchedRecords,
-    transaction: &'a mut Box<dyn Transaction>,
+    lookups: LookupConnection<'a>,
+}
+
+/// Where the lookups of a request are executed.
+enum LookupConnection<'a> {
+    /// In its transaction, where they lock what they find.
+    Transaction(&'a mut Box<dyn Transaction>),
+    /// In reads, for a request that changes nothing.
+    Reads,
 }
 
 #[async_trait]
@@ -473,6 +490,34 @@ impl Store for MappedStore {
                 }
                 Err(TransactionError::Database(trouble)) => return Err(trouble.into()),
             }
+        }
+    }
+
+    async fn find_problems(&self, cx: &Context, call: WriteRequest) -> Result<Vec<Problem>> {
+        if !self.has(&cx.tenant) {
+            return Err(Error::not_found());
+        }
+        let once = self.mapping().one_per_person();
+        let wanted = initial_lookups_one_per_person(&call, &*self.matching, &once);
+        let mut runner = MappedRunner {
+            store: self,
+            tenant: cx.tenant.as_str(),
+            call: &call,
+            lookups: LookupConnection::Reads,
+            time: Timestamp::now(),
+            ids: IdSequence::default(),
+            names: ShareNames::default(),
+            once,
+            fetched: FetchedRecords::default(),
+        };
+        let decided = match runner.fetch(wanted).await {
+            Ok(()) => run_rules(&mut runner).await,
+            Err(error) => Err(error),
+        };
+        match decided {
+            Ok(decided) => problems_of(decided),
+            Err(TransactionError::Rejected(error)) => Err(error),
+            Err(TransactionError::Database(trouble)) => Err(trouble.of_a_read()),
         }
     }
 

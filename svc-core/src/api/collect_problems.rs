@@ -30,7 +30,8 @@ impl Api {
         mut problems: Vec<Problem>,
     ) -> Result<Response> {
         let told = if problems.len() < MAX_PROBLEMS {
-            self.collect_problems(cx, work).await?
+            let call = WriteRequest::new(cx, work).rejected();
+            self.inner.store.find_problems(cx, call).await?
         } else {
             self.container_exists(cx, container).await?;
             Vec::new()
@@ -44,15 +45,5 @@ impl Api {
             .collect();
         problems.extend(told);
         Ok(self.invalid(Some(kind), &problems))
-    }
-
-    async fn collect_problems(&self, cx: &Context, work: WriteOperation) -> Result<Vec<Problem>> {
-        match self
-            .perform(cx, WriteRequest::new(cx, work).rejected())
-            .await
-        {
-            Ok(_) => Ok(Vec::new()),
-            Err(error) => error.into_problems(),
-        }
     }
 }

@@ -7,11 +7,13 @@ use svc_core::{
     Context, ListRequest, Result, Tenant,
     auth::Caller,
     backend::{ChangeFeed, FeedRequest, FeedResponse, Subscription},
+    error::Problem,
     filter::FilterField,
     helper::PersonMatching,
     link::RecordAddress,
     model::Kind,
     raw::{RawPage, RawRecord},
+    rules::problems_of,
     store::{
         self, ImportedRecord, LookupKey, Outbox, WriteOperation, WriteOutcome,
         WriteRequest,
@@ -66,6 +68,12 @@ impl store::Store for PostgresStore {
             .turns
             .write(tenant, vec![call], cx.deadline)
             .await?)
+    }
+
+    async fn find_problems(&self, cx: &Context, call: WriteRequest) -> Result<Vec<Problem>> {
+        let tenant = self.tenant(&cx.tenant).await?;
+        let decided = self.database().decide_by_reads(tenant, &call).await?;
+        problems_of(decided)
     }
 
     fn person_matching(&self) -> Arc<dyn PersonMatching> {

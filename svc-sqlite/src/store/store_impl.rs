@@ -8,7 +8,7 @@ use svc_core::{
     auth::Caller,
     backend::{ChangeFeed, FeedRequest, FeedResponse, Subscription},
     context::Context,
-    error::Error,
+    error::{Error, Problem},
     filter::{FilterField, QueryPlan},
     helper::PersonMatching,
     link::{RecordAddress, Scope},
@@ -16,7 +16,7 @@ use svc_core::{
     raw::{RawPage, RawRecord},
     rules::decide,
     store::{
-        self, Change, IdSequence, ImportedRecord, LookupKey, Outbox, TransactionContext,
+        self, Change, IdSequence, ImportedRecord, LookupKey, Outbox, PendingChanges, RuleError, TransactionContext,
         WriteOperation, WriteOutcome, WriteRequest,
     },
     value::Timestamp,
@@ -151,6 +151,12 @@ impl store::Store for SqliteStore {
             .await?)
     }
 
+    async fn find_problems(&self, cx: &Context, call: WriteRequest) -> Result<Vec<Problem>> {
+        let (store, tenant) = (self.clone(), self.tenant(&cx.tenant)?);
+        let read = move |file: &rusqlite::Connection| store.problems(file, tenant, &call);
+        Ok(self.readers().spawn(tenant, read).await?)
+    }
+
     fn person_matching(&self) -> Arc<dyn PersonMatching> {
         Arc::clone(&self.inner.matching)
     }
@@ -200,6 +206,25 @@ impl ChangeFeed for SqliteStore {
 }
 
 impl SqliteStore {
+    /// Returns the problems of a rejected request, in a read transaction.
+    fn problems(
+        &self,
+        file: &rusqlite::Connection,
+        tenant: i64,
+        call: &WriteRequest,
+    ) -> error::Result<Vec<Problem>> {
+        let ids = IdSequence::default();
+        let (names, matching) = (&self.inner.share_names, &*self.inner.matching);
+        let turn = TransactionContext::new(self.now(), &ids, names, matching);
+        let snapshot = file.unchecked_transaction()?;
+        let mut answers = SqliteLookups::new(&snapshot, tenant);
+        match decide(call, &turn, &mut answers, &PendingChanges::default()) {
+            Ok(_) => Ok(Vec::new()),
+            Err(RuleError::Failed(error)) if answers.is_complete() => Ok(error.into_problems()?),
+            Err(pause) => Err(answers.failure(pause, |error| error)),
+        }
+    }
+
     /// Executes write requests one after another in the transaction of a job: all of them or none.
     /// Returns the outcome of the last. `blame` attributes an error to its request.
     fn run_transaction(

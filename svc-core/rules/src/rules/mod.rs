@@ -139,6 +139,20 @@ pub fn decide(
     })
 }
 
+/// Returns the problems of a [rejected](WriteRequest::rejected) request from its decision.
+///
+/// # Errors
+///
+/// Returns an error of the decision that is not a rejection.
+///
+/// Requirements: ERR-39.
+pub fn problems_of(decided: Result<Decision, Error>) -> Result<Vec<Problem>, Error> {
+    match decided {
+        Ok(_) => Ok(Vec::new()),
+        Err(error) => error.into_problems(),
+    }
+}
+
 /// Checks that there are no problems.
 ///
 /// # Errors

@@ -52,7 +52,7 @@ pub use write::{
 
 use crate::{
     context::Context,
-    error::Result,
+    error::{Problem, Result},
     filter::FilterField,
     helper::{DefaultMatching, PersonMatching},
     link::RecordAddress,
@@ -173,6 +173,26 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// Requirements: ERR-04.
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome>;
+
+    /// Returns the further problems of a [rejected](WriteRequest::rejected) request, which depend on
+    /// stored data.
+    ///
+    /// The request changes nothing, so a read is sufficient: run [`decide`](crate::rules::decide)
+    /// over it and pass the result to [`problems_of`](crate::rules::problems_of). The default calls
+    /// [`write`](Self::write).
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`](crate::error::ErrorKind::NotFound) if the record or the container
+    /// does not exist.
+    ///
+    /// Requirements: ERR-39, UND-39.
+    async fn find_problems(&self, cx: &Context, call: WriteRequest) -> Result<Vec<Problem>> {
+        match self.write(cx, call).await {
+            Ok(_) => Ok(Vec::new()),
+            Err(error) => error.into_problems(),
+        }
+    }
 
     /// Returns the method of person matching, which `ApiBuilder::store` publishes.
     ///

@@ -24,13 +24,14 @@ use crate::{
     backend::{DeleteRequest, ErasedTransactions, FindKey, IdempotencyStore},
     context::Context,
     draft::{RawDraft, RawPatch},
-    error::{Error, Result},
+    error::{Error, Problem, Result},
     helper::{HelperName, MatchKey, PersonMatching},
     link::RecordAddress,
     model::Kind,
     names::Operation,
     page::{ListRequest, RawPage},
     record::{RawRecord, RecordState},
+    rules::problems_of,
     store::{LookupKey, Precondition, Store, WriteOperation, WriteOutcome, WriteRequest},
     value::Timestamp,
 };
@@ -110,9 +111,6 @@ impl OperationStore {
         if let Some(store) = self.store_of(&call) {
             return store.write(cx, call).await;
         }
-        if call.is_rejected {
-            return self.reject(cx, call).await;
-        }
         let condition = call.precondition.clone();
         match call.operation {
             WriteOperation::Create(draft) => {
@@ -158,31 +156,13 @@ impl OperationStore {
                     self.check_container(cx, plan.container.as_ref()).await?;
                     // Boxed, because its many steps would make the future of every request as
                     // large.
-                    Box::pin(self.run_steps(cx, call)).await
+                    let decision = Box::pin(self.run_steps(cx, call)).await?;
+                    Ok(decision.outcome)
                 }
                 Some(HelperBackend::Store(_)) | None => Err(Error::not_implemented()),
             },
             WriteOperation::Import(_) => Err(Error::not_implemented()),
         }
-    }
-
-    /// Returns the problems of a rejected request that its container and other records show.
-    ///
-    /// Requirements: ERR-39.
-    async fn reject(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
-        let nothing = || Err(Error::invalid_all(Vec::new()));
-        match &call.operation {
-            WriteOperation::Create(draft) => self.check_container(cx, draft.container()).await?,
-            WriteOperation::Helper(plan) => {
-                self.check_container(cx, plan.container.as_ref()).await?;
-            }
-            WriteOperation::Update(at, _)
-                if self.backend(at.kind).has(at.kind, Operation::Read) => {}
-            WriteOperation::Update(..) | WriteOperation::Delete(_) | WriteOperation::Import(_) => {
-                return nothing();
-            }
-        }
-        Box::pin(self.run_steps(cx, call)).await
     }
 
     /// Returns a not-found error if the container does not exist. A kind that cannot be read counts
@@ -327,11 +307,26 @@ impl Store for OperationStore {
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         match self.transactions.as_deref() {
             // Boxed, because these futures would make the future of every request as large.
-            Some(transactions) if !call.is_rejected => {
-                Box::pin(self.try_in(transactions, cx, call)).await
-            }
-            _ => Box::pin(self.attempt(cx, call)).await,
+            Some(transactions) => Box::pin(self.try_in(transactions, cx, call)).await,
+            None => Box::pin(self.attempt(cx, call)).await,
         }
+    }
+
+    async fn find_problems(&self, cx: &Context, call: WriteRequest) -> Result<Vec<Problem>> {
+        if let Some(store) = self.store_of(&call) {
+            return store.find_problems(cx, call).await;
+        }
+        match &call.operation {
+            WriteOperation::Create(draft) => self.check_container(cx, draft.container()).await?,
+            WriteOperation::Helper(plan) => {
+                self.check_container(cx, plan.container.as_ref()).await?;
+            }
+            WriteOperation::Update(at, _) if self.backend(at.kind).has(at.kind, Operation::Read) => {}
+            WriteOperation::Update(..) | WriteOperation::Delete(_) | WriteOperation::Import(_) => {
+                return Ok(Vec::new());
+            }
+        }
+        problems_of(Box::pin(self.run_steps(cx, call)).await)
     }
 
     fn person_matching(&self) -> Arc<dyn PersonMatching> {

@@ -26,7 +26,7 @@ use crate::{
         HeldTickets, IdSequence, Lookup, LookupCache, LookupKey, LookupSource, PendingChanges,
         StoredResponse,
         RecordLocation, RuleError, Step, StepLog, StepResult, Store, StoredRecord, Totals,
-        TransactionContext, WriteOutcome, WriteRequest,
+        TransactionContext, WriteRequest,
     },
 };
 
@@ -43,7 +43,7 @@ impl OperationStore {
         &self,
         cx: &Context,
         mut call: WriteRequest,
-    ) -> Result<WriteOutcome> {
+    ) -> Result<Decision> {
         // The operations link the caller themselves.
         call.caller = None;
         let first = initial_lookups_of_steps(&call, &*self.matching);
@@ -71,11 +71,9 @@ impl OperationStore {
             looked_again: None,
         };
         runner.fetch(first).await?;
-        let Decision {
-            changes, outcome, ..
-        } = run_rules(&mut runner).await??;
-        if changes.is_empty() {
-            Ok(outcome)
+        let decision = run_rules(&mut runner).await??;
+        if decision.changes.is_empty() {
+            Ok(decision)
         } else {
             // No operation applies changes, such as those of the outbox.
             Err(Error::not_implemented())

@@ -21,14 +21,14 @@ use svc_core::{
         ChangeFeed, FeedRequest, FeedResponse, Notifier, OutboxEntry, RevisionSource, Subscription,
     },
     context::{Context, Tenant},
-    error::{Error, Result},
+    error::{Error, Problem, Result},
     filter::FilterField,
     helper::{DefaultMatching, HelperName, PersonMatching},
     link::{RecordAddress, ShareNames},
     model::Kind,
     page::{ListRequest, RawPage},
     record::RawRecord,
-    rules::{Decision, decide},
+    rules::{Decision, decide, problems_of},
     store::{
         Change, IdSequence, Lookup, LookupCache, LookupKey, Outbox, PendingChanges,
         RuleError, Store, TransactionContext, WriteOutcome, WriteRequest,
@@ -235,6 +235,19 @@ impl MemoryStore {
         read(tenants.get(tenant).unwrap_or(&TenantTables::default()))
     }
 
+    /// Decides a request at this time.
+    fn decide(&self, tables: &TenantTables, time: Timestamp, call: &WriteRequest) -> Result<Decision> {
+        let (ids, names) = (IdSequence::default(), ShareNames::default());
+        let turn = TransactionContext::new(time, &ids, &names, &*self.matching);
+        let mut lookups = MemoryLookups(tables);
+        let decided = decide(call, &turn, &mut lookups, &PendingChanges::default());
+        decided.map_err(|pause| match pause {
+            RuleError::Failed(error) => error,
+            // All lookups are available, and the transaction has no earlier request.
+            other => Error::unexpected(other.to_string()),
+        })
+    }
+
     /// Applies changes. This cannot fail, so all changes are applied or none.
     fn apply(&self, tables: &mut TenantTables, time: Timestamp, changes: &[Change]) {
         let mut telling = FeedRecorder::default();
@@ -290,33 +303,19 @@ impl Store for MemoryStore {
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         let mut tenants = self.tenants();
         let tables = tenants.entry(cx.tenant.clone()).or_default();
-        let (last, ids, names) = (
-            Timestamp::from_micros(tables.clock),
-            IdSequence::default(),
-            ShareNames::default(),
-        );
-        let turn = TransactionContext::new(
-            (self.now)().at_least_after(last),
-            &ids,
-            &names,
-            &*self.matching,
-        );
-        let decided = decide(
-            &call,
-            &turn,
-            &mut MemoryLookups(tables),
-            &PendingChanges::default(),
-        );
+        let time = (self.now)().at_least_after(Timestamp::from_micros(tables.clock));
         let Decision {
             changes, outcome, ..
-        } = decided.map_err(|pause| match pause {
-            RuleError::Failed(error) => error,
-            // All lookups are available, and the transaction has no earlier request.
-            other => Error::unexpected(other.to_string()),
-        })?;
-        self.apply(tables, turn.timestamp, &changes);
+        } = self.decide(tables, time, &call)?;
+        self.apply(tables, time, &changes);
         self.shared.bells.notify(&cx.tenant);
         Ok(outcome)
+    }
+
+    async fn find_problems(&self, cx: &Context, call: WriteRequest) -> Result<Vec<Problem>> {
+        self.read(&cx.tenant, |tables| {
+            problems_of(self.decide(tables, (self.now)(), &call))
+        })
     }
 
     fn person_matching(&self) -> Arc<dyn PersonMatching> {
