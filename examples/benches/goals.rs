@@ -418,6 +418,7 @@ fn parse(report: &mut Report) {
         limits: &limits,
         caps: &caps,
         now: Timestamp::now(),
+        reports_ignored: false,
     };
     let taken = (
         FieldSet::<Signature>::writable().bits().into(),
@@ -432,7 +433,8 @@ fn parse(report: &mut Report) {
     );
     let read = || {
         let object = bodies.object(black_box(body)).expect("an object");
-        let (plan, problems) = bodies.helper_request(&helper, &object);
+        let (plan, report) = bodies.helper_request(&helper, &object);
+        let problems = report.problems;
         assert!(
             problems.is_empty() && plan.functions.tags.len() == 1,
             "{problems:?}"

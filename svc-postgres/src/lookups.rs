@@ -5,9 +5,7 @@ use std::collections::HashMap;
 
 use svc_core::{
     model::Kind,
-    store::{
-        HeldTickets, Lookup, LookupCache, LookupKey, StoredRecord, StoredResponse, Totals,
-    },
+    store::{HeldTickets, Lookup, LookupCache, LookupKey, StoredRecord, StoredResponse, Totals},
     value::{Amount, Identifier, Timestamp},
 };
 use svc_store::lookup;
@@ -402,7 +400,7 @@ impl DecodedRows {
         match question {
             Lookup::Find(key) => {
                 let found = self.records.get(&at).map(StoredRecord::location);
-                fetched.insert_location(&key, found);
+                fetched.insert_location(&key, found.as_ref());
             }
             Lookup::Record(key) => fetched.insert_record(&key, self.records.remove(&at)),
             Lookup::Members { kind, .. } => {

@@ -98,7 +98,7 @@ impl LookupSource for SqliteLookups<'_> {
 
     fn stored_response(&mut self, key: &Arc<str>) -> RuleResult<Option<StoredResponse>> {
         let stored = stored_responses::get(self.file, self.tenant, key);
-        self.known(stored.map_err(StoreError::from))
+        self.known(stored)
     }
 }
 
@@ -157,7 +157,9 @@ impl<'a> SqliteLookups<'a> {
     fn id(&self, key: &LookupKey) -> Result<Option<RecordId>> {
         match key {
             LookupKey::Id(_, id) => Ok(RecordId::parse(id)),
-            key => Ok(self.location(key)?.and_then(|found| RecordId::parse(&found.id))),
+            key => Ok(self
+                .location(key)?
+                .and_then(|found| RecordId::parse(&found.id))),
         }
     }
 

@@ -97,21 +97,27 @@ impl ResolvedMapping {
                 let found = found
                     .map(|(row, table)| self.found(table, row))
                     .transpose()?;
-                results.insert_location(key, found);
+                results.insert_location(key, found.as_ref());
             }
             Lookup::Record(key) => {
                 let stored = self.stored(key, rows)?;
-                fetched.records.extend(stored.iter().map(|it| it.record.clone()));
+                fetched
+                    .records
+                    .extend(stored.iter().map(|it| it.record.clone()));
                 results.insert_record(key, stored);
             }
             Lookup::Members { kind, .. } => {
                 let all = self.all(*kind, rows)?;
-                fetched.records.extend(all.iter().map(|it| it.record.clone()));
+                fetched
+                    .records
+                    .extend(all.iter().map(|it| it.record.clone()));
                 results.insert_related(question.clone(), all);
             }
             Lookup::Answers { .. } => {
                 let all = self.all(Kind::Answer, rows)?;
-                fetched.records.extend(all.iter().map(|it| it.record.clone()));
+                fetched
+                    .records
+                    .extend(all.iter().map(|it| it.record.clone()));
                 results.insert_related(question.clone(), all);
             }
             Lookup::Count { kind, of } => {

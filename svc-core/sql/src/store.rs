@@ -16,8 +16,8 @@ use svc_core::{
     record::RawRecord,
     rules::{Decision, RuleRunner, decide, initial_lookups_one_per_person, problems_of, run_rules},
     store::{
-        Change, IdSequence, Lookup, LookupKey, Outbox,
-        PendingChanges, RuleError, Store, TransactionContext, WriteOutcome, WriteRequest,
+        Change, IdSequence, Lookup, LookupKey, Outbox, PendingChanges, RuleError, Store,
+        TransactionContext, WriteOutcome, WriteRequest,
     },
     value::Timestamp,
 };
@@ -238,15 +238,11 @@ impl MappedStore {
             None => return Ok(outcome),
         };
         Ok(match (outcome, record) {
-            (WriteOutcome::Created { is_new, .. }, Some(now)) => {
-                WriteOutcome::Created {
-                    record: now.record,
-                    is_new,
-                }
-            }
-            (WriteOutcome::Updated(Some(_)), Some(now)) => {
-                WriteOutcome::Updated(Some(now.record))
-            }
+            (WriteOutcome::Created { is_new, .. }, Some(now)) => WriteOutcome::Created {
+                record: now.record,
+                is_new,
+            },
+            (WriteOutcome::Updated(Some(_)), Some(now)) => WriteOutcome::Updated(Some(now.record)),
             (outcome, _) => outcome,
         })
     }
@@ -326,11 +322,14 @@ impl RuleRunner for MappedRunner<'_> {
     }
 
     async fn fetch(&mut self, missing: Vec<Lookup>) -> Result<(), TransactionError> {
-        let (asked, statements) = self.store.lookup_statements(self.tenant, &missing);
-        let given = if statements.is_empty() {
-            Vec::new()
-        } else {
-            self.transaction.execute(statements).await?
+        let is_locked = matches!(self.lookups, LookupConnection::Transaction(_));
+        let (asked, statements) = self
+            .store
+            .lookup_statements(self.tenant, &missing, is_locked);
+        let given = match &mut self.lookups {
+            _ if statements.is_empty() => Vec::new(),
+            LookupConnection::Transaction(transaction) => transaction.execute(statements).await?,
+            LookupConnection::Reads => self.store.shared.database.read(statements).await?,
         };
         Ok(self
             .store
@@ -517,7 +516,7 @@ impl Store for MappedStore {
         match decided {
             Ok(decided) => problems_of(decided),
             Err(TransactionError::Rejected(error)) => Err(error),
-            Err(TransactionError::Database(trouble)) => Err(trouble.of_a_read()),
+            Err(TransactionError::Database(trouble)) => Err(trouble.of_a_read().into()),
         }
     }
 

@@ -30,8 +30,16 @@ impl Api {
         mut problems: Vec<Problem>,
     ) -> Result<Response> {
         let told = if problems.len() < MAX_PROBLEMS {
-            let call = WriteRequest::new(cx, work).rejected();
-            self.inner.store.find_problems(cx, call).await?
+            let (store, call) = (&self.inner.store, WriteRequest::new(cx, work).rejected());
+            if cx.in_batch {
+                // It sees the changes of the entries before it. Requirements: BAT-01.
+                match store.write(cx, call).await {
+                    Ok(_) => Vec::new(),
+                    Err(error) => error.into_problems()?,
+                }
+            } else {
+                store.find_problems(cx, call).await?
+            }
         } else {
             self.container_exists(cx, container).await?;
             Vec::new()

@@ -240,6 +240,7 @@ impl Api {
             limits: &self.inner.settings.sizes.json,
             caps: &cx.limits,
             now: cx.received_at,
+            reports_ignored: false,
         }
     }
 }

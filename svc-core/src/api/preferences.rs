@@ -12,8 +12,7 @@ use crate::{
     context::Context,
     error::{ErrorCode, Problem},
     hal,
-    json::Object,
-    read::BodyPurpose,
+    read::BodyReport,
 };
 
 pub(super) const PREFER: HeaderName = HeaderName::from_static("prefer");
@@ -128,53 +127,47 @@ fn parts(text: &str, separator: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The ignored members of a body.
+/// The members of a body that are ignored and reported in the response.
 #[derive(Debug, Default)]
-pub(super) struct IgnoredMembers {
-    /// Those that are errors.
-    pub(super) refused: Vec<Problem>,
-    told: Vec<Problem>,
+pub(super) struct Warnings(Vec<Problem>);
+
+impl HandlingPreference {
+    /// Returns whether ignored members are reported. An anonymous caller gets only `{}`.
+    pub(super) fn reports_ignored(self, cx: &Context) -> bool {
+        self == Self::Strict || !cx.is_anonymous()
+    }
+
+    /// Returns the problems of a body. The other ignored members become warnings.
+    pub(super) fn problems(
+        self,
+        report: BodyReport,
+        is_update: bool,
+        warnings: &mut Warnings,
+    ) -> Vec<Problem> {
+        let mut problems = report.problems;
+        if self == Self::Strict {
+            problems.extend(report.ignored);
+        } else {
+            warnings.0.extend(report.ignored);
+            // A client may send a record back with all members that it has read.
+            if is_update {
+                warnings
+                    .0
+                    .retain(|problem| problem.code != ErrorCode::PropertyReadOnly);
+            }
+        }
+        problems
+    }
 }
 
 impl Api {
-    /// Returns the ignored members of a body.
-    pub(super) fn surplus(
-        &self,
-        cx: &Context,
-        handling: HandlingPreference,
-        of: BodyPurpose,
-        body: &Object,
-    ) -> IgnoredMembers {
-        // An anonymous caller gets only `{}`.
-        if handling != HandlingPreference::Strict && cx.is_anonymous() {
-            return IgnoredMembers::default();
-        }
-        let mut surplus =
-            self.bodies(cx)
-                .ignored_members(of, &|kind| self.accepted_members(kind), body);
-        if handling == HandlingPreference::Strict {
-            return IgnoredMembers {
-                refused: surplus,
-                told: Vec::new(),
-            };
-        }
-        // A client may send a record back with all members that it has read.
-        if matches!(of, BodyPurpose::Update(_)) {
-            surplus.retain(|problem| problem.code != ErrorCode::PropertyReadOnly);
-        }
-        IgnoredMembers {
-            refused: Vec::new(),
-            told: surplus,
-        }
-    }
-
-    /// Adds the ignored members to a response.
-    pub(super) fn warn(&self, cx: &Context, surplus: &IgnoredMembers, reply: &mut Response) {
-        if surplus.told.is_empty() {
+    /// Adds the warnings to a response.
+    pub(super) fn warn(&self, cx: &Context, warnings: &Warnings, reply: &mut Response) {
+        if warnings.0.is_empty() {
             return;
         }
         let mut body = Vec::from(std::mem::take(&mut reply.body));
-        hal::warnings(&self.hal(&cx.base), &surplus.told, &mut body);
+        hal::warnings(&self.hal(&cx.base), &warnings.0, &mut body);
         reply.body = Bytes::from(body);
     }
 }

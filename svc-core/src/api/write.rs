@@ -6,7 +6,7 @@ use super::{
     Api, Response, WriteRenderer,
     extensions::idempotency::IdempotentRequest,
     operation_store::{with_helper, with_operation},
-    preferences::HandlingPreference,
+    preferences::{HandlingPreference, Warnings},
     response::kind_of,
     write_response::ResponseForm,
 };
@@ -18,7 +18,7 @@ use crate::{
     json::{Json, Object},
     link::{RecordAddress, Scope, ShareNames, Target},
     model::Kind,
-    read::{AcceptedMembers, BodyPurpose, HelperBodyOptions},
+    read::{AcceptedMembers, BodyReader, BodyReport, HelperBodyOptions},
     store::{WriteOperation, WriteOutcome, WriteRequest},
 };
 
@@ -30,6 +30,7 @@ struct WriteInput<'a> {
     target: &'a Target,
     body: &'a Object,
     headers: &'a HeaderMap,
+    handling: HandlingPreference,
     /// The idempotency key, if the request has one.
     idempotent: Option<&'a IdempotentRequest>,
 }
@@ -97,13 +98,11 @@ impl Api {
         key: std::result::Result<Option<&str>, Response>,
     ) -> Response {
         let handling = HandlingPreference::of(headers);
-        let (kind, may_be_empty) = match target {
-            Target::Collection { kind, .. } => (*kind, false),
-            Target::Record(at) => (at.kind, false),
-            Target::Helper { helper, .. } => (helper.recorded_kind(), true),
-            _ => return self.backend_error_response(Some(target), Error::not_implemented()),
+        let is_helper = matches!(target, Target::Helper { .. });
+        let object = match kind_of(target) {
+            Some(kind) => self.body_object(cx, kind, body, is_helper),
+            None => Err(self.backend_error_response(Some(target), Error::not_implemented())),
         };
-        let object = self.body_object(cx, kind, body, may_be_empty);
         let mut reply = match (object, key) {
             (Ok(object), Ok(key)) => {
                 let idempotent = key.map(|key| self.idempotent(cx, target, key, body));
@@ -111,6 +110,7 @@ impl Api {
                     target,
                     body: &object,
                     headers,
+                    handling,
                     idempotent: idempotent.as_ref(),
                 };
                 self.write_object(cx, &sent).await
@@ -122,80 +122,54 @@ impl Api {
     }
 
     async fn write_object(&self, cx: &Context, sent: &WriteInput<'_>) -> Response {
-        let WriteInput {
-            target,
-            body,
-            headers,
-            ..
-        } = *sent;
-        let of = match target {
-            Target::Collection {
-                kind,
-                scope: Scope::Under(of),
-            } if kind.schema().is_nested_under(of.kind) => BodyPurpose::Below(*kind),
-            Target::Collection { kind, .. } => {
-                helper_for_create(*kind, body).map_or(BodyPurpose::Create(*kind), BodyPurpose::Call)
-            }
-            Target::Record(at) => BodyPurpose::Update(at.kind),
-            Target::Helper { helper, .. } => BodyPurpose::Call(*helper),
-            _ => return self.backend_error_response(Some(target), Error::not_implemented()),
-        };
-        let settled = self.with_identity(cx, target, body).await;
-        let mut surplus = self.surplus(
-            cx,
-            HandlingPreference::of(headers),
-            of,
-            settled.as_ref().unwrap_or(body),
-        );
-        let refused = std::mem::take(&mut surplus.refused);
-        let done = match target {
+        let mut warnings = Warnings::default();
+        let done = match sent.target {
             Target::Collection { kind, scope } => {
-                self.create(cx, sent, *kind, scope, refused).await
+                self.create(cx, sent, *kind, scope, &mut warnings).await
             }
-            Target::Record(at) => self.update(cx, sent, at, refused).await,
+            Target::Record(at) => self.update(cx, sent, at, &mut warnings).await,
             Target::Helper { helper, container } => {
-                self.help(cx, sent, *helper, container.as_ref(), refused)
+                self.help(cx, sent, *helper, container.as_ref(), &mut warnings)
                     .await
             }
             _ => Err(Error::not_implemented()),
         };
         let mut reply =
-            done.unwrap_or_else(|error| self.backend_error_response(Some(target), error));
-        self.warn(cx, &surplus, &mut reply);
+            done.unwrap_or_else(|error| self.backend_error_response(Some(sent.target), error));
+        self.warn(cx, &warnings, &mut reply);
         reply
     }
 
-    /// Adds the stored gender identity to the body of a person, if the body has `gender` without
+    /// Returns the reader of a body.
+    fn reader<'a>(&'a self, cx: &'a Context, sent: &WriteInput<'_>) -> BodyReader<'a> {
+        BodyReader {
+            reports_ignored: sent.handling.reports_ignored(cx),
+            ..self.bodies(cx)
+        }
+    }
+
+    /// Returns the stored gender identity of a person, if the body has `gender` without
     /// `gender_identity`. The stored value decides whether `gender` is accepted.
     ///
     /// Requirements: RES-person-08.
-    async fn with_identity(&self, cx: &Context, target: &Target, body: &Object) -> Option<Object> {
-        let Target::Record(at) = target else {
-            return None;
-        };
+    async fn stored_identity(
+        &self,
+        cx: &Context,
+        at: &RecordAddress,
+        body: &Object,
+    ) -> Option<Json> {
         let (gender, identity) = ("gender", "gender_identity");
         let asks = at.kind == Kind::Person
             && body.contains(gender)
             && !body.contains(identity)
             && cx.may_read(at.kind);
-        if !asks
-            || !self
-                .registered(at.kind)
-                .backend
-                .has(at.kind, Operation::Read)
-        {
+        if !asks || !self.registered(at.kind).backend.has(at.kind, Operation::Read) {
             return None;
         }
         // If the record cannot be read, the change itself returns the error.
         let record = self.get(cx, at).await.ok()??;
-        let stored = record
-            .to_fields(&ShareNames::default())
-            .ok()?
-            .get(identity)?
-            .clone();
-        let mut body = body.clone();
-        body.insert(identity, stored);
-        Some(body)
+        let fields = record.to_fields(&ShareNames::default()).ok()?;
+        fields.get(identity).cloned()
     }
 
     /// Executes a write operation and returns its response.
@@ -232,7 +206,7 @@ impl Api {
         sent: &WriteInput<'_>,
         kind: Kind,
         scope: &Scope,
-        refused: Vec<Problem>,
+        warnings: &mut Warnings,
     ) -> Result<Response> {
         let body = sent.body;
         let container = match scope {
@@ -241,13 +215,12 @@ impl Api {
         };
         if let Some(helper) = helper_for_create(kind, body) {
             return self
-                .create_with_person(cx, sent, helper, container, refused)
+                .create_with_person(cx, sent, helper, container, warnings)
                 .await;
         }
-        let (draft, mut problems) =
-            self.bodies(cx)
-                .draft(kind, self.accepted_members(kind), body, container);
-        problems.extend(refused);
+        let taken = self.accepted_members(kind);
+        let (draft, report) = self.reader(cx, sent).draft(kind, taken, body, container);
+        let problems = sent.handling.problems(report, false, warnings);
         if !problems.is_empty() {
             return self
                 .rejection_response(
@@ -295,15 +268,15 @@ impl Api {
         sent: &WriteInput<'_>,
         helper: HelperName,
         container: Option<&RecordAddress>,
-        refused: Vec<Problem>,
+        warnings: &mut Warnings,
     ) -> Result<Response> {
         let body = sent.body;
         if !self.inner.helpers.contains_key(&helper) {
             return Err(Error::not_implemented());
         }
         let kind = helper.recorded_kind();
-        let (plan, mut problems) = self.plan(cx, helper, container, body);
-        problems.extend(refused);
+        let (plan, report) = self.plan(cx, sent, helper, container);
+        let mut problems = sent.handling.problems(report, false, warnings);
         let name = Kind::Person.singular();
         let relation = self.dialect().relation(name);
         let links = body.get("_links").and_then(Json::as_object);
@@ -338,12 +311,12 @@ impl Api {
         cx: &Context,
         sent: &WriteInput<'_>,
         at: &RecordAddress,
-        refused: Vec<Problem>,
+        warnings: &mut Warnings,
     ) -> Result<Response> {
-        let (patch, mut problems) =
-            self.bodies(cx)
-                .patch(at, self.accepted_members(at.kind), sent.body);
-        problems.extend(refused);
+        let identity = self.stored_identity(cx, at, sent.body).await;
+        let (reader, taken) = (self.reader(cx, sent), self.accepted_members(at.kind));
+        let (patch, report) = reader.patch(at, taken, sent.body, identity.as_ref());
+        let problems = sent.handling.problems(report, true, warnings);
         let work = WriteOperation::Update(at.clone(), patch);
         if !problems.is_empty() {
             return self
@@ -370,6 +343,7 @@ impl Api {
             target,
             body: &Object::new(),
             headers,
+            handling: HandlingPreference::Unspecified,
             idempotent: None,
         };
         let work = WriteOperation::Delete(at.clone());
@@ -388,12 +362,12 @@ impl Api {
         sent: &WriteInput<'_>,
         helper: HelperName,
         container: Option<&RecordAddress>,
-        refused: Vec<Problem>,
+        warnings: &mut Warnings,
     ) -> Result<Response> {
         let body = sent.body;
         let kind = helper.recorded_kind();
-        let (plan, mut problems) = self.plan(cx, helper, container, body);
-        problems.extend(refused);
+        let (plan, report) = self.plan(cx, sent, helper, container);
+        let problems = sent.handling.problems(report, false, warnings);
         if !problems.is_empty() {
             return self
                 .rejection_response(
@@ -426,14 +400,15 @@ impl Api {
         target: &Target,
         message: &RecordAddress,
     ) -> Result<Response> {
-        let (mut plan, _) = self.plan(cx, HelperName::Schedule, Some(message), &Object::new());
-        plan.schedule = Some(ScheduleChange::Cancel);
         let sent = WriteInput {
             target,
             body: &Object::new(),
             headers: &HeaderMap::new(),
+            handling: HandlingPreference::Unspecified,
             idempotent: None,
         };
+        let (mut plan, _) = self.plan(cx, &sent, HelperName::Schedule, Some(message));
+        plan.schedule = Some(ScheduleChange::Cancel);
         self.run(
             cx,
             &sent,
@@ -446,10 +421,10 @@ impl Api {
     fn plan(
         &self,
         cx: &Context,
+        sent: &WriteInput<'_>,
         helper: HelperName,
         container: Option<&RecordAddress>,
-        body: &Object,
-    ) -> (RawHelperRequest, Vec<Problem>) {
+    ) -> (RawHelperRequest, BodyReport) {
         let (action, person) = (
             self.accepted_members(helper.recorded_kind()),
             self.accepted_members(Kind::Person),
@@ -462,18 +437,18 @@ impl Api {
                 .has_right(Right::Operation(Kind::Person, Operation::Update)),
             ..HelperBodyOptions::new(helper, container, action, person, &self.inner.functions)
         };
-        let (mut plan, mut problems) = self.bodies(cx).helper_request(&call, body);
+        let (mut plan, mut report) = self.reader(cx, sent).helper_request(&call, sent.body);
         // If the request is atomic, unsupported functions are problems of the whole request.
         // Requirements: ERR-38.
         if plan.atomicity == Atomicity::WholeCall {
-            problems.extend(
+            report.problems.extend(
                 plan.functions
                     .unsupported
                     .drain(..)
                     .map(|(_, problem)| problem),
             );
         }
-        (plan, problems)
+        (plan, report)
     }
 
     async fn run(

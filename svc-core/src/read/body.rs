@@ -6,6 +6,7 @@
 use super::{
     AcceptedMembers, ContentLimits, Json, JsonLimits, LinkReader, Object, Validator,
     identifiers::own_in_use,
+    ignored::{BodyReport, LINKS, MemberRole, OtherMembers, RecordPart},
     link::{LinkPurpose, href},
     validate::ValidationMode,
     value_path::ValuePath,
@@ -13,6 +14,7 @@ use super::{
 use crate::{
     draft::{RawDraft, RawPatch},
     error::{ErrorCode, Problem, PropertyPath},
+    field_set::FieldBits,
     helper::{
         ActionFunctions, AnonymousPolicy, AnswerInput, Atomicity, FunctionFields, FunctionName,
         GroupRef, HelperName, MergePolicy, QuestionRef, RawHelperRequest, ScheduleChange,
@@ -44,6 +46,10 @@ pub struct BodyReader<'a> {
     pub caps: &'a ContentLimits,
     /// The time of receipt.
     pub now: Timestamp,
+    /// Whether the ignored members are reported: see [`BodyReport::ignored`].
+    ///
+    /// Requirements: UND-22.
+    pub reports_ignored: bool,
 }
 
 /// The options for reading the body of a helper request.
@@ -71,8 +77,6 @@ pub struct HelperBodyOptions<'a> {
     /// Requirements: UND-31.
     pub may_change_people: bool,
 }
-
-type Problems = Vec<Problem>;
 
 impl<'a> HelperBodyOptions<'a> {
     /// Creates the options for a caller with a key that may change people, with the
@@ -108,7 +112,7 @@ impl BodyReader<'_> {
     /// Returns every problem of the JSON text.
     ///
     /// Requirements: UND-27.
-    pub fn object(&self, body: &[u8]) -> Result<Object, Problems> {
+    pub fn object(&self, body: &[u8]) -> Result<Object, Vec<Problem>> {
         match Json::read(body, self.limits)? {
             Json::Object(object) => Ok(object),
             other => {
@@ -128,53 +132,78 @@ impl BodyReader<'_> {
         taken: impl Into<AcceptedMembers<'t>>,
         body: &Object,
         container: Option<&RecordAddress>,
-    ) -> (RawDraft, Problems) {
+    ) -> (RawDraft, BodyReport) {
         let below = container.filter(|container| kind.schema().is_nested_under(container.kind));
         let wanted = if below.is_some() {
             LinkPurpose::Below
         } else {
             LinkPurpose::Create
         };
-        let (mut draft, mut problems) =
-            self.fields(kind, taken.into(), body, &ValuePath::Root, wanted);
+        let mut report = BodyReport::default();
+        let part = RecordPart {
+            kind,
+            taken: taken.into(),
+            purpose: wanted,
+            helper: None,
+        };
+        let mut draft = self.fields(part, body, &ValuePath::Root, &mut report);
         if draft.own.take().is_some() {
-            problems.push(own_in_use(self.own_position(body)));
+            report.problems.push(own_in_use(self.own_position(body)));
         }
         match (kind.schema().parent, container) {
             _ if below.is_some() => draft.recorded_by = below.cloned(),
             (Some(parent), Some(container)) => draft.links.insert(0, (parent, container.clone())),
             _ => {}
         }
-        (draft, problems)
+        (draft, report)
+    }
+
+    /// Returns a validator that reports what is wanted.
+    fn validator(&self, mode: ValidationMode) -> Validator<'_> {
+        Validator::new(self.links.dialect.share_names(), self.caps, mode)
+            .reporting(self.reports_ignored)
     }
 
     /// Reads the common part of a draft and of the person and action of a helper request.
     fn fields(
         &self,
-        kind: Kind,
-        taken: AcceptedMembers<'_>,
+        part: RecordPart<'_>,
         body: &Object,
         path: &ValuePath<'_>,
-        wanted: LinkPurpose,
-    ) -> (RawDraft, Problems) {
+        report: &mut BodyReport,
+    ) -> RawDraft {
+        let RecordPart { kind, taken, .. } = part;
         let schema = kind.schema();
         let mut draft = RawDraft::empty(kind);
-        let mut validator = Validator::new(
-            self.links.dialect.share_names(),
-            self.caps,
-            ValidationMode::Create,
-        );
-        draft.fields = validator.record(schema.fields, taken, body, path);
+        let mut validator = self.validator(ValidationMode::Create);
+        let others = OtherMembers {
+            tables: if part.helper.is_some() {
+                &[FunctionFields::FIELDS]
+            } else {
+                &[]
+            },
+            role: &|name| self.record_role(part, body, name),
+            names: match part.helper {
+                Some(helper) if helper.accepts_person() => &["person", "identifiers", LINKS],
+                _ => &["identifiers", LINKS],
+            },
+        };
+        draft.fields = validator.record(schema.fields, taken, body, path, &others);
         draft.unsent = self.unsent(taken, body, &draft.fields);
         draft.holders = self.holders(&mut draft.fields);
         let (identifiers, own) = self.identifiers(body, path, &mut validator);
         draft.identifiers = identifiers.unwrap_or_default();
         draft.own = own;
-        let mut problems = validator.problems;
-        problems.extend(self.too_large(&draft.fields, path));
+        report.take(validator);
+        if kind == Kind::Person {
+            self.report_gender(body.get("gender_identity"), body, path, report);
+        }
+        report.problems.extend(self.too_large(&draft.fields, path));
+        let (unlinked, problems) = (taken.unlinked, &mut report.problems);
         let links = self
             .links
-            .read(schema, body, path, wanted, taken.unlinked, &mut problems);
+            .read(schema, body, path, part.purpose, unlinked, problems);
+        report.ignore(self.ignored_links(part, body, path));
         draft.links = links
             .into_iter()
             .filter_map(|(name, address)| Some((name, address?)))
@@ -182,13 +211,13 @@ impl BodyReader<'_> {
         let of_the_whole = draft.apply_defaults(self.now);
         if !of_the_whole.is_empty() {
             let part = path.property();
-            problems.extend(
+            report.problems.extend(
                 of_the_whole
                     .into_iter()
                     .map(|problem| problem.within(&part)),
             );
         }
-        (draft, problems)
+        draft
     }
 
     /// Returns the fields of a draft that were not sent and have their default.
@@ -223,41 +252,57 @@ impl BodyReader<'_> {
 
     /// Reads a change of the record at an address.
     ///
-    /// Requirements: CRU-04.
+    /// `identity` is the stored gender identity of a person. It decides whether a `gender` without
+    /// `gender_identity` is reported as ignored.
+    ///
+    /// Requirements: CRU-04, RES-person-08.
     #[must_use]
     pub fn patch<'t>(
         &self,
         at: &RecordAddress,
         taken: impl Into<AcceptedMembers<'t>>,
         body: &Object,
-    ) -> (RawPatch, Problems) {
-        let (schema, taken) = (at.kind.schema(), taken.into());
-        let mut validator = Validator::new(
-            self.links.dialect.share_names(),
-            self.caps,
-            ValidationMode::Update,
-        );
-        let mut fields = validator.record(schema.fields, taken, body, &ValuePath::Root);
+        identity: Option<&Json>,
+    ) -> (RawPatch, BodyReport) {
+        let (schema, taken, path) = (at.kind.schema(), taken.into(), ValuePath::Root);
+        let mut report = BodyReport::default();
+        let mut validator = self.validator(ValidationMode::Update);
+        let part = RecordPart {
+            kind: at.kind,
+            taken,
+            purpose: LinkPurpose::Update,
+            helper: None,
+        };
+        let others = OtherMembers {
+            tables: &[],
+            role: &|name| self.record_role(part, body, name),
+            names: &["identifiers", LINKS],
+        };
+        let mut fields = validator.record(schema.fields, taken, body, &path, &others);
         let holders = self.holders(&mut fields);
-        let (identifiers, own) = self.identifiers(body, &ValuePath::Root, &mut validator);
-        let mut problems = validator.problems;
-        problems.extend(self.too_large(&fields, &ValuePath::Root));
+        let (identifiers, own) = self.identifiers(body, &path, &mut validator);
+        report.take(validator);
+        if at.kind == Kind::Person {
+            self.report_gender(body.get("gender_identity").or(identity), body, &path, &mut report);
+        }
+        report.problems.extend(self.too_large(&fields, &path));
         if own.is_some_and(|own| own != at.id) {
-            problems.push(own_in_use(self.own_position(body)));
+            report.problems.push(own_in_use(self.own_position(body)));
         }
         let links = self.links.read(
             schema,
             body,
-            &ValuePath::Root,
-            LinkPurpose::Update,
+            &path,
+            part.purpose,
             taken.unlinked,
-            &mut problems,
+            &mut report.problems,
         );
+        report.ignore(self.ignored_links(part, body, &path));
         let mut patch = RawPatch::new(at.kind, fields);
         patch.identifiers = identifiers;
         patch.holders = holders;
         patch.links = links;
-        (patch, problems)
+        (patch, report)
     }
 
     /// Reads a helper request.
@@ -268,7 +313,7 @@ impl BodyReader<'_> {
         &self,
         call: &HelperBodyOptions<'_>,
         body: &Object,
-    ) -> (RawHelperRequest, Problems) {
+    ) -> (RawHelperRequest, BodyReport) {
         let mut plan = RawHelperRequest::empty(call.helper);
         plan.container = call.container.cloned();
         plan.atomicity = call.atomicity;
@@ -278,18 +323,18 @@ impl BodyReader<'_> {
             None if call.may_change_people => MergePolicy::Replace,
             None => MergePolicy::KeepExisting,
         };
-        let mut problems = Vec::new();
+        let mut report = BodyReport::default();
         if call.helper == HelperName::Schedule {
-            plan.schedule = self.schedule(body, &mut problems);
-            return (plan, problems);
+            plan.schedule = self.schedule(body, &mut report);
+            return (plan, report);
         }
         if call.helper.accepts_person() {
-            plan.person = self.person(call, body, &mut problems);
+            plan.person = self.person(call, body, &mut report);
         }
         if call.helper != HelperName::PersonSignup {
-            plan.action = Some(self.action(call, body, &mut problems));
+            plan.action = Some(self.action(call, body, &mut report));
         }
-        plan.functions = self.functions(call, body, &mut problems);
+        plan.functions = self.functions(call, body, &mut report);
         if call.helper == HelperName::RecordCanvass {
             let response = plan
                 .action
@@ -328,7 +373,7 @@ impl BodyReader<'_> {
                 "The request has more than {} tags, lists and answers.",
                 self.caps.functions
             );
-            problems.push(Problem::for_properties(
+            report.problems.push(Problem::for_properties(
                 ErrorCode::FieldInvalid,
                 &sent,
                 text,
@@ -337,32 +382,31 @@ impl BodyReader<'_> {
         if let Some(strangers) = call.anonymous_policy {
             strangers.restrict(&mut plan);
         }
-        (plan, problems)
+        (plan, report)
     }
 
     fn person(
         &self,
         call: &HelperBodyOptions<'_>,
         body: &Object,
-        problems: &mut Problems,
+        report: &mut BodyReport,
     ) -> Option<RawDraft> {
         let path = ValuePath::Member(&ValuePath::Root, "person");
         match body.get("person") {
             Some(Json::Object(person)) => {
-                let (mut draft, wrong) = self.fields(
-                    Kind::Person,
-                    call.person,
-                    person,
-                    &path,
-                    LinkPurpose::Helper,
-                );
-                problems.extend(wrong);
+                let part = RecordPart {
+                    kind: Kind::Person,
+                    taken: call.person,
+                    purpose: LinkPurpose::Helper,
+                    helper: None,
+                };
+                let mut draft = self.fields(part, person, &path, report);
                 draft.links = Vec::new();
                 Some(draft)
             }
             None | Some(Json::Null) => {
                 if call.helper == HelperName::PersonSignup {
-                    problems.push(Problem::new(
+                    report.problems.push(Problem::new(
                         ErrorCode::FieldRequired,
                         "person",
                         "{property} is required.",
@@ -371,7 +415,7 @@ impl BodyReader<'_> {
                 None
             }
             Some(other) => {
-                problems.push(not_an_object("person", other));
+                report.problems.push(not_an_object("person", other));
                 None
             }
         }
@@ -381,7 +425,7 @@ impl BodyReader<'_> {
         &self,
         call: &HelperBodyOptions<'_>,
         body: &Object,
-        problems: &mut Problems,
+        report: &mut BodyReport,
     ) -> RawDraft {
         let kind = call.helper.recorded_kind();
         let inside = ValuePath::Member(&ValuePath::Root, "canvass");
@@ -391,26 +435,35 @@ impl BodyReader<'_> {
             Some(Json::Object(canvass)) => (canvass, &inside),
             None | Some(Json::Null) => {
                 let text = "{property} is required: it contains the fields of the canvass.";
-                problems.push(Problem::new(ErrorCode::FieldRequired, "canvass", text));
+                report.problems.push(Problem::new(ErrorCode::FieldRequired, "canvass", text));
                 (&empty, &inside)
             }
             Some(other) => {
-                problems.push(not_an_object("canvass", other));
+                report.problems.push(not_an_object("canvass", other));
                 (&empty, &inside)
             }
         };
-        let (mut draft, wrong) = self.fields(kind, call.action, fields, path, LinkPurpose::Helper);
-        problems.extend(wrong);
-        if call.helper == HelperName::RecordCanvass && draft.link("canvasser").is_none() {
+        let is_canvass = call.helper == HelperName::RecordCanvass;
+        let part = RecordPart {
+            kind,
+            taken: call.action,
+            purpose: LinkPurpose::Helper,
+            helper: (!is_canvass).then_some(call.helper),
+        };
+        let mut draft = self.fields(part, fields, path, report);
+        if is_canvass {
+            report.ignore(self.ignored_links(part, body, &ValuePath::Root));
+        }
+        if is_canvass && draft.link("canvasser").is_none() {
             // The link to the canvasser can also be in `_links` of the body.
             // Requirements: RES-canvass-07.
             let links = self.links.read(
                 kind.schema(),
                 &without_top_links(body),
                 &ValuePath::Root,
-                LinkPurpose::Helper,
+                part.purpose,
                 call.action.unlinked,
-                problems,
+                &mut report.problems,
             );
             draft.links.extend(
                 links
@@ -428,15 +481,28 @@ impl BodyReader<'_> {
         &self,
         call: &HelperBodyOptions<'_>,
         body: &Object,
-        problems: &mut Problems,
+        report: &mut BodyReport,
     ) -> ActionFunctions {
-        let mut validator = Validator::new(
-            self.links.dialect.share_names(),
-            self.caps,
-            ValidationMode::Create,
-        );
-        let valid = validator.nested(FunctionFields::FIELDS, body, &ValuePath::Root);
-        problems.append(&mut validator.problems);
+        let (schema, path) = (FunctionFields::FIELDS, ValuePath::Root);
+        let mut validator = self.validator(ValidationMode::Create);
+        // Otherwise the action has the members next to the functions.
+        let valid = match call.helper {
+            HelperName::PersonSignup | HelperName::RecordCanvass => {
+                let names: &[&str] = if call.helper == HelperName::PersonSignup {
+                    &["person"]
+                } else {
+                    &["canvass", LINKS]
+                };
+                let others = OtherMembers {
+                    tables: &[],
+                    role: &|name| names.contains(&name).then_some(MemberRole::Part),
+                    names,
+                };
+                validator.record(schema, FieldBits::ALL.into(), body, &path, &others)
+            }
+            _ => validator.part(schema, body, &path),
+        };
+        report.take(validator);
         let mut functions = ActionFunctions::default();
         for name in FunctionName::all() {
             let Some(value) = valid.get(name.as_str()).filter(|value| !value.is_empty()) else {
@@ -538,7 +604,7 @@ impl BodyReader<'_> {
         }
     }
 
-    fn schedule(&self, body: &Object, problems: &mut Problems) -> Option<ScheduleChange> {
+    fn schedule(&self, body: &Object, report: &mut BodyReport) -> Option<ScheduleChange> {
         let mut body = body.clone();
         let mut stop_name = "scheduled_stop_date";
         if !body.contains(stop_name)
@@ -547,28 +613,31 @@ impl BodyReader<'_> {
             body.insert(stop_name, end);
             stop_name = "scheduled_end_date";
         }
-        let mut validator = Validator::new(
-            self.links.dialect.share_names(),
-            self.caps,
-            ValidationMode::Create,
-        );
-        let valid = ScheduleFields::from_object(&validator.nested(
-            ScheduleFields::FIELDS,
-            &body,
-            &ValuePath::Root,
-        ));
-        for mut problem in validator.problems {
+        let mut validator = self.validator(ValidationMode::Create);
+        let others = OtherMembers {
+            tables: &[],
+            role: &|name| {
+                let is_second = name == "scheduled_end_date";
+                is_second.then(|| MemberRole::Overruled("scheduled_stop_date".to_owned()))
+            },
+            names: &[],
+        };
+        let (schema, taken) = (ScheduleFields::FIELDS, FieldBits::ALL.into());
+        let valid = validator.record(schema, taken, &body, &ValuePath::Root, &others);
+        let valid = ScheduleFields::from_object(&valid);
+        for mut problem in std::mem::take(&mut validator.problems) {
             // The problem must use the name that the client sent. Requirements: SCH-07.
             if problem.properties == [PropertyPath::member("scheduled_stop_date")] {
                 problem.properties = vec![PropertyPath::member(stop_name)];
             }
-            problems.push(problem);
+            report.problems.push(problem);
         }
+        report.take(validator);
         let (start, stop) = (valid.scheduled_start_date?, valid.scheduled_stop_date);
         if stop.is_some_and(|stop| stop < start) {
             let properties = ["scheduled_start_date", stop_name];
             let text = "The start date is after the end date.";
-            problems.push(Problem::for_properties(
+            report.problems.push(Problem::for_properties(
                 ErrorCode::StartDateAfterEndDate,
                 &properties,
                 text,

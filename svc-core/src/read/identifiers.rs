@@ -29,7 +29,7 @@ impl BodyReader<'_> {
             return (None, None);
         };
         let only = Object::from_iter([(IDENTIFIERS, list.clone())]);
-        let valid = validator.nested(COMMON, &only, path);
+        let valid = validator.part(COMMON, &only, path);
         let list = match valid.get(IDENTIFIERS) {
             Some(Json::Array(list)) => list,
             Some(Json::Null) => return (Some(Vec::new()), None),

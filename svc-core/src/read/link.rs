@@ -63,15 +63,7 @@ impl LinkReader<'_> {
             let LinkTarget::One { kind, write, .. } = link.target else {
                 continue;
             };
-            let may = match purpose {
-                LinkPurpose::Create => write != LinkWrite::Never,
-                LinkPurpose::Below => write != LinkWrite::Never || Some(link.name) == schema.parent,
-                // An inline person replaces a required link, and without the person there is no
-                // link. Requirements: UND-29.
-                LinkPurpose::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
-                LinkPurpose::Update => write == LinkWrite::Update,
-            };
-            if !may || unlinked.contains(&link.name) {
+            if !purpose.accepts(schema, link.name, write) || unlinked.contains(&link.name) {
                 continue;
             }
             // The person who submitted also answers, unless the body contains another link.
@@ -155,7 +147,7 @@ impl LinkReader<'_> {
     }
 
     /// Returns a link, with or without prefix, and the name that the client sent.
-    fn named<'a>(&self, place: &'a Object, name: &'a str) -> Option<(&'a str, &'a Json)> {
+    pub(super) fn named<'a>(&self, place: &'a Object, name: &'a str) -> Option<(&'a str, &'a Json)> {
         let is_relation = |(sent, _): &(&str, &Json)| self.dialect.strip_prefix(sent) == Some(name);
         place
             .iter()
@@ -175,6 +167,20 @@ pub(crate) enum LinkPurpose {
     Helper,
     /// The links of an update.
     Update,
+}
+
+impl LinkPurpose {
+    /// Returns whether a client may send a link to one record.
+    pub(super) fn accepts(self, schema: &KindSchema, link: &str, write: LinkWrite) -> bool {
+        match self {
+            Self::Create => write != LinkWrite::Never,
+            Self::Below => write != LinkWrite::Never || Some(link) == schema.parent,
+            // An inline person replaces a required link, and without the person there is no link.
+            // Requirements: UND-29.
+            Self::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
+            Self::Update => write == LinkWrite::Update,
+        }
+    }
 }
 
 /// Returns whether the value is a HAL link.

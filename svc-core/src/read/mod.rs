@@ -6,7 +6,7 @@
 mod body;
 mod constraints;
 mod identifiers;
-mod ignored_members;
+mod ignored;
 mod link;
 mod validate;
 mod value;
@@ -18,7 +18,7 @@ pub use crate::json::{
 pub use body::{BodyReader, HelperBodyOptions};
 pub use constraints::AcceptedMembers;
 pub(crate) use constraints::wrong_default;
-pub(crate) use ignored_members::BodyPurpose;
-pub use ignored_members::nearest;
+pub(crate) use ignored::read_only;
+pub use ignored::{BodyReport, nearest};
 pub use link::LinkReader;
 pub(crate) use validate::{MAX_PROBLEMS, Validator};

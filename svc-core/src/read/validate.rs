@@ -3,7 +3,10 @@
 //! Requirements: ERR-39.
 
 use super::{
-    AcceptedMembers, ContentLimits, Json, Object, constraints, value, value_path::ValuePath,
+    AcceptedMembers, ContentLimits, Json, Object, constraints,
+    ignored::{IgnoredIn, MemberRole, OtherMembers},
+    value,
+    value_path::ValuePath,
 };
 use crate::{
     error::{ErrorCode, Problem},
@@ -36,6 +39,8 @@ pub(crate) struct Validator<'a> {
     caps: &'a ContentLimits,
     purpose: ValidationMode,
     pub(crate) problems: Vec<Problem>,
+    /// The ignored members; `None` if they are not reported.
+    pub(super) ignored: Option<Vec<Problem>>,
 }
 
 impl<'a> Validator<'a> {
@@ -49,29 +54,82 @@ impl<'a> Validator<'a> {
             caps,
             purpose,
             problems: Vec::new(),
+            ignored: None,
         }
     }
 
+    /// Also reports the ignored members.
+    pub(super) fn reporting(mut self, is_wanted: bool) -> Self {
+        self.ignored = is_wanted.then(Vec::new);
+        self
+    }
+
     /// Returns the valid fields of a record, in the order of the table, without unknown, computed
-    /// and not writable ones.
-    pub(crate) fn record(
+    /// and not writable ones. `others` are the members that other readers take.
+    pub(super) fn record(
         &mut self,
         schema: &ObjectSchema,
         taken: AcceptedMembers<'_>,
         raw: &Object,
         path: &ValuePath<'_>,
+        others: &OtherMembers<'_>,
     ) -> Object {
+        self.report_ignored(schema, taken, raw, path, others);
         self.object(schema, taken.writable, taken.narrowing, raw, path)
     }
 
-    /// Returns the valid members of an object of the tables.
-    pub(crate) fn nested(
+    /// Returns the valid members of a table in an object that other readers also read.
+    pub(super) fn part(
         &mut self,
         schema: &ObjectSchema,
         raw: &Object,
         path: &ValuePath<'_>,
     ) -> Object {
         self.object(schema, FieldBits::ALL, None, raw, path)
+    }
+
+    /// Reports the members of an object that no reader takes.
+    fn report_ignored(
+        &mut self,
+        schema: &ObjectSchema,
+        taken: AcceptedMembers<'_>,
+        raw: &Object,
+        path: &ValuePath<'_>,
+        others: &OtherMembers<'_>,
+    ) {
+        let Some(all) = &mut self.ignored else {
+            return;
+        };
+        let narrow = |name| taken.narrowing.and_then(|narrowing| narrowing.member(name));
+        let mut ignored = IgnoredIn::new(path);
+        for name in raw.keys() {
+            let role = match schema.sent_as(name, self.names) {
+                None => others.role(name),
+                Some((place, field)) => match narrow(field.name) {
+                    Some(narrow) if narrow.is_omitted() => None,
+                    narrow => {
+                        let is_kept =
+                            field.is_computed() || narrow.is_some_and(|narrow| narrow.read_only);
+                        Some(if is_kept || !taken.writable.contains(place) {
+                            MemberRole::ReadOnly
+                        } else {
+                            MemberRole::Part
+                        })
+                    }
+                },
+            };
+            let is_sent = |field: &&FieldSpec| {
+                !field.is_computed() && !narrow(field.name).is_some_and(|narrow| narrow.read_only)
+            };
+            let fields = schema.fields.iter().filter(is_sent);
+            let mut names = fields
+                .map(|field| self.names.to_wire(field.name))
+                .chain(others.names());
+            if !ignored.add(name, role, &mut names) {
+                break;
+            }
+        }
+        all.extend(ignored.into_problems());
     }
 
     fn object(
@@ -222,11 +280,12 @@ impl<'a> Validator<'a> {
     ) -> Option<Json> {
         match (ty, raw) {
             (ValueType::Object(schema), Json::Object(object)) => {
-                let inner = narrow.map(|narrow| &narrow.members);
-                Some(
-                    self.object(schema, FieldBits::ALL, inner, object, at)
-                        .into(),
-                )
+                let taken = AcceptedMembers {
+                    narrowing: narrow.map(|narrow| &narrow.members),
+                    ..FieldBits::ALL.into()
+                };
+                let valid = self.record(schema, taken, object, at, &OtherMembers::NONE);
+                Some(valid.into())
             }
             (ValueType::Array(item) | ValueType::OneOrMany(item), Json::Array(items)) => {
                 Some(self.array(item, narrow, items, at))

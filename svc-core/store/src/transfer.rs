@@ -9,8 +9,7 @@
 use std::{fmt, str::FromStr, sync::LazyLock};
 
 use svc_core::store::{
-    Change, ChangeTarget, InsertRecord, LookupKey, LookupSource, RuleError,
-    StoredRecord, Totals,
+    Change, ChangeTarget, InsertRecord, LookupKey, LookupSource, RuleError, StoredRecord, Totals,
 };
 use svc_core::{
     backend::OutboxEntry,

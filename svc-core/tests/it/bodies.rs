@@ -27,6 +27,7 @@ fn draft(kind: Kind, body: &str) -> (RawDraft, Vec<Problem>) {
         limits: &limits,
         caps: &ContentLimits::ANONYMOUS,
         now: Timestamp::from_micros(0),
+        reports_ignored: false,
     };
     let writable = match kind {
         Kind::Question => FieldSet::<Question>::writable().bits(),
@@ -36,7 +37,8 @@ fn draft(kind: Kind, body: &str) -> (RawDraft, Vec<Problem>) {
         _ => FieldSet::<Person>::writable().bits(),
     };
     let object = bodies.object(body.as_bytes()).expect("an object");
-    bodies.draft(kind, writable, &object, None)
+    let (draft, report) = bodies.draft(kind, writable, &object, None);
+    (draft, report.problems)
 }
 
 fn properties(problems: &[Problem]) -> Vec<String> {

@@ -16,8 +16,8 @@ use svc_core::raw::{RawDraft, RawHelperRequest, RawPatch};
 use svc_core::read::{Json, Object};
 use svc_core::rules::{Decision, decide, initial_lookups};
 use svc_core::store::{
-    Change, IdSequence, InsertRecord, LookupCache, PendingChanges, RuleError, TransactionContext,
-    WriteOperation, WriteOutcome, WriteRequest,
+    Change, IdSequence, InsertRecord, Lookup, LookupCache, LookupKey, LookupSource as _,
+    PendingChanges, RuleError, TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
 };
 use svc_core::value::{Id, Identifier, Timestamp};
 use svc_store::memory::MemoryStore;

@@ -34,6 +34,7 @@ fn with_bodies<T>(dialect: &Dialect, read: impl FnOnce(&BodyReader<'_>) -> T) ->
         limits: &limits,
         caps: &ContentLimits::default(),
         now,
+        reports_ignored: false,
     })
 }
 
@@ -51,10 +52,10 @@ fn without_links(problems: Vec<Problem>) -> Vec<Problem> {
 }
 
 fn draft(dialect: &Dialect, kind: Kind, body: &Object) -> (RawDraft, Vec<Problem>) {
-    let (draft, problems) = with_bodies(dialect, |bodies| {
+    let (draft, report) = with_bodies(dialect, |bodies| {
         bodies.draft(kind, FieldBits::ALL, body, None)
     });
-    (draft, without_links(problems))
+    (draft, without_links(report.problems))
 }
 
 fn any_kind() -> impl Strategy<Value = Kind> {
@@ -133,9 +134,10 @@ fn all_faults_are_named(dialect: &Dialect, kind: Kind, seed: u64) -> Result<(), 
         );
     }
     let at = RecordAddress::without_parent(kind, Id::new("x").expect("an id"));
-    let (_, problems) = with_bodies(dialect, |bodies| {
-        bodies.patch(&at, FieldBits::ALL, &faulty.body)
+    let (_, report) = with_bodies(dialect, |bodies| {
+        bodies.patch(&at, FieldBits::ALL, &faulty.body, None)
     });
+    let problems = report.problems;
     let sent: Vec<String> = faulty
         .paths
         .iter()

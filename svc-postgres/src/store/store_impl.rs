@@ -14,10 +14,7 @@ use svc_core::{
     model::Kind,
     raw::{RawPage, RawRecord},
     rules::problems_of,
-    store::{
-        self, ImportedRecord, LookupKey, Outbox, WriteOperation, WriteOutcome,
-        WriteRequest,
-    },
+    store::{self, ImportedRecord, LookupKey, Outbox, WriteOperation, WriteOutcome, WriteRequest},
     value::Timestamp,
 };
 use svc_store::feed::FeedQuery;

@@ -16,8 +16,8 @@ use svc_core::{
     raw::{RawPage, RawRecord},
     rules::decide,
     store::{
-        self, Change, IdSequence, ImportedRecord, LookupKey, Outbox, PendingChanges, RuleError, TransactionContext,
-        WriteOperation, WriteOutcome, WriteRequest,
+        self, Change, IdSequence, ImportedRecord, LookupKey, Outbox, PendingChanges, RuleError,
+        TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
     },
     value::Timestamp,
 };
@@ -216,8 +216,7 @@ impl SqliteStore {
         let ids = IdSequence::default();
         let (names, matching) = (&self.inner.share_names, &*self.inner.matching);
         let turn = TransactionContext::new(self.now(), &ids, names, matching);
-        let snapshot = file.unchecked_transaction()?;
-        let mut answers = SqliteLookups::new(&snapshot, tenant);
+        let mut answers = SqliteLookups::new(file, tenant);
         match decide(call, &turn, &mut answers, &PendingChanges::default()) {
             Ok(_) => Ok(Vec::new()),
             Err(RuleError::Failed(error)) if answers.is_complete() => Ok(error.into_problems()?),

@@ -29,8 +29,8 @@ pub struct LookupCache {
 
 impl LookupCache {
     /// Inserts the location of a record, or that it does not exist.
-    pub fn insert_location(&mut self, key: &LookupKey, found: Option<RecordLocation>) {
-        self.set_target(key, found.as_ref());
+    pub fn insert_location(&mut self, key: &LookupKey, found: Option<&RecordLocation>) {
+        self.set_target(key, found);
     }
 
     /// Inserts a record, or that it does not exist.
@@ -143,7 +143,11 @@ impl LookupCache {
     }
 
     /// Returns the value for a key of the same record.
-    fn of_record<'m, T>(&self, values: &'m HashMap<LookupKey, T>, key: &LookupKey) -> Option<&'m T> {
+    fn of_record<'m, T>(
+        &self,
+        values: &'m HashMap<LookupKey, T>,
+        key: &LookupKey,
+    ) -> Option<&'m T> {
         values.get(key).or_else(|| {
             let mut values = values.iter();
             values

@@ -128,7 +128,7 @@ impl Lookup {
         into: &mut LookupCache,
     ) -> Result<(), RuleError> {
         match self {
-            Self::Find(key) => into.insert_location(key, source.find(key)?),
+            Self::Find(key) => into.insert_location(key, source.find(key)?.as_ref()),
             Self::Record(key) => into.insert_record(key, source.record(key)?),
             Self::Members {
                 kind,

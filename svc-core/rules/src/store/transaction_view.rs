@@ -6,8 +6,8 @@ use std::{
 };
 
 use super::{
-    Change, HeldTickets, LookupKey, LookupSource, PendingChanges,
-    RecordLocation, RuleError, StoredRecord, StoredResponse, Totals,
+    Change, HeldTickets, LookupKey, LookupSource, PendingChanges, RecordLocation, RuleError,
+    StoredRecord, StoredResponse, Totals,
 };
 use crate::{
     model::Kind,
@@ -278,9 +278,7 @@ impl<'a> TransactionView<'a> {
         let groups = [LookupKey::Id(of, group.clone())];
         let people = [LookupKey::Id(Kind::Person, person.clone())];
         let members = self.stored()?.members(kind, &groups, &people)?;
-        Ok(members
-            .into_iter()
-            .find(|stored| ties(&stored)))
+        Ok(members.into_iter().find(|stored| ties(&stored)))
     }
 
     /// Returns the answers of a person to these questions. May include answers to

@@ -305,6 +305,9 @@ impl Store for OperationStore {
     }
 
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
+        if call.is_rejected {
+            return Err(Error::invalid_all(self.find_problems(cx, call).await?));
+        }
         match self.transactions.as_deref() {
             // Boxed, because these futures would make the future of every request as large.
             Some(transactions) => Box::pin(self.try_in(transactions, cx, call)).await,
@@ -321,7 +324,8 @@ impl Store for OperationStore {
             WriteOperation::Helper(plan) => {
                 self.check_container(cx, plan.container.as_ref()).await?;
             }
-            WriteOperation::Update(at, _) if self.backend(at.kind).has(at.kind, Operation::Read) => {}
+            WriteOperation::Update(at, _)
+                if self.backend(at.kind).has(at.kind, Operation::Read) => {}
             WriteOperation::Update(..) | WriteOperation::Delete(_) | WriteOperation::Import(_) => {
                 return Ok(Vec::new());
             }

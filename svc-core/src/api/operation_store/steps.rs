@@ -24,10 +24,10 @@ use crate::{
     rules::{Decision, RuleRunner, decide, initial_lookups_of_steps, run_rules},
     store::{
         HeldTickets, IdSequence, Lookup, LookupCache, LookupKey, LookupSource, PendingChanges,
-        StoredResponse,
-        RecordLocation, RuleError, Step, StepLog, StepResult, Store, StoredRecord, Totals,
-        TransactionContext, WriteRequest,
+        RecordLocation, RuleError, Step, StepLog, StepResult, Store, StoredRecord, StoredResponse,
+        Totals, TransactionContext, WriteRequest,
     },
+    value::Id,
 };
 
 /// The maximum number of concurrent lookups, because a body can name very many records.
@@ -39,11 +39,7 @@ impl OperationStore {
     /// Executes a request by the rules. Creates and changes are operations of the backend.
     ///
     /// If the request is already rejected, only reads are executed.
-    pub(super) async fn run_steps(
-        &self,
-        cx: &Context,
-        mut call: WriteRequest,
-    ) -> Result<Decision> {
+    pub(super) async fn run_steps(&self, cx: &Context, mut call: WriteRequest) -> Result<Decision> {
         // The operations link the caller themselves.
         call.caller = None;
         let first = initial_lookups_of_steps(&call, &*self.matching);

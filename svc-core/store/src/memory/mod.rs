@@ -30,7 +30,7 @@ use svc_core::{
     record::RawRecord,
     rules::{Decision, decide, problems_of},
     store::{
-        Change, IdSequence, Lookup, LookupCache, LookupKey, Outbox, PendingChanges,
+        Change, IdSequence, Lookup, LookupCache, LookupKey, LookupSource, Outbox, PendingChanges,
         RuleError, Store, TransactionContext, WriteOutcome, WriteRequest,
     },
     value::Timestamp,
@@ -163,7 +163,7 @@ impl MemoryStore {
     pub(super) fn with_lookups<T>(
         &self,
         tenant: &Tenant,
-        read: impl FnOnce(&mut MemoryLookups<'_>) -> T,
+        read: impl FnOnce(&mut dyn LookupSource) -> T,
     ) -> T {
         self.read(tenant, |tables| read(&mut MemoryLookups(tables)))
     }
@@ -236,7 +236,12 @@ impl MemoryStore {
     }
 
     /// Decides a request at this time.
-    fn decide(&self, tables: &TenantTables, time: Timestamp, call: &WriteRequest) -> Result<Decision> {
+    fn decide(
+        &self,
+        tables: &TenantTables,
+        time: Timestamp,
+        call: &WriteRequest,
+    ) -> Result<Decision> {
         let (ids, names) = (IdSequence::default(), ShareNames::default());
         let turn = TransactionContext::new(time, &ids, &names, &*self.matching);
         let mut lookups = MemoryLookups(tables);

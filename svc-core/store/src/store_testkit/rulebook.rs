@@ -7,8 +7,8 @@ use svc_core::{
     link::ShareNames,
     rules::{Decision, decide, initial_lookups},
     store::{
-        Change, IdSequence, Lookup, LookupCache, PendingChanges,
-        RuleError, TransactionContext, WriteOutcome, WriteRequest,
+        Change, IdSequence, Lookup, LookupCache, PendingChanges, RuleError, TransactionContext,
+        WriteOutcome, WriteRequest,
     },
     value::Timestamp,
 };
@@ -126,9 +126,10 @@ impl<'a> DecisionBatch<'a> {
                 decided => {
                     let again = decide(call, &turn, &mut fetched, &self.overlay);
                     let tenant = &self.history.here.tenant;
-                    let from_all = self.history.store.with_lookups(tenant, |all| {
-                        decide(call, &turn, all, &self.overlay)
-                    });
+                    let from_all = self
+                        .history
+                        .store
+                        .with_lookups(tenant, |all| decide(call, &turn, all, &self.overlay));
                     for (law, other) in [
                         ("repeatable", again),
                         ("repeatable, with more lookup results", from_all),

@@ -410,12 +410,14 @@ mod tests {
             limits: &JsonLimits::default(),
             caps: &ContentLimits::default(),
             now: Timestamp::now(),
+            reports_ignored: false,
         };
         for row in SeedRecords::new("demo", 400) {
             let kind = row.address.kind;
             let container = row.draft.container();
             let body = body(&row, &layout);
-            let (draft, problems) = bodies.draft(kind, writable(kind), &body, container);
+            let (draft, report) = bodies.draft(kind, writable(kind), &body, container);
+            let problems = report.problems;
             assert!(problems.is_empty(), "{kind:?}: {problems:?}");
             assert_eq!(
                 Json::Object(draft.fields.clone()),

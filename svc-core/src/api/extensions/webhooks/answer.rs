@@ -10,7 +10,11 @@ use super::{
     hal,
 };
 use crate::{
-    api::{Api, Response, admitted::AuthorizedParts},
+    api::{
+        Api, Response,
+        admitted::AuthorizedParts,
+        preferences::{HandlingPreference, Warnings},
+    },
     backend::{FeedPage, FeedRequest, FeedResponse, StoredWebhook, WebhookStore, WebhookWrite},
     context::Context,
     error::{Error, ErrorCode, Problem, Result},
@@ -49,6 +53,7 @@ impl Api {
             api: self,
             cx,
             parts: &parts,
+            handling: HandlingPreference::of(call.request.headers),
         };
         let answer = match (&call.operation.method, target) {
             (&Method::GET, Target::Webhooks) => about.list().await,
@@ -78,6 +83,7 @@ struct WebhookHandler<'a> {
     api: &'a Api,
     cx: &'a Context,
     parts: &'a WebhookSources,
+    handling: HandlingPreference,
 }
 
 impl WebhookHandler<'_> {
@@ -98,7 +104,7 @@ impl WebhookHandler<'_> {
     }
 
     async fn create(&self, body: &[u8]) -> Result<Response, WebhookRequestError> {
-        let asked = self.parse_body(body, true)?;
+        let (asked, warnings) = self.parse_body(body, true)?;
         let now = self.cx.received_at;
         let url = asked.url.unwrap_or_default();
         let kinds = asked.kinds.unwrap_or_else(|| self.readable());
@@ -131,7 +137,7 @@ impl WebhookHandler<'_> {
             .hal(&self.cx.base)
             .href(&Target::Webhook(webhook.id.clone()));
         reply.insert(LOCATION, HeaderValue::try_from(href).ok());
-        Ok(reply)
+        Ok(self.handled(reply, &warnings))
     }
 
     async fn read(&self, id: &Id) -> Result<Response, WebhookRequestError> {
@@ -139,8 +145,8 @@ impl WebhookHandler<'_> {
     }
 
     async fn update(&self, id: &Id, body: &[u8]) -> Result<Response, WebhookRequestError> {
-        let asked = match self.parse_body(body, false) {
-            Ok(asked) => asked,
+        let (asked, warnings) = match self.parse_body(body, false) {
+            Ok(read) => read,
             Err(problems) => {
                 // A missing webhook is reported first, before the problems of the body.
                 // Requirements: UND-39.
@@ -173,7 +179,8 @@ impl WebhookHandler<'_> {
             webhook.status = asked.status.unwrap_or(webhook.status);
             Ok(())
         });
-        Ok(self.render(StatusCode::OK, &changed.await?, false))
+        let reply = self.render(StatusCode::OK, &changed.await?, false);
+        Ok(self.handled(reply, &warnings))
     }
 
     async fn delete(&self, id: &Id) -> Result<Response, WebhookRequestError> {
@@ -301,15 +308,30 @@ impl WebhookHandler<'_> {
             .map_err(WebhookRequestError::Problems)
     }
 
-    fn parse_body(&self, body: &[u8], is_new: bool) -> Result<WebhookBody, WebhookRequestError> {
+    fn parse_body(
+        &self,
+        body: &[u8],
+        is_new: bool,
+    ) -> Result<(WebhookBody, Warnings), WebhookRequestError> {
         let object = self.object(body, false)?;
-        WebhookBody::read(
-            &object,
-            is_new,
-            &self.readable(),
-            self.parts.receiver_policy,
-        )
-        .map_err(WebhookRequestError::Problems)
+        let (kinds, reach) = (self.readable(), self.parts.receiver_policy);
+        let (asked, report) = WebhookBody::read(&object, is_new, &kinds, reach);
+        let mut warnings = Warnings::default();
+        let problems = self.handling.problems(report, !is_new, &mut warnings);
+        if problems.is_empty() {
+            Ok((asked, warnings))
+        } else {
+            Err(WebhookRequestError::Problems(problems))
+        }
+    }
+
+    /// Adds to a response how the ignored members of the body were handled.
+    ///
+    /// Requirements: UND-22.
+    fn handled(&self, mut reply: Response, warnings: &Warnings) -> Response {
+        self.api.warn(self.cx, warnings, &mut reply);
+        self.handling.mark(&mut reply);
+        reply
     }
 
     /// Reads one entry of the feed after a cursor.

@@ -7,10 +7,11 @@ use crate::{
     error::{ErrorCode, Problem, PropertyPath},
     json::{Json, Object},
     model::Kind,
+    read::{BodyReport, read_only},
     webhooks::{Receiver, ReceiverPolicy, WebhookStatus},
 };
 
-/// Members that the server sets. A client may send them back; they are ignored.
+/// Members that the server sets. A client may send them back; they are ignored, as in records.
 const KEPT: [&str; 14] = [
     "secret",
     "is_failing",
@@ -42,14 +43,20 @@ pub(super) struct WebhookBody {
 impl WebhookBody {
     /// Reads a body. It may name only kinds that the key may read.
     ///
-    /// Requirements: HOOK-03.
+    /// The members that the server sets are reported as ignored. Unknown members are problems,
+    /// because a webhook that is not as intended is found only when a message is missing.
+    ///
+    /// Requirements: HOOK-03, HOOK-04, UND-22.
     pub(super) fn read(
         body: &Object,
         is_new: bool,
         readable: &[Kind],
         reach: ReceiverPolicy,
-    ) -> Result<Self, Vec<Problem>> {
-        let (mut asked, mut problems) = (Self::default(), Vec::new());
+    ) -> (Self, BodyReport) {
+        let (mut asked, mut report) = (Self::default(), BodyReport::default());
+        let kept = body.keys().filter(|name| KEPT.contains(name));
+        report.ignored = kept.map(read_only).collect();
+        let problems = &mut report.problems;
         for name in body
             .keys()
             .filter(|name| !TAKEN.contains(name) && !KEPT.contains(name))
@@ -80,7 +87,7 @@ impl WebhookBody {
             all: Kind::ALL,
             word: Kind::singular,
         };
-        asked.kinds = kinds.read(body, &mut problems);
+        asked.kinds = kinds.read(body, problems);
         if is_new && readable.is_empty() && !body.contains("kinds") {
             let text = "{property} is missing, and this key may not read any kind, so the webhook would send nothing. Use a key that may read at least one kind.";
             problems.push(Problem::new(ErrorCode::FieldInvalid, "kinds", text));
@@ -113,7 +120,7 @@ impl WebhookBody {
             all: &ChangeKind::ALL,
             word: ChangeKind::as_str,
         };
-        asked.events = events.read(body, &mut problems);
+        asked.events = events.read(body, problems);
         match body
             .get("status")
             .map(|status| status.as_str().unwrap_or_default())
@@ -125,11 +132,7 @@ impl WebhookBody {
             Some("ended" | "disabled") if !is_new => {}
             Some(_) => problems.push(wrong("status", "{property} must be `active` or `paused`.")),
         }
-        if problems.is_empty() {
-            Ok(asked)
-        } else {
-            Err(problems)
-        }
+        (asked, report)
     }
 }
 
