@@ -163,7 +163,12 @@ impl Api {
             && body.contains(gender)
             && !body.contains(identity)
             && cx.may_read(at.kind);
-        if !asks || !self.registered(at.kind).backend.has(at.kind, Operation::Read) {
+        if !asks
+            || !self
+                .registered(at.kind)
+                .backend
+                .has(at.kind, Operation::Read)
+        {
             return None;
         }
         // If the record cannot be read, the change itself returns the error.

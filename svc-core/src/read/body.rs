@@ -252,7 +252,7 @@ impl BodyReader<'_> {
 
     /// Reads a change of the record at an address.
     ///
-    /// `identity` is the stored gender identity of a person. It decides whether a `gender` without
+    /// `gender_identity` is the stored gender identity of a person. It decides whether a `gender` without
     /// `gender_identity` is reported as ignored.
     ///
     /// Requirements: CRU-04, RES-person-08.
@@ -262,9 +262,9 @@ impl BodyReader<'_> {
         at: &RecordAddress,
         taken: impl Into<AcceptedMembers<'t>>,
         body: &Object,
-        identity: Option<&Json>,
+        gender_identity: Option<&Json>,
     ) -> (RawPatch, BodyReport) {
-        let (schema, taken, path) = (at.kind.schema(), taken.into(), ValuePath::Root);
+        let (schema, taken, root) = (at.kind.schema(), taken.into(), ValuePath::Root);
         let mut report = BodyReport::default();
         let mut validator = self.validator(ValidationMode::Update);
         let part = RecordPart {
@@ -278,26 +278,31 @@ impl BodyReader<'_> {
             role: &|name| self.record_role(part, body, name),
             names: &["identifiers", LINKS],
         };
-        let mut fields = validator.record(schema.fields, taken, body, &path, &others);
+        let mut fields = validator.record(schema.fields, taken, body, &root, &others);
         let holders = self.holders(&mut fields);
-        let (identifiers, own) = self.identifiers(body, &path, &mut validator);
+        let (identifiers, own) = self.identifiers(body, &root, &mut validator);
         report.take(validator);
         if at.kind == Kind::Person {
-            self.report_gender(body.get("gender_identity").or(identity), body, &path, &mut report);
+            self.report_gender(
+                body.get("gender_identity").or(gender_identity),
+                body,
+                &root,
+                &mut report,
+            );
         }
-        report.problems.extend(self.too_large(&fields, &path));
+        report.problems.extend(self.too_large(&fields, &root));
         if own.is_some_and(|own| own != at.id) {
             report.problems.push(own_in_use(self.own_position(body)));
         }
         let links = self.links.read(
             schema,
             body,
-            &path,
+            &root,
             part.purpose,
             taken.unlinked,
             &mut report.problems,
         );
-        report.ignore(self.ignored_links(part, body, &path));
+        report.ignore(self.ignored_links(part, body, &root));
         let mut patch = RawPatch::new(at.kind, fields);
         patch.identifiers = identifiers;
         patch.holders = holders;
@@ -435,7 +440,9 @@ impl BodyReader<'_> {
             Some(Json::Object(canvass)) => (canvass, &inside),
             None | Some(Json::Null) => {
                 let text = "{property} is required: it contains the fields of the canvass.";
-                report.problems.push(Problem::new(ErrorCode::FieldRequired, "canvass", text));
+                report
+                    .problems
+                    .push(Problem::new(ErrorCode::FieldRequired, "canvass", text));
                 (&empty, &inside)
             }
             Some(other) => {

@@ -134,11 +134,11 @@ impl<'o> IgnoredIn<'o> {
     /// Adds a member with its role. Returns `false` if there is no more room.
     ///
     /// `names` returns the known names, for hints.
-    pub(super) fn add<'n>(
+    pub(super) fn add(
         &mut self,
         name: &str,
         role: Option<MemberRole>,
-        names: &mut dyn Iterator<Item = &'n str>,
+        names: &mut dyn Iterator<Item = &str>,
     ) -> bool {
         let at = || ValuePath::Member(self.path, name).property();
         self.found.push(match role {

@@ -147,7 +147,11 @@ impl LinkReader<'_> {
     }
 
     /// Returns a link, with or without prefix, and the name that the client sent.
-    pub(super) fn named<'a>(&self, place: &'a Object, name: &'a str) -> Option<(&'a str, &'a Json)> {
+    pub(super) fn named<'a>(
+        &self,
+        place: &'a Object,
+        name: &'a str,
+    ) -> Option<(&'a str, &'a Json)> {
         let is_relation = |(sent, _): &(&str, &Json)| self.dialect.strip_prefix(sent) == Some(name);
         place
             .iter()

@@ -75,13 +75,13 @@ fn careless() -> (Value, Vec<&'static str>) {
         "_links": {"svc:donations": {"href": "http://localhost/people/1"}, "svc:freind": {"href": "x"}, "self": {"href": "x"}},
         "favourite_colour": null,
     });
-    // `serde_json` sorts the members by name.
+    // `serde_json` sorts the members by name. Those of an object come before those of its parts.
     let told = vec![
         "PROPERTY_READ_ONLY created_date",
-        "PROPERTY_UNKNOWN email_addresses[1].adress address",
         "PROPERTY_UNKNOWN favourite_colour",
         "PROPERTY_UNKNOWN given_nmae given_name",
         "PROPERTY_READ_ONLY id",
+        "PROPERTY_UNKNOWN email_addresses[1].adress address",
         "PROPERTY_READ_ONLY _links.self",
         "PROPERTY_READ_ONLY _links.svc:donations",
         "PROPERTY_UNKNOWN _links.svc:freind",

@@ -104,11 +104,18 @@ async fn a_secret_of_the_client_is_not_taken_silently() {
     let api = api(&Arc::new(MemoryStore::new()));
     let body = r#"{"url": "https://hooks.example.org/", "secret": "mine", "_links": {}}"#;
     let send = async |method: Method, target: Target, prefer: &str| {
-        let headers = [(http::header::HeaderName::from_static("prefer"), prefer.parse().unwrap())];
+        let headers = [(
+            http::header::HeaderName::from_static("prefer"),
+            prefer.parse().unwrap(),
+        )];
         let headers: http::HeaderMap = headers.into_iter().collect();
-        let request = Request::new(&method, target).with_body(body).with_headers(&headers);
+        let request = Request::new(&method, target)
+            .with_body(body)
+            .with_headers(&headers);
         let principal = Principal::new(Tenant::new("acme"), Caller::with_rights(Rights::all()));
-        let reply = api.handle(Identity::Authenticated(principal), request).await;
+        let reply = api
+            .handle(Identity::Authenticated(principal), request)
+            .await;
         let json: Value = serde_json::from_slice(&reply.body).unwrap();
         (reply, json)
     };
@@ -120,14 +127,23 @@ async fn a_secret_of_the_client_is_not_taken_silently() {
     let kept = ["PROPERTY_READ_ONLY secret", "PROPERTY_READ_ONLY _links"];
     let (refused, json) = send(Method::POST, Target::Webhooks, "handling=strict").await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{json}");
-    assert_eq!(codes(&json["svc:error"]["resource_status"][0]["error_descriptions"]), kept);
+    assert_eq!(
+        codes(&json["svc:error"]["resource_status"][0]["error_descriptions"]),
+        kept
+    );
     let (made, json) = send(Method::POST, Target::Webhooks, "return=minimal").await;
     assert_eq!(made.status, StatusCode::CREATED);
     assert_eq!(codes(&json["ext:warnings"]), kept);
     assert_ne!(json["secret"], "mine");
-    let own = made.header("location").unwrap().replace("http://localhost/", "");
+    let own = made
+        .header("location")
+        .unwrap()
+        .replace("http://localhost/", "");
     let (changed, json) = send(Method::PUT, api.route(&own).unwrap(), "wait=1").await;
-    assert_eq!((changed.status, &json["ext:warnings"]), (StatusCode::OK, &Value::Null));
+    assert_eq!(
+        (changed.status, &json["ext:warnings"]),
+        (StatusCode::OK, &Value::Null)
+    );
     let (refused, _) = send(Method::PUT, api.route(&own).unwrap(), "handling=strict").await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
 }

@@ -119,7 +119,7 @@ impl OperationStore {
                     KindBackend::Operations(operations) => operations.checks_container,
                 };
                 if !is_checked {
-                    self.check_container(cx, draft.container()).await?;
+                    self.container(cx, draft.container()).await?;
                 }
                 let (record, is_new) = self.create(cx, draft).await?;
                 Ok(WriteOutcome::Created { record, is_new })
@@ -147,16 +147,16 @@ impl OperationStore {
             WriteOperation::Helper(ref plan) => match self.helpers.get(&plan.helper) {
                 Some(HelperBackend::Native(helper)) => {
                     if !helper.checks_container {
-                        self.check_container(cx, plan.container.as_ref()).await?;
+                        self.container(cx, plan.container.as_ref()).await?;
                     }
                     let done = helper.run.call(cx, (**plan).clone()).await?;
                     Ok(WriteOutcome::HelperDone(done))
                 }
                 Some(HelperBackend::Composed) => {
-                    self.check_container(cx, plan.container.as_ref()).await?;
+                    let container = self.container(cx, plan.container.as_ref()).await?;
                     // Boxed, because its many steps would make the future of every request as
                     // large.
-                    let decision = Box::pin(self.run_steps(cx, call)).await?;
+                    let decision = Box::pin(self.run_steps(cx, call, container)).await?;
                     Ok(decision.outcome)
                 }
                 Some(HelperBackend::Store(_)) | None => Err(Error::not_implemented()),
@@ -165,19 +165,21 @@ impl OperationStore {
         }
     }
 
-    /// Returns a not-found error if the container does not exist. A kind that cannot be read counts
-    /// as existing.
+    /// Returns the container, or a not-found error if it does not exist. A kind that cannot be read
+    /// counts as existing.
     ///
     /// Requirements: HLP-23, UND-39.
-    async fn check_container(&self, cx: &Context, at: Option<&RecordAddress>) -> Result<()> {
+    async fn container(
+        &self,
+        cx: &Context,
+        at: Option<&RecordAddress>,
+    ) -> Result<Option<RawRecord>> {
         match at {
-            Some(at)
-                if self.backend(at.kind).has(at.kind, Operation::Read)
-                    && self.get(cx, at).await?.is_none() =>
-            {
-                Err(Error::not_found())
+            Some(at) if self.backend(at.kind).has(at.kind, Operation::Read) => {
+                let found = self.get(cx, at).await?;
+                found.map(Some).ok_or_else(Error::not_found)
             }
-            _ => Ok(()),
+            _ => Ok(None),
         }
     }
 
@@ -319,18 +321,19 @@ impl Store for OperationStore {
         if let Some(store) = self.store_of(&call) {
             return store.find_problems(cx, call).await;
         }
-        match &call.operation {
-            WriteOperation::Create(draft) => self.check_container(cx, draft.container()).await?,
-            WriteOperation::Helper(plan) => {
-                self.check_container(cx, plan.container.as_ref()).await?;
-            }
+        let container = match &call.operation {
+            WriteOperation::Create(draft) => self.container(cx, draft.container()).await?,
+            WriteOperation::Helper(plan) => self.container(cx, plan.container.as_ref()).await?,
             WriteOperation::Update(at, _)
-                if self.backend(at.kind).has(at.kind, Operation::Read) => {}
+                if self.backend(at.kind).has(at.kind, Operation::Read) =>
+            {
+                None
+            }
             WriteOperation::Update(..) | WriteOperation::Delete(_) | WriteOperation::Import(_) => {
                 return Ok(Vec::new());
             }
-        }
-        problems_of(Box::pin(self.run_steps(cx, call)).await)
+        };
+        problems_of(Box::pin(self.run_steps(cx, call, container)).await)
     }
 
     fn person_matching(&self) -> Arc<dyn PersonMatching> {

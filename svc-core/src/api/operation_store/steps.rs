@@ -38,8 +38,14 @@ const CONFLICTS: usize = 8;
 impl OperationStore {
     /// Executes a request by the rules. Creates and changes are operations of the backend.
     ///
-    /// If the request is already rejected, only reads are executed.
-    pub(super) async fn run_steps(&self, cx: &Context, mut call: WriteRequest) -> Result<Decision> {
+    /// If the request is already rejected, only reads are executed. `container` is the container of
+    /// the request if it was read.
+    pub(super) async fn run_steps(
+        &self,
+        cx: &Context,
+        mut call: WriteRequest,
+        container: Option<RawRecord>,
+    ) -> Result<Decision> {
         // The operations link the caller themselves.
         call.caller = None;
         let first = initial_lookups_of_steps(&call, &*self.matching);
@@ -66,6 +72,11 @@ impl OperationStore {
             conflicts: 0,
             looked_again: None,
         };
+        if let Some(container) = container {
+            let key = LookupKey::Id(container.kind(), container.meta().id.clone());
+            let stored = StoredRecord::by_age(container);
+            runner.fetched.insert_record(&key, Some(stored));
+        }
         runner.fetch(first).await?;
         let decision = run_rules(&mut runner).await??;
         if decision.changes.is_empty() {
@@ -119,6 +130,7 @@ impl RuleRunner for StepRunner<'_> {
         for lookup in missing {
             if let Lookup::Find(key) | Lookup::Record(key) = lookup
                 && !keys.contains(&key)
+                && self.fetched.record(&key).is_err()
             {
                 keys.push(key);
             }
