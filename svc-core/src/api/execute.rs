@@ -21,7 +21,7 @@ use crate::{
     link::{RecordAddress, Scope, Target},
     model::Kind,
     operation::Handler,
-    page::{PageRequest, RawPage},
+    page::RawPage,
     record::RawRecord,
 };
 
@@ -244,17 +244,12 @@ impl Api {
         scope: &Scope,
         query: Option<&str>,
     ) -> Result<Response> {
-        let sizes = self.limits();
-        let asked = match PageRequest::read(query, sizes.default_page_size, sizes.max_page_size) {
+        let asked = match self.list_request(kind, scope, query, &cx.namespace) {
             Ok(asked) => asked,
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
         };
-        let filtered = match self.filtered(kind, scope, asked.request, query, &cx.namespace) {
-            Ok(filtered) => filtered,
-            Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
-        };
-        let (request, repeated) = (filtered.request, asked.repeated + &filtered.repeated);
-        let page: RawPage = match self.inner.store.list(cx, kind, &request).await {
+        let request = &asked.request;
+        let page: RawPage = match self.inner.store.list(cx, kind, request).await {
             Err(error) if error.is_not_found() => return Ok(self.nothing_to_read(kind)),
             page => page.map_err(with_operation(kind, "list"))?,
         };
@@ -267,7 +262,7 @@ impl Api {
             scope,
             request: &request.page,
             names_page: asked.names_page,
-            repeated: &repeated,
+            repeated: &asked.repeated,
             page: &page,
             signup: kind == HelperName::PersonSignup.recorded_kind()
                 && *scope == Scope::All

@@ -9,13 +9,15 @@ use crate::{
     filter::{FILTER, Filter, FilterError, FilterField, ORDER},
     link::Scope,
     model::Kind,
-    page::{ListRequest, PageRequest, ParameterValues, QueryParameter, decoded, pairs},
+    page::{ListRequest, PageParameters, ParameterValues, QueryParameter, decoded, pairs},
 };
 
 /// A list request, and the query parameters that links to other pages repeat, such as
 /// `&order=modified_date`.
 pub(super) struct ParsedListRequest {
     pub(super) request: ListRequest,
+    /// Whether the query has the page number, which the `self` link then repeats.
+    pub(super) names_page: bool,
     pub(super) repeated: String,
 }
 
@@ -79,59 +81,59 @@ impl Api {
             .collect()
     }
 
-    /// Adds the filter and the order of a query to a request.
-    pub(super) fn filtered(
+    /// Reads the query of a collection.
+    ///
+    /// Requirements: UND-14.
+    pub(super) fn list_request(
         &self,
         kind: Kind,
         scope: &Scope,
-        page: PageRequest,
         query: Option<&str>,
         namespace: &str,
     ) -> Result<ParsedListRequest, Vec<Problem>> {
-        let mut asked = ParsedListRequest {
-            request: ListRequest::new(scope.clone(), page),
-            repeated: String::new(),
-        };
-        let mut sent = pairs(query.unwrap_or_default())
-            .filter(|(name, _)| name == FILTER || name == ORDER)
-            .peekable();
-        if sent.peek().is_none() || !self.has_filters() {
-            return Ok(asked);
-        }
         let fields = if *scope == Scope::All {
             self.filter_fields(kind)
         } else {
             &[]
         };
-        let mut problems = Vec::new();
-        for (name, value) in sent {
-            let value = decoded(value);
+        let (mut parameters, mut problems) = (PageParameters::default(), Vec::new());
+        let (mut filter, mut order, mut repeated) = (None, None, String::new());
+        for (name, value) in pairs(query.unwrap_or_default()) {
             let is_filter = name == FILTER;
+            let is_ours = is_filter || name == ORDER;
+            if parameters.take(&name, value) || !is_ours || !self.has_filters() {
+                continue;
+            }
+            let value = decoded(value);
             let is_there = if is_filter {
-                asked.request.filter.is_some()
+                filter.is_some()
             } else {
-                asked.request.order.is_some()
+                order.is_some()
             };
             let read = match is_filter {
                 _ if is_there => Err(problem(&name, "{property} must not be repeated.")),
                 _ if fields.is_empty() => Err(self.no_filter(kind, scope, &name)),
                 true => Filter::parse(&value, fields, namespace)
                     .map_err(Problem::from)
-                    .map(|filter| {
-                        asked.request.filter = Some(filter);
-                    }),
-                false => order(&value, fields).map(|order| asked.request.order = Some(order)),
+                    .map(|parsed| filter = Some(parsed)),
+                false => order_field(&value, fields).map(|field| order = Some(field)),
             };
             problems.extend(read.err());
-            asked.repeated.push('&');
-            asked.repeated.push_str(&name);
-            asked.repeated.push('=');
-            encode(&value, &mut asked.repeated);
+            repeated.push('&');
+            repeated.push_str(&name);
+            repeated.push('=');
+            encode(&value, &mut repeated);
         }
+        let sizes = self.limits();
+        let page = match parameters.read(sizes.default_page_size, sizes.max_page_size) {
+            Ok(page) => page,
+            Err(wrong) => return Err(wrong.into_iter().chain(problems).collect()),
+        };
+        let mut request = ListRequest::new(scope.clone(), page.request);
+        (request.filter, request.order) = (filter, order);
         if problems.is_empty() {
-            problems.extend(asked.request.planned().err().map(|wrong: FilterError| {
-                let of_order = asked
-                    .request
+            problems.extend(request.planned().err().map(|wrong: FilterError| {
+                let of_order = request
                     .filter
                     .as_ref()
                     .is_some_and(|filter| filter.plan().is_ok());
@@ -142,11 +144,14 @@ impl Api {
                 }
             }));
         }
-        if problems.is_empty() {
-            Ok(asked)
-        } else {
-            Err(problems)
+        if !problems.is_empty() {
+            return Err(problems);
         }
+        Ok(ParsedListRequest {
+            request,
+            names_page: page.names_page,
+            repeated: page.repeated + &repeated,
+        })
     }
 
     /// Returns the problem for a collection that cannot be filtered.
@@ -170,7 +175,7 @@ fn problem(name: &str, text: impl Into<std::borrow::Cow<'static, str>>) -> Probl
 }
 
 /// Reads the date of the `order` parameter.
-fn order(value: &str, fields: &[FilterField]) -> Result<FilterField, Problem> {
+fn order_field(value: &str, fields: &[FilterField]) -> Result<FilterField, Problem> {
     let mut dates = fields.iter().copied().filter(|field| field.is_date());
     let named = dates.clone().find(|date| date.as_str() == value);
     named.ok_or_else(|| {

@@ -8,7 +8,7 @@ mod request;
 pub use raw::RawPage;
 pub use request::{PageRequest, ParameterValues, QueryParameter};
 #[doc(hidden)]
-pub use request::{ParsedPageRequest, decoded, is_token, pairs};
+pub use request::{PageParameters, ParsedPageRequest, decoded, is_token, pairs};
 
 use std::{borrow::Cow, collections::HashSet};
 

@@ -162,33 +162,68 @@ impl PageRequest {
         size: u32,
         largest: u32,
     ) -> Result<ParsedPageRequest, Vec<Problem>> {
-        let mut problems = Vec::new();
-        // Each parameter with its first value, and whether it is repeated.
-        let mut asked = [
-            ("page", None, false),
-            ("per_page", None, false),
-            ("after", None, false),
-        ];
+        let mut parameters = PageParameters::default();
         for (name, value) in pairs(query.unwrap_or_default()) {
-            let Some((_, first, is_repeated)) = asked.iter_mut().find(|(known, ..)| *known == name)
-            else {
-                continue;
-            };
-            if first.is_some() {
-                *is_repeated = true;
-            } else {
-                *first = Some(decoded(value));
-            }
+            parameters.take(&name, value);
         }
-        let [page, per_page, after] = asked.map(|(name, first, is_repeated)| {
-            if is_repeated {
+        parameters.read(size, largest)
+    }
+}
+
+/// The query parameters of a page, each with its first value, and whether it is repeated.
+#[derive(Debug, Default)]
+pub struct PageParameters<'q> {
+    page: SentParameter<'q>,
+    per_page: SentParameter<'q>,
+    after: SentParameter<'q>,
+}
+
+#[derive(Debug, Default)]
+struct SentParameter<'q> {
+    first: Option<Cow<'q, str>>,
+    is_repeated: bool,
+}
+
+impl<'q> PageParameters<'q> {
+    /// Takes a parameter of a query. Returns whether it is one of a page.
+    pub fn take(&mut self, name: &str, value: &'q str) -> bool {
+        let sent = match name {
+            "page" => &mut self.page,
+            "per_page" => &mut self.per_page,
+            "after" => &mut self.after,
+            _ => return false,
+        };
+        if sent.first.is_some() {
+            sent.is_repeated = true;
+        } else {
+            sent.first = Some(decoded(value));
+        }
+        true
+    }
+
+    /// Returns the requested page.
+    ///
+    /// # Errors
+    ///
+    /// Returns every parameter with an invalid value.
+    ///
+    /// Requirements: UND-14.
+    pub fn read(self, size: u32, largest: u32) -> Result<ParsedPageRequest, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let sent = [
+            ("page", self.page),
+            ("per_page", self.per_page),
+            ("after", self.after),
+        ];
+        let [page, per_page, after] = sent.map(|(name, sent)| {
+            if sent.is_repeated {
                 problems.push(Problem::new(
                     ErrorCode::PageInvalid,
                     name,
                     "{property} must not be repeated.",
                 ));
             }
-            first
+            sent.first
         });
         let mut number = |name: &str, value: &Option<Cow<'_, str>>, default: u64| match value {
             None => default,
@@ -210,9 +245,9 @@ impl PageRequest {
             .as_ref()
             .map_or_else(String::new, |_| format!("&per_page={size_asked}"));
         let after = after.filter(|after| is_token(after)).map(Cow::into_owned);
-        let request = Self {
+        let request = PageRequest {
             cursor: after,
-            ..Self::new(number_asked, size_asked)
+            ..PageRequest::new(number_asked, size_asked)
         };
         Ok(ParsedPageRequest {
             request,

@@ -4,6 +4,7 @@
 //! Requirements: HLP-10, ERR-29 to ERR-33.
 
 use std::{
+    collections::HashSet,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -126,11 +127,11 @@ impl RuleRunner for StepRunner<'_> {
 
     async fn fetch(&mut self, missing: Vec<Lookup>) -> Result<()> {
         self.check_deadline()?;
-        let mut keys: Vec<LookupKey> = Vec::new();
+        let (mut keys, mut known) = (Vec::new(), HashSet::new());
         for lookup in missing {
             if let Lookup::Find(key) | Lookup::Record(key) = lookup
-                && !keys.contains(&key)
                 && self.fetched.record(&key).is_err()
+                && known.insert(key.clone())
             {
                 keys.push(key);
             }
