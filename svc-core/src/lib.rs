@@ -35,7 +35,7 @@
 //!         let mut contacts = self.0.lock().map_err(|_| Error::unavailable(Duration::from_secs(1)))?;
 //!         contacts.push((person.given_name.clone().unwrap_or_default(), email.unwrap_or_default()));
 //!         let id = Id::new(&format!("contact-{}", contacts.len())).ok_or_else(|| Error::unexpected("no such id"))?;
-//!         Ok(HelperOutcome::person(Record::new(Meta::new(id, cx.received_at), person), EntryStatus::Created))
+//!         Ok(HelperOutcome::person(Record::new(Meta::new(id, cx.received_at()), person), EntryStatus::Created))
 //!     }
 //! }
 //!

@@ -28,7 +28,7 @@
 //! impl Get<Tag> for Crm {
 //!     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<Tag>>> {
 //!         let tag = Tag::default().name("volunteer");
-//!         Ok(Some(Record::new(Meta::new(at.id.clone(), cx.received_at), tag)))
+//!         Ok(Some(Record::new(Meta::new(at.id.clone(), cx.received_at()), tag)))
 //!     }
 //! }
 //!

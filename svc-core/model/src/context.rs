@@ -12,38 +12,18 @@ use crate::{
 
 /// The context of a request, passed to every backend operation.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct Context {
-    /// The tenant whose data the request uses. A request never uses two tenants.
-    pub tenant: Tenant,
-    /// The caller.
-    pub caller: Caller,
-    /// The id of the request in logs.
-    pub request_id: uuid::Uuid,
-    /// The time when the request was received.
-    pub received_at: Timestamp,
-    /// The start of the request on the monotonic clock. Data read for the request is not older.
-    ///
-    /// Each request has its own context.
-    pub started_at: Instant,
-    /// The deadline of the request. After it, the result is discarded.
-    pub deadline: Option<Instant>,
-    /// Values that the layers of the vendor attached to the request.
-    pub extensions: http::Extensions,
-    /// The base URL of the request: the URL of the entry point, with a slash at the end.
-    ///
-    /// Requirements: HAL-01.
-    pub base: BaseUrl,
-    /// The maximum sizes of a record and of a request.
-    pub limits: ContentLimits,
-    /// The system name of identifiers that the server assigns; empty outside a served request.
-    ///
-    /// Requirements: ENT-07.
-    pub namespace: Arc<str>,
-    /// Whether the request is part of a batch, so that a store can group commits.
-    ///
-    /// Requirements: BAT-03.
-    pub in_batch: bool,
+    tenant: Tenant,
+    caller: Caller,
+    request_id: uuid::Uuid,
+    received_at: Timestamp,
+    started_at: Instant,
+    deadline: Option<Instant>,
+    extensions: http::Extensions,
+    base: BaseUrl,
+    limits: ContentLimits,
+    namespace: Arc<str>,
+    in_batch: bool,
 }
 
 impl Context {
@@ -76,6 +56,127 @@ impl Context {
             namespace: Arc::default(),
             in_batch: false,
         }
+    }
+
+    /// Returns the tenant whose data the request uses. A request never uses two tenants.
+    #[must_use]
+    pub fn tenant(&self) -> &Tenant {
+        &self.tenant
+    }
+
+    /// Returns the caller.
+    #[must_use]
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// Returns the id of the request in logs.
+    #[must_use]
+    pub fn request_id(&self) -> uuid::Uuid {
+        self.request_id
+    }
+
+    /// Returns when the request was received.
+    #[must_use]
+    pub fn received_at(&self) -> Timestamp {
+        self.received_at
+    }
+
+    /// Returns the start of the request on the monotonic clock. Data read for the request is not
+    /// older.
+    #[must_use]
+    pub fn started_at(&self) -> Instant {
+        self.started_at
+    }
+
+    /// Sets when the request was received and started, for a part of a request that comes later.
+    #[must_use]
+    pub fn starting(mut self, received_at: Timestamp, started_at: Instant) -> Self {
+        (self.received_at, self.started_at) = (received_at, started_at);
+        self
+    }
+
+    /// Returns the deadline of the request. After it, the result is discarded.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Sets the deadline of the request.
+    pub fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+    }
+
+    /// Returns the values that the layers of the vendor attached to the request.
+    #[must_use]
+    pub fn extensions(&self) -> &http::Extensions {
+        &self.extensions
+    }
+
+    /// Returns the values of the vendor, to change them.
+    pub fn extensions_mut(&mut self) -> &mut http::Extensions {
+        &mut self.extensions
+    }
+
+    /// Returns the base URL of the request: the URL of the entry point, with a slash at the end.
+    ///
+    /// Requirements: HAL-01.
+    #[must_use]
+    pub fn base(&self) -> &BaseUrl {
+        &self.base
+    }
+
+    /// Sets the base URL of the request.
+    #[must_use]
+    pub fn with_base(mut self, base: BaseUrl) -> Self {
+        self.base = base;
+        self
+    }
+
+    /// Returns the maximum sizes of a record and of a request.
+    #[must_use]
+    pub fn limits(&self) -> &ContentLimits {
+        &self.limits
+    }
+
+    /// Sets the maximum sizes of a record and of a request.
+    #[must_use]
+    pub fn with_limits(mut self, limits: ContentLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Returns the system name of identifiers that the server assigns; empty outside a served
+    /// request.
+    ///
+    /// Requirements: ENT-07.
+    #[must_use]
+    pub fn namespace(&self) -> &Arc<str> {
+        &self.namespace
+    }
+
+    /// Sets the system name of identifiers that the server assigns.
+    #[must_use]
+    pub fn with_namespace(mut self, namespace: Arc<str>) -> Self {
+        self.namespace = namespace;
+        self
+    }
+
+    /// Returns whether the request is part of a batch, so that a store can group commits.
+    ///
+    /// Requirements: BAT-03.
+    #[must_use]
+    pub fn in_batch(&self) -> bool {
+        self.in_batch
+    }
+
+    /// Sets whether the request is part of a batch.
+    ///
+    /// Requirements: BAT-03.
+    #[must_use]
+    pub fn with_in_batch(mut self, in_batch: bool) -> Self {
+        self.in_batch = in_batch;
+        self
     }
 
     /// Returns whether the caller is anonymous.

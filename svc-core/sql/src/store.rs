@@ -170,10 +170,10 @@ impl MappedStore {
         cx: &Context,
         call: &WriteRequest,
     ) -> Result<WriteOutcome, TransactionError> {
-        let (mapping, tenant) = (&self.shared.mapping, cx.tenant.as_str());
+        let (mapping, tenant) = (&self.shared.mapping, cx.tenant().as_str());
         let wanted =
             initial_lookups_one_per_person(call, &*self.matching, &mapping.one_per_person());
-        let mut begin = begin(mapping.dialect, cx.deadline);
+        let mut begin = begin(mapping.dialect, cx.deadline());
         let turn_at = begin.len();
         begin.push(lock_tenant(mapping.dialect, tenant, Timestamp::now()));
         let (asked, statements) = self.lookup_statements(tenant, &wanted, true);
@@ -420,10 +420,10 @@ impl Store for MappedStore {
             cursors,
             ..
         } = &*self.shared;
-        if !self.has(&cx.tenant) {
+        if !self.has(cx.tenant()) {
             return Ok(RawPage::default());
         }
-        let tenant = cx.tenant.as_str();
+        let tenant = cx.tenant().as_str();
         let start = start(cursors, tenant, kind, request);
         let mut rereads = REREADS;
         loop {
@@ -451,11 +451,11 @@ impl Store for MappedStore {
         let Some(table) = key
             .kind()
             .and_then(|kind| mapping.of(kind))
-            .filter(|_| self.has(&cx.tenant))
+            .filter(|_| self.has(cx.tenant()))
         else {
             return Ok(None);
         };
-        let mut sql = SqlBuilder::new(mapping.dialect, cx.tenant.as_str());
+        let mut sql = SqlBuilder::new(mapping.dialect, cx.tenant().as_str());
         if mapping.one(&mut sql, key, true, false).is_none() {
             return Ok(None);
         }
@@ -471,11 +471,11 @@ impl Store for MappedStore {
     }
 
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
-        if !self.has(&cx.tenant) {
+        if !self.has(cx.tenant()) {
             return Err(Error::not_found());
         }
         // A busy tenant leaves connections for other tenants.
-        let _turn = self.shared.turns.wait(cx.tenant.as_str()).await;
+        let _turn = self.shared.turns.wait(cx.tenant().as_str()).await;
         let mut tries = 1;
         loop {
             match self.run_transaction(cx, &call).await {
@@ -493,14 +493,14 @@ impl Store for MappedStore {
     }
 
     async fn find_problems(&self, cx: &Context, call: WriteRequest) -> Result<Vec<Problem>> {
-        if !self.has(&cx.tenant) {
+        if !self.has(cx.tenant()) {
             return Err(Error::not_found());
         }
         let once = self.mapping().one_per_person();
         let wanted = initial_lookups_one_per_person(&call, &*self.matching, &once);
         let mut runner = MappedRunner {
             store: self,
-            tenant: cx.tenant.as_str(),
+            tenant: cx.tenant().as_str(),
             call: &call,
             lookups: LookupConnection::Reads,
             time: Timestamp::now(),

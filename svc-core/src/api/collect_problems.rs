@@ -31,7 +31,7 @@ impl Api {
     ) -> Result<Response> {
         let told = if problems.len() < MAX_PROBLEMS {
             let (store, call) = (&self.inner.store, WriteRequest::new(cx, work).rejected());
-            if cx.in_batch {
+            if cx.in_batch() {
                 // It sees the changes of the entries before it. Requirements: BAT-01.
                 match store.write(cx, call).await {
                     Ok(_) => Vec::new(),

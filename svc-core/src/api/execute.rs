@@ -47,9 +47,10 @@ impl AuthorizedRequest<'_> {
     /// Requirements: UND-28.
     pub async fn execute(mut self) -> Response {
         // The time that the client needed to send the body does not count.
-        self.0.context.deadline = self.0.request.deadline();
-        if self.0.api.takes_sweep(self.0.context.received_at) {
-            Box::pin(self.0.api.sweep(self.0.context.received_at)).await;
+        let deadline = self.0.request.deadline();
+        self.0.context.set_deadline(deadline);
+        if self.0.api.takes_sweep(self.0.context.received_at()) {
+            Box::pin(self.0.api.sweep(self.0.context.received_at())).await;
         }
         let handler = self.0.operation.handler;
         if matches!(handler, Handler::Update | Handler::Delete)
@@ -226,14 +227,14 @@ impl Api {
             extensions: &extensions,
         };
         let mut body = Vec::with_capacity(4096);
-        hal::entry_point(&self.hal(&cx.base), &view, &mut body);
+        hal::entry_point(&self.hal(cx.base()), &view, &mut body);
         self.tagged(Response::hal(StatusCode::OK, body))
     }
 
     fn capabilities_reply(&self, cx: &Context) -> Response {
         // The document has only names and flags, so serializing it cannot fail.
         let document =
-            serde_json::to_string(&super::capabilities(self, &cx.base)).unwrap_or_default();
+            serde_json::to_string(&super::capabilities(self, cx.base())).unwrap_or_default();
         self.tagged(Response::new(StatusCode::OK, ContentType::Hal, document))
     }
 
@@ -244,7 +245,7 @@ impl Api {
         scope: &Scope,
         query: Option<&str>,
     ) -> Result<Response> {
-        let asked = match self.list_request(kind, scope, query, &cx.namespace) {
+        let asked = match self.list_request(kind, scope, query, cx.namespace()) {
             Ok(asked) => asked,
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
         };
@@ -268,7 +269,7 @@ impl Api {
                 && *scope == Scope::All
                 && self.inner.helpers.contains_key(&HelperName::PersonSignup),
         };
-        hal::collection(&self.hal(&cx.base), &view, &mut body);
+        hal::collection(&self.hal(cx.base()), &view, &mut body);
         Ok(self.tagged(Response::hal(StatusCode::OK, body)))
     }
 
@@ -303,10 +304,10 @@ impl Api {
         record: &RawRecord,
     ) -> Response {
         let mut body = Vec::new();
-        hal::record(&self.hal(&cx.base), &shown(cx, record), true, &mut body);
+        hal::record(&self.hal(cx.base()), &shown(cx, record), true, &mut body);
         let mut reply = self.tagged_record(Response::hal(status, body), record);
         if status == StatusCode::CREATED {
-            let href = self.hal(&cx.base).href(&Target::Record(record.address()));
+            let href = self.hal(cx.base()).href(&Target::Record(record.address()));
             reply.insert(LOCATION, HeaderValue::try_from(href).ok());
         }
         reply

@@ -230,7 +230,7 @@ impl Api {
 
     fn bodies<'a>(&'a self, cx: &'a Context) -> BodyReader<'a> {
         let links = LinkReader {
-            base: &cx.base,
+            base: cx.base(),
             layout: self.inner.settings.layout.as_ref(),
             dialect: self.dialect(),
         };
@@ -238,8 +238,8 @@ impl Api {
             links,
             namespace: &self.inner.relations.namespace,
             limits: &self.inner.settings.sizes.json,
-            caps: &cx.limits,
-            now: cx.received_at,
+            caps: cx.limits(),
+            now: cx.received_at(),
             reports_ignored: false,
         }
     }

@@ -167,7 +167,7 @@ impl Api {
             return;
         }
         let mut body = Vec::from(std::mem::take(&mut reply.body));
-        hal::warnings(&self.hal(&cx.base), &warnings.0, &mut body);
+        hal::warnings(&self.hal(cx.base()), &warnings.0, &mut body);
         reply.body = Bytes::from(body);
     }
 }

@@ -208,19 +208,18 @@ impl<'a> Request<'a> {
         let sizes = api.limits();
         let now = self.received_at.unwrap_or_else(Timestamp::now);
         let id = self.id.unwrap_or_else(Uuid::new_v4);
-        let mut cx = Context::of_request(principal, now, id, self.started_at);
-        cx.limits = if cx.is_anonymous() {
+        let limits = if principal.caller.is_anonymous() {
             sizes.anonymous_content
         } else {
             sizes.content
         };
-        cx.deadline = self.deadline();
-        cx.extensions = std::mem::take(&mut self.extensions);
-        cx.base = self
-            .base_url
-            .take()
-            .unwrap_or_else(|| api.base_url().clone());
-        cx.namespace = Arc::clone(&api.inner.relations.namespace);
+        let base = self.base_url.take();
+        let mut cx = Context::of_request(principal, now, id, self.started_at)
+            .with_limits(limits)
+            .with_base(base.unwrap_or_else(|| api.base_url().clone()))
+            .with_namespace(Arc::clone(&api.inner.relations.namespace));
+        cx.set_deadline(self.deadline());
+        *cx.extensions_mut() = std::mem::take(&mut self.extensions);
         cx
     }
 }

@@ -93,8 +93,8 @@ impl Api {
     pub(super) async fn identity_now(&self, cx: &Context, headers: &HeaderMap) -> Result<Identity> {
         self.identity(
             headers,
-            &cx.extensions,
-            cx.received_at.saturating_add(cx.started_at.elapsed()),
+            cx.extensions(),
+            cx.received_at().saturating_add(cx.started_at().elapsed()),
         )
         .await
     }

@@ -187,7 +187,7 @@ impl Api {
             anonymous: cx.is_anonymous(),
             style: self.inner.settings.style,
         };
-        hal::non_atomic(&self.hal(&cx.base), &view, &mut body);
+        hal::non_atomic(&self.hal(cx.base()), &view, &mut body);
         Response::hal(StatusCode::BAD_REQUEST, body)
     }
 }

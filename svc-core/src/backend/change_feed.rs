@@ -20,7 +20,7 @@ use crate::{context::Context, error::Result, link::RecordAddress, model::Kind, v
 /// - Entries are in commit order. An entry never appears before a cursor that was already returned,
 ///   even if several processes write. Order entries by a number that is assigned under a lock of
 ///   the tenant; the time of receipt is not sufficient.
-/// - Only entries of `cx.tenant` are returned.
+/// - Only entries of `cx.tenant()` are returned.
 /// - Every key that may read a kind gets to see cursors. A cursor with a number, as in the example,
 ///   reveals how many changes there are.
 ///

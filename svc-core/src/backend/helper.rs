@@ -45,7 +45,7 @@ use crate::{
 ///         let mut subscribers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
 ///         let next = i64::try_from(subscribers.len())?;
 ///         let no = *subscribers.entry(email).or_insert(next);
-///         let record = Record::new(Meta::new(no.into(), cx.received_at), person.fields());
+///         let record = Record::new(Meta::new(no.into(), cx.received_at()), person.fields());
 ///         Ok(HelperOutcome::person(record, EntryStatus::from_is_new(no == next)))
 ///     }
 /// }

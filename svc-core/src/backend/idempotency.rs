@@ -44,12 +44,12 @@ use async_trait::async_trait;
 /// impl IdempotencyStore for Answers {
 ///     async fn load(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>> {
 ///         let answers = self.0.lock().map_err(|_| Error::unexpected("poisoned"))?;
-///         Ok(answers.get(&(cx.tenant.clone(), Arc::clone(key))).cloned())
+///         Ok(answers.get(&(cx.tenant().clone(), Arc::clone(key))).cloned())
 ///     }
 ///
 ///     async fn save(&self, cx: &Context, kept: StoredResponse) -> Result<()> {
 ///         let mut answers = self.0.lock().map_err(|_| Error::unexpected("poisoned"))?;
-///         match answers.insert((cx.tenant.clone(), kept.key), kept.body.to_vec()) {
+///         match answers.insert((cx.tenant().clone(), kept.key), kept.body.to_vec()) {
 ///             None => Ok(()),
 ///             Some(_) => Err(Error::rolled_back()),
 ///         }

@@ -66,7 +66,7 @@ use crate::{
 ///
 /// # Behaviour
 ///
-/// - A page has only records of `cx.tenant`, in creation order, then by id. The order is stable
+/// - A page has only records of `cx.tenant()`, in creation order, then by id. The order is stable
 ///   during concurrent writes.
 /// - [`Page::total`] is exact. A store that is the only writer can use a counter; otherwise count
 ///   with an index. A page after the last one is empty.
@@ -84,7 +84,7 @@ use crate::{
 ///     async fn list(&self, cx: &Context, request: &ListRequest) -> Result<Page<Tag>> {
 ///         let (rows, page) = (self.rows(), &request.page);
 ///         // SELECT ... WHERE company = $1 ORDER BY number LIMIT {page.size} OFFSET {page.offset()}
-///         let own: Vec<_> = rows.iter().filter(|((company, _), _)| *company == cx.tenant).collect();
+///         let own: Vec<_> = rows.iter().filter(|((company, _), _)| *company == *cx.tenant()).collect();
 ///         let (first, size) = (usize::try_from(page.records_before())?, usize::try_from(page.size)?);
 ///         let shown = own.iter().skip(first).take(size).map(|((_, no), label)| label.record(*no));
 ///         Ok(Page::new(shown.collect(), own.len().try_into()?))
@@ -116,7 +116,7 @@ pub trait List<R: Resource>: Send + Sync {
 ///
 /// # Behaviour
 ///
-/// - Return `None` if the record does not exist for `cx.tenant`, or if its parent differs from the
+/// - Return `None` if the record does not exist for `cx.tenant()`, or if its parent differs from the
 ///   address.
 ///
 /// # Examples
@@ -129,7 +129,7 @@ pub trait List<R: Resource>: Send + Sync {
 ///     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<Tag>>> {
 ///         // Ids of this vendor are numbers, so any other id finds nothing.
 ///         let Some(no) = at.id.as_number() else { return Ok(None) };
-///         Ok(self.rows().get(&(cx.tenant.clone(), no)).map(|label| label.record(no)))
+///         Ok(self.rows().get(&(cx.tenant().clone(), no)).map(|label| label.record(no)))
 ///     }
 /// }
 /// # #[tokio::main(flavor = "current_thread")]
@@ -160,7 +160,7 @@ pub trait Get<R: Resource>: Send + Sync {
 ///
 /// - The create is all or nothing, and it is durable before the method returns.
 /// - The links of the draft have the right kinds. If a linked record does not exist for
-///   `cx.tenant`, return [`ErrorCode::PersonNotFound`](crate::ErrorCode::PersonNotFound) or
+///   `cx.tenant()`, return [`ErrorCode::PersonNotFound`](crate::ErrorCode::PersonNotFound) or
 ///   `LinkNotFound`. If the container is missing, return
 ///   [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
 /// - If another record of the kind already has a foreign identifier of the draft, return
@@ -176,9 +176,9 @@ pub trait Get<R: Resource>: Send + Sync {
 ///     async fn create(&self, cx: &Context, request: CreateRequest<Tag>) -> Result<Created<Tag>> {
 ///         let mut rows = self.rows();
 ///         let no = rows.keys().map(|(_, no)| no + 1).max().unwrap_or(1);
-///         let label = Label { name: request.draft.fields().name, made: cx.received_at, changed: cx.received_at };
+///         let label = Label { name: request.draft.fields().name, made: cx.received_at(), changed: cx.received_at() };
 ///         let record = label.record(no);
-///         rows.insert((cx.tenant.clone(), no), label);
+///         rows.insert((cx.tenant().clone(), no), label);
 ///         Ok(Created::new(record))
 ///     }
 /// }
@@ -254,7 +254,7 @@ impl<R: Resource> Created<R> {
 ///
 /// # Behaviour
 ///
-/// - Return `None` if the record does not exist for `cx.tenant`, or if its parent differs from the
+/// - Return `None` if the record does not exist for `cx.tenant()`, or if its parent differs from the
 ///   address.
 /// - The change is all or nothing. `modified` strictly increases, and `created` does not change.
 /// - The record's own identifier never changes, whatever the client sends.
@@ -272,11 +272,11 @@ impl<R: Resource> Created<R> {
 ///     async fn update(&self, cx: &Context, request: UpdateRequest<Tag>) -> Result<Option<Record<Tag>>> {
 ///         let Some(no) = request.address.id.as_number() else { return Ok(None) };
 ///         let mut rows = self.rows();
-///         let Some(label) = rows.get_mut(&(cx.tenant.clone(), no)) else { return Ok(None) };
+///         let Some(label) = rows.get_mut(&(cx.tenant().clone(), no)) else { return Ok(None) };
 ///         request.check_expected_state(label.changed)?;
 ///         // Fields that were not sent do not change.
-///         label.name = request.patch.apply(&label.record(no).fields(), cx.received_at)?.name;
-///         label.changed = cx.received_at.at_least_after(label.changed);
+///         label.name = request.patch.apply(&label.record(no).fields(), cx.received_at())?.name;
+///         label.changed = cx.received_at().at_least_after(label.changed);
 ///         Ok(Some(label.record(no)))
 ///     }
 /// }
@@ -308,7 +308,7 @@ pub trait Update<R: Resource>: Send + Sync {
 ///
 /// # Behaviour
 ///
-/// - Return `false` if the record does not exist for `cx.tenant`, or if its parent differs from the
+/// - Return `false` if the record does not exist for `cx.tenant()`, or if its parent differs from the
 ///   address.
 /// - For a container with actions, return
 ///   [`ErrorCode::HasDependents`](crate::ErrorCode::HasDependents).
@@ -324,7 +324,7 @@ pub trait Update<R: Resource>: Send + Sync {
 /// impl Delete<Tag> for Labels {
 ///     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
 ///         let Some(no) = request.address.id.as_number() else { return Ok(false) };
-///         let (mut rows, key) = (self.rows(), (cx.tenant.clone(), no));
+///         let (mut rows, key) = (self.rows(), (cx.tenant().clone(), no));
 ///         let Some(label) = rows.get(&key) else { return Ok(false) };
 ///         request.check_expected_state(label.changed)?;
 ///         Ok(rows.remove(&key).is_some())
@@ -356,7 +356,7 @@ pub trait Delete<R: Resource>: Send + Sync {
 ///
 /// # Behaviour
 ///
-/// - Return only records of `cx.tenant`. If several records match, return the oldest.
+/// - Return only records of `cx.tenant()`. If several records match, return the oldest.
 /// - A key that this kind does not have finds nothing. For example, a tag has no e-mail address.
 ///
 /// # Examples
@@ -370,7 +370,7 @@ pub trait Delete<R: Resource>: Send + Sync {
 ///         // These labels have no identifiers.
 ///         let FindKey::Name(name) = key else { return Ok(None) };
 ///         let rows = self.rows();
-///         let mut own = rows.iter().filter(|((company, _), _)| *company == cx.tenant);
+///         let mut own = rows.iter().filter(|((company, _), _)| *company == *cx.tenant());
 ///         let found = own.find(|(_, label)| label.name.as_deref() == Some(name));
 ///         Ok(found.map(|((_, no), label)| label.record(*no)))
 ///     }

@@ -14,7 +14,7 @@ use crate::context::Tenant;
 ///   of the backend could return to the tenant. Changes by other processes count as well. The
 ///   revision changes no later than the change becomes visible. Several changes may count as one,
 ///   and changes of other tenants may count as well.
-/// - The results of `List` and `Get` depend only on `cx.tenant` and the arguments. They do not
+/// - The results of `List` and `Get` depend only on `cx.tenant()` and the arguments. They do not
 ///   depend on the caller or the time.
 ///
 /// # Examples

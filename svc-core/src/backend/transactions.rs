@@ -109,7 +109,7 @@ pub trait Transactions: Send + Sync {
     where
         Self: Sized,
     {
-        cx.extensions.get().map(Arc::clone)
+        cx.extensions().get().map(Arc::clone)
     }
 
     /// Begins a transaction.
@@ -225,7 +225,7 @@ impl<T: Transactions> ErasedTransactions for T {
     }
 
     async fn end(&self, mut cx: Context, end: TransactionEnd) -> Result<()> {
-        let open = cx.extensions.remove::<Arc<T::Open>>();
+        let open = cx.extensions().remove::<Arc<T::Open>>();
         let kept = || {
             Error::unexpected(
                 "an operation still holds the transaction of its request, so the transaction cannot end",

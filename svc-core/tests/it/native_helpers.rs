@@ -38,7 +38,7 @@ impl Native {
 }
 
 fn meta(cx: &Context) -> Meta {
-    Meta::new(Id::new("x").unwrap(), cx.received_at)
+    Meta::new(Id::new("x").unwrap(), cx.received_at())
 }
 
 #[async_trait]
@@ -301,7 +301,7 @@ struct OfTag;
 #[async_trait]
 impl Get<Tag> for OfTag {
     async fn get(&self, cx: &Context, _: &RecordAddress) -> Result<Option<Record<Tag>>> {
-        let tag = Record::new(Meta::new(7.into(), cx.received_at), Tag::default());
+        let tag = Record::new(Meta::new(7.into(), cx.received_at()), Tag::default());
         Ok(Some(
             tag.with_vendor_link("card", "https://crm.example.org/cards/7")
                 .with_vendor_link("No Name", "https://crm.example.org/"),

@@ -32,7 +32,7 @@ const SWEPT: i64 = 16;
 #[async_trait]
 impl store::Store for PostgresStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
-        let tenant = self.tenant(&cx.tenant).await?;
+        let tenant = self.tenant(cx.tenant()).await?;
         Ok(self
             .database()
             .page(
@@ -59,16 +59,16 @@ impl store::Store for PostgresStore {
     }
 
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
-        let tenant = self.tenant(&cx.tenant).await?;
+        let tenant = self.tenant(cx.tenant()).await?;
         Ok(self
             .inner
             .turns
-            .write(tenant, vec![call], cx.deadline)
+            .write(tenant, vec![call], cx.deadline())
             .await?)
     }
 
     async fn find_problems(&self, cx: &Context, call: WriteRequest) -> Result<Vec<Problem>> {
-        let tenant = self.tenant(&cx.tenant).await?;
+        let tenant = self.tenant(cx.tenant()).await?;
         let decided = self.database().decide_by_reads(tenant, &call).await?;
         problems_of(decided)
     }
@@ -101,11 +101,11 @@ impl store::Store for PostgresStore {
 #[async_trait]
 impl ChangeFeed for PostgresStore {
     async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
-        let query = match FeedQuery::new(&cx.tenant, request, &self.inner.feed_cursors) {
+        let query = match FeedQuery::new(cx.tenant(), request, &self.inner.feed_cursors) {
             Ok(query) => query,
             Err(refused) => return Ok(refused),
         };
-        let tenant = self.tenant(&cx.tenant).await?;
+        let tenant = self.tenant(cx.tenant()).await?;
         Ok(query.page(self.database().feed(tenant, &query).await?))
     }
 
@@ -113,14 +113,14 @@ impl ChangeFeed for PostgresStore {
         Ok(self
             .database()
             .bells
-            .subscribe(self.tenant(&cx.tenant).await?)
+            .subscribe(self.tenant(cx.tenant()).await?)
             .with_polling())
     }
 }
 
 impl PostgresStore {
     async fn record(&self, cx: &Context, key: &LookupKey) -> error::Result<Option<RawRecord>> {
-        let tenant = self.tenant(&cx.tenant).await?;
+        let tenant = self.tenant(cx.tenant()).await?;
         let mut fetch = LookupBatch::one(&self.database().texts, tenant, key.clone());
         let queries = fetch.take_queries();
         if queries.is_empty() {

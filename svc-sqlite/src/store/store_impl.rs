@@ -47,7 +47,7 @@ impl store::Store for SqliteStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
         let ListRequest { scope, page, .. } = request;
         let (readers, cursors) = (&self.inner.readers, &self.inner.cursors);
-        let place = CollectionQuery::of(self.tenant(&cx.tenant)?, kind, scope)?;
+        let place = CollectionQuery::of(self.tenant(cx.tenant())?, kind, scope)?;
         let collection = place.collection();
         if let Some(plan) = request.query_plan()? {
             let tenant = place.tenant;
@@ -71,7 +71,7 @@ impl store::Store for SqliteStore {
                 collection: &collection,
                 request,
             };
-            return Ok(readers.with_since(cx.started_at, |file| {
+            return Ok(readers.with_since(cx.started_at(), |file| {
                 ordered_pages::page(file, kind, ordered, &plan)
             })?);
         }
@@ -80,7 +80,7 @@ impl store::Store for SqliteStore {
             PageStart::AfterRow(row) => Some(row),
             PageStart::Offset(position)
                 if position
-                    >= readers.with_since(cx.started_at, |file| Ok(place.total(file)?))? =>
+                    >= readers.with_since(cx.started_at(), |file| Ok(place.total(file)?))? =>
             {
                 None
             }
@@ -102,7 +102,7 @@ impl store::Store for SqliteStore {
             let next = cursors.encode_next(place.tenant, &collection, page, found.last);
             Ok::<_, StoreError>(RawPage::new(found.records, place.total(file)?).with_next(next))
         };
-        Ok(readers.with_since(cx.started_at, |file| {
+        Ok(readers.with_since(cx.started_at(), |file| {
             if let Scope::Under(address) = scope
                 && !is_at(file, place.tenant, address)?
             {
@@ -125,20 +125,20 @@ impl store::Store for SqliteStore {
     }
 
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
-        let tenant = self.tenant(&cx.tenant)?;
+        let tenant = self.tenant(cx.tenant())?;
         Ok(self
             .readers()
-            .with_since(cx.started_at, |file| Ok(raw_at(file, tenant, at)?))?)
+            .with_since(cx.started_at(), |file| Ok(raw_at(file, tenant, at)?))?)
     }
 
     async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
-        let tenant = self.tenant(&cx.tenant)?;
+        let tenant = self.tenant(cx.tenant())?;
         let stored = self.readers().with(|file| Ok(record(file, tenant, key)?))?;
         Ok(stored.map(|stored| stored.record))
     }
 
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
-        let (store, tenant) = (self.clone(), self.tenant(&cx.tenant)?);
+        let (store, tenant) = (self.clone(), self.tenant(cx.tenant())?);
         let turn = move |job: &mut WriteTransaction<'_>| {
             store.run_transaction(job, tenant, slice::from_ref(&call), |_, error| error)
         };
@@ -147,12 +147,12 @@ impl store::Store for SqliteStore {
         // Requirements: BAT-03.
         Ok(self
             .writer()
-            .run_for(tenant, cx.deadline, turn, !cx.in_batch)
+            .run_for(tenant, cx.deadline(), turn, !cx.in_batch())
             .await?)
     }
 
     async fn find_problems(&self, cx: &Context, call: WriteRequest) -> Result<Vec<Problem>> {
-        let (store, tenant) = (self.clone(), self.tenant(&cx.tenant)?);
+        let (store, tenant) = (self.clone(), self.tenant(cx.tenant())?);
         let read = move |file: &rusqlite::Connection| store.problems(file, tenant, &call);
         Ok(self.readers().spawn(tenant, read).await?)
     }
@@ -189,8 +189,8 @@ impl store::Store for SqliteStore {
 #[async_trait::async_trait]
 impl ChangeFeed for SqliteStore {
     async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
-        let tenant = self.tenant(&cx.tenant)?;
-        let query = match FeedQuery::new(&cx.tenant, request, &self.inner.feed_cursors) {
+        let tenant = self.tenant(cx.tenant())?;
+        let query = match FeedQuery::new(cx.tenant(), request, &self.inner.feed_cursors) {
             Ok(query) => query,
             Err(refused) => return Ok(refused),
         };
@@ -201,7 +201,7 @@ impl ChangeFeed for SqliteStore {
     }
 
     async fn subscribe(&self, cx: &Context) -> Result<Subscription> {
-        Ok(self.inner.bells.subscribe(self.tenant(&cx.tenant)?))
+        Ok(self.inner.bells.subscribe(self.tenant(cx.tenant())?))
     }
 }
 

@@ -139,11 +139,11 @@ impl Server {
         let request = Request::new(&method, path)
             .with_query(query)
             .with_body(body)
-            .with_received_at(cx.received_at);
+            .with_received_at(cx.received_at());
         let reply = self
             .api
             .handle(
-                Identity::Authenticated(Principal::new(cx.tenant.clone(), cx.caller.clone())),
+                Identity::Authenticated(Principal::new(cx.tenant().clone(), cx.caller().clone())),
                 request,
             )
             .await;

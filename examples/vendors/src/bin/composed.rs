@@ -85,8 +85,8 @@ impl<R: Resource> Create<R> for Memory {
             rows.push(Row {
                 kind: R::KIND,
                 number,
-                made: cx.received_at,
-                changed: cx.received_at,
+                made: cx.received_at(),
+                changed: cx.received_at(),
                 draft: request.draft.into_raw(),
             });
             number
@@ -113,14 +113,14 @@ impl Update<Person> for Memory {
             request.check_expected_state(row.changed)?; // since the helper read it
             let (mut fields, patch) = (row.draft.fields.clone(), request.patch.as_raw());
             patch
-                .apply_to(&mut fields, cx.received_at)
+                .apply_to(&mut fields, cx.received_at())
                 .map_err(Error::invalid_all)?;
             row.draft.fields = fields;
             row.draft.identifiers = patch
                 .identifiers
                 .clone()
                 .unwrap_or_else(|| row.draft.identifiers.clone());
-            row.changed = cx.received_at.at_least_after(row.changed);
+            row.changed = cx.received_at().at_least_after(row.changed);
         }
         Ok(self.first(is_meant))
     }

@@ -72,7 +72,7 @@ impl Helper<PersonSignup> for Newsletter {
             )));
         };
         let (number, is_new) = self.subscribe(&email, person.fields().given_name.as_deref())?;
-        let record = Record::new(Meta::new(number.into(), cx.received_at), person.fields());
+        let record = Record::new(Meta::new(number.into(), cx.received_at()), person.fields());
         Ok(HelperOutcome::person(
             record,
             EntryStatus::from_is_new(is_new),

@@ -15,14 +15,14 @@ impl IdempotencyStore for Crm {
         let rows = self
             .tx(cx)
             .await?
-            .query(sql, &[&cx.tenant.as_number(), &&**key])
+            .query(sql, &[cx.tenant().as_number(), &&**key])
             .await?;
         Ok(rows.first().map(|row| row.get("answer")).transpose()?)
     }
 
     async fn save(&self, cx: &Context, kept: StoredResponse) -> Result<()> {
         let (company, customer) = (
-            cx.tenant.as_number(),
+            cx.tenant().as_number(),
             kept.people.first().and_then(svc_core::value::Id::as_number),
         );
         let tx = self.tx(cx).await?;

@@ -113,7 +113,7 @@ pub(super) fn schema() -> String {
 #[async_trait]
 impl ChangeFeed for Crm {
     async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
-        let (tx, company) = (self.tx(cx).await?, cx.tenant.as_number());
+        let (tx, company) = (self.tx(cx).await?, cx.tenant().as_number());
         let last = "SELECT last_change FROM companies WHERE company_no = ?1";
         let last: i64 = tx.query_one(last, &[&company]).await?.get("last_change")?;
         // A cursor consists of the company and a number. The cursor of another company is invalid.

@@ -62,7 +62,7 @@ impl<R: TableKind> List<R> for Crm {
             R::TABLE
         );
         let total: i64 = tx
-            .query_one(&count, &[&cx.tenant.as_number(), &above])
+            .query_one(&count, &[cx.tenant().as_number(), &above])
             .await?
             .get("total")?;
         let condition = format!("{column} IS ?2 ORDER BY rowid LIMIT ?3 OFFSET ?4");
@@ -119,7 +119,7 @@ impl<R: TableKind> Create<R> for Crm {
                 return Ok(Created::existing(known));
             }
         }
-        let (company, now) = (cx.tenant.as_number(), cx.received_at.as_micros());
+        let (company, now) = (cx.tenant().as_number(), cx.received_at().as_micros());
         let mut new: Vec<(&str, SqlParam<'_>)> = vec![
             ("company_no", &company),
             ("entered_at", &now),
@@ -146,7 +146,7 @@ impl<R: TableKind> Create<R> for Crm {
             .await?
             .get("row_no")?;
         refs::save::<R>(&tx, cx, no, request.draft.identifiers()).await?;
-        let record = write(&tx, cx, no, cx.received_at, &request.draft.fields(), &[]).await?;
+        let record = write(&tx, cx, no, cx.received_at(), &request.draft.fields(), &[]).await?;
         Ok(Created::new(record))
     }
 }
@@ -164,12 +164,12 @@ impl<R: TableKind> Update<R> for Crm {
         if let Some(identifiers) = request.patch.identifiers() {
             refs::save::<R>(&tx, cx, no, identifiers).await?;
         }
-        let fields = request.patch.apply(&known.fields(), cx.received_at)?;
+        let fields = request.patch.apply(&known.fields(), cx.received_at())?;
         let record = write(
             &tx,
             cx,
             no,
-            cx.received_at.at_least_after(known.meta().modified),
+            cx.received_at().at_least_after(known.meta().modified),
             &fields,
             &links,
         )
@@ -220,7 +220,7 @@ impl<R: TableKind> Delete<R> for Crm {
 async fn exists(tx: &Transaction, cx: &Context, table: &str, at: &RecordAddress) -> Result<bool> {
     let sql = format!("SELECT 1 FROM {table} WHERE company_no = ?1 AND rowid = ?2");
     Ok(tx
-        .query_opt(&sql, &[&cx.tenant.as_number(), &at.id.as_number()])
+        .query_opt(&sql, &[cx.tenant().as_number(), &at.id.as_number()])
         .await?
         .is_some())
 }
@@ -249,7 +249,7 @@ async fn select<R: TableKind>(
         "SELECT {what} FROM {} AS it WHERE company_no = ?1 AND {condition}",
         R::TABLE
     );
-    let company = cx.tenant.as_number();
+    let company = cx.tenant().as_number();
     let values: Vec<SqlParam<'_>> = std::iter::once(&company as SqlParam<'_>)
         .chain(values.iter().copied())
         .collect();
@@ -322,7 +322,7 @@ async fn write<R: TableKind>(
             R::TABLE
         );
         if tx
-            .query_opt(&sql, &[&cx.tenant.as_number(), name, &no])
+            .query_opt(&sql, &[cx.tenant().as_number(), name, &no])
             .await?
             .is_some()
         {

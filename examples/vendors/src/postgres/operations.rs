@@ -45,7 +45,7 @@ impl<R: Mapped> List<R> for PostgresCrm {
         let condition = format!("{condition} ORDER BY it.id LIMIT $3 OFFSET $4");
         // Both queries run at the same time.
         let (org, size, offset) = (
-            cx.tenant.as_number(),
+            cx.tenant().as_number(),
             i64::from(request.page.size),
             request.page.offset(),
         );
@@ -99,7 +99,7 @@ impl<R: Mapped> Create<R> for PostgresCrm {
             };
             let sql = format!("SELECT id FROM {table} WHERE org_id = $1 AND public_id = $2");
             match tx
-                .query(&sql, &[&cx.tenant.as_number(), &to.id.as_uuid()])
+                .query(&sql, &[cx.tenant().as_number(), &to.id.as_uuid()])
                 .await?
                 .first()
             {
@@ -129,8 +129,8 @@ impl<R: Mapped> Create<R> for PostgresCrm {
             R::AGAIN
         );
         let (org, moment, refs) = (
-            cx.tenant.as_number(),
-            cx.received_at.to_string(),
+            cx.tenant().as_number(),
+            cx.received_at().to_string(),
             texts(draft.identifiers()),
         );
         let fields = Json::Object(draft.as_raw().fields.clone()).to_string();
@@ -164,7 +164,7 @@ impl<R: Mapped> Update<R> for PostgresCrm {
         request.check_expected_state(known.meta().modified)?;
         let sent = request.patch.identifiers();
         refuse(taken::<R>(&tx, cx, Some(id), sent.unwrap_or_default()).await?)?;
-        let changed = Draft::new(&request.patch.apply(&known.fields(), cx.received_at)?).into_raw();
+        let changed = Draft::new(&request.patch.apply(&known.fields(), cx.received_at())?).into_raw();
         let fields = Json::Object(changed.fields).to_string();
         let columns: Vec<String> = R::WRITE
             .iter()
@@ -182,7 +182,7 @@ impl<R: Mapped> Update<R> for PostgresCrm {
             &sql,
             &[
                 &id,
-                &cx.received_at
+                &cx.received_at()
                     .at_least_after(known.meta().modified)
                     .to_string(),
                 &sent.map(texts),
@@ -263,7 +263,7 @@ async fn select<R: Mapped>(
         R::TABLE,
         R::ORG
     );
-    let org = cx.tenant.as_number();
+    let org = cx.tenant().as_number();
     let values: Vec<Param<'_>> = std::iter::once(&org as Param<'_>)
         .chain(values.iter().copied())
         .collect();
@@ -315,7 +315,7 @@ async fn taken<R: Mapped>(
     let sql = format!(
         "SELECT n - 1 AS n FROM {of} WHERE EXISTS ({other} AND id IS DISTINCT FROM $3) ORDER BY n"
     );
-    let (org, refs) = (cx.tenant.as_number(), texts(sent));
+    let (org, refs) = (cx.tenant().as_number(), texts(sent));
     let rows = if sent.is_empty() {
         Vec::new()
     } else {

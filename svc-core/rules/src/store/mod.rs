@@ -68,7 +68,7 @@ use crate::{
 ///
 /// # Behaviour
 ///
-/// - The store only reads and changes records of `cx.tenant`.
+/// - The store only reads and changes records of `cx.tenant()`.
 /// - [`write`](Self::write) executes a request in one transaction: it runs
 ///   [`decide`](crate::rules::decide), applies the changes, and commits before it returns. The
 ///   rules also evaluate the [`WriteRequest::precondition`], so a store does not have to. Writes of

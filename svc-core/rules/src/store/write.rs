@@ -54,10 +54,10 @@ impl WriteRequest {
     #[must_use]
     pub fn new(cx: &Context, work: WriteOperation) -> Self {
         Self {
-            caller: cx.caller.person().cloned(),
-            limits: cx.limits,
-            namespace: Arc::clone(&cx.namespace),
-            ..Self::received_at(cx.received_at, work)
+            caller: cx.caller().person().cloned(),
+            limits: *cx.limits(),
+            namespace: Arc::clone(cx.namespace()),
+            ..Self::received_at(cx.received_at(), work)
         }
     }
 

@@ -152,8 +152,8 @@ impl<T: Clone> CacheSlots<T> {
         };
         *place = Some(CachedResponse {
             revision,
-            tenant: cx.tenant.clone(),
-            base: cx.base.clone(),
+            tenant: cx.tenant().clone(),
+            base: cx.base().clone(),
             target: target.clone(),
             query: query.map(Into::into),
             what,
@@ -176,8 +176,8 @@ impl<T> CachedResponse<T> {
         target: &Target,
         query: Option<&str>,
     ) -> bool {
-        (entry.is_document() || self.tenant == cx.tenant)
-            && self.base == cx.base
+        (entry.is_document() || self.tenant == *cx.tenant())
+            && self.base == *cx.base()
             && self.target == *target
             && self.query.as_deref() == query
     }
@@ -237,7 +237,7 @@ impl ResponseCache {
     ) -> Option<CacheSlot<'_>> {
         let hash = self
             .hasher
-            .hash_one((&cx.tenant, cx.base.as_str(), target, query));
+            .hash_one((cx.tenant(), cx.base().as_str(), target, query));
         let of_records = RecordSlots {
             asked: &self.asked,
             succeeded: &self.succeeded,
@@ -250,7 +250,7 @@ impl ResponseCache {
         let revision = if self.revision.is_remote() && !has_succeeded() {
             None
         } else {
-            Some(self.revision.revision(&cx.tenant, cx.started_at).await?)
+            Some(self.revision.revision(cx.tenant(), cx.started_at()).await?)
         };
         Some(CacheSlot {
             bodies: &self.bodies,
@@ -268,7 +268,7 @@ impl ResponseCache {
         target: &Target,
         variant: u64,
     ) -> CacheSlot<'_> {
-        let hash = self.hasher.hash_one((cx.base.as_str(), target));
+        let hash = self.hasher.hash_one((cx.base().as_str(), target));
         CacheSlot {
             bodies: &self.documents,
             of_records: None,

@@ -112,7 +112,7 @@ impl RuleRunner for StepRunner<'_> {
 
     fn decide(&mut self) -> RuleResult<Decision> {
         let turn = TransactionContext::new(
-            self.cx.received_at,
+            self.cx.received_at(),
             &self.ids,
             &self.names,
             &*self.store.matching,

@@ -22,7 +22,7 @@ impl OperationStore {
         cx: &Context,
         call: WriteRequest,
     ) -> Result<WriteOutcome> {
-        let keys = lock_keys(&cx.tenant, &call.operation, &*self.matching);
+        let keys = lock_keys(cx.tenant(), &call.operation, &*self.matching);
         let mut cx = Cow::Borrowed(cx);
         for _ in 1..TRIES {
             let done = self
@@ -91,7 +91,7 @@ impl OperationStore {
         }
         let outcome = self.operate(cx, call).await?;
         responses
-            .save(cx, keep.of(cx.received_at, &outcome, std::iter::empty())?)
+            .save(cx, keep.of(cx.received_at(), &outcome, std::iter::empty())?)
             .await?;
         Ok(outcome)
     }
@@ -104,6 +104,6 @@ fn is_refusal(error: &Error) -> bool {
 
 /// Returns whether the deadline is past.
 fn is_past_deadline(cx: &Context) -> bool {
-    cx.deadline
+    cx.deadline()
         .is_some_and(|deadline| deadline <= Instant::now())
 }

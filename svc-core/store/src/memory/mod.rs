@@ -276,7 +276,7 @@ impl MemoryStore {
 #[async_trait]
 impl Store for MemoryStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
-        self.read(&cx.tenant, |tables| {
+        self.read(cx.tenant(), |tables| {
             let rows = tables
                 .collection(kind, &request.scope)
                 .ok_or_else(Error::not_found)?;
@@ -300,25 +300,25 @@ impl Store for MemoryStore {
     }
 
     async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
-        Ok(self.read(&cx.tenant, |tables| {
+        Ok(self.read(cx.tenant(), |tables| {
             Some(tables.in_row(tables.row(key)?)?.record)
         }))
     }
 
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         let mut tenants = self.tenants();
-        let tables = tenants.entry(cx.tenant.clone()).or_default();
+        let tables = tenants.entry(cx.tenant().clone()).or_default();
         let time = (self.now)().at_least_after(Timestamp::from_micros(tables.clock));
         let Decision {
             changes, outcome, ..
         } = self.decide(tables, time, &call)?;
         self.apply(tables, time, &changes);
-        self.shared.bells.notify(&cx.tenant);
+        self.shared.bells.notify(cx.tenant());
         Ok(outcome)
     }
 
     async fn find_problems(&self, cx: &Context, call: WriteRequest) -> Result<Vec<Problem>> {
-        self.read(&cx.tenant, |tables| {
+        self.read(cx.tenant(), |tables| {
             problems_of(self.decide(tables, (self.now)(), &call))
         })
     }
@@ -355,15 +355,15 @@ impl RevisionSource for MemoryStore {
 impl ChangeFeed for MemoryStore {
     async fn read(&self, cx: &Context, request: &FeedRequest) -> Result<FeedResponse> {
         Ok(
-            match FeedQuery::new(&cx.tenant, request, &self.shared.feed_cursors) {
-                Ok(query) => query.page(self.read(&cx.tenant, |tables| tables.feed_after(&query))),
+            match FeedQuery::new(cx.tenant(), request, &self.shared.feed_cursors) {
+                Ok(query) => query.page(self.read(cx.tenant(), |tables| tables.feed_after(&query))),
                 Err(refused) => refused,
             },
         )
     }
 
     async fn subscribe(&self, cx: &Context) -> Result<Subscription> {
-        Ok(self.shared.bells.subscribe(cx.tenant.clone()))
+        Ok(self.shared.bells.subscribe(cx.tenant().clone()))
     }
 }
 

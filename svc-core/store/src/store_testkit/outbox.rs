@@ -60,7 +60,7 @@ pub async fn check_outgoing<S: Store>(
                     .map_err(|error| law.broken(&format!("{error:?}")))?;
             }
         }
-        law.known.insert(cx.tenant.clone(), Vec::new());
+        law.known.insert(cx.tenant().clone(), Vec::new());
     }
     while law.step < steps {
         law.step = law.step.saturating_add(1);

@@ -212,9 +212,7 @@ impl Server {
     /// Returns a context with a fixed time.
     pub(crate) fn context(&self, caller: Caller) -> Context {
         let now = Timestamp::parse("2026-01-05T09:00:00Z").expect("a timestamp");
-        let mut context = Context::new(Tenant::new("one"), caller, now);
-        context.base = self.base();
-        context
+        Context::new(Tenant::new("one"), caller, now).with_base(self.base())
     }
 
     fn base(&self) -> BaseUrl {
@@ -291,10 +289,10 @@ impl Server {
         let context = self.context(caller);
         let request = Request::new(method, path)
             .with_query(query)
-            .with_received_at(context.received_at)
-            .with_base_url(context.base);
+            .with_received_at(context.received_at())
+            .with_base_url(context.base().clone());
         let request = request.with_headers(headers);
-        let identity = Identity::Authenticated(Principal::new(context.tenant, context.caller));
+        let identity = Identity::Authenticated(Principal::new(context.tenant().clone(), context.caller().clone()));
         self.api
             .handle(identity, request.with_body(body.to_owned()))
             .await

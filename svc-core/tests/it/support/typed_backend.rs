@@ -215,7 +215,7 @@ impl Memory {
         for (place, identifier) in identifiers.iter().enumerate() {
             let taken = |row: &Row| {
                 let other =
-                    row.kind == kind && row.tenant == cx.tenant.as_str() && Some(&row.id) != own;
+                    row.kind == kind && row.tenant == cx.tenant().as_str() && Some(&row.id) != own;
                 other && row.identifiers.contains(identifier)
             };
             if lock(&self.rows).iter().any(taken) {
@@ -261,7 +261,7 @@ impl Memory {
 }
 
 fn is_at(row: &Row, cx: &Context, at: &RecordAddress) -> bool {
-    let same = row.kind == at.kind && row.id == at.id && row.tenant == cx.tenant.as_str();
+    let same = row.kind == at.kind && row.id == at.id && row.tenant == cx.tenant().as_str();
     same && at.matches_parent(
         row.kind
             .schema()
@@ -283,7 +283,7 @@ impl<R: Resource> List<R> for Memory {
         let rows = lock(&self.rows);
         let own = rows
             .iter()
-            .filter(|row| row.kind == R::KIND && row.tenant == cx.tenant.as_str());
+            .filter(|row| row.kind == R::KIND && row.tenant == cx.tenant().as_str());
         let members: Vec<&Row> = own
             .filter(|row| match scope {
                 Scope::All => true,
@@ -353,11 +353,11 @@ impl<R: Resource> Create<R> for Memory {
         *number += 1;
         let row = Row {
             kind: R::KIND,
-            tenant: cx.tenant.as_str().to_owned(),
+            tenant: cx.tenant().as_str().to_owned(),
             id: Id::new(&format!("{}-{number}", R::SCHEMA.singular))
                 .ok_or_else(|| Error::unexpected("an id"))?,
-            created: cx.received_at,
-            modified: cx.received_at,
+            created: cx.received_at(),
+            modified: cx.received_at(),
             identifiers: draft.identifiers().to_vec(),
             // The columns of a vendor would have only what the typed view returns.
             fields: Draft::new(&draft.fields()).into_raw().fields,
@@ -398,7 +398,7 @@ impl<R: Resource> Update<R> for Memory {
             return Ok(None);
         };
         request.check_expected_state(row.modified)?;
-        let after = patch.apply(&R::from_object(&row.fields), cx.received_at)?;
+        let after = patch.apply(&R::from_object(&row.fields), cx.received_at())?;
         row.fields = Draft::new(&after).into_raw().fields;
         if let Some(identifiers) = patch.identifiers() {
             row.identifiers = identifiers.to_vec();
@@ -408,7 +408,7 @@ impl<R: Resource> Update<R> for Memory {
             row.links.extend(to.clone().map(|to| (*name, to)));
         }
         row.modified =
-            Timestamp::from_micros(cx.received_at.as_micros().max(row.modified.as_micros() + 1));
+            Timestamp::from_micros(cx.received_at().as_micros().max(row.modified.as_micros() + 1));
         *lock(&self.writes) += 1;
         Ok(Some(self.record(row)))
     }
@@ -447,7 +447,7 @@ impl<R: Resource> Find<R> for Memory {
             let rows = lock(&self.rows);
             let mut own = rows
                 .iter()
-                .filter(|row| row.kind == R::KIND && row.tenant == cx.tenant.as_str());
+                .filter(|row| row.kind == R::KIND && row.tenant == cx.tenant().as_str());
             own.find(found).cloned()
         };
         // A write by a concurrent request before the result arrives is not in it.

@@ -61,7 +61,7 @@ impl Memory {
 impl List<Tag> for Memory {
     async fn list(&self, cx: &Context, _: &ListRequest) -> Result<Page<Tag>> {
         let tags = self.tags.lock().unwrap();
-        let own = tags.iter().filter(|(tenant, ..)| *tenant == cx.tenant);
+        let own = tags.iter().filter(|(tenant, ..)| *tenant == *cx.tenant());
         let records: Vec<_> = own
             .map(|(_, meta, tag)| Record::new(meta.clone(), tag.clone()))
             .collect();
@@ -78,11 +78,11 @@ impl Get<Tag> for Memory {
             "busy" => return Err(Error::unavailable(Duration::from_secs(7))),
             // Returns the times in the context of the backend.
             "time" => {
-                let description = cx.deadline.is_some().then(|| "deadline".to_owned());
+                let description = cx.deadline().is_some().then(|| "deadline".to_owned());
                 let mut tag = Tag::default();
                 tag.description = description;
                 return Ok(Some(Record::new(
-                    Meta::new(at.id.clone(), cx.received_at),
+                    Meta::new(at.id.clone(), cx.received_at()),
                     tag,
                 )));
             }
@@ -98,7 +98,7 @@ impl Get<Tag> for Memory {
         let tags = self.tags.lock().unwrap();
         let found = tags
             .iter()
-            .find(|(tenant, meta, _)| *tenant == cx.tenant && meta.id == at.id);
+            .find(|(tenant, meta, _)| *tenant == *cx.tenant() && meta.id == at.id);
         Ok(found.map(|(_, meta, tag)| Record::new(meta.clone(), tag.clone())))
     }
 }
@@ -113,11 +113,11 @@ impl Create<Tag> for Memory {
                 "planted constraint",
             ))?;
         }
-        let meta = Meta::new(id(&cx.request_id.to_string()), cx.received_at);
+        let meta = Meta::new(id(&cx.request_id().to_string()), cx.received_at());
         self.tags
             .lock()
             .unwrap()
-            .push((cx.tenant.clone(), meta.clone(), draft.fields()));
+            .push((cx.tenant().clone(), meta.clone(), draft.fields()));
         Ok(Created::new(Record::new(meta, draft.fields())))
     }
 }
@@ -132,11 +132,11 @@ impl Update<Tag> for Memory {
         let mut tags = self.tags.lock().unwrap();
         let found = tags
             .iter_mut()
-            .find(|(tenant, meta, _)| *tenant == cx.tenant && meta.id == request.address.id);
+            .find(|(tenant, meta, _)| *tenant == *cx.tenant() && meta.id == request.address.id);
         let Some((_, meta, tag)) = found else {
             return Ok(None);
         };
-        *tag = request.patch.apply(tag, cx.received_at)?;
+        *tag = request.patch.apply(tag, cx.received_at())?;
         Ok(Some(Record::new(meta.clone(), tag.clone())))
     }
 }
@@ -146,13 +146,13 @@ impl Delete<Tag> for Memory {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool> {
         let mut tags = self.tags.lock().unwrap();
         let before = tags.len();
-        tags.retain(|(tenant, meta, _)| *tenant != cx.tenant || meta.id != request.address.id);
+        tags.retain(|(tenant, meta, _)| *tenant != *cx.tenant() || meta.id != request.address.id);
         Ok(tags.len() < before)
     }
 }
 
 fn is_the_petition(cx: &Context, id: &Id) -> bool {
-    cx.tenant == Tenant::new("a") && id.as_str() == "p1"
+    *cx.tenant() == Tenant::new("a") && id.as_str() == "p1"
 }
 
 #[async_trait]
@@ -160,7 +160,7 @@ impl Get<Petition> for Memory {
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<Petition>>> {
         let petition = || {
             Record::new(
-                Meta::new(at.id.clone(), cx.received_at),
+                Meta::new(at.id.clone(), cx.received_at()),
                 Petition::default(),
             )
         };
@@ -179,7 +179,7 @@ impl Helper<PersonSignup> for Memory {
             .person()
             .map(|person| person.fields())
             .unwrap_or_default();
-        let person = Record::<Person>::new(Meta::new(id("person-1"), cx.received_at), fields);
+        let person = Record::<Person>::new(Meta::new(id("person-1"), cx.received_at()), fields);
         Ok(HelperOutcome::person(person, EntryStatus::Created))
     }
 }
@@ -196,7 +196,7 @@ impl Helper<RecordSignature> for Memory {
             return Err(Error::not_found());
         }
         *self.signatures.lock().unwrap() += 1;
-        let signature = Record::new(Meta::new(id("s1"), cx.received_at), Signature::default())
+        let signature = Record::new(Meta::new(id("s1"), cx.received_at()), Signature::default())
             .with_link(signature::link::petition, container);
         Ok(HelperOutcome::without_person().with_action(signature, EntryStatus::Created))
     }

@@ -164,7 +164,7 @@ impl AuthorizedParts<'_> {
         batch
             .answer(
                 entries,
-                batch.context.received_at,
+                batch.context.received_at(),
                 request.timer,
                 &mut room,
                 b',',
@@ -174,7 +174,7 @@ impl AuthorizedParts<'_> {
         // Remove the comma after the last result.
         results.pop();
         let mut body = Vec::with_capacity(results.len().saturating_add(512));
-        let hal = api.hal(&batch.context.base);
+        let hal = api.hal(batch.context.base());
         hal::batch(
             &hal,
             &self.target,
@@ -479,11 +479,11 @@ impl BatchRun {
         let deadline = self
             .timeout
             .and_then(|timeout| Instant::now().checked_add(timeout));
-        let mut cx = self.context.clone();
-        cx.received_at = received;
-        cx.started_at = Instant::now();
-        cx.deadline = deadline;
-        cx.in_batch = has_company;
+        let cx = self.context.clone();
+        let mut cx = cx
+            .starting(received, Instant::now())
+            .with_in_batch(has_company);
+        cx.set_deadline(deadline);
         let key = self.key.as_ref().map(|key| key_of_entry(key, index));
         self.api
             .write_keyed(&cx, &self.call, &body, &self.headers, Ok(key.as_deref()))

@@ -173,7 +173,7 @@ impl Api {
         };
         let mut body =
             Vec::with_capacity(page.entries.len().saturating_mul(640).saturating_add(1024));
-        hal::changes(&self.hal(&cx.base), &view, &mut body);
+        hal::changes(&self.hal(cx.base()), &view, &mut body);
         let mut reply = Response::hal(StatusCode::OK, body);
         if !waits.is_zero() {
             preferences::mark_wait(waits, &mut reply);
@@ -259,7 +259,7 @@ impl Api {
                 .extensions()
                 .changes
                 .shared_reads
-                .join(&cx.tenant, wanted);
+                .join(cx.tenant(), wanted);
             let step = before(&mut over, poll_fn(|cx| member.poll_step(cx))).await;
             let feed = match step {
                 None => return Ok(Waited::InVain),
@@ -300,7 +300,7 @@ impl Api {
         let text = "This cursor has expired. Restart from the `first` or `start` link.";
         let mut reply = self.error_response(Some(&Target::Changes), ErrorCode::CursorExpired, text);
         let mut body = reply.body.to_vec();
-        hal::write_restart_links(&self.hal(&cx.base), &mut body);
+        hal::write_restart_links(&self.hal(cx.base()), &mut body);
         reply.body = body.into();
         reply
     }

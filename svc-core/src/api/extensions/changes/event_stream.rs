@@ -61,9 +61,10 @@ impl WaitOptions<'_> {
     /// count towards its deadline.
     pub(super) fn context(&self, cx: &Context) -> Context {
         let mut cx = cx.clone();
-        cx.deadline = self
-            .timeout
-            .and_then(|timeout| Instant::now().checked_add(timeout));
+        cx.set_deadline(
+            self.timeout
+                .and_then(|timeout| Instant::now().checked_add(timeout)),
+        );
         cx
     }
 }
@@ -189,7 +190,7 @@ impl Api {
         let mut event = format!("id: {}\n", view.page.next_cursor).into_bytes();
         if !view.page.entries.is_empty() {
             event.extend_from_slice(b"data: ");
-            hal::changes(&self.hal(&cx.base), view, &mut event);
+            hal::changes(&self.hal(cx.base()), view, &mut event);
             event.push(b'\n');
         }
         event.push(b'\n');

@@ -156,7 +156,7 @@ impl Api {
     /// Returns the 429 response if the key or the tenant has no free slot.
     pub(super) fn wait_slot(&self, cx: &Context) -> Result<WaitSlot, Box<Response>> {
         let limits = self.extensions().changes.wait_limits;
-        self.extensions().changes.wait_slots.acquire(&cx.tenant, cx.caller.scope(), limits).map_err(|reached| {
+        self.extensions().changes.wait_slots.acquire(cx.tenant(), cx.caller().scope(), limits).map_err(|reached| {
             let (limit, whose) = match reached {
                 LimitReached::Key => (limits.per_key, "API key"),
                 LimitReached::Tenant => (limits.per_tenant, "tenant"),

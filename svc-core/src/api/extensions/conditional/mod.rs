@@ -239,7 +239,7 @@ impl Api {
         record: &RawRecord,
     ) -> Response {
         if self.if_match_policy().is_some() {
-            let href = self.hal(&cx.base).href(&Target::Record(record.address()));
+            let href = self.hal(cx.base()).href(&Target::Record(record.address()));
             reply.insert(CONTENT_LOCATION, HeaderValue::try_from(href).ok());
         }
         reply
@@ -258,9 +258,9 @@ impl Api {
         let (api, cx) = (self.clone(), cx.clone());
         Some(Precondition::new(conditions.is_of_state(), move |record| {
             let mut body = Vec::new();
-            hal::record(&api.hal(&cx.base), &shown(&cx, record), true, &mut body);
+            hal::record(&api.hal(cx.base()), &shown(&cx, record), true, &mut body);
             let tag = EntityTag::of_record(&body, record).to_string();
-            let is_unmodified = |date| is_unmodified(record.meta().modified, date, cx.received_at);
+            let is_unmodified = |date| is_unmodified(record.meta().modified, date, cx.received_at());
             conditions.evaluate(tag.as_bytes(), is_unmodified) == ConditionOutcome::Proceed
         }))
     }

@@ -113,7 +113,7 @@ impl Api {
         self.inner.settings.layout.path(target, &mut address);
         let fingerprint = digest(&[address.as_bytes(), b" ", body].concat());
         IdempotentRequest {
-            key: format!("{} {key}", cx.caller.scope()).into(),
+            key: format!("{} {key}", cx.caller().scope()).into(),
             fingerprint,
         }
     }

@@ -92,20 +92,20 @@ impl WebhookHandler<'_> {
     }
 
     async fn list(&self) -> Result<Response, WebhookRequestError> {
-        let all = self.store().list_webhooks(&self.cx.tenant).await?;
+        let all = self.store().list_webhooks(self.cx.tenant()).await?;
         let mut all = all
             .iter()
             .map(Webhook::from_stored)
             .collect::<Result<Vec<_>>>()?;
         all.retain(|webhook| self.may_read(webhook));
         let mut body = Vec::with_capacity(all.len().saturating_mul(1_024).saturating_add(1_024));
-        hal::webhooks(&self.api.hal(&self.cx.base), &all, &mut body);
+        hal::webhooks(&self.api.hal(self.cx.base()), &all, &mut body);
         Ok(Response::hal(StatusCode::OK, body))
     }
 
     async fn create(&self, body: &[u8]) -> Result<Response, WebhookRequestError> {
         let (asked, warnings) = self.parse_body(body, true)?;
-        let now = self.cx.received_at;
+        let now = self.cx.received_at();
         let url = asked.url.unwrap_or_default();
         let kinds = asked.kinds.unwrap_or_else(|| self.readable());
         let events = asked
@@ -115,10 +115,10 @@ impl WebhookHandler<'_> {
         let end = self.feed(None).await?.last_cursor;
         let mut webhook = Webhook::new(url, kinds, events, end, now)?;
         webhook.status = asked.status.unwrap_or(WebhookStatus::Active);
-        webhook.created_by = self.cx.caller.key_name().map(str::to_owned);
+        webhook.created_by = self.cx.caller().key_name().map(str::to_owned);
         webhook.url_set_by.clone_from(&webhook.created_by);
         let stored = webhook.to_stored(1, None, now)?;
-        match self.store().put_webhook(&self.cx.tenant, &stored).await? {
+        match self.store().put_webhook(self.cx.tenant(), &stored).await? {
             WebhookWrite::Written => {}
             WebhookWrite::Conflict => return Err(Error::conflict().into()),
             WebhookWrite::LimitReached => {
@@ -134,7 +134,7 @@ impl WebhookHandler<'_> {
         let mut reply = self.render(StatusCode::CREATED, &webhook, true);
         let href = self
             .api
-            .hal(&self.cx.base)
+            .hal(self.cx.base())
             .href(&Target::Webhook(webhook.id.clone()));
         reply.insert(LOCATION, HeaderValue::try_from(href).ok());
         Ok(self.handled(reply, &warnings))
@@ -162,11 +162,11 @@ impl WebhookHandler<'_> {
                     .as_ref()
                     .is_some_and(|kinds| *kinds != webhook.kinds);
             if resumes || is_redirected {
-                webhook.note_change(self.cx.caller.key_name(), self.cx.received_at);
+                webhook.note_change(self.cx.caller().key_name(), self.cx.received_at());
             }
             if let Some(url) = asked.url.as_ref().filter(|url| **url != webhook.url) {
                 webhook.url.clone_from(url);
-                webhook.url_set_by = self.cx.caller.key_name().map(str::to_owned);
+                webhook.url_set_by = self.cx.caller().key_name().map(str::to_owned);
                 // The new receiver may work, so the pause after failures does not apply to it.
                 webhook.paused_until = None;
             }
@@ -185,7 +185,7 @@ impl WebhookHandler<'_> {
 
     async fn delete(&self, id: &Id) -> Result<Response, WebhookRequestError> {
         self.stored(id).await?;
-        if self.store().delete(&self.cx.tenant, id).await? {
+        if self.store().delete(self.cx.tenant(), id).await? {
             return Ok(Response::empty(StatusCode::NO_CONTENT));
         }
         Err(Error::not_found().into())
@@ -206,7 +206,7 @@ impl WebhookHandler<'_> {
 
     async fn rotate(&self, id: &Id) -> Result<Response, WebhookRequestError> {
         let changed = self
-            .change(id, |webhook| webhook.rotate_secret(self.cx.received_at))
+            .change(id, |webhook| webhook.rotate_secret(self.cx.received_at()))
             .await?;
         Ok(self.render(StatusCode::OK, &changed, true))
     }
@@ -229,13 +229,13 @@ impl WebhookHandler<'_> {
             // so that a sender checks it again.
             let leased = stored
                 .due_at
-                .map(|next| next.min(self.cx.received_at.saturating_add(LEASE_DURATION)));
+                .map(|next| next.min(self.cx.received_at().saturating_add(LEASE_DURATION)));
             let next = webhook.to_stored(
                 stored.version.saturating_add(1),
                 leased,
-                self.cx.received_at,
+                self.cx.received_at(),
             )?;
-            if self.store().put_webhook(&self.cx.tenant, &next).await? == WebhookWrite::Written {
+            if self.store().put_webhook(self.cx.tenant(), &next).await? == WebhookWrite::Written {
                 return Ok(webhook);
             }
         }
@@ -248,7 +248,7 @@ impl WebhookHandler<'_> {
     async fn stored(&self, id: &Id) -> Result<(StoredWebhook, Webhook), WebhookRequestError> {
         let stored = self
             .store()
-            .get_webhook(&self.cx.tenant, id)
+            .get_webhook(self.cx.tenant(), id)
             .await?
             .ok_or_else(Error::not_found)?;
         let webhook = Webhook::from_stored(&stored)?;
@@ -272,7 +272,7 @@ impl WebhookHandler<'_> {
             .map(|(secret, _)| secret.reveal());
         let mut body = Vec::with_capacity(1_024);
         hal::webhook(
-            &self.api.hal(&self.cx.base),
+            &self.api.hal(self.cx.base()),
             webhook,
             secret,
             true,
