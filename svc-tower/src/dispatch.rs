@@ -269,7 +269,7 @@ impl<'a> IncomingRequest<'a> {
         let tenant = known.as_ref().or(admitted
             .as_ref()
             .ok()
-            .map(|admitted| &admitted.context().tenant));
+            .map(|admitted| admitted.context().tenant()));
         self.span.record("tenant", tenant.map(Tenant::as_str));
         admitted
     }

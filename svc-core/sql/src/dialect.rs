@@ -34,10 +34,41 @@ pub enum ColumnType {
 /// The SQL dialect of a database.
 ///
 /// Implementations are `svc_sqlite::DIALECT` and `svc_postgres::DIALECT`. The returned text becomes
-/// part of statements without changes. Names are quoted before they are passed to a method.
+/// part of statements without changes. Names are [quoted](SqlDialect::quote) before they are passed
+/// to a method.
+///
+/// A database needs no change of this crate: implement this trait and
+/// [`Database`](super::Database). Statements that change rows use `RETURNING`.
 pub trait SqlDialect: fmt::Debug + Send + Sync + 'static {
     /// Returns the name of the database, such as `PostgreSQL`.
     fn name(&self) -> &'static str;
+
+    /// Returns the quoted name of a table or a column. The default is that of standard SQL.
+    fn quote(&self, name: &str) -> String {
+        format!("\"{}\"", name.replace('"', "\"\""))
+    }
+
+    /// Returns the clause after `INSERT ... VALUES (...)` that changes the row with the same key
+    /// instead. `key` names the columns of the key. `changes` has columns with their new values; if
+    /// there are none, the row stays unchanged.
+    ///
+    /// The default is `ON CONFLICT`.
+    fn upsert(&self, key: &str, changes: &[(&str, String)]) -> String {
+        if changes.is_empty() {
+            return format!(" ON CONFLICT ({key}) DO NOTHING");
+        }
+        let changes: Vec<String> = changes
+            .iter()
+            .map(|(column, value)| format!("{column} = {value}"))
+            .collect();
+        format!(" ON CONFLICT ({key}) DO UPDATE SET {}", changes.join(", "))
+    }
+
+    /// Returns the value of a column in the row that was not inserted, for
+    /// [`upsert`](Self::upsert).
+    fn proposed(&self, column: &str) -> String {
+        format!("excluded.{column}")
+    }
 
     /// Returns the placeholder of the value at this position, counted from 1.
     fn placeholder(&self, place: usize) -> String;

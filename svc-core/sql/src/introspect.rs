@@ -85,20 +85,27 @@ impl DatabaseTable {
     }
 }
 
-/// The tables of a database by their quoted names.
-#[derive(Debug, Clone, Default)]
-pub(super) struct DatabaseTables(pub(super) BTreeMap<String, DatabaseTable>);
+/// The tables of a database.
+#[derive(Debug, Clone)]
+pub(super) struct DatabaseTables {
+    dialect: &'static dyn SqlDialect,
+    /// By their quoted names.
+    by_name: BTreeMap<String, DatabaseTable>,
+}
 
 impl DatabaseTables {
     pub(super) fn table(&self, name: &str) -> Option<&DatabaseTable> {
-        self.0
-            .get(&quoted_table(name))
+        self.by_name
+            .get(&quoted_table(self.dialect, name))
             .filter(|table| !table.columns.is_empty())
     }
 
     /// Reads the results of [`statements`].
-    pub(super) fn read(answers: &[Vec<TextRow>]) -> Self {
-        let mut live = Self::default();
+    pub(super) fn read(dialect: &'static dyn SqlDialect, answers: &[Vec<TextRow>]) -> Self {
+        let mut live = Self {
+            dialect,
+            by_name: BTreeMap::new(),
+        };
         let [columns, indexes, checks] = answers else {
             return live;
         };
@@ -112,7 +119,7 @@ impl DatabaseTables {
             };
             let base = text(3).unwrap_or_else(|| sql_type.clone());
             let labels = text(7).map(|labels| texts(&labels));
-            live.0
+            live.by_name
                 .entry(table)
                 .or_default()
                 .columns
@@ -152,14 +159,14 @@ impl DatabaseTables {
                 is_primary: is(3),
                 is_whole: is(4),
             };
-            live.0.entry(table).or_default().indexes.push(index);
+            live.by_name.entry(table).or_default().indexes.push(index);
         }
         for row in checks {
             let text = |place: usize| row.get(place).cloned().flatten();
             let (Some(table), Some(column), Some(rule)) = (text(0), text(1), text(2)) else {
                 continue;
             };
-            let found = live.0.get_mut(&table);
+            let found = live.by_name.get_mut(&table);
             let column =
                 found.and_then(|table| table.columns.iter_mut().find(|it| it.name == column));
             if let (Some(column), Some(listed)) = (column, listed(&rule)) {
@@ -175,7 +182,7 @@ pub(super) fn statements<'a>(
     dialect: &'static dyn SqlDialect,
     tables: impl Iterator<Item = &'a str>,
 ) -> Vec<Statement> {
-    let mut names: Vec<String> = tables.map(quoted_table).collect();
+    let mut names: Vec<String> = tables.map(|name| quoted_table(dialect, name)).collect();
     names.sort_unstable();
     names.dedup();
     let mut json = Vec::new();

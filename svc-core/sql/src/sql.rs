@@ -6,14 +6,10 @@ use super::{
     statement::Statement,
 };
 
-/// Returns a quoted SQL name.
-pub(super) fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
 /// Returns the quoted name of a table, with its schema if it has one.
-pub(super) fn quoted_table(name: &str) -> String {
-    name.split('.').map(quoted).collect::<Vec<_>>().join(".")
+pub(super) fn quoted_table(dialect: &dyn SqlDialect, name: &str) -> String {
+    let parts = name.split('.').map(|part| dialect.quote(part));
+    parts.collect::<Vec<_>>().join(".")
 }
 
 /// A builder for a statement.

@@ -88,7 +88,7 @@ impl MappedStore {
         let mapping = super::resolve::resolve(
             &mapping,
             dialect,
-            &introspect::DatabaseTables::read(&answers),
+            &introspect::DatabaseTables::read(database.dialect(), &answers),
         )?;
         let secret = secret(&database).await?;
         let shared = MappedInner {
@@ -383,9 +383,14 @@ fn lock_tenant(dialect: &'static dyn SqlDialect, tenant: &str, now: Timestamp) -
         .tenant(None)
         .push(", ")
         .number(now.as_micros());
-    sql.push(") ON CONFLICT (tenant) DO UPDATE SET clock = ")
-        .push(dialect.larger());
-    sql.push("(svc_turns.clock + 1, excluded.clock) RETURNING ")
+    let later = format!(
+        "{}(svc_turns.clock + 1, {})",
+        dialect.larger(),
+        dialect.proposed("clock")
+    );
+    sql.push(")")
+        .push(&dialect.upsert("tenant", &[("clock", later)]))
+        .push(" RETURNING ")
         .push(&clock);
     sql.finish()
 }
@@ -398,7 +403,7 @@ async fn secret(database: &impl Database) -> Result<[u8; 32], MappingError> {
     let mut make = SqlBuilder::new(database.dialect(), "");
     make.push("INSERT INTO svc_secrets (name, secret) VALUES ('cursors', ")
         .text(hex::encode(&random));
-    make.push(") ON CONFLICT (name) DO NOTHING");
+    make.push(")").push(&database.dialect().upsert("name", &[]));
     let read = Statement::new(
         "SELECT secret FROM svc_secrets WHERE name = 'cursors'",
         Vec::new(),

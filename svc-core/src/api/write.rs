@@ -438,7 +438,7 @@ impl Api {
             atomicity: self.inner.settings.atomicity,
             anonymous_policy: cx.is_anonymous().then_some(&self.inner.settings.strangers),
             may_change_people: cx
-                .caller
+                .caller()
                 .has_right(Right::Operation(Kind::Person, Operation::Update)),
             ..HelperBodyOptions::new(helper, container, action, person, &self.inner.functions)
         };

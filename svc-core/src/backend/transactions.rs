@@ -211,8 +211,8 @@ pub(crate) enum TransactionEnd {
 impl<T: Transactions> ErasedTransactions for T {
     async fn begin(&self, cx: &Context) -> Result<Context> {
         let mut cx = cx.clone();
-        cx.extensions
-            .insert(Arc::new(Transactions::begin(self, &cx).await?));
+        let open = Transactions::begin(self, &cx).await?;
+        cx.extensions_mut().insert(Arc::new(open));
         Ok(cx)
     }
 
@@ -225,7 +225,7 @@ impl<T: Transactions> ErasedTransactions for T {
     }
 
     async fn end(&self, mut cx: Context, end: TransactionEnd) -> Result<()> {
-        let open = cx.extensions().remove::<Arc<T::Open>>();
+        let open = cx.extensions_mut().remove::<Arc<T::Open>>();
         let kept = || {
             Error::unexpected(
                 "an operation still holds the transaction of its request, so the transaction cannot end",

@@ -15,7 +15,7 @@ impl IdempotencyStore for Crm {
         let rows = self
             .tx(cx)
             .await?
-            .query(sql, &[cx.tenant().as_number(), &&**key])
+            .query(sql, &[&cx.tenant().as_number(), &&**key])
             .await?;
         Ok(rows.first().map(|row| row.get("answer")).transpose()?)
     }

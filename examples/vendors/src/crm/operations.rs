@@ -62,7 +62,7 @@ impl<R: TableKind> List<R> for Crm {
             R::TABLE
         );
         let total: i64 = tx
-            .query_one(&count, &[cx.tenant().as_number(), &above])
+            .query_one(&count, &[&cx.tenant().as_number(), &above])
             .await?
             .get("total")?;
         let condition = format!("{column} IS ?2 ORDER BY rowid LIMIT ?3 OFFSET ?4");
@@ -220,7 +220,7 @@ impl<R: TableKind> Delete<R> for Crm {
 async fn exists(tx: &Transaction, cx: &Context, table: &str, at: &RecordAddress) -> Result<bool> {
     let sql = format!("SELECT 1 FROM {table} WHERE company_no = ?1 AND rowid = ?2");
     Ok(tx
-        .query_opt(&sql, &[cx.tenant().as_number(), &at.id.as_number()])
+        .query_opt(&sql, &[&cx.tenant().as_number(), &at.id.as_number()])
         .await?
         .is_some())
 }
@@ -322,7 +322,7 @@ async fn write<R: TableKind>(
             R::TABLE
         );
         if tx
-            .query_opt(&sql, &[cx.tenant().as_number(), name, &no])
+            .query_opt(&sql, &[&cx.tenant().as_number(), name, &no])
             .await?
             .is_some()
         {

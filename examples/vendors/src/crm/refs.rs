@@ -37,7 +37,7 @@ pub(super) async fn save<R: TableKind>(
     let taken = "SELECT key AS place FROM json_each(?4) JOIN external_refs ON ref = value
                  WHERE company_no = ?1 AND kept_in = ?2 AND row_no <> ?3 ORDER BY key";
     let taken = tx
-        .query(taken, &[cx.tenant().as_number(), &R::TABLE, &no, &all])
+        .query(taken, &[&cx.tenant().as_number(), &R::TABLE, &no, &all])
         .await?;
     if !taken.is_empty() {
         let problem = |row: &Row| {
@@ -55,7 +55,7 @@ pub(super) async fn save<R: TableKind>(
     )
     .await?;
     let save = "INSERT INTO external_refs SELECT ?1, ?2, ?3, value FROM json_each(?4) ORDER BY key";
-    tx.execute(save, &[cx.tenant().as_number(), &R::TABLE, &no, &all])
+    tx.execute(save, &[&cx.tenant().as_number(), &R::TABLE, &no, &all])
         .await?;
     Ok(())
 }

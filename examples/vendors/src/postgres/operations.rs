@@ -99,7 +99,7 @@ impl<R: Mapped> Create<R> for PostgresCrm {
             };
             let sql = format!("SELECT id FROM {table} WHERE org_id = $1 AND public_id = $2");
             match tx
-                .query(&sql, &[cx.tenant().as_number(), &to.id.as_uuid()])
+                .query(&sql, &[&cx.tenant().as_number(), &to.id.as_uuid()])
                 .await?
                 .first()
             {
@@ -164,7 +164,8 @@ impl<R: Mapped> Update<R> for PostgresCrm {
         request.check_expected_state(known.meta().modified)?;
         let sent = request.patch.identifiers();
         refuse(taken::<R>(&tx, cx, Some(id), sent.unwrap_or_default()).await?)?;
-        let changed = Draft::new(&request.patch.apply(&known.fields(), cx.received_at())?).into_raw();
+        let changed =
+            Draft::new(&request.patch.apply(&known.fields(), cx.received_at())?).into_raw();
         let fields = Json::Object(changed.fields).to_string();
         let columns: Vec<String> = R::WRITE
             .iter()

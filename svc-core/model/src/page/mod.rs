@@ -6,9 +6,9 @@ pub(crate) mod raw;
 mod request;
 
 pub use raw::RawPage;
-pub use request::{PageRequest, ParameterValues, QueryParameter};
 #[doc(hidden)]
 pub use request::{PageParameters, ParsedPageRequest, decoded, is_token, pairs};
+pub use request::{PageRequest, ParameterValues, QueryParameter};
 
 use std::{borrow::Cow, collections::HashSet};
 

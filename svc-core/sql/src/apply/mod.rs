@@ -417,7 +417,10 @@ impl<'a> StatementBuilder<'a> {
                 .push(", ");
             sql.number(i64::try_from(place).unwrap_or(i64::MAX));
             // The previous record is deleted. Otherwise the rules had rejected the change.
-            sql.push(") ON CONFLICT (tenant, kind, identifier) DO UPDATE SET record = excluded.record, place = excluded.place");
+            let dialect = sql.dialect();
+            let changes = ["record", "place"].map(|column| (column, dialect.proposed(column)));
+            sql.push(")")
+                .push(&dialect.upsert("tenant, kind, identifier", &changes));
             self.statements.push(sql.finish());
         }
     }

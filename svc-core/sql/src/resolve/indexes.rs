@@ -36,7 +36,7 @@ impl MappingChecker<'_> {
             {
                 continue;
             }
-            let name = plain(&column.name);
+            let name = plain(self.dialect, &column.name);
             let sql = self
                 .dialect
                 .set_default(table, &name)
@@ -194,7 +194,7 @@ impl MappingChecker<'_> {
             if column.contains('(') {
                 (*column).to_owned()
             } else {
-                plain(column)
+                plain(self.dialect, column)
             }
         });
         let columns = columns.collect::<Vec<_>>().join(", ");

@@ -42,7 +42,7 @@ impl MappingChecker<'_> {
             if !is_compatible(&last.ty, column.class, self.dialect) {
                 self.wrong(format!(
                     "`{table}.{}` has the type {}, which cannot store `{}`: run\n      ALTER TABLE {table} ADD COLUMN svc_{} {};",
-                    plain(&field.column),
+                    plain(self.dialect, &field.column),
                     column.sql_type,
                     field.path,
                     field.path.replace('.', "_"),
@@ -137,7 +137,7 @@ impl MappingChecker<'_> {
             ValueType::Enum(known) | ValueType::FlexEnum(known) => known,
             _ => &[],
         };
-        let (path, column) = (&field.path, plain(&field.column));
+        let (path, column) = (&field.path, plain(self.dialect, &field.column));
         if let Some((unknown, _)) = field
             .values
             .iter()
@@ -236,7 +236,7 @@ impl MappingChecker<'_> {
             );
         }
         let stored = FieldStorage::Rows {
-            table: quoted_table(&rows.table),
+            table: quoted_table(self.dialect, &rows.table),
             parent: parent?,
             order: order?,
             members,

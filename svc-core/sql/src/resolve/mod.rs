@@ -14,7 +14,6 @@ use super::{
     resolved_mapping::{
         ResolvedColumn, ResolvedLink, ResolvedMapping, ResolvedTable, RowTenant, TenantTable,
     },
-    sql::quoted,
 };
 
 /// The tables of the library, which are read together with those of the vendor.
@@ -156,7 +155,7 @@ impl<'a> MappingChecker<'a> {
                 .unwrap_or_default();
             self.wrong(format!(
                 "`{table}` has no column `{name}`: {meant}run\n      ALTER TABLE {table} ADD COLUMN {} {sql_type};",
-                plain(name)
+                plain(self.dialect, name)
             ));
             return None;
         };
@@ -165,7 +164,7 @@ impl<'a> MappingChecker<'a> {
 
     fn column_of(&self, found: &DatabaseColumn) -> ResolvedColumn {
         ResolvedColumn {
-            name: quoted(&found.name),
+            name: self.dialect.quote(&found.name),
             raw: found.name.clone(),
             sql_type: found.sql_type.clone(),
             class: found.class,
@@ -260,7 +259,7 @@ impl<'a> MappingChecker<'a> {
         }
         Some(ResolvedTable {
             kind: table.kind,
-            name: super::sql::quoted_table(&table.name),
+            name: super::sql::quoted_table(self.dialect, &table.name),
             whose: whose?,
             key: key?,
             order: order?,
@@ -301,7 +300,8 @@ impl<'a> MappingChecker<'a> {
 
     /// Returns how to make a column NOT NULL.
     fn not_null(&self, table: &str, name: &str) -> String {
-        self.dialect.not_null_advice(table, &plain(name))
+        self.dialect
+            .not_null_advice(table, &plain(self.dialect, name))
     }
 
     /// Returns the column with the ids that clients see. It must be unique, and the id is assigned
@@ -309,7 +309,7 @@ impl<'a> MappingChecker<'a> {
     ///
     /// Requirements: UND-41.
     fn id(&mut self, table: &TableMapping, live: &DatabaseTable) -> Option<ResolvedColumn> {
-        let (name, id) = (&table.name, plain(&table.id));
+        let (name, id) = (&table.name, plain(self.dialect, &table.id));
         let sql_type = self.dialect.id_column(name, &id);
         let column = self.column(name, live, &table.id, &sql_type)?;
         if !matches!(column.class, ColumnType::Uuid | ColumnType::Text) {
@@ -440,7 +440,7 @@ impl<'a> MappingChecker<'a> {
         Some(RowTenant::Column {
             column,
             via: Some(Box::new(TenantTable {
-                table: super::sql::quoted_table(tenants),
+                table: super::sql::quoted_table(self.dialect, tenants),
                 key,
                 name,
             })),
@@ -449,12 +449,12 @@ impl<'a> MappingChecker<'a> {
 }
 
 /// Returns a name as it is usually written in SQL.
-fn plain(name: &str) -> String {
+fn plain(dialect: &dyn SqlDialect, name: &str) -> String {
     let is_plain =
         |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'_';
     if name.bytes().all(is_plain) {
         name.to_owned()
     } else {
-        quoted(name)
+        dialect.quote(name)
     }
 }

@@ -139,7 +139,7 @@ impl<T: Clone> CacheSlots<T> {
             return;
         };
         if cx
-            .base
+            .base()
             .as_str()
             .len()
             .saturating_add(query.map_or(0, str::len))

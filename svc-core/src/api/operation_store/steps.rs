@@ -179,7 +179,7 @@ impl StepRunner<'_> {
     fn check_deadline(&self) -> Result<()> {
         if self
             .cx
-            .deadline
+            .deadline()
             .is_some_and(|deadline| deadline <= Instant::now())
         {
             return Err(Error::unavailable(Duration::from_secs(1)));

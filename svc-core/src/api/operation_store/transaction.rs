@@ -33,7 +33,9 @@ impl OperationStore {
                     tracing::debug!(error = %format_args!("{error:#}"), "the request is executed again");
                     // Results from before must not be used again: they may be the reason for the
                     // rollback.
-                    cx.to_mut().started_at = Instant::now();
+                    let again = cx.into_owned();
+                    let received_at = again.received_at();
+                    cx = Cow::Owned(again.starting(received_at, Instant::now()));
                 }
                 done => return done,
             }

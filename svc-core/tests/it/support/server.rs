@@ -292,7 +292,10 @@ impl Server {
             .with_received_at(context.received_at())
             .with_base_url(context.base().clone());
         let request = request.with_headers(headers);
-        let identity = Identity::Authenticated(Principal::new(context.tenant().clone(), context.caller().clone()));
+        let identity = Identity::Authenticated(Principal::new(
+            context.tenant().clone(),
+            context.caller().clone(),
+        ));
         self.api
             .handle(identity, request.with_body(body.to_owned()))
             .await

@@ -407,8 +407,11 @@ impl<R: Resource> Update<R> for Memory {
             row.links.retain(|(link, _)| link != name);
             row.links.extend(to.clone().map(|to| (*name, to)));
         }
-        row.modified =
-            Timestamp::from_micros(cx.received_at().as_micros().max(row.modified.as_micros() + 1));
+        row.modified = Timestamp::from_micros(
+            cx.received_at()
+                .as_micros()
+                .max(row.modified.as_micros() + 1),
+        );
         *lock(&self.writes) += 1;
         Ok(Some(self.record(row)))
     }

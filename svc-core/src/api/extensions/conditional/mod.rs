@@ -260,7 +260,8 @@ impl Api {
             let mut body = Vec::new();
             hal::record(&api.hal(cx.base()), &shown(&cx, record), true, &mut body);
             let tag = EntityTag::of_record(&body, record).to_string();
-            let is_unmodified = |date| is_unmodified(record.meta().modified, date, cx.received_at());
+            let is_unmodified =
+                |date| is_unmodified(record.meta().modified, date, cx.received_at());
             conditions.evaluate(tag.as_bytes(), is_unmodified) == ConditionOutcome::Proceed
         }))
     }

@@ -222,7 +222,7 @@ impl WebhookHandler<'_> {
             change(&mut webhook)?;
             webhook.modified = self
                 .cx
-                .received_at
+                .received_at()
                 .at_least_after(Timestamp::from_micros(webhook.modified))
                 .as_micros();
             // A sender that has claimed the webhook keeps its lease. A longer pause is shortened,
