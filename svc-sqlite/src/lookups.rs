@@ -1,4 +1,4 @@
-//! Executes the lookups of the rules on the file, in the transaction of the writer.
+//! Executes the lookups of the rules on the file, in the transaction of the writer or in a read.
 
 use std::{collections::HashSet, sync::Arc};
 

@@ -29,8 +29,7 @@ pub(super) struct ApiSettings {
     pub(super) sizes: ApiLimits,
     pub(super) error_bodies: ErrorBodies,
     pub(super) atomicity: Atomicity,
-    /// The registered store, if there is one. It also reports the problems of a rejected body that
-    /// only the stored data reveals.
+    /// The registered store, if there is one.
     pub(super) store: Option<Arc<dyn Store>>,
     /// Delivers server responses that are triggered, and scheduled messages.
     pub(super) deliver: Option<Arc<dyn Deliver>>,

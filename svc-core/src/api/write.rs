@@ -277,6 +277,7 @@ impl Api {
     ) -> Result<Response> {
         let body = sent.body;
         if !self.inner.helpers.contains_key(&helper) {
+            self.container_exists(cx, container).await?;
             return Err(Error::not_implemented());
         }
         let kind = helper.recorded_kind();
@@ -463,7 +464,7 @@ impl Api {
         mut plan: RawHelperRequest,
         form: ResponseForm,
     ) -> Result<Response> {
-        // Runners do not get unsupported functions, so that none can forget to report them.
+        // Backends do not get unsupported functions, so that none can forget to report them.
         // Requirements: ERR-38.
         let unsupported = std::mem::take(&mut plan.functions.unsupported);
         let renderer = WriteRenderer::new(form, plan.helper.recorded_kind());

@@ -121,13 +121,17 @@ impl RecordPart<'_> {
 pub(super) struct IgnoredIn<'o> {
     path: &'o ValuePath<'o>,
     found: Vec<Problem>,
+    /// The number of members that can still be added.
+    room: usize,
 }
 
 impl<'o> IgnoredIn<'o> {
-    pub(super) fn new(path: &'o ValuePath<'o>) -> Self {
+    /// `before` is the number of ignored members in other objects.
+    pub(super) fn new(path: &'o ValuePath<'o>, before: usize) -> Self {
         Self {
             path,
             found: Vec::new(),
+            room: MAX_IGNORED.saturating_sub(before),
         }
     }
 
@@ -140,6 +144,9 @@ impl<'o> IgnoredIn<'o> {
         role: Option<MemberRole>,
         names: &mut dyn Iterator<Item = &str>,
     ) -> bool {
+        if self.room == self.found.len() {
+            return false;
+        }
         let at = || ValuePath::Member(self.path, name).property();
         self.found.push(match role {
             Some(MemberRole::Part) => return true,
@@ -158,7 +165,7 @@ impl<'o> IgnoredIn<'o> {
                 }
             }
         });
-        self.found.len() < MAX_IGNORED
+        self.found.len() < self.room
     }
 
     pub(super) fn into_problems(self) -> Vec<Problem> {
@@ -253,7 +260,7 @@ impl BodyReader<'_> {
         let known = part.kind.schema().links.iter();
         let known = known.filter(|link| part.accepts(link) && part.link(link.name).is_some());
         let known: Vec<String> = known.map(|link| self.relation(link.name)).collect();
-        let mut ignored = IgnoredIn::new(&path);
+        let mut ignored = IgnoredIn::new(&path, 0);
         for name in links.keys() {
             let role = match part.link(self.plain(name)) {
                 Some(link) if !part.accepts(link) => Some(MemberRole::ReadOnly),

@@ -101,7 +101,7 @@ impl<'a> Validator<'a> {
             return;
         };
         let narrow = |name| taken.narrowing.and_then(|narrowing| narrowing.member(name));
-        let mut ignored = IgnoredIn::new(path);
+        let mut ignored = IgnoredIn::new(path, all.len());
         for name in raw.keys() {
             let role = match schema.sent_as(name, self.names) {
                 None => others.role(name),

@@ -8,6 +8,7 @@ mod mapped;
 mod mapped_guide;
 mod mapped_sqlite;
 mod mounts;
+mod other_engine;
 mod postgres;
 mod service;
 mod support;

@@ -8,7 +8,7 @@ use tempfile::{TempDir, tempdir};
 use crate::mapped::{Place, TestResult};
 
 /// Creates a data file with the tables and two organisations.
-fn place(folder: &TempDir) -> TestResult<Place> {
+pub(crate) fn place(folder: &TempDir) -> TestResult<Place> {
     let file = folder.path().join("crm.db");
     let connection = rusqlite::Connection::open(&file)?;
     connection.execute_batch(SQLITE)?;

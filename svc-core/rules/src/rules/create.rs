@@ -2,7 +2,7 @@
 //!
 //! Requirements: CRU-01, UND-12, UND-24, UND-38.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::HashSet};
 
 use super::{CreateOptions, RuleContext, RuleResult, check};
 use crate::{
@@ -251,21 +251,28 @@ impl RuleContext<'_> {
         Ok(problems)
     }
 
-    /// Returns a problem for each identifier that a record other than `own` has.
+    /// Returns a problem for each identifier that a record other than `own` has. Those of `own` itself
+    /// are not looked up.
     ///
     /// Requirements: UND-24.
     pub(super) fn used_identifiers(
         &mut self,
         kind: Kind,
         identifiers: &[Identifier],
-        own: Option<&RecordAddress>,
+        own: Option<&RawRecord>,
     ) -> RuleResult<Vec<Problem>> {
+        let had: HashSet<Identifier> = own
+            .map(|own| own.meta().identifiers.to_vec())
+            .unwrap_or_default()
+            .into_iter()
+            .collect();
         let mut problems = Vec::new();
-        for (place, identifier) in identifiers.iter().enumerate() {
+        let new = identifiers.iter().enumerate();
+        for (place, identifier) in new.filter(|(_, identifier)| !had.contains(identifier)) {
             let owner = self
                 .ledger
                 .find(&LookupKey::Identifier(kind, identifier.clone()))?;
-            if owner.is_some_and(|owner| own.is_none_or(|own| own.id != owner.id)) {
+            if owner.is_some_and(|owner| own.is_none_or(|own| own.meta().id != owner.id)) {
                 problems.push(Problem::identifier_in_use(place));
             }
         }

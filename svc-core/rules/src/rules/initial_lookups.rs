@@ -20,7 +20,7 @@ use crate::{
     model::Kind,
     schema::OnDelete,
     store::{Lookup, LookupKey, WriteOperation, WriteRequest},
-    value::Id,
+    value::{Id, Identifier},
 };
 
 /// Returns the initial lookups of a request, each once.
@@ -69,15 +69,9 @@ pub fn initial_lookups_one_per_person(
         }
         WriteOperation::Update(at, patch) => {
             first.add(Lookup::Record(at.into()));
-            for address in patch.links.iter().filter_map(|(_, to)| to.as_ref()) {
-                first.add(Lookup::Find(address.into()));
-            }
-            for identifier in patch.identifiers.iter().flatten() {
-                first.add(Lookup::Find(LookupKey::Identifier(
-                    at.kind,
-                    identifier.clone(),
-                )));
-            }
+            let linked = patch.links.iter().filter_map(|(_, to)| to.as_ref());
+            let identifiers = patch.identifiers.as_deref().unwrap_or_default();
+            first.targets(at.kind, linked, identifiers);
             first.name(at.kind, &patch.fields);
             first.holders(&patch.fields, &patch.holders);
             match at.kind {
@@ -115,18 +109,31 @@ pub fn initial_lookups_one_per_person(
 
 /// Returns the initial lookups of a request to a backend of single operations, which itself checks
 /// the records that it creates. See [`StepLog`](crate::store::StepLog).
+///
+/// Only a helper request runs the rules. Another request does so only if it is already
+/// [rejected](WriteRequest::rejected), to find missing links and identifiers in use.
 #[must_use]
 pub fn initial_lookups_of_steps(call: &WriteRequest, matching: &dyn PersonMatching) -> Vec<Lookup> {
-    let WriteOperation::Helper(plan) = &call.operation else {
-        return initial_lookups(call, matching);
-    };
     let mut first = InitialLookups {
         questions: Vec::new(),
         seen: HashSet::new(),
         matching,
         once: &[],
     };
-    first.named(plan);
+    match &call.operation {
+        WriteOperation::Helper(plan) => first.named(plan),
+        WriteOperation::Create(draft) => {
+            let linked = draft.links.iter().map(|(_, address)| address);
+            first.targets(draft.kind, linked, &draft.identifiers);
+        }
+        WriteOperation::Update(at, patch) => {
+            first.add(Lookup::Record(at.into()));
+            let linked = patch.links.iter().filter_map(|(_, to)| to.as_ref());
+            let identifiers = patch.identifiers.as_deref().unwrap_or_default();
+            first.targets(at.kind, linked, identifiers);
+        }
+        WriteOperation::Delete(_) | WriteOperation::Import(_) => {}
+    }
     first.questions
 }
 
@@ -146,16 +153,27 @@ impl InitialLookups<'_> {
         }
     }
 
-    fn create(&mut self, draft: &RawDraft) {
-        for (_, address) in &draft.links {
+    /// Adds the lookups for links and identifiers.
+    fn targets<'t>(
+        &mut self,
+        kind: Kind,
+        linked: impl Iterator<Item = &'t RecordAddress>,
+        identifiers: &[Identifier],
+    ) {
+        for address in linked {
             self.add(Lookup::Find(address.into()));
         }
-        for identifier in &draft.identifiers {
+        for identifier in identifiers {
             self.add(Lookup::Find(LookupKey::Identifier(
-                draft.kind,
+                kind,
                 identifier.clone(),
             )));
         }
+    }
+
+    fn create(&mut self, draft: &RawDraft) {
+        let linked = draft.links.iter().map(|(_, address)| address);
+        self.targets(draft.kind, linked, &draft.identifiers);
         self.name(draft.kind, &draft.fields);
         let is_once =
             draft.kind.schema().unique_links().is_some() || self.once.contains(&draft.kind);

@@ -65,7 +65,7 @@ impl RuleContext<'_> {
             problems.extend(missing);
             problems.extend(broken.unwrap_or_default());
             let identifiers = patch.identifiers.as_deref().unwrap_or_default();
-            problems.extend(self.used_identifiers(at.kind, identifiers, Some(&at))?);
+            problems.extend(self.used_identifiers(at.kind, identifiers, Some(&stored.record))?);
         }
         check(problems)?;
         if self.call.is_rejected {

@@ -81,7 +81,7 @@ impl RuleContext<'_> {
         let tickets = |fields: &Object| fields.get("tickets").map(in_order);
         let tickets_sent = patch.fields.contains("tickets") && tickets(before) != tickets(&after);
         if let Some(identifiers) = &patch.identifiers {
-            problems.extend(self.used_identifiers(kind, identifiers, Some(&own))?);
+            problems.extend(self.used_identifiers(kind, identifiers, Some(&stored.record))?);
         }
         let name = self.unique_name(kind, &after, Some((&own, before)), &mut problems)?;
         self.ledger.note(&stored);

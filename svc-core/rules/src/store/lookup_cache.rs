@@ -1,5 +1,5 @@
-//! The lookup results that a store has fetched for one transaction. Used by stores that cannot
-//! perform lookups while a rule runs.
+//! The lookup results that a store has fetched for one request or transaction. Used by stores that
+//! cannot perform lookups while a rule runs.
 
 use std::{collections::HashMap, sync::Arc};
 

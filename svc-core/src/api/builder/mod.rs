@@ -95,7 +95,7 @@ pub struct ApiBuilder {
     stock: Option<Vec<FunctionName>>,
     /// The store that schedules messages. The helper is offered if a delivery is registered.
     scheduling: Option<Arc<dyn Store>>,
-    /// The helpers that the default runner composes, even if another runner is registered.
+    /// The helpers that the rules compose, even if a backend executes them.
     composed: BTreeSet<HelperName>,
     /// The capabilities to remove after everything is registered.
     without: BTreeSet<String>,
@@ -217,7 +217,7 @@ impl ApiBuilder {
         self
     }
 
-    /// Offers a helper that the default runner composes from the registered operations.
+    /// Offers a helper that the rules compose of the registered operations.
     ///
     /// It replaces the native implementation of a store.
     ///

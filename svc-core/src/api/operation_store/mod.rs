@@ -165,7 +165,7 @@ impl OperationStore {
         }
     }
 
-    /// Returns the container, or a not-found error if it does not exist. A kind that cannot be read
+    /// Returns the container or record of a request, or a not-found error if it does not exist. A kind that cannot be read
     /// counts as existing.
     ///
     /// Requirements: HLP-23, UND-39.
@@ -186,8 +186,12 @@ impl OperationStore {
     async fn create(&self, cx: &Context, draft: RawDraft) -> Result<(RawRecord, bool)> {
         match self.backend(draft.kind) {
             KindBackend::Store(store) => {
+                let kind = draft.kind;
                 let call = WriteRequest::new(cx, WriteOperation::Create(draft));
-                let written = store.write(cx, call).await?.into_written();
+                let written = store.write(cx, call).await;
+                let written = written
+                    .map_err(with_operation(kind, "create"))?
+                    .into_written();
                 written.ok_or_else(Error::conflict)
             }
             KindBackend::Operations(operations) => match &operations.create {
@@ -205,8 +209,12 @@ impl OperationStore {
     ) -> Result<Option<RawRecord>> {
         match self.backend(at.kind) {
             KindBackend::Store(store) => {
+                let kind = at.kind;
                 let call = WriteRequest::new(cx, WriteOperation::Update(at, patch));
-                let written = store.write(cx, call).await?.into_written();
+                let written = store.write(cx, call).await;
+                let written = written
+                    .map_err(with_operation(kind, "update"))?
+                    .into_written();
                 Ok(written.map(|(record, _)| record))
             }
             KindBackend::Operations(operations) => match &operations.update {
@@ -258,7 +266,10 @@ impl OperationStore {
 impl Store for OperationStore {
     async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
         match self.backend(kind) {
-            KindBackend::Store(store) => store.list(cx, kind, request).await,
+            KindBackend::Store(store) => {
+                let page = store.list(cx, kind, request).await;
+                page.map_err(with_operation(kind, "list"))
+            }
             KindBackend::Operations(operations) => match &operations.list {
                 Some(list) => list.call(cx, request.clone()).await,
                 None => Err(Error::not_implemented()),
@@ -268,7 +279,10 @@ impl Store for OperationStore {
 
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         match self.backend(at.kind) {
-            KindBackend::Store(store) => store.get(cx, at).await,
+            KindBackend::Store(store) => {
+                let record = store.get(cx, at).await;
+                record.map_err(with_operation(at.kind, "read"))
+            }
             KindBackend::Operations(operations) => match &operations.get {
                 Some(get) => get.call(cx, at.clone()).await,
                 None => Err(Error::not_implemented()),
@@ -282,7 +296,10 @@ impl Store for OperationStore {
             return Ok(None);
         };
         let operations = match self.backend(kind) {
-            KindBackend::Store(store) => return store.find(cx, key).await,
+            KindBackend::Store(store) => {
+                let record = store.find(cx, key).await;
+                return record.map_err(with_operation(kind, "find"));
+            }
             KindBackend::Operations(operations) => operations,
         };
         let key = match key {
@@ -308,7 +325,10 @@ impl Store for OperationStore {
 
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         if call.is_rejected {
-            return Err(Error::invalid_all(self.find_problems(cx, call).await?));
+            return match self.store_of(&call) {
+                Some(store) => store.write(cx, call).await,
+                None => Err(Error::invalid_all(self.find_problems(cx, call).await?)),
+            };
         }
         match self.transactions.as_deref() {
             // Boxed, because these futures would make the future of every request as large.
@@ -321,19 +341,17 @@ impl Store for OperationStore {
         if let Some(store) = self.store_of(&call) {
             return store.find_problems(cx, call).await;
         }
-        let container = match &call.operation {
+        let known = match &call.operation {
             WriteOperation::Create(draft) => self.container(cx, draft.container()).await?,
             WriteOperation::Helper(plan) => self.container(cx, plan.container.as_ref()).await?,
-            WriteOperation::Update(at, _)
-                if self.backend(at.kind).has(at.kind, Operation::Read) =>
-            {
-                None
-            }
-            WriteOperation::Update(..) | WriteOperation::Delete(_) | WriteOperation::Import(_) => {
-                return Ok(Vec::new());
-            }
+            WriteOperation::Update(at, _) => match self.container(cx, Some(at)).await? {
+                Some(record) => Some(record),
+                // Without the record, nothing more is known about it.
+                None => return Ok(Vec::new()),
+            },
+            WriteOperation::Delete(_) | WriteOperation::Import(_) => return Ok(Vec::new()),
         };
-        problems_of(Box::pin(self.run_steps(cx, call, container)).await)
+        problems_of(Box::pin(self.run_steps(cx, call, known)).await)
     }
 
     fn person_matching(&self) -> Arc<dyn PersonMatching> {

@@ -39,13 +39,13 @@ const CONFLICTS: usize = 8;
 impl OperationStore {
     /// Executes a request by the rules. Creates and changes are operations of the backend.
     ///
-    /// If the request is already rejected, only reads are executed. `container` is the container of
-    /// the request if it was read.
+    /// If the request is already rejected, only reads are executed. `known` is the container
+    /// or the record of the request if it was read.
     pub(super) async fn run_steps(
         &self,
         cx: &Context,
         mut call: WriteRequest,
-        container: Option<RawRecord>,
+        known: Option<RawRecord>,
     ) -> Result<Decision> {
         // The operations link the caller themselves.
         call.caller = None;
@@ -73,9 +73,9 @@ impl OperationStore {
             conflicts: 0,
             looked_again: None,
         };
-        if let Some(container) = container {
-            let key = LookupKey::Id(container.kind(), container.meta().id.clone());
-            let stored = StoredRecord::by_age(container);
+        if let Some(known) = known {
+            let key = LookupKey::Id(known.kind(), known.meta().id.clone());
+            let stored = StoredRecord::by_age(known);
             runner.fetched.insert_record(&key, Some(stored));
         }
         runner.fetch(first).await?;
@@ -126,10 +126,10 @@ impl RuleRunner for StepRunner<'_> {
     }
 
     async fn fetch(&mut self, missing: Vec<Lookup>) -> Result<()> {
-        self.check_deadline()?;
         let (mut keys, mut known) = (Vec::new(), HashSet::new());
         for lookup in missing {
             if let Lookup::Find(key) | Lookup::Record(key) = lookup
+                && self.store.looks_up(&key)
                 && self.fetched.record(&key).is_err()
                 && known.insert(key.clone())
             {
@@ -137,6 +137,7 @@ impl RuleRunner for StepRunner<'_> {
             }
         }
         for some in keys.chunks(AT_ONCE) {
+            self.check_deadline()?;
             let found = join_all(
                 some.iter()
                     .map(|key| self.store.find(self.cx, key))
@@ -256,18 +257,21 @@ type RuleResult<T> = std::result::Result<T, RuleError>;
 impl LookupSource for OperationLookups<'_> {
     /// A named record whose kind cannot be read counts as existing.
     fn find(&mut self, key: &LookupKey) -> RuleResult<Option<RecordLocation>> {
-        match key {
-            LookupKey::Id(kind, id) if !self.reads(*kind) => {
+        match (self.fetched.find(key), key) {
+            (Err(RuleError::MissingLookups(_)), LookupKey::Id(kind, id)) if !self.reads(*kind) => {
                 Ok(Some(RecordLocation::new(*kind, id.clone(), 0, None)))
             }
-            key => self.fetched.find(key),
+            (found, _) => found,
         }
     }
 
     fn record(&mut self, key: &LookupKey) -> RuleResult<Option<StoredRecord>> {
-        match key {
-            LookupKey::Id(kind, _) if !self.reads(*kind) => Ok(None),
-            key => self.fetched.record(key),
+        match (self.fetched.record(key), key) {
+            // Only a record that was found by another key is known.
+            (Err(RuleError::MissingLookups(_)), LookupKey::Id(kind, _)) if !self.reads(*kind) => {
+                Ok(None)
+            }
+            (stored, _) => stored,
         }
     }
 
@@ -306,6 +310,14 @@ impl LookupSource for OperationLookups<'_> {
 }
 
 impl OperationStore {
+    /// Returns whether the backend can look up a key.
+    fn looks_up(&self, key: &LookupKey) -> bool {
+        match key {
+            LookupKey::Id(kind, _) => self.backend(*kind).has(*kind, Operation::Read),
+            _ => true,
+        }
+    }
+
     /// Creates a record so that a rejected create has no effect, because the rules may
     /// continue without it.
     ///

@@ -30,8 +30,8 @@ use svc_core::{
     record::RawRecord,
     rules::{Decision, decide, problems_of},
     store::{
-        Change, IdSequence, Lookup, LookupCache, LookupKey, LookupSource, Outbox, PendingChanges,
-        RuleError, Store, TransactionContext, WriteOutcome, WriteRequest,
+        Change, IdSequence, Lookup, LookupCache, LookupKey, Outbox, PendingChanges, RuleError,
+        Store, TransactionContext, WriteOutcome, WriteRequest,
     },
     value::Timestamp,
 };
@@ -163,7 +163,7 @@ impl MemoryStore {
     pub(super) fn with_lookups<T>(
         &self,
         tenant: &Tenant,
-        read: impl FnOnce(&mut dyn LookupSource) -> T,
+        read: impl FnOnce(&mut dyn svc_core::store::LookupSource) -> T,
     ) -> T {
         self.read(tenant, |tables| read(&mut MemoryLookups(tables)))
     }

@@ -67,7 +67,11 @@ impl Api {
         };
         match answer {
             Ok(reply) => Ok(reply),
-            Err(WebhookRequestError::Problems(problems)) => Ok(self.invalid(None, &problems)),
+            Err(WebhookRequestError::Problems(problems)) => {
+                let mut reply = self.invalid(None, &problems);
+                about.handling.mark(&mut reply);
+                Ok(reply)
+            }
             Err(WebhookRequestError::NotAllowed) => {
                 let text = "This API key may not read every kind of this webhook. Use a key with these rights.";
                 Ok(self.error_response(Some(target), ErrorCode::KeyNotAllowed, text))
@@ -313,7 +317,10 @@ impl WebhookHandler<'_> {
         body: &[u8],
         is_new: bool,
     ) -> Result<(WebhookBody, Warnings), WebhookRequestError> {
-        let object = self.object(body, false)?;
+        let mut object = self.object(body, false)?;
+        // A client sent an earlier response back.
+        let dialect = self.api.dialect();
+        object.retain(|name, _| dialect.strip_prefix(name) != Some("warnings"));
         let (kinds, reach) = (self.readable(), self.parts.receiver_policy);
         let (asked, report) = WebhookBody::read(&object, is_new, &kinds, reach);
         let mut warnings = Warnings::default();
