@@ -788,6 +788,58 @@ fn und_24_the_servers_own_identifier_of_an_inline_person() {
     );
 }
 
+/// A helper needs `find`, not `get`, of the people and actions that it looks up.
+#[test]
+fn hlp_04_a_person_that_cannot_be_read_is_found() {
+    let store = std::sync::Arc::new(crate::support::typed_backend::Memory::default());
+    let api = crate::support::server::builder()
+        .resource::<svc_core::model::Person, _>(&store, |x| x.create().update().find())
+        .resource::<svc_core::model::Petition, _>(&store, |x| x.get().create())
+        .resource::<svc_core::model::Signature, _>(&store, |x| x.create().update().find())
+        .compose_helper::<svc_core::helper::RecordSignature>()
+        .compose_helper::<svc_core::helper::PersonSignup>()
+        .build()
+        .unwrap();
+    let server = Server { api, store };
+    let body =
+        r#"{"person":{"identifiers":["x:1"],"email_addresses":[{"address":"a@example.org"}]}}"#;
+    for _ in 0..2 {
+        assert_eq!(server.post("people/person_signup", body).status, 200);
+    }
+    assert_eq!(server.store.count(Kind::Person), 1, "HLP-04");
+    let helper = signing(&server);
+    let body =
+        r#"{"identifiers":["w:1"],"person":{"email_addresses":[{"address":"a@example.org"}]}}"#;
+    for _ in 0..2 {
+        let answer = server.post(&helper, body);
+        assert_eq!(answer.status, 200, "{}", answer.text);
+    }
+    let stored = (
+        server.store.count(Kind::Person),
+        server.store.count(Kind::Signature),
+    );
+    assert_eq!(stored, (1, 1), "HLP-04, UND-24");
+}
+
+/// UND-39: a missing container comes before a helper that is not offered.
+#[test]
+fn und_39_an_inline_person_under_a_missing_container_is_404() {
+    let store = std::sync::Arc::new(crate::support::typed_backend::Memory::default());
+    let api = crate::support::server::builder()
+        .resource::<svc_core::model::Petition, _>(&store, |x| x.get().create())
+        .resource::<svc_core::model::Signature, _>(&store, |x| x.create())
+        .build()
+        .unwrap();
+    let server = Server { api, store };
+    let petition = server.made("petitions", "{}");
+    let status = |petition: &str| {
+        server
+            .post(&format!("{petition}/signatures"), r#"{"person":{}}"#)
+            .status
+    };
+    assert_eq!((status("petitions/none"), status(&petition)), (404, 500));
+}
+
 #[test]
 fn und_24_an_action_that_is_posted_again_is_updated() {
     let find = |api: svc_core::ApiBuilder,

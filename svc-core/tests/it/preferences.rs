@@ -327,3 +327,20 @@ fn und_22_a_body_of_unknown_names_gets_a_short_answer() {
     assert_eq!(answer.problems()[0], "PROPERTY_UNKNOWN person");
     assert!(answer.text.len() < 20_000, "{}", answer.text.len());
 }
+
+/// UND-22: a response names at most 100 members, in however many objects they are.
+#[test]
+fn und_22_many_objects_are_one_response() {
+    let server = server();
+    let wrong: serde_json::Map<String, Value> = (0..60)
+        .map(|nth| (format!("x{nth}"), Value::Null))
+        .collect();
+    let addresses = vec![Value::Object(wrong); 5];
+    let body = json!({"email_addresses": addresses, "phone_numbers": addresses});
+    let answer = preferring(&server, "handling=strict", &Method::POST, "people", &body);
+    let unknown = answer.problems();
+    let unknown = unknown
+        .iter()
+        .filter(|it| it.starts_with("PROPERTY_UNKNOWN"));
+    assert_eq!((answer.status, unknown.count()), (400, 100));
+}

@@ -139,6 +139,10 @@ async fn a_secret_of_the_client_is_not_taken_silently() {
         .header("location")
         .unwrap()
         .replace("http://localhost/", "");
+    let again = String::from_utf8_lossy(&made.body).into_owned();
+    let target = api.route(&own).unwrap();
+    let again = ask(&api, Rights::all(), Method::PUT, target, &again).await;
+    assert_eq!(again.status, StatusCode::OK, "with its warnings");
     let (changed, json) = send(Method::PUT, api.route(&own).unwrap(), "wait=1").await;
     assert_eq!(
         (changed.status, &json["ext:warnings"]),

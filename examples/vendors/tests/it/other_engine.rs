@@ -3,7 +3,10 @@
 //! It executes its statements in SQLite, but under another name and with names in backticks.
 
 use std::{
-    sync::{Arc, LazyLock},
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -84,14 +87,22 @@ impl SqlDialect for Backticks {
     }
 }
 
-/// The database of the engine. It rejects statements with names in the quotes of SQLite.
-struct BacktickDatabase(Arc<dyn Database>);
+/// The database of the engine. It rejects statements with names in the quotes of SQLite, and counts
+/// the others.
+struct BacktickDatabase {
+    inner: Arc<dyn Database>,
+    seen: Arc<AtomicUsize>,
+}
 
-fn check(statements: &[Statement]) -> Result<(), DatabaseError> {
-    let is_foreign = |statement: &&Statement| statement.text.contains(" \"contacts\"");
-    match statements.iter().find(is_foreign) {
-        Some(statement) => Err(DatabaseError::Other(statement.text.to_string().into())),
-        None => Ok(()),
+impl BacktickDatabase {
+    fn check(&self, statements: &[Statement]) -> Result<(), DatabaseError> {
+        let has = |name: &'static str| move |it: &&Statement| it.text.contains(name);
+        let seen = statements.iter().filter(has("`contacts`")).count();
+        self.seen.fetch_add(seen, Ordering::Relaxed);
+        match statements.iter().find(has("\"contacts\"")) {
+            Some(foreign) => Err(DatabaseError::Other(foreign.text.to_string().into())),
+            None => Ok(()),
+        }
     }
 }
 
@@ -102,16 +113,16 @@ impl Database for BacktickDatabase {
     }
 
     async fn read(&self, statements: Vec<Statement>) -> Result<Vec<Vec<TextRow>>, DatabaseError> {
-        check(&statements)?;
-        self.0.read(statements).await
+        self.check(&statements)?;
+        self.inner.read(statements).await
     }
 
     async fn begin(
         &self,
         statements: Vec<Statement>,
     ) -> Result<(Box<dyn Transaction>, Vec<Vec<TextRow>>), DatabaseError> {
-        check(&statements)?;
-        self.0.begin(statements).await
+        self.check(&statements)?;
+        self.inner.begin(statements).await
     }
 }
 
@@ -119,7 +130,12 @@ impl Database for BacktickDatabase {
 async fn an_engine_from_outside_conforms() -> TestResult {
     let folder = tempdir()?;
     let place = crate::mapped_sqlite::place(&folder)?;
-    Place::new(Arc::new(BacktickDatabase(place.database())))
-        .conforms()
-        .await
+    let seen = Arc::<AtomicUsize>::default();
+    let database = BacktickDatabase {
+        inner: place.database(),
+        seen: Arc::clone(&seen),
+    };
+    Place::new(Arc::new(database)).conforms().await?;
+    assert!(seen.load(Ordering::Relaxed) > 100, "{seen:?}");
+    Ok(())
 }
