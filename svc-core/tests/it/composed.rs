@@ -827,7 +827,7 @@ fn und_39_an_inline_person_under_a_missing_container_is_404() {
     let store = std::sync::Arc::new(crate::support::typed_backend::Memory::default());
     let api = crate::support::server::builder()
         .resource::<svc_core::model::Petition, _>(&store, |x| x.get().create())
-        .resource::<svc_core::model::Signature, _>(&store, |x| x.create())
+        .resource::<svc_core::model::Signature, _>(&store, svc_core::api::ResourceConfig::create)
         .build()
         .unwrap();
     let server = Server { api, store };
