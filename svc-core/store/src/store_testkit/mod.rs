@@ -18,6 +18,7 @@
 //! | Contract | Meaning |
 //! |---|---|
 //! | equal stores | equal histories of requests have the same outcomes and the same reads as in a [`MemoryStore`] |
+//! | rejected | `Store::find_problems` returns the problems that a write of the request returns |
 //! | undo | a rejected request changes nothing; a partly failed request changes exactly what its outcome reports |
 //! | clock | the dates of a tenant's writes strictly increase; a new record has equal creation and modification dates |
 //! | feed ([`check_feed`]) | a client that follows the change feed has all records with their dates |
@@ -51,7 +52,7 @@ use std::{
 use svc_core::{
     auth,
     context::{Context, Tenant},
-    error::Result,
+    error::{Error, Result},
     link::{RecordAddress, Scope},
     model::Kind,
     page::{ListRequest, NextPage, PageRequest},
@@ -321,9 +322,19 @@ impl<S: Store> History<S> {
         let call = self.call();
         let outcome = self.store.write(&self.cx(), call.clone()).await;
         self.check_timestamps(&call, &outcome)?;
+        let (text, what) = (
+            self.describe_outcome(&outcome),
+            format!("{:?}", call.operation),
+        );
+        if call.is_rejected {
+            let found = self.store.find_problems(&self.cx(), call).await;
+            let found = found.and_then(|problems| Err(Error::invalid_all(problems)));
+            let found = self.here.names.outcome(&found);
+            self.agree("rejected", &found, &text, &what)?;
+        }
         Ok(ObservedOutcome {
-            text: self.describe_outcome(&outcome),
-            what: format!("{:?}", call.operation),
+            text,
+            what,
             outcome,
         })
     }
