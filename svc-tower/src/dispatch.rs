@@ -4,7 +4,7 @@ use std::{
     hash::{BuildHasher, RandomState},
     pin::{Pin, pin},
     sync::{
-        LazyLock,
+        Arc, LazyLock,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -52,7 +52,7 @@ pub(crate) struct IncomingRequest<'a> {
     pub(crate) settings: &'a ServiceSettings,
     pub(crate) parts: &'a Parts,
     /// The target; `None` if the URL has no target in the API.
-    pub(crate) target: Option<Target>,
+    pub(crate) target: Option<Arc<Target>>,
     /// The request as the API resolved it, until its execution starts.
     call: Option<ResolvedRequest<'a>>,
     /// Whether the path is below the mount.
@@ -115,7 +115,7 @@ impl<'a> IncomingRequest<'a> {
         let span = tracing::info_span!(
             "request",
             method = %method_name(&parts.method),
-            route = %RouteTemplate(target.as_ref()),
+            route = %RouteTemplate(target.as_deref()),
             request_id = %request_id,
             tenant = field::Empty,
             status = field::Empty,
@@ -187,7 +187,7 @@ impl<'a> IncomingRequest<'a> {
     /// Returns the error object of a code.
     fn failure(&self, code: ErrorCode, description: &str) -> OutgoingResponse {
         self.api
-            .error_response(self.target.as_ref(), code, description)
+            .error_response(self.target.as_deref(), code, description)
             .into()
     }
 
@@ -197,7 +197,7 @@ impl<'a> IncomingRequest<'a> {
         let cors = self.settings.cors.as_ref()?;
         let open = self
             .api
-            .operations(self.target.as_ref()?)
+            .operations(self.target.as_deref()?)
             .find(|offered| offered.key_requirement() == KeyRequirement::Optional)?;
         Some((cors, &open.spec().method))
     }
@@ -251,7 +251,7 @@ impl<'a> IncomingRequest<'a> {
     fn unavailable(&self, cause: &'static str) -> OutgoingResponse {
         let error = Error::unavailable(SOON).with_source(cause);
         self.api
-            .backend_error_response(self.target.as_ref(), error)
+            .backend_error_response(self.target.as_deref(), error)
             .into()
     }
 

@@ -336,7 +336,7 @@ impl SvcService {
             );
         }
         if let Some(watching) = watching {
-            watching.end(incoming.target.as_ref(), &parts.method, &answer);
+            watching.end(incoming.target.as_deref(), &parts.method, &answer);
         }
         let is_head = parts.method == Method::HEAD;
         Ok(response(
@@ -365,7 +365,7 @@ impl SvcService {
             Ok(answer) => return answer,
             Err(said) => said,
         };
-        let reply = self.api.panic_response(incoming.target.as_ref());
+        let reply = self.api.panic_response(incoming.target.as_deref());
         tracing::error!(
             reference_code = reply.reference_code,
             said,

@@ -1,6 +1,6 @@
 //! A request that may be executed.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 
@@ -18,7 +18,7 @@ pub struct AuthorizedRequest<'a>(pub(super) Box<AuthorizedParts<'a>>);
 pub(super) struct AuthorizedParts<'a> {
     pub(super) api: &'a Api,
     pub(super) request: Request<'a>,
-    pub(super) target: Target,
+    pub(super) target: Arc<Target>,
     pub(super) operation: &'static OperationSpec,
     pub(super) context: Context,
     /// Whether the container of an anonymous helper request was found.
@@ -40,7 +40,7 @@ impl<'a> AuthorizedRequest<'a> {
     pub(super) fn new(
         api: &'a Api,
         request: Request<'a>,
-        target: Target,
+        target: Arc<Target>,
         operation: &'static OperationSpec,
         context: Context,
     ) -> Self {

@@ -68,7 +68,7 @@ impl AuthorizedRequest<'_> {
             .api
             .conditions(self.0.request.headers)
             .filter(|_| is_shown);
-        let (cx, target, query) = (&self.0.context, &self.0.target, self.0.request.query);
+        let (cx, target, query) = (&self.0.context, &*self.0.target, self.0.request.query);
         let entry = match self
             .0
             .api
@@ -103,7 +103,7 @@ impl AuthorizedRequest<'_> {
     /// Returns the cached response if nothing has changed since, else executes the request and
     /// caches its response.
     async fn cached_or_new(&self, entry: &CacheSlot<'_>) -> Response {
-        let (cx, target, query) = (&self.0.context, &self.0.target, self.0.request.query);
+        let (cx, target, query) = (&self.0.context, &*self.0.target, self.0.request.query);
         if let Some((body, validators)) = entry.answer(cx, target, query) {
             let reply = Response::new(StatusCode::OK, ContentType::Hal, body);
             return match validators {
@@ -126,7 +126,7 @@ impl AuthorizedRequest<'_> {
             context: cx,
             ..
         } = &*self.0;
-        let body = self.0.body();
+        let (target, body) = (&**target, self.0.body());
         let answer = match (self.0.operation.handler, target) {
             _ if !self.0.has_container => Ok(api.no_container(cx, target, body)),
             (Handler::EntryPoint, _) => Ok(api.entry_point(cx)),

@@ -2,7 +2,7 @@
 //!
 //! Requirements: AUT-03 to AUT-08, UND-39.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, header::ALLOW};
 
@@ -25,7 +25,7 @@ use crate::{
 pub struct ResolvedRequest<'a> {
     api: &'a Api,
     request: Request<'a>,
-    target: Option<Target>,
+    target: Option<Arc<Target>>,
     operation: Option<OfferedOperation>,
 }
 
@@ -40,6 +40,7 @@ impl Api {
             RequestTarget::Target(target) => Some(target),
             RequestTarget::Unknown => None,
         };
+        let target = target.map(Arc::new);
         let operation = target
             .as_ref()
             .and_then(|target| self.operation(request.method, target));
@@ -135,11 +136,12 @@ impl Api {
 }
 
 impl<'a> ResolvedRequest<'a> {
-    /// Returns the target, or `None` if the URL is unknown.
+    /// Returns the target, or `None` if the URL is unknown. An HTTP layer can keep it beyond the
+    /// request.
     ///
     /// Requirements: UND-35.
     #[must_use]
-    pub fn target(&self) -> Option<&Target> {
+    pub fn target(&self) -> Option<&Arc<Target>> {
         self.target.as_ref()
     }
 
@@ -192,10 +194,12 @@ impl<'a> ResolvedRequest<'a> {
             .api
             .identity(self.request.headers, &self.request.extensions, now)
             .await;
-        let identity = identity
-            .map_err(|error| self.api.backend_error_response(self.target.as_ref(), error))?;
+        let identity = identity.map_err(|error| {
+            self.api
+                .backend_error_response(self.target.as_deref(), error)
+        })?;
         // Only requests for the change feed last long enough to be authenticated again.
-        if self.target == Some(Target::Changes) {
+        if self.target.as_deref() == Some(&Target::Changes) {
             self.request.identified_as = Some(Box::new(identity.clone()));
         }
         Ok(identity)
@@ -282,7 +286,7 @@ impl<'a> ResolvedRequest<'a> {
 struct RoutedRequest<'a> {
     api: &'a Api,
     request: Request<'a>,
-    target: Target,
+    target: Arc<Target>,
 }
 
 impl<'a> RoutedRequest<'a> {
@@ -296,7 +300,7 @@ impl<'a> RoutedRequest<'a> {
         let Target::Helper {
             container: Some(container),
             ..
-        } = &self.target
+        } = &*self.target
         else {
             return Err(self.unauthorized());
         };

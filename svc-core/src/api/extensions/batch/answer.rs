@@ -109,7 +109,7 @@ impl AuthorizedRequest<'_> {
 impl AuthorizedParts<'_> {
     async fn batch(&self, streamed: bool) -> std::result::Result<BatchRun, Response> {
         let (api, headers) = (self.api, self.request.headers);
-        let Target::Batch { helper, container } = &self.target else {
+        let Target::Batch { helper, container } = &*self.target else {
             return Err(api.backend_error_response(Some(&self.target), Error::not_implemented()));
         };
         let key = api

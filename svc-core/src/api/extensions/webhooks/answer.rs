@@ -45,7 +45,7 @@ impl Api {
         &self,
         call: &AuthorizedParts<'_>,
     ) -> Result<Response> {
-        let (cx, target, body) = (&call.context, &call.target, call.body());
+        let (cx, target, body) = (&call.context, &*call.target, call.body());
         let Some(parts) = self.webhook_sources() else {
             return Err(Error::not_implemented());
         };
