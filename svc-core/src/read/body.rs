@@ -6,7 +6,7 @@
 use super::{
     AcceptedMembers, ContentLimits, Json, JsonLimits, LinkReader, Object, Validator,
     identifiers::own_in_use,
-    ignored::{BodyReport, LINKS, MemberRole, OtherMembers, RecordPart},
+    ignored::{BodyReport, LINKS, MemberRole, OtherMembers, RecordPart, report_gender},
     link::{LinkPurpose, href},
     validate::ValidationMode,
     value_path::ValuePath,
@@ -195,8 +195,8 @@ impl BodyReader<'_> {
         draft.identifiers = identifiers.unwrap_or_default();
         draft.own = own;
         report.take(validator);
-        if kind == Kind::Person {
-            self.report_gender(body.get("gender_identity"), body, path, report);
+        if kind == Kind::Person && self.reports_ignored {
+            report_gender(body.get("gender_identity"), body, path, report);
         }
         report.problems.extend(self.too_large(&draft.fields, path));
         let (unlinked, problems) = (taken.unlinked, &mut report.problems);
@@ -282,8 +282,8 @@ impl BodyReader<'_> {
         let holders = self.holders(&mut fields);
         let (identifiers, own) = self.identifiers(body, &root, &mut validator);
         report.take(validator);
-        if at.kind == Kind::Person {
-            self.report_gender(
+        if at.kind == Kind::Person && self.reports_ignored {
+            report_gender(
                 body.get("gender_identity").or(gender_identity),
                 body,
                 &root,

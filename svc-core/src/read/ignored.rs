@@ -249,7 +249,10 @@ impl BodyReader<'_> {
         body: &Object,
         path: &ValuePath<'_>,
     ) -> Vec<Problem> {
-        let Some(Json::Object(links)) = body.get(LINKS).filter(|_| self.reports_ignored) else {
+        if !self.reports_ignored {
+            return Vec::new();
+        }
+        let Some(Json::Object(links)) = body.get(LINKS) else {
             return Vec::new();
         };
         let path = ValuePath::Member(path, LINKS);
@@ -280,28 +283,6 @@ impl BodyReader<'_> {
         ignored.into_problems()
     }
 
-    /// Reports the `gender` of a person as ignored if the gender identity determines another one.
-    ///
-    /// Requirements: RES-person-08.
-    pub(super) fn report_gender(
-        &self,
-        identity: Option<&Json>,
-        body: &Object,
-        path: &ValuePath<'_>,
-        report: &mut BodyReport,
-    ) {
-        let follows = identity.and_then(Json::as_str).and_then(gender_of);
-        let sent = body.get("gender").and_then(Json::as_str);
-        let (true, Some(follows), Some(sent)) = (self.reports_ignored, follows, sent) else {
-            return;
-        };
-        let gender = ValuePath::Member(path, "gender").property();
-        let is_reported = |problem: &Problem| problem.properties.contains(&gender);
-        if follows != sent && !report.ignored.iter().any(is_reported) {
-            report.ignore(vec![overruled(gender, "gender_identity")]);
-        }
-    }
-
     /// Returns the name of a link without its prefix.
     fn plain<'n>(&self, name: &'n str) -> &'n str {
         self.links.dialect.strip_prefix(name).unwrap_or(name)
@@ -314,6 +295,27 @@ impl BodyReader<'_> {
     /// Returns the path of a link as clients write it.
     fn spelled(&self, link: &'static str) -> String {
         PropertyPath::link(link).spelled(|name| self.relation(name))
+    }
+}
+
+/// Reports the `gender` of a person as ignored if the gender identity determines another one.
+///
+/// Requirements: RES-person-08.
+pub(super) fn report_gender(
+    identity: Option<&Json>,
+    body: &Object,
+    path: &ValuePath<'_>,
+    report: &mut BodyReport,
+) {
+    let follows = identity.and_then(Json::as_str).and_then(gender_of);
+    let sent = body.get("gender").and_then(Json::as_str);
+    let (Some(follows), Some(sent)) = (follows, sent) else {
+        return;
+    };
+    let gender = ValuePath::Member(path, "gender").property();
+    let is_reported = |problem: &Problem| problem.properties.contains(&gender);
+    if follows != sent && !report.ignored.iter().any(is_reported) {
+        report.ignore(vec![overruled(gender, "gender_identity")]);
     }
 }
 
