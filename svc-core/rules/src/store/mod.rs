@@ -18,8 +18,8 @@
 
 mod change;
 mod count_deltas;
+mod lookup;
 mod lookup_cache;
-mod lookup_hash;
 mod outbox;
 mod pending_changes;
 mod precondition;
@@ -35,8 +35,8 @@ use async_trait::async_trait;
 
 pub use change::{Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord};
 pub use count_deltas::{CollectionId, CountDeltas};
+pub use lookup::{HeldTickets, Lookup, LookupKey, LookupSource, RecordLocation, RuleError};
 pub use lookup_cache::LookupCache;
-pub use lookup_hash::{HeldTickets, Lookup, LookupKey, LookupSource, RecordLocation, RuleError};
 pub use outbox::{ClaimResolution, ClaimedEntries, Outbox, OutboxClaim};
 pub use pending_changes::PendingChanges;
 pub use precondition::Precondition;
