@@ -10,6 +10,7 @@ use crate::{
     link::RecordAddress,
     model::Kind,
     read::MAX_PROBLEMS,
+    rules::problems_of,
     store::{WriteOperation, WriteRequest},
 };
 
@@ -33,10 +34,7 @@ impl Api {
             let (store, call) = (&self.inner.store, WriteRequest::new(cx, work).rejected());
             if cx.in_batch() {
                 // It sees the changes of the entries before it. Requirements: BAT-01.
-                match store.write(cx, call).await {
-                    Ok(_) => Vec::new(),
-                    Err(error) => error.into_problems()?,
-                }
+                problems_of(store.write(cx, call).await)?
             } else {
                 store.find_problems(cx, call).await?
             }

@@ -252,8 +252,8 @@ impl BodyReader<'_> {
 
     /// Reads a change of the record at an address.
     ///
-    /// `gender_identity` is the stored gender identity of a person. It decides whether a `gender` without
-    /// `gender_identity` is reported as ignored.
+    /// `gender_identity` is the stored gender identity of a person. If the body has none, it decides
+    /// whether `gender` is reported as ignored.
     ///
     /// Requirements: CRU-04, RES-person-08.
     #[must_use]

@@ -1,4 +1,4 @@
-//! The default runner over registered operations, and the merging of people.
+//! Helpers that are composed of registered operations, and the merging of people.
 //!
 //! Requirements: HLP-10, ERR-29 to ERR-33, HLP-04.
 

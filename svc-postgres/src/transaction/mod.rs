@@ -371,6 +371,20 @@ impl DatabaseHandle {
         Ok(outcome)
     }
 
+    /// Runs the rules of a request once, with the lookup results so far.
+    fn decide_once(
+        &self,
+        call: &WriteRequest,
+        time: Timestamp,
+        ids: &IdSequence,
+        fetched: &mut LookupCache,
+        before: &PendingChanges,
+    ) -> std::result::Result<Decision, RuleError> {
+        let (names, matching) = (&self.options.share_names, &*self.options.matching);
+        let turn = TransactionContext::new(time, ids, names, matching);
+        decide(call, &turn, fetched, before)
+    }
+
     /// Also fetches the lookups that the following requests will need, so that a transaction of a
     /// thousand requests has few round trips.
     fn prefetch(
@@ -386,14 +400,9 @@ impl DatabaseHandle {
         let mut known: HashSet<Lookup> = missing.iter().cloned().collect();
         for call in &progress.waiting {
             let ids = IdSequence::default();
-            let turn = TransactionContext::new(
-                time,
-                &ids,
-                &self.options.share_names,
-                &*self.options.matching,
-            );
+            let (fetched, overlay) = (&mut progress.fetched, &progress.overlay);
             if let Err(RuleError::MissingLookups(more)) =
-                decide(call, &turn, &mut progress.fetched, &progress.overlay)
+                self.decide_once(call, time, &ids, fetched, overlay)
             {
                 missing.extend(
                     more.into_iter()
@@ -447,13 +456,11 @@ impl RuleRunner for PostgresRunner<'_, '_> {
     type Error = StoreError;
 
     fn decide(&mut self) -> std::result::Result<Decision, RuleError> {
-        let options = &self.database.options;
-        let (names, matching) = (&options.share_names, &*options.matching);
-        let turn = TransactionContext::new(self.time, &self.ids, names, matching);
         let TransactionState {
             fetched, overlay, ..
         } = &mut *self.progress;
-        decide(self.call, &turn, fetched, overlay)
+        self.database
+            .decide_once(self.call, self.time, &self.ids, fetched, overlay)
     }
 
     async fn fetch(&mut self, mut missing: Vec<Lookup>) -> Result<()> {

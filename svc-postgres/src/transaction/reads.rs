@@ -3,11 +3,8 @@
 use async_trait::async_trait;
 use svc_core::{
     Error,
-    rules::{Decision, RuleRunner, decide, initial_lookups, run_rules},
-    store::{
-        IdSequence, Lookup, LookupCache, PendingChanges, RuleError, TransactionContext,
-        WriteRequest,
-    },
+    rules::{Decision, RuleRunner, initial_lookups, run_rules},
+    store::{IdSequence, Lookup, LookupCache, PendingChanges, RuleError, WriteRequest},
     value::Timestamp,
 };
 
@@ -54,11 +51,9 @@ impl RuleRunner for ReadRunner<'_> {
     type Error = StoreError;
 
     fn decide(&mut self) -> std::result::Result<Decision, RuleError> {
-        let options = &self.database.options;
-        let (names, matching) = (&options.share_names, &*options.matching);
-        let turn = TransactionContext::new(self.time, &self.ids, names, matching);
-        let before = PendingChanges::default();
-        decide(self.call, &turn, &mut self.fetched, &before)
+        let (fetched, before) = (&mut self.fetched, PendingChanges::default());
+        self.database
+            .decide_once(self.call, self.time, &self.ids, fetched, &before)
     }
 
     async fn fetch(&mut self, missing: Vec<Lookup>) -> Result<()> {

@@ -41,7 +41,7 @@ impl SqlDialect for Backticks {
     }
 
     fn upsert(&self, key: &str, changes: &[(&str, String)]) -> String {
-        // `WHERE true` separates it from the text of SQLite.
+        // Another text than that of SQLite, with the same meaning.
         let clause = DIALECT.upsert(key, changes);
         if changes.is_empty() {
             clause

@@ -33,7 +33,7 @@ pub struct ActionFunctions {
     pub triggers: Option<Triggers>,
     /// The functions of the body that this server does not support, each with its problem.
     ///
-    /// The library reports them itself. A runner never receives them.
+    /// The library reports them itself. A backend never receives them.
     ///
     /// Requirements: ERR-38.
     pub unsupported: Vec<(Kind, Problem)>,

@@ -1,7 +1,7 @@
 //! Helpers: one POST that records an action and its person, signs up a person, or schedules a message.
 //!
-//! A helper consists of a validated helper request, which is plain data, and a runner. The runner
-//! is the backend's own `Helper`, or the default runner, which combines the registered operations.
+//! A helper consists of a validated helper request, which is plain data, and what executes it: the
+//! backend's own `Helper`, or the rules, which combine the registered operations.
 //!
 //! Requirements: HLP-01 to HLP-23.
 

@@ -8,7 +8,7 @@ use crate::{draft::RawDraft, error::Problem, link::RecordAddress, names::Kind, r
 
 /// A helper request as plain data.
 ///
-/// The request is validated. The runner checks what only the store knows, such as whether a tag
+/// The request is validated. The backend checks what only the store knows, such as whether a tag
 /// exists or an event is full.
 ///
 /// Requirements: HLP-02.

@@ -43,7 +43,7 @@ pub enum ScheduleChange {
 
 /// A request to the helper `H`.
 ///
-/// The request is validated. The runner checks what only the store knows, such as whether a tag
+/// The request is validated. The backend checks what only the store knows, such as whether a tag
 /// exists or an event is full.
 ///
 /// Requirements: HLP-02.
@@ -71,7 +71,7 @@ impl<H: HelperSpec> HelperRequest<H> {
         self.raw.person.clone().map(Draft::from_raw)
     }
 
-    /// Returns the inline person, for a runner that requires one. A sign-up always contains it.
+    /// Returns the inline person, for a backend that requires one. A sign-up always contains it.
     ///
     /// # Errors
     ///

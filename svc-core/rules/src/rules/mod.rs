@@ -139,15 +139,16 @@ pub fn decide(
     })
 }
 
-/// Returns the problems of a [rejected](WriteRequest::rejected) request from its decision.
+/// Returns the problems of a [rejected](WriteRequest::rejected) request from its decision, or from
+/// its write.
 ///
 /// # Errors
 ///
-/// Returns an error of the decision that is not a rejection.
+/// Returns an error that is not a rejection.
 ///
 /// Requirements: ERR-39.
-pub fn problems_of(decided: Result<Decision, Error>) -> Result<Vec<Problem>, Error> {
-    match decided {
+pub fn problems_of<T>(result: Result<T, Error>) -> Result<Vec<Problem>, Error> {
+    match result {
         Ok(_) => Ok(Vec::new()),
         Err(error) => error.into_problems(),
     }

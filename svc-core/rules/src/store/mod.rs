@@ -57,6 +57,7 @@ use crate::{
     model::Kind,
     page::{ListRequest, RawPage},
     record::{ComputedValue, RawRecord},
+    rules::problems_of,
     schema::ComputedSource,
     value::{Amount, Timestamp},
 };
@@ -176,8 +177,7 @@ pub trait Store: Send + Sync + 'static {
     /// stored data.
     ///
     /// The request changes nothing, so a read is sufficient: run [`decide`](crate::rules::decide)
-    /// over it and pass the result to [`problems_of`](crate::rules::problems_of). The default calls
-    /// [`write`](Self::write).
+    /// over it and pass the result to [`problems_of`]. The default calls [`write`](Self::write).
     ///
     /// # Errors
     ///
@@ -186,10 +186,7 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// Requirements: ERR-39, UND-39.
     async fn find_problems(&self, cx: &Context, call: WriteRequest) -> Result<Vec<Problem>> {
-        match self.write(cx, call).await {
-            Ok(_) => Ok(Vec::new()),
-            Err(error) => error.into_problems(),
-        }
+        problems_of(self.write(cx, call).await)
     }
 
     /// Returns the method of person matching, which `ApiBuilder::store` publishes.

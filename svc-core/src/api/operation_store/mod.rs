@@ -114,11 +114,9 @@ impl OperationStore {
         let condition = call.precondition.clone();
         match call.operation {
             WriteOperation::Create(draft) => {
-                let is_checked = match self.backend(draft.kind) {
-                    KindBackend::Store(_) => true,
-                    KindBackend::Operations(operations) => operations.checks_container,
-                };
-                if !is_checked {
+                if let KindBackend::Operations(operations) = self.backend(draft.kind)
+                    && !operations.checks_container
+                {
                     self.container(cx, draft.container()).await?;
                 }
                 let (record, is_new) = self.create(cx, draft).await?;
@@ -165,8 +163,8 @@ impl OperationStore {
         }
     }
 
-    /// Returns the container or record of a request, or a not-found error if it does not exist. A kind that cannot be read
-    /// counts as existing.
+    /// Returns the container or the record of a request. There is none if its kind cannot be read,
+    /// and a not-found error if it does not exist.
     ///
     /// Requirements: HLP-23, UND-39.
     async fn container(

@@ -126,7 +126,7 @@ impl Definitions<'_> {
             },
             |all| {
                 // A client may send back what it has read. Members that only the server sets are
-                // ignored (HOOK-04).
+                // ignored, unless the client asks for strict handling (UND-22).
                 let mut body = Members::default();
                 for (name, _) in all.members_of_a_webhook(true).properties {
                     body.insert(name, json!(true));
