@@ -302,6 +302,9 @@ pub enum ConnectError {
         /// The highest version that this program supports.
         known: u32,
     },
+    /// A later version of this library has counted totals that this program does not know.
+    #[error("the schema has the total {0}, which this program does not know; use a newer program")]
+    UnknownMeasure(String),
     /// The recorded migrations of the schema do not match those of this program.
     #[error("migration {0} has an unexpected checksum; restore a backup")]
     Damaged(u32),

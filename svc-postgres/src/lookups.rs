@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use svc_core::{
     model::Kind,
     store::{HeldTickets, Lookup, LookupCache, LookupKey, StoredRecord, StoredResponse, Totals},
-    value::{Amount, Identifier, Timestamp},
+    value::{Identifier, Timestamp},
 };
 use svc_store::lookup;
 use tokio_postgres::Row;
@@ -354,11 +354,11 @@ impl DecodedRows {
             }
             ResultKind::Ties => self.ties.entry(place).or_default().push(stored(row, 1)?),
             ResultKind::Totals => {
-                let sum = Totals::new(row.try_get(2)?, row.try_get(3)?, amount(row.try_get(4)?)?);
+                let sum = totals(row.try_get(2)?)?;
                 self.sums.insert(place, (row.try_get(1)?, sum));
             }
             ResultKind::Parts => {
-                let sum = Totals::new(0, row.try_get(2)?, amount(row.try_get(3)?)?);
+                let sum = totals(row.try_get(2)?)?;
                 self.parts
                     .entry(place)
                     .or_default()
@@ -419,7 +419,7 @@ impl DecodedRows {
                 fetched.insert_count(kind, &of, u64::try_from(records).unwrap_or_default());
             }
             Lookup::Totals(of @ LookupKey::Id(..)) => {
-                let sum = self.sums.get(&at).map(|(_, sum)| *sum);
+                let sum = self.sums.get(&at).map(|(_, sum)| sum.clone());
                 fetched.insert_totals(&of, sum.unwrap_or_default());
             }
             Lookup::PartTotals(of @ LookupKey::Id(..)) => {
@@ -437,6 +437,6 @@ impl DecodedRows {
     }
 }
 
-fn amount(text: &str) -> Result<Amount> {
-    Amount::parse(text).ok_or_else(|| StoreError::unexpected("a stored sum is not an amount"))
+fn totals(text: &str) -> Result<Totals> {
+    Totals::parse(text).ok_or_else(|| StoreError::unexpected("a stored total is not a number"))
 }

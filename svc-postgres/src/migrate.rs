@@ -27,6 +27,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         include_str!("../migrations/0006_webhooks.sql"),
     ),
     Migration::new(7, "leases", include_str!("../migrations/0007_leases.sql")),
+    Migration::new(
+        8,
+        "measures",
+        include_str!("../migrations/0008_measures.sql"),
+    ),
 ];
 
 /// Every table.

@@ -7,7 +7,6 @@
 use svc_core::{
     backend::ChangeKind,
     model::Kind,
-    schema::ComputedSource,
     store::{Change, ChangeTarget, RecordSet},
 };
 
@@ -224,7 +223,7 @@ impl Removal {
         let with_parts: Vec<Kind> = all
             .iter()
             .copied()
-            .filter(|kind| has_parts(layout(*kind)))
+            .filter(|kind| layout(*kind).table.has_parts)
             .collect();
         if !with_parts.is_empty() {
             texts.push(delete("part", "owner", "id", &with_parts));
@@ -353,15 +352,6 @@ fn codes(kinds: &[Kind]) -> String {
         .map(|kind| layout(*kind).code.to_string())
         .collect();
     codes.join(", ")
-}
-
-fn has_parts(layout: &RecordLayout) -> bool {
-    layout.table.computed.iter().any(|(_, source)| {
-        matches!(
-            source,
-            ComputedSource::SummedCount(_) | ComputedSource::SummedAmount(_)
-        )
-    })
 }
 
 /// Returns every text with a name, for the removal of a record of each kind. For tests.

@@ -7,8 +7,8 @@ use svc_core::{
     raw::RawRecord,
     record::{ComputedValue, Identifiers, Meta},
     schema::ComputedSource,
-    store::StoredRecord,
-    value::{Amount, Id, Timestamp},
+    store::{StoredRecord, Totals},
+    value::{Id, Timestamp},
 };
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Number of columns of a record in the result of a statement.
-pub(crate) const COLUMNS: usize = 22;
+pub(crate) const COLUMNS: usize = 20;
 
 /// Returns the id of a record that is in this database or is added to it.
 pub(crate) fn try_parse(id: &Id) -> Result<Uuid> {
@@ -49,7 +49,7 @@ pub(crate) fn stored(row: &Row, first: usize) -> Result<StoredRecord> {
             continue;
         };
         let home = match slot.filter(|_| reference.container_link().is_some()) {
-            Some(slot) => row.try_get::<_, Option<Uuid>>(at(slot.saturating_add(18)))?,
+            Some(slot) => row.try_get::<_, Option<Uuid>>(at(slot.saturating_add(16)))?,
             None => None,
         };
         record.add_link(
@@ -58,14 +58,19 @@ pub(crate) fn stored(row: &Row, first: usize) -> Result<StoredRecord> {
         );
     }
     for (name, source) in &layout.table.computed {
-        if let Some(value) = computed(row, first, *source)? {
+        if let Some(value) = computed(row, first, name, *source)? {
             record.add_computed(name, value);
         }
     }
     Ok(StoredRecord::new(row.try_get(at(1))?, record))
 }
 
-fn computed(row: &Row, first: usize, source: ComputedSource) -> Result<Option<ComputedValue>> {
+fn computed(
+    row: &Row,
+    first: usize,
+    field: &str,
+    source: ComputedSource,
+) -> Result<Option<ComputedValue>> {
     let at = |offset: usize| first.saturating_add(offset);
     let count = |offset| {
         Ok::<_, StoreError>(
@@ -83,18 +88,14 @@ fn computed(row: &Row, first: usize, source: ComputedSource) -> Result<Option<Co
         ComputedSource::AlwaysZero => Some(ComputedValue::Count(0)),
         ComputedSource::Relation(kind) => Some(ComputedValue::Relation(kind)),
         ComputedSource::Count(_) => Some(ComputedValue::Count(count(14)?)),
-        ComputedSource::Accepted(_) => Some(ComputedValue::Count(count(15)?)),
-        ComputedSource::SummedCount(_) => Some(ComputedValue::Count(count(16)?)),
-        ComputedSource::SummedAmount(_) => {
-            let text: Option<&str> = row.try_get(at(17))?;
-            Some(ComputedValue::Amount(
-                text.and_then(Amount::parse).unwrap_or_default(),
-            ))
+        ComputedSource::Measure(measure) => {
+            let text: Option<&str> = row.try_get(at(15))?;
+            Some(Totals::value_in(text.unwrap_or_default(), field, measure))
         }
         ComputedSource::ScheduledStart => moment(12)?.map(ComputedValue::Timestamp),
         ComputedSource::ScheduledStop => moment(13)?.map(ComputedValue::Timestamp),
-        // Its value is in every record, in columns of its own.
-        ComputedSource::Clock => None,
+        // These values are in columns of every record, and in the body.
+        ComputedSource::Clock | ComputedSource::Part(_) => None,
     })
 }
 

@@ -16,6 +16,7 @@ use crate::{
     file::{FileError, io, log_of, open_unserved, sqlite},
     migrate::{MIGRATIONS, migrate},
     record_id::RecordId,
+    recount::recount_if_changed,
     schema::{SqliteTable, table},
     wal::unreadable_frames,
 };
@@ -164,9 +165,11 @@ pub fn check(path: &Path, report: &mut dyn FnMut(Damage)) -> Result<(), FileErro
     if frames > 0 {
         report(Damage::Log { frames });
     }
-    match migrate(&mut file, &path, MIGRATIONS, false, Timestamp::MIN) {
+    let migrated = migrate(&mut file, &path, MIGRATIONS, false, Timestamp::MIN)
+        .and_then(|()| recount_if_changed(&mut file, &path, false));
+    match migrated {
         // The commits that created the tables are among the lost ones. Nothing is left to check.
-        Err(FileError::Older { .. }) if frames > 0 => return Ok(()),
+        Err(FileError::Older { .. } | FileError::Uncounted { .. }) if frames > 0 => return Ok(()),
         migrated => migrated?,
     }
     file.pragma_update(None, "query_only", true)

@@ -88,6 +88,7 @@ mod page;
 mod read_pool;
 mod record_id;
 mod record_sets;
+mod recount;
 mod repair;
 mod rows;
 mod schema;

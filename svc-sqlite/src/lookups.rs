@@ -10,7 +10,7 @@ use svc_core::{
         HeldTickets, LookupKey, LookupSource, RecordLocation, RuleError, StoredRecord,
         StoredResponse, Totals,
     },
-    value::{Amount, Id},
+    value::Id,
 };
 use svc_store::lookup;
 
@@ -222,28 +222,23 @@ impl<'a> SqliteLookups<'a> {
         let Some(members) = owner.counts else {
             return Ok(Totals::default());
         };
-        let row = self
-            .file
-            .prepare_cached(
-                "SELECT accepted, tickets, amount FROM total WHERE tenant = ?1 AND kind = ?2 AND scope = ?3 AND owner = ?4",
-            )?
-            .query_row((self.tenant, table(members).code, owner.code, id), |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?))
-            })
-            .optional()?;
-        let Some((accepted, tickets, amount)) = row else {
-            return Ok(Totals::default());
-        };
-        Ok(Totals::new(accepted, tickets, stored_amount(&amount)?))
+        let mut statement = self.file.prepare_cached(
+            "SELECT measures FROM total WHERE tenant = ?1 AND kind = ?2 AND scope = ?3 AND owner = ?4",
+        )?;
+        let mut rows = statement.query((self.tenant, table(members).code, owner.code, id))?;
+        match rows.next()? {
+            Some(row) => stored_totals(row.get_ref(0)?.as_str()?),
+            None => Ok(Totals::default()),
+        }
     }
 
     fn parts(&self, owner: RecordId) -> Result<Vec<(String, Totals)>> {
         let mut statement = self.file.prepare_cached(
-            "SELECT name, tickets, amount FROM part WHERE tenant = ?1 AND owner = ?2 ORDER BY name",
+            "SELECT name, measures FROM part WHERE tenant = ?1 AND owner = ?2 ORDER BY name",
         )?;
         let parts = statement.query_and_then((self.tenant, owner), |row| {
-            let amount = stored_amount(row.get_ref(2)?.as_str()?)?;
-            Ok((row.get(0)?, Totals::new(0, row.get(1)?, amount)))
+            let part = stored_totals(row.get_ref(1)?.as_str()?)?;
+            Ok((row.get(0)?, part))
         })?;
         parts.collect()
     }
@@ -372,6 +367,6 @@ pub(crate) fn records(
         .unwrap_or_default())
 }
 
-fn stored_amount(text: &str) -> Result<Amount> {
-    Amount::parse(text).ok_or_else(|| StoreError::unexpected("a stored sum is not an amount"))
+fn stored_totals(text: &str) -> Result<Totals> {
+    Totals::parse(text).ok_or_else(|| StoreError::unexpected("a stored total is not a number"))
 }

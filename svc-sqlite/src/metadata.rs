@@ -15,6 +15,18 @@ fn value<T: FromSql>(file: &Connection, name: &str) -> rusqlite::Result<Option<T
     value.query_row([name], |row| row.get(0)).optional()
 }
 
+/// Returns the measures that the totals of the file were counted with.
+pub(crate) fn measures(file: &Connection) -> rusqlite::Result<Option<String>> {
+    value(file, "measures")
+}
+
+/// Sets the measures that the totals of the file were counted with.
+pub(crate) fn set_measures(file: &Connection, text: &str) -> rusqlite::Result<()> {
+    let mut write =
+        file.prepare_cached("INSERT OR REPLACE INTO meta (name, value) VALUES ('measures', ?1)")?;
+    write.execute([text]).map(drop)
+}
+
 /// Returns the name in the table. It separates the marks of programs from the values of the store.
 fn name_of(mark: &str) -> String {
     format!("mark.{mark}")

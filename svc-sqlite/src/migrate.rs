@@ -28,6 +28,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         "webhooks",
         include_str!("../migrations/0009_webhooks.sql"),
     ),
+    Migration::new(
+        10,
+        "measures",
+        include_str!("../migrations/0010_measures.sql"),
+    ),
 ];
 
 /// Upgrades the file in one transaction (`may_change`), or only checks that it is up to date.

@@ -1,7 +1,6 @@
 //! Statements about a [`RecordSet`]. `?1` is the tenant, `?2` the id of the root record of the set.
 
-use svc_core::{model::Kind, schema::ComputedSource, store::RecordSet};
-use svc_store::KindTable;
+use svc_core::{model::Kind, store::RecordSet};
 
 use crate::schema::{SqliteTable, table};
 
@@ -62,7 +61,7 @@ pub(crate) fn delete_sql(table: &SqliteTable, set: &RecordSet) -> Vec<String> {
             ));
         }
     }
-    if has_parts(table) {
+    if table.has_parts {
         texts.push(format!(
             "DELETE FROM part WHERE tenant = ?1 AND owner IN {}",
             these("id")
@@ -96,15 +95,6 @@ pub(crate) fn clear_link_sql(kind: Kind, link: &str, to: &RecordSet) -> String {
         table(kind).name,
         link_condition(link, to)
     )
-}
-
-fn has_parts(table: &KindTable) -> bool {
-    table.computed.iter().any(|(_, source)| {
-        matches!(
-            source,
-            ComputedSource::SummedCount(_) | ComputedSource::SummedAmount(_)
-        )
-    })
 }
 
 /// Returns the condition for the rows of a set.

@@ -8,8 +8,8 @@ use svc_core::{
     raw::RawRecord,
     record::{ComputedValue, Identifiers, Meta},
     schema::ComputedSource,
-    store::{RecordLocation, StoredRecord},
-    value::{Amount, Id, Timestamp},
+    store::{RecordLocation, StoredRecord, Totals},
+    value::{Id, Timestamp},
 };
 use svc_store::compare::ScanPage;
 
@@ -57,7 +57,7 @@ pub(crate) fn read_raw(
         }
     }
     for (name, source) in &table.computed {
-        if let Some(value) = homes.computed(*source)? {
+        if let Some(value) = homes.computed(name, *source)? {
             record.add_computed(name, value);
         }
     }
@@ -77,26 +77,32 @@ impl ColumnReader<'_, '_> {
         self.row.get(at)
     }
 
-    fn computed(&mut self, source: ComputedSource) -> rusqlite::Result<Option<ComputedValue>> {
+    fn next_text(&mut self) -> rusqlite::Result<Option<&str>> {
+        let at = self.at;
+        self.at = at.saturating_add(1);
+        Ok(self.row.get_ref(at)?.as_str_or_null()?)
+    }
+
+    fn computed(
+        &mut self,
+        field: &str,
+        source: ComputedSource,
+    ) -> rusqlite::Result<Option<ComputedValue>> {
         Ok(match source {
             ComputedSource::AlwaysZero => Some(ComputedValue::Count(0)),
             ComputedSource::Relation(kind) => Some(ComputedValue::Relation(kind)),
-            ComputedSource::Count(_)
-            | ComputedSource::Accepted(_)
-            | ComputedSource::SummedCount(_) => Some(ComputedValue::Count(
+            ComputedSource::Count(_) => Some(ComputedValue::Count(
                 self.next::<Option<i64>>()?.unwrap_or_default(),
             )),
-            ComputedSource::SummedAmount(_) => {
-                let text: Option<String> = self.next()?;
-                Some(ComputedValue::Amount(
-                    text.as_deref().and_then(Amount::parse).unwrap_or_default(),
-                ))
+            ComputedSource::Measure(measure) => {
+                let text = self.next_text()?.unwrap_or_default();
+                Some(Totals::value_in(text, field, measure))
             }
             ComputedSource::ScheduledStart | ComputedSource::ScheduledStop => self
                 .next::<Option<i64>>()?
                 .map(|micros| ComputedValue::Timestamp(Timestamp::from_micros(micros))),
-            // Its value is in every record, in columns of its own.
-            ComputedSource::Clock => None,
+            // These values are in columns of every record, and in the body.
+            ComputedSource::Clock | ComputedSource::Part(_) => None,
         })
     }
 }

@@ -225,12 +225,13 @@ fn select(table: &KindTable) -> String {
     parts.extend(table.computed.iter().filter_map(|(_, source)| {
         let column = match source {
             ComputedSource::Count(_) => "s.records",
-            ComputedSource::Accepted(_) => "s.accepted",
-            ComputedSource::SummedCount(_) => "s.tickets",
-            ComputedSource::SummedAmount(_) => "s.amount",
+            ComputedSource::Measure(_) => "s.measures",
             ComputedSource::ScheduledStart => "r.scheduled_start",
             ComputedSource::ScheduledStop => "r.scheduled_stop",
-            ComputedSource::AlwaysZero | ComputedSource::Relation(_) | ComputedSource::Clock => {
+            ComputedSource::AlwaysZero
+            | ComputedSource::Relation(_)
+            | ComputedSource::Part(_)
+            | ComputedSource::Clock => {
                 return None;
             }
         };
@@ -240,7 +241,7 @@ fn select(table: &KindTable) -> String {
     let has_totals = table
         .computed
         .iter()
-        .any(|(_, source)| source.summed_kind().is_some());
+        .any(|(_, source)| source.measured_kind().is_some());
     let totals = table.counts.filter(|_| has_totals).map_or_else(String::new, |counted| {
         let (kind, scope) = (counted.code(), table.code);
         format!(

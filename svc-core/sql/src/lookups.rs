@@ -4,10 +4,11 @@ use svc_core::{
     error::{Error, Result},
     json::Object,
     link::ShareNames,
-    model::{Kind, Person, Resource as _, attendance::AttendanceStatus},
+    model::{Kind, Person, Resource as _},
     record::RawRecord,
+    schema::{Measure, MeasureCondition, MeasureParts, ValueType},
     store::{ChangeTarget, Lookup, LookupCache, LookupKey, StoredRecord, Totals},
-    value::{Amount, ClosedEnum as _},
+    value::Amount,
 };
 
 use super::{
@@ -66,8 +67,12 @@ impl ResolvedMapping {
                 self.under(&mut sql, table, of)?;
             }
             Lookup::Totals(of) => {
-                let table = self.of(summed(of)?)?;
-                self.accepted(&mut sql, table);
+                let (members, measures) = counted(of.kind()?)?;
+                let table = self.of(members)?;
+                for (place, (_, measure)) in measures.into_iter().enumerate() {
+                    sql.push(if place == 0 { "SELECT " } else { ", " });
+                    count(&mut sql, table, measure);
+                }
                 self.under(&mut sql, table, of)?;
             }
             Lookup::PartTotals(_) | Lookup::HeldTickets(_) | Lookup::StoredResponse(_) => {
@@ -124,7 +129,14 @@ impl ResolvedMapping {
                 results.insert_count(*kind, of, u64::try_from(number()).unwrap_or_default());
             }
             Lookup::Totals(of) => {
-                results.insert_totals(of, Totals::new(number(), 0, Amount::ZERO));
+                let measures = of.kind().and_then(counted).map(|(_, measures)| measures);
+                let columns = rows.first().into_iter().flatten();
+                let mut totals = Totals::default();
+                for ((field, _), text) in measures.into_iter().flatten().zip(columns) {
+                    let value = text.as_deref().and_then(Amount::parse);
+                    totals.set(field, value.unwrap_or_default());
+                }
+                results.insert_totals(of, totals);
             }
             Lookup::PartTotals(of) => results.insert_part_totals(of, Vec::new()),
             Lookup::HeldTickets(person) => results.insert_held_tickets(person, Vec::new()),
@@ -189,35 +201,6 @@ impl ResolvedMapping {
         Some(())
     }
 
-    /// Adds `SELECT` of the number of accepted attendances, which includes those without a status.
-    ///
-    /// Requirements: RES-event-18.
-    fn accepted(&self, sql: &mut SqlBuilder, table: &ResolvedTable) {
-        let Some((column, values)) = table.column("status") else {
-            sql.push("SELECT ").push(&self.dialect.as_text("count(*)"));
-            return;
-        };
-        // Concatenation with an empty string converts a number to text.
-        sql.push("SELECT '' || count(CASE");
-        for status in AttendanceStatus::VALUES
-            .iter()
-            .filter(|status| **status != AttendanceStatus::Accepted.as_str())
-        {
-            let stored = values
-                .iter()
-                .find(|(value, _)| value == status)
-                .map(|(_, stored)| stored.as_str());
-            if let Some(stored) = stored.or(values.is_empty().then_some(*status)) {
-                sql.push(" WHEN t.")
-                    .push(&column.name)
-                    .push(" = ")
-                    .value(column, Some(stored.to_owned()))
-                    .push(" THEN NULL");
-            }
-        }
-        sql.push(" WHEN 1 = 1 THEN 1 END)");
-    }
-
     /// Adds `FROM ... WHERE` for the records under the record with a key.
     fn under(&self, sql: &mut SqlBuilder, table: &ResolvedTable, of: &LookupKey) -> Option<()> {
         let link = table.scope(of.kind()?)?;
@@ -228,12 +211,59 @@ impl ResolvedMapping {
     }
 }
 
-/// Returns the kind of the members for the totals of a record.
-fn summed(of: &LookupKey) -> Option<Kind> {
-    match of.kind()? {
-        Kind::Event => Some(Kind::Attendance),
-        _ => None,
+/// Returns the measures of a kind that count rows of mapped tables, with the kind of these records.
+/// A mapping contains no lists of objects, and no flags that exclude a record.
+fn counted(kind: Kind) -> Option<(Kind, Vec<(&'static str, Measure)>)> {
+    let is_counted = |measure: &Measure| {
+        measure.path.is_empty()
+            && matches!(measure.parts, MeasureParts::Whole)
+            && !matches!(measure.condition, MeasureCondition::Unless(_))
+    };
+    let measures = kind.schema().measures();
+    let measures: Vec<_> = measures
+        .filter(|(_, measure)| is_counted(measure))
+        .collect();
+    Some((measures.first()?.1.of, measures))
+}
+
+/// Adds the number of the rows that a measure counts. A value that is not mapped is read as no
+/// value. Therefore, a measure that counts records without a value excludes the other values.
+///
+/// Requirements: RES-event-18.
+fn count(sql: &mut SqlBuilder, table: &ResolvedTable, measure: Measure) {
+    let (field, value, or_absent) = match measure.condition {
+        MeasureCondition::Is {
+            field,
+            value,
+            or_absent,
+        } => (field, value, or_absent),
+        MeasureCondition::All | MeasureCondition::Unless(_) => ("", "", true),
+    };
+    let values = match measure.of.schema().fields.field(field).map(|spec| spec.ty) {
+        Some(ValueType::Enum(values)) => values,
+        _ => &[],
+    };
+    let (listed, others) = if or_absent {
+        (" THEN NULL", " WHEN 1 = 1 THEN 1 END)")
+    } else {
+        (" THEN 1", " WHEN 1 = 0 THEN 1 END)")
+    };
+    // Concatenation with an empty string converts a number to text.
+    sql.push("'' || count(CASE");
+    if let Some((column, mapped)) = table.column(field) {
+        for of in values.iter().filter(|of| (**of == value) != or_absent) {
+            let stored = mapped.iter().find(|(known, _)| known == of);
+            let stored = stored.map(|(_, stored)| stored.as_str());
+            if let Some(stored) = stored.or(mapped.is_empty().then_some(*of)) {
+                sql.push(" WHEN t.")
+                    .push(&column.name)
+                    .push(" = ")
+                    .value(column, Some(stored.to_owned()))
+                    .push(listed);
+            }
+        }
     }
+    sql.push(others);
 }
 
 /// Returns the error for a missing result.

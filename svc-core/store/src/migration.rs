@@ -1,6 +1,7 @@
 //! Numbered migrations of a store's tables. Each is applied once and recorded with its checksum.
 
 use sha2::{Digest, Sha256};
+use svc_core::schema::measures_text;
 
 use super::hex;
 
@@ -83,6 +84,30 @@ pub fn pending<'a>(
     Ok(all.get(made.len()..).unwrap_or_default())
 }
 
+/// Returns whether the totals have to be counted again, because this program has other measures
+/// than the program that counted them. `counted` is its
+/// [`measures_text`](svc_core::schema::measures_text).
+///
+/// # Errors
+///
+/// Returns the name of a measure that this program does not have. Only a newer program counts it.
+pub fn must_recount(counted: Option<&str>) -> Result<bool, String> {
+    let own = measures_text();
+    let Some(counted) = counted else {
+        return Ok(true);
+    };
+    let name = |line: &str| line.split_once(" = ").map(|(name, _)| name.to_owned());
+    let known: Vec<_> = own.lines().filter_map(name).collect();
+    match counted
+        .lines()
+        .filter_map(name)
+        .find(|name| !known.contains(name))
+    {
+        Some(unknown) => Err(unknown),
+        None => Ok(counted != own),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +124,26 @@ mod tests {
             ..ALL[0]
         };
         assert_eq!(ALL[0].checksum(), windows.checksum());
+    }
+
+    #[test]
+    fn totals_are_counted_again_after_a_change_of_the_measures() {
+        let own = measures_text();
+        assert_eq!(must_recount(None), Ok(true));
+        assert_eq!(must_recount(Some(&own)), Ok(false));
+        let without = own.replace("Event.total_accepted", "Event.total_later");
+        assert_eq!(
+            must_recount(Some(&without)),
+            Err("Event.total_later".to_owned())
+        );
+        let other = own.replace("or absent", "");
+        assert_eq!(must_recount(Some(&other)), Ok(true));
+        let earlier: String = own
+            .lines()
+            .skip(1)
+            .map(|line| format!("{line}\n"))
+            .collect();
+        assert_eq!(must_recount(Some(&earlier)), Ok(true));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use svc_core::{
     helper::HelperName,
     model::Kind,
-    schema::{ComputedSource, ReferenceSpec},
+    schema::{ComputedSource, MeasureParts, ReferenceSpec},
 };
 
 /// The table of a kind. Its names are constants and can be used in SQL text.
@@ -25,6 +25,8 @@ pub struct KindTable {
     pub computed: Vec<(&'static str, ComputedSource)>,
     /// The kind whose records this kind counts, such as signatures for a petition.
     pub counts: Option<Kind>,
+    /// Whether a measure of the kind has parts, which are stored in addition.
+    pub has_parts: bool,
 }
 
 impl KindTable {
@@ -42,7 +44,11 @@ impl KindTable {
             .iter()
             .filter_map(|field| Some((field.name, field.source()?)));
         let computed: Vec<_> = computed.collect();
-        let counts = computed.iter().find_map(|(_, source)| source.summed_kind());
+        let counts = computed
+            .iter()
+            .find_map(|(_, source)| source.measured_kind());
+        let mut measures = schema.measures();
+        let has_parts = measures.any(|(_, measure)| measure.parts != MeasureParts::Whole);
         Self {
             kind,
             code: kind.code(),
@@ -51,6 +57,7 @@ impl KindTable {
             parent,
             computed,
             counts,
+            has_parts,
         }
     }
 
@@ -134,7 +141,7 @@ mod tests {
             for counted in table
                 .computed
                 .iter()
-                .filter_map(|(_, source)| source.summed_kind())
+                .filter_map(|(_, source)| source.measured_kind())
             {
                 assert_eq!(table.counts, Some(counted), "{kind:?}");
                 assert_eq!(counted.schema().parent_kind(), Some(*kind));

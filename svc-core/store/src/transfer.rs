@@ -9,7 +9,7 @@
 use std::{fmt, str::FromStr, sync::LazyLock};
 
 use svc_core::store::{
-    Change, ChangeTarget, InsertRecord, LookupKey, LookupSource, RuleError, StoredRecord, Totals,
+    Change, ChangeTarget, InsertRecord, LookupKey, LookupSource, RuleError, StoredRecord,
 };
 use svc_core::{
     backend::OutboxEntry,
@@ -19,7 +19,7 @@ use svc_core::{
     link::ShareNames,
     model::Kind,
     record::{ComputedValue, RawRecord},
-    schema::{ComputedSource, FieldSpec},
+    schema::ComputedSource,
     value::{Id, Timestamp},
 };
 
@@ -186,21 +186,12 @@ impl ExportBatch {
         insert.name = name;
         insert.emails = emails;
         self.changes.push(Change::Insert(Box::new(insert)));
-        if let Some(members) = kind
-            .schema()
-            .fields
-            .fields
-            .iter()
-            .filter_map(FieldSpec::source)
-            .find_map(summed)
-        {
+        if kind.schema().measures().next().is_some() {
             let (of, key) = ((kind, id.clone()), LookupKey::Id(kind, id.clone()));
             let sum = answers.totals(&key)?;
-            // A total of 0.0 is transferred to preserve its digits.
-            if sum != Totals::default() || sum.amount.to_string() != "0" {
+            if !sum.is_empty() {
                 self.changes.push(Change::SetTotals {
                     of: of.clone(),
-                    members,
                     sum,
                 });
             }
@@ -243,16 +234,6 @@ impl ExportBatch {
     /// Adds an outbox entry. The target store starts its attempts again.
     pub fn push_outbox(&mut self, dispatch: OutboxEntry) {
         self.changes.push(Change::Enqueue(Box::new(dispatch)));
-    }
-}
-
-/// Returns the kind of the members for the totals of this source.
-fn summed(source: ComputedSource) -> Option<Kind> {
-    match source {
-        ComputedSource::Accepted(members)
-        | ComputedSource::SummedCount(members)
-        | ComputedSource::SummedAmount(members) => Some(members),
-        _ => None,
     }
 }
 

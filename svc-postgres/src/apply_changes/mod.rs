@@ -174,16 +174,20 @@ impl<'a> ChangeApplier<'a> {
                 let (_, column) = layout(*kind).column(link).ok_or_else(no_link)?;
                 self.removal(to)?.0.clear(*kind, column, to);
             }
-            Change::SetTotals { of, members, sum } => {
+            Change::SetTotals { of, sum } => {
+                let members = layout(of.0).table.counts.ok_or_else(|| {
+                    StoreError::unexpected("a record without measures has totals")
+                })?;
                 self.sums
-                    .insert((code(*members), code(of.0), try_parse(&of.1)?), *sum);
+                    .insert((code(members), code(of.0), try_parse(&of.1)?), sum.clone());
             }
             Change::SetPartTotals {
                 of: (_, id),
                 name,
                 sum,
             } => {
-                self.parts.insert((try_parse(id)?, name.clone()), *sum);
+                self.parts
+                    .insert((try_parse(id)?, name.clone()), sum.clone());
             }
             Change::AddTicketHolder { at, place, person } => {
                 let held = (try_parse(person)?, self.row(at)?, *place);
@@ -468,27 +472,14 @@ impl ChangeApplier<'_> {
         self.rows(&texts.count, counts, |rows| columns!(rows; 0, 1, 2, 3, 4));
         let sums = std::mem::take(&mut self.sums).into_iter();
         let sums = sums
-            .map(|(key, sum)| {
-                (
-                    key.0,
-                    key.1,
-                    key.2,
-                    sum.accepted,
-                    sum.number,
-                    sum.amount.to_string(),
-                )
-            })
+            .map(|((members, of, owner), sum)| (members, of, owner, sum.to_text()))
             .collect();
-        self.rows(
-            &texts.set_sums,
-            sums,
-            |rows| columns!(rows; 0, 1, 2, 3, 4, 5),
-        );
+        self.rows(&texts.set_sums, sums, |rows| columns!(rows; 0, 1, 2, 3));
         let parts = std::mem::take(&mut self.parts).into_iter();
         let parts = parts
-            .map(|((owner, name), sum)| (owner, name, sum.number, sum.amount.to_string()))
+            .map(|((owner, name), sum)| (owner, name, sum.to_text()))
             .collect();
-        self.rows(&texts.set_parts, parts, |rows| columns!(rows; 0, 1, 2, 3));
+        self.rows(&texts.set_parts, parts, |rows| columns!(rows; 0, 1, 2));
         let holders = std::mem::take(&mut self.holders);
         self.rows(&texts.hold, holders, |rows| columns!(rows; 0, 1, 2));
         let kept = std::mem::take(&mut self.kept);

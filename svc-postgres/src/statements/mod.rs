@@ -98,6 +98,7 @@ texts! {
     feed_last, feed_behind, feed_at, tell, expire_feed,
     // Changes.
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, count, set_sums, set_parts,
+    clear_totals, clear_parts,
     hold, lift_holders, drop_holders, lower_holders, keep, expire_kept, tenants_to_sweep,
     // The outbox.
     outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
@@ -256,7 +257,7 @@ impl Texts {
                 by(Kind::Answer, Kind::Person),
             ),
             totals: format!(
-                "SELECT k.place, t.records, t.accepted, t.number, t.amount \
+                "SELECT k.place, t.records, t.measures \
                  FROM unnest({}) k(kind, scope, owner, place) {}",
                 arrays(2, "smallint smallint uuid int"),
                 each(
@@ -267,7 +268,7 @@ impl Texts {
                 )
             ),
             parts: format!(
-                "SELECT k.place, p.name, p.number, p.amount FROM unnest({}) k(owner, place) {} \
+                "SELECT k.place, p.name, p.measures FROM unnest({}) k(owner, place) {} \
                  ORDER BY k.place, p.name COLLATE \"C\"",
                 arrays(2, "uuid int"),
                 each(s, "part", "p", "p.owner = k.owner")
@@ -398,15 +399,18 @@ impl Texts {
                 arrays(2, "smallint smallint uuid bigint boolean")
             ),
             set_sums: format!(
-                "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, accepted, number, amount) {} \
-                 ON CONFLICT (tenant, kind, scope, owner) DO UPDATE \
-                 SET accepted = excluded.accepted, number = excluded.number, amount = excluded.amount",
-                from_ledger("smallint smallint uuid bigint bigint text")
+                "INSERT INTO {s}.total AS o (tenant, kind, scope, owner, measures) {} \
+                 ON CONFLICT (tenant, kind, scope, owner) DO UPDATE SET measures = excluded.measures",
+                from_ledger("smallint smallint uuid text")
             ),
+            clear_totals: format!(
+                "UPDATE {s}.total SET measures = '' WHERE tenant = $1 AND measures <> ''"
+            ),
+            clear_parts: format!("DELETE FROM {s}.part WHERE tenant = $1"),
             set_parts: format!(
-                "INSERT INTO {s}.part AS o (tenant, owner, name, number, amount) {} \
-                 ON CONFLICT (tenant, owner, name) DO UPDATE SET number = excluded.number, amount = excluded.amount",
-                from_ledger("uuid text bigint text")
+                "INSERT INTO {s}.part AS o (tenant, owner, name, measures) {} \
+                 ON CONFLICT (tenant, owner, name) DO UPDATE SET measures = excluded.measures",
+                from_ledger("uuid text text")
             ),
             hold: format!(
                 "INSERT INTO {s}.holder (tenant, person, attendance, place) {} \

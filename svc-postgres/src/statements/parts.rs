@@ -13,7 +13,7 @@ pub(super) fn columns(schema: &str) -> String {
         .join(", ");
     format!(
         "r.kind, r.seq, r.id, r.created, r.modified, r.identifiers, r.body, r.l1, r.l2, r.l3, r.l4, r.modified_by, \
-         r.scheduled_start, r.scheduled_stop, t.records, t.accepted, t.number, t.amount, {homes}"
+         r.scheduled_start, r.scheduled_stop, t.records, t.measures, {homes}"
     )
 }
 
@@ -53,7 +53,7 @@ pub(super) fn totals(schema: &str) -> String {
     };
     let cases: String = Kind::ALL.iter().filter_map(of_kind).collect();
     format!(
-        "LEFT JOIN LATERAL (SELECT t.records, t.accepted, t.number, t.amount FROM {schema}.total t WHERE t.tenant = $1 \
+        "LEFT JOIN LATERAL (SELECT t.records, t.measures FROM {schema}.total t WHERE t.tenant = $1 \
          AND t.kind = (CASE r.kind{cases} END)::smallint AND t.scope = r.kind AND t.owner = r.id OFFSET 0) t ON true"
     )
 }

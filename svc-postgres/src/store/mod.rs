@@ -3,6 +3,7 @@
 mod connect_checks;
 mod keys;
 mod outbox;
+mod recount;
 mod restore;
 mod store_impl;
 mod tenants;
@@ -89,9 +90,11 @@ impl PostgresStore {
             keys,
             tenants: Mutex::default(),
         };
-        Ok(Self {
+        let store = Self {
             inner: Arc::new(inner),
-        })
+        };
+        store.recount_if_changed().await?;
+        Ok(store)
     }
 
     /// Returns whether the schema has tables of this crate, which [`PostgresStore::connect`] would

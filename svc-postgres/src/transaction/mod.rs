@@ -2,6 +2,7 @@
 //! requests, the second writes their changes and commits.
 
 mod reads;
+mod recount;
 pub(crate) mod restore;
 
 use std::{

@@ -66,11 +66,11 @@ impl<'a> ChangeApplier<'a> {
             ),
             Change::Delete(set) => self.delete(set),
             Change::ClearLink { kind, link, to } => self.clear_link(table(*kind), link, to),
-            Change::SetTotals { of, members, sum } => self.set_sum(of, *members, sum),
+            Change::SetTotals { of, sum } => self.set_sum(of, sum),
             Change::SetPartTotals { of: (_, id), name, sum } => self.run(
-                "INSERT INTO part (tenant, owner, name, tickets, amount) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT DO UPDATE SET tickets = excluded.tickets, amount = excluded.amount",
-                &[&self.tenant, &RecordId::try_parse(id)?, name, &sum.number, &sum.amount.to_string()],
+                "INSERT INTO part (tenant, owner, name, measures) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT DO UPDATE SET measures = excluded.measures",
+                &[&self.tenant, &RecordId::try_parse(id)?, name, &sum.to_text()],
             ),
             Change::AddTicketHolder { at, place, person } => self.add_ticket_holder(self.row(at)?, *place, RecordId::try_parse(person)?),
             Change::MoveTicketHolders { at, places } => self.move_holders(self.row(at)?, places),
@@ -294,17 +294,21 @@ impl<'a> ChangeApplier<'a> {
         Ok(())
     }
 
-    fn set_sum(&self, of: &(Kind, Id), members: Kind, sum: &Totals) -> Result<()> {
-        let (members, owner, id) = (
-            table(members).code,
-            table(of.0).code,
-            RecordId::try_parse(&of.1)?,
-        );
+    fn set_sum(&self, of: &(Kind, Id), sum: &Totals) -> Result<()> {
+        let (owner, id) = (table(of.0), RecordId::try_parse(&of.1)?);
+        let members = owner
+            .counts
+            .ok_or_else(|| StoreError::unexpected("a record without measures has totals"))?;
         self.run(
-            "INSERT INTO total (tenant, kind, scope, owner, accepted, tickets, amount)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE
-             SET accepted = excluded.accepted, tickets = excluded.tickets, amount = excluded.amount",
-            &[&self.tenant, &members, &owner, &id, &sum.accepted, &sum.number, &sum.amount.to_string()],
+            "INSERT INTO total (tenant, kind, scope, owner, measures) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT DO UPDATE SET measures = excluded.measures",
+            &[
+                &self.tenant,
+                &members.code(),
+                &owner.code,
+                &id,
+                &sum.to_text(),
+            ],
         )
     }
 

@@ -29,6 +29,7 @@ use crate::metadata;
 use crate::migrate::{MIGRATIONS, migrate};
 use crate::options::{ClockFn, SqliteOptions};
 use crate::read_pool::ReadPool;
+use crate::recount::recount_if_changed;
 use crate::tenants::TenantNumbers;
 use crate::writer::Writer;
 
@@ -80,6 +81,7 @@ impl SqliteStore {
             !options.beside,
             (options.now)(),
         )?;
+        recount_if_changed(&mut connection, &options.path, !options.beside)?;
         let share_names = metadata::share_names(&mut connection, &options)?;
         // Afterwards the writer decides whether a write waits for a file that another process
         // locks.

@@ -32,7 +32,7 @@ resource! {
         /// Image URL
         "RES-advocacy_campaign-11" featured_image_url: String,
         /// Number of outreaches; computed by the server
-        "RES-advocacy_campaign-12" total_outreaches: i64 = count Outreach,
+        "RES-advocacy_campaign-12" total_outreaches: i64 = count(Outreach),
         /// Kind of outreach
         "RES-advocacy_campaign-13" type_ as "type": FlexEnum<OutreachType>,
         /// URL to share

@@ -33,11 +33,11 @@ resource! {
         /// Ticket levels
         "RES-event-10" ticket_levels: Vec<TicketLevel>,
         /// Number of accepted attendances; computed by the server
-        "RES-event-18" total_accepted: i64 = accepted Attendance,
+        "RES-event-18" total_accepted: i64 = count(Attendance where status is accepted or absent),
         /// Number of tickets sold; computed by the server
-        "RES-event-19" total_tickets: i64 = number Attendance,
+        "RES-event-19" total_tickets: i64 = count(Attendance.tickets where status is accepted or absent, each title),
         /// Money from ticket sales; computed by the server
-        "RES-event-20" total_amount: Amount = sum Attendance,
+        "RES-event-20" total_amount: Amount = sum(Attendance.tickets.amount where status is accepted or absent, each title),
         /// State of the event
         "RES-event-21" status: EventStatus,
         /// Shown to attendees after RSVP; text and/or HTML
@@ -101,9 +101,9 @@ object! {
         /// Tickets available, excluding those already sold
         "RES-event-15" limit: i64 [FieldRule::NotNegative],
         /// Tickets sold; computed by the server
-        "RES-event-16" total_tickets: i64 = number Attendance,
+        "RES-event-16" total_tickets: i64 = part total_tickets,
         /// Money from this level; computed by the server
-        "RES-event-17" total_amount: Amount = sum Attendance,
+        "RES-event-17" total_amount: Amount = part total_amount,
     }
 }
 

@@ -25,7 +25,7 @@ resource! {
         /// Image URL
         "RES-form-09" featured_image_url: String,
         /// Number of submissions; computed by the server
-        "RES-form-10" total_submissions: i64 = count Submission,
+        "RES-form-10" total_submissions: i64 = count(Submission),
         /// URL to share
         "RES-form-11" share_url: String,
         /// Computed number of shares

@@ -23,9 +23,9 @@ resource! {
         /// Image URL
         "RES-fundraising_page-08" featured_image_url: String,
         /// Number of donations in `total_amount`; computed by the server
-        "RES-fundraising_page-09" total_donations: i64 = number Donation,
+        "RES-fundraising_page-09" total_donations: i64 = count(Donation unless voided, of currency),
         /// Sum of the donations in the page's currency, without voided ones; computed by the server
-        "RES-fundraising_page-10" total_amount: Amount = sum Donation,
+        "RES-fundraising_page-10" total_amount: Amount = sum(Donation.amount unless voided, of currency),
         /// ISO 4217 code
         "RES-fundraising_page-11" currency: String [FieldRule::CurrencyCode],
         /// URL to share

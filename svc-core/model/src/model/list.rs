@@ -20,7 +20,7 @@ resource! {
         /// Administrative URL
         "UND-03" administrative_url: String,
         /// Number of items; computed by the server
-        "UND-03" total_items: i64 = count Item,
+        "UND-03" total_items: i64 = count(Item),
     }
     links {
         /// The Person who created it

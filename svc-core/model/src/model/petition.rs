@@ -25,7 +25,7 @@ resource! {
         /// Image URL
         "RES-petition-09" featured_image_url: String,
         /// Number of signatures; computed by the server
-        "RES-petition-10" total_signatures: i64 = count Signature,
+        "RES-petition-10" total_signatures: i64 = count(Signature),
         /// Targets of the petition
         "RES-petition-11" target: Vec<PetitionTarget>,
         /// URL to share

@@ -12,7 +12,7 @@ use crate::{
     json::{Json, write_string},
     link::{LinkValue, RecordAddress, ShareNames, is_relation_name},
     model::{Kind, Resource},
-    schema::ComputedSource,
+    schema::{Aggregate, ComputedSource, Measure},
     types::MemberWriter,
     value::{Amount, Id, Identifier, Timestamp},
 };
@@ -153,17 +153,25 @@ pub enum ComputedValue {
 }
 
 impl ComputedValue {
+    /// Returns the value of a measure. A number that is counted has no digits after the decimal
+    /// point.
+    #[must_use]
+    pub fn of_measure(measure: Measure, value: Amount) -> Self {
+        match measure.aggregate {
+            Aggregate::Count => Self::Count(i64::try_from(value.mantissa()).unwrap_or(i64::MAX)),
+            Aggregate::Sum => Self::Amount(value),
+        }
+    }
+
     /// Returns the computed fields of a new record.
     #[must_use]
     pub fn of_new(kind: Kind) -> Vec<(&'static str, Self)> {
         let at_first = |source| match source {
-            ComputedSource::AlwaysZero
-            | ComputedSource::Count(_)
-            | ComputedSource::Accepted(_)
-            | ComputedSource::SummedCount(_) => Some(Self::Count(0)),
-            ComputedSource::SummedAmount(_) => Some(Self::Amount(Amount::ZERO)),
+            ComputedSource::AlwaysZero | ComputedSource::Count(_) => Some(Self::Count(0)),
+            ComputedSource::Measure(measure) => Some(Self::of_measure(measure, Amount::ZERO)),
             ComputedSource::Relation(kind) => Some(Self::Relation(kind)),
             ComputedSource::Clock
+            | ComputedSource::Part(_)
             | ComputedSource::ScheduledStart
             | ComputedSource::ScheduledStop => None,
         };

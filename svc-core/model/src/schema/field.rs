@@ -1,6 +1,6 @@
 //! Fields: their types, rules and modes, and the sources of computed fields.
 
-use super::ObjectSchema;
+use super::{Measure, ObjectSchema};
 use crate::names::Kind;
 
 /// A field of the specification.
@@ -78,20 +78,15 @@ pub enum ComputedSource {
     Relation(Kind),
     /// The number of records of the kind under this record.
     Count(Kind),
-    /// The number of records of the kind under this record that accept.
+    /// What a measure computes over the records under this record.
     ///
-    /// Requirements: RES-event-18.
-    Accepted(Kind),
-    /// The number of values in the sum over the records of the kind under this record: the tickets
-    /// of attendances, or the donations. In a part of this record, it covers that part only.
+    /// Requirements: RES-event-18 to RES-event-20, RES-fundraising_page-09,
+    /// RES-fundraising_page-10.
+    Measure(Measure),
+    /// In an element of an array: the part of the measure of the record with this name.
     ///
-    /// Requirements: RES-event-16, RES-event-19, RES-fundraising_page-09.
-    SummedCount(Kind),
-    /// The sum of the money of the records of the kind under this record. In a part of this record,
-    /// it covers that part only.
-    ///
-    /// Requirements: RES-event-17, RES-event-20, RES-fundraising_page-10.
-    SummedAmount(Kind),
+    /// Requirements: RES-event-16, RES-event-17.
+    Part(&'static str),
     /// The time when sending starts.
     ///
     /// Requirements: RES-message-01.
@@ -103,17 +98,16 @@ pub enum ComputedSource {
 }
 
 impl ComputedSource {
-    /// Returns the kind whose records under this one are summed; `None` if the source is not a sum.
+    /// Returns the kind whose records under this one are counted or summed.
     #[must_use]
-    pub const fn summed_kind(self) -> Option<Kind> {
+    pub const fn measured_kind(self) -> Option<Kind> {
         match self {
-            Self::Count(kind)
-            | Self::Accepted(kind)
-            | Self::SummedCount(kind)
-            | Self::SummedAmount(kind) => Some(kind),
+            Self::Count(kind) => Some(kind),
+            Self::Measure(measure) => Some(measure.of),
             Self::Clock
             | Self::AlwaysZero
             | Self::Relation(_)
+            | Self::Part(_)
             | Self::ScheduledStart
             | Self::ScheduledStop => None,
         }

@@ -8,6 +8,7 @@ mod cross_field;
 mod field;
 mod field_index;
 mod link;
+mod measure;
 mod share_names;
 
 use std::sync::LazyLock;
@@ -18,6 +19,7 @@ pub use constraints::{Constraint, Constraints};
 pub use cross_field::RecordValidator;
 pub use field::{ComputedSource, FieldMode, FieldRule, FieldSpec, ValueType};
 pub use link::{LinkSpec, LinkTarget, LinkWrite, OnDelete, ReferenceSpec};
+pub use measure::{Aggregate, Measure, MeasureCondition, MeasureParts, measures_text};
 pub use share_names::ShareNames;
 
 use crate::{
@@ -103,6 +105,17 @@ impl KindSchema {
             .fields
             .iter()
             .find(|field| field.rules.contains(&FieldRule::UniqueName))
+    }
+
+    /// Returns the measures of the kind with the names of their fields.
+    pub fn measures(&self) -> impl Iterator<Item = (&'static str, Measure)> + use<> {
+        self.fields
+            .fields
+            .iter()
+            .filter_map(|field| match field.source() {
+                Some(ComputedSource::Measure(measure)) => Some((field.name, measure)),
+                _ => None,
+            })
     }
 
     /// Returns the computed field with this source.
@@ -488,20 +501,89 @@ mod tests {
         }
     }
 
-    /// Summed records are under the record, and each part of a record has the same sources as the
-    /// record.
+    /// Measured records are under the record, and are not deleted as dependents of another record.
+    /// Each part has a measure of the record.
     #[test]
     fn res_event_16_sources_are_of_the_kind() {
+        fn find<'a>(schema: &'a ObjectSchema, name: &str) -> &'a FieldSpec {
+            let field = schema.fields.iter().find(|field| field.name == name);
+            field.unwrap_or_else(|| panic!("no field `{name}`"))
+        }
+        fn check_measure(kind: Kind, field: &FieldSpec, measure: Measure) {
+            let members = measure.of.schema();
+            assert!(
+                members
+                    .references()
+                    .iter()
+                    .all(|reference| reference.on_delete != OnDelete::Cascade),
+                "{kind:?}.{}: records deleted as dependents would still count",
+                field.name
+            );
+            let mut schema = members.fields;
+            let mut last = None;
+            for member in measure.path {
+                let spec = find(schema, member);
+                last = Some(spec.ty);
+                schema = spec.ty.object().unwrap_or(schema);
+            }
+            match measure.aggregate {
+                Aggregate::Count => {
+                    assert!(matches!(field.ty, ValueType::Integer), "{}", field.name);
+                    assert!(matches!(last, None | Some(ValueType::Array(_))));
+                }
+                Aggregate::Sum => {
+                    assert!(matches!(field.ty, ValueType::Amount), "{}", field.name);
+                    assert!(matches!(last, Some(ValueType::Amount)));
+                }
+            }
+            match measure.condition {
+                MeasureCondition::All => {}
+                MeasureCondition::Is { field, value, .. } => {
+                    let ValueType::Enum(values) = find(members.fields, field).ty else {
+                        panic!("`{field}` has no list of values");
+                    };
+                    assert!(values.contains(&value), "{value}");
+                }
+                MeasureCondition::Unless(flag) => {
+                    assert!(matches!(find(members.fields, flag).ty, ValueType::Boolean));
+                }
+            }
+            match measure.parts {
+                MeasureParts::Whole => {}
+                MeasureParts::Each(member) => {
+                    let elements = find(members.fields, measure.path[0]).ty.object().unwrap();
+                    find(elements, member);
+                }
+                MeasureParts::Of(member) => {
+                    find(members.fields, member);
+                    find(kind.schema().fields, member);
+                }
+            }
+        }
         fn walk(kind: Kind, fields: &ObjectSchema, top: bool) {
             for field in fields.fields {
                 if let Some(source) = field.source() {
-                    if let Some(member) = source.summed_kind() {
+                    if let Some(member) = source.measured_kind() {
                         assert_eq!(
                             member.schema().parent_kind(),
                             Some(kind),
                             "{kind:?} {}",
                             field.name
                         );
+                    }
+                    if let ComputedSource::Measure(measure) = source {
+                        check_measure(kind, field, measure);
+                    }
+                    if let ComputedSource::Part(of) = source {
+                        let (_, measure) = kind
+                            .schema()
+                            .measures()
+                            .find(|(name, _)| *name == of)
+                            .unwrap();
+                        let MeasureParts::Each(title) = measure.parts else {
+                            panic!("`{of}` has no parts");
+                        };
+                        assert!(fields.fields.iter().any(|field| field.name == title));
                     }
                     assert_ne!(
                         source,
@@ -510,7 +592,7 @@ mod tests {
                         field.name
                     );
                     let is_total =
-                        source == ComputedSource::AlwaysZero || source.summed_kind().is_some();
+                        matches!(source, ComputedSource::AlwaysZero | ComputedSource::Part(_));
                     assert!(
                         top || is_total,
                         "`fill_nested_computed` writes 0 for {}",

@@ -23,17 +23,17 @@ macro_rules! mode {
     (relation $kind:ident) => {
         $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Relation($crate::model::Kind::$kind))
     };
-    (count $kind:ident) => {
+    (count ($kind:ident)) => {
         $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Count($crate::model::Kind::$kind))
     };
-    (accepted $kind:ident) => {
-        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Accepted($crate::model::Kind::$kind))
+    (count ($($measure:tt)+)) => {
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Measure($crate::types::measure!(Count $($measure)+)))
     };
-    (number $kind:ident) => {
-        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::SummedCount($crate::model::Kind::$kind))
+    (sum ($($measure:tt)+)) => {
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Measure($crate::types::measure!(Sum $($measure)+)))
     };
-    (sum $kind:ident) => {
-        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::SummedAmount($crate::model::Kind::$kind))
+    (part $field:ident) => {
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Part(stringify!($field)))
     };
     (schedule start) => {
         $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::ScheduledStart)
@@ -42,11 +42,49 @@ macro_rules! mode {
         $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::ScheduledStop)
     };
     (computed $($rest:tt)*) => {
-        compile_error!("a computed field must name its source: `= count Signature`, `= sum Donation`, `= outside`, ...")
+        compile_error!("a computed field must name its source: `= count(Signature)`, `= sum(Donation.amount)`, `= outside`, ...")
     };
     ($mark:ident $($rest:tt)*) => {
         compile_error!(concat!("no field is `= ", stringify!($mark $($rest)*), "`: see `mode!` for the allowed forms"))
     };
 }
 
-pub(crate) use mode;
+/// Returns a measure, from what its line has in parentheses.
+macro_rules! measure {
+    (
+        $aggregate:ident $kind:ident $(. $member:ident)*
+        $(where $field:ident is $value:ident $(or $absent:ident)?)? $(unless $flag:ident)?
+        $(, $parts:ident $by:ident)?
+    ) => {
+        $crate::schema::Measure {
+            aggregate: $crate::schema::Aggregate::$aggregate,
+            of: $crate::model::Kind::$kind,
+            path: &[$(stringify!($member)),*],
+            condition: $crate::types::measure!(@condition $($field $value $($absent)?)? $(unless $flag)?),
+            parts: $crate::types::measure!(@parts $($parts $by)?),
+        }
+    };
+    (@condition) => {
+        $crate::schema::MeasureCondition::All
+    };
+    (@condition unless $flag:ident) => {
+        $crate::schema::MeasureCondition::Unless(stringify!($flag))
+    };
+    (@condition $field:ident $value:ident) => {
+        $crate::schema::MeasureCondition::Is { field: stringify!($field), value: stringify!($value), or_absent: false }
+    };
+    (@condition $field:ident $value:ident absent) => {
+        $crate::schema::MeasureCondition::Is { field: stringify!($field), value: stringify!($value), or_absent: true }
+    };
+    (@parts) => {
+        $crate::schema::MeasureParts::Whole
+    };
+    (@parts each $member:ident) => {
+        $crate::schema::MeasureParts::Each(stringify!($member))
+    };
+    (@parts of $member:ident) => {
+        $crate::schema::MeasureParts::Of(stringify!($member))
+    };
+}
+
+pub(crate) use {measure, mode};

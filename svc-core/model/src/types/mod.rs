@@ -26,8 +26,19 @@
 //! After the `=` of a field there is one of these:
 //!
 //! - nothing (clients may set the field), `required`, `default "..."` or `receipt_time`
-//! - the source of a computed value: `outside`, `relation Person`, `count Signature`,
-//!   `accepted Attendance`, `tickets Attendance`, `sum Donation`, `schedule start`, `schedule stop`
+//! - the source of a computed value: `outside`, `relation Person`, `schedule start`,
+//!   `schedule stop`, or a measure
+//!
+//! A measure is computed over the records under the record:
+//!
+//! - `count(Signature)`: the number of records
+//! - `count(Attendance where status is accepted or absent)`: of those that meet a condition
+//! - `count(Donation unless voided)`: of those whose flag is not true
+//! - `count(Attendance.tickets)`: of the elements of an array
+//! - `sum(Donation.amount)`, `sum(Attendance.tickets.amount)`: the sum of amounts
+//! - `..., each title`: also for each title of the elements. In the array of the record with these
+//!   titles, a field `= part total_tickets` has the value of its element.
+//! - `..., of currency`: only of the records with the currency of the record
 //!
 //! A link points to `one` record, to `many` (an `alias` is a second name of such a collection), or
 //! to a `helper`. A link to one record declares when a client may send it (see `LinkWrite`; by
@@ -48,7 +59,7 @@ macro_rules! object {
                 $(#[doc = $fdoc:literal])+
                 $row:literal
                 $field:ident $(as $fwire:literal)? : $ty:ty
-                    $([$($rule:expr),+])? $(= $mode:ident $($value:literal)? $($of:ident)?)?
+                    $([$($rule:expr),+])? $(= $mode:ident $($value:literal)? $($of:ident)? $(($($measure:tt)+))?)?
             ),+ $(,)?
         }
     ) => {
@@ -69,7 +80,7 @@ macro_rules! object {
                         requirement: $row,
                         doc: concat!($($fdoc),+).trim_ascii(),
                         ty: <$ty as $crate::types::FieldType>::TYPE,
-                        mode: $crate::types::mode!($($mode $($value)? $($of)?)?),
+                        mode: $crate::types::mode!($($mode $($value)? $($of)? $(($($measure)+))?)?),
                         rules: &[$($($rule),+)?],
                     }
                 ),+],
@@ -129,7 +140,7 @@ macro_rules! resource {
                 $(#[doc = $fdoc:literal])+
                 $row:literal
                 $field:ident $(as $fwire:literal)? : $ty:ty
-                    $([$($rule:expr),+])? $(= $mode:ident $($value:literal)? $($of:ident)?)?
+                    $([$($rule:expr),+])? $(= $mode:ident $($value:literal)? $($of:ident)? $(($($measure:tt)+))?)?
             ),+ $(,)?
         }
         links {
@@ -147,7 +158,7 @@ macro_rules! resource {
                 $(
                     $(#[doc = $fdoc])+
                     $row
-                    $field $(as $fwire)? : $ty $([$($rule),+])? $(= $mode $($value)? $($of)?)?
+                    $field $(as $fwire)? : $ty $([$($rule),+])? $(= $mode $($value)? $($of)? $(($($measure)+))?)?
                 ),+
             }
         }
@@ -378,7 +389,7 @@ macro_rules! closed_enum {
     };
 }
 
-pub(crate) use field_mode::mode;
+pub(crate) use field_mode::{measure, mode};
 pub(crate) use {
     closed_enum, link_key, link_target, object, on_delete, operation, optional, resource, rules,
     under, wire_name,

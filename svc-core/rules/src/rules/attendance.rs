@@ -4,64 +4,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{RuleContext, RuleResult, lists::list};
+use super::{
+    RuleContext, RuleResult,
+    lists::list,
+    measures::{Contribution, PartList},
+};
 use crate::{
-    error::{Error, ErrorCode, Problem, PropertyPath, quoted},
+    error::{ErrorCode, Problem, PropertyPath, quoted},
     json::{Json, Object},
     model::Kind,
-    store::{Change, LookupKey, Totals},
-    value::{Amount, Id},
+    store::{Change, Totals},
+    value::Id,
 };
 
-/// The places and tickets of one attendance. Only an attendance that is accepted, or has no status,
-/// uses any.
-///
-/// Requirements: RES-event-15.
-#[derive(Debug, Default)]
-pub(super) struct TicketUsage {
-    pub(super) places: i64,
-    /// The number of tickets and their prices, by title.
-    pub(super) tickets: BTreeMap<String, (i64, Vec<Amount>)>,
-}
-
-impl TicketUsage {
-    pub(super) fn of(attendance: Option<&Object>) -> Self {
-        let mut share = Self::default();
-        let Some(fields) = attendance.filter(|fields| counts(fields)) else {
-            return share;
-        };
-        share.places = 1;
-        for ticket in list(fields, "tickets").iter().filter_map(Json::as_object) {
-            let level = share.tickets.entry(title(ticket).to_owned()).or_default();
-            level.0 = level.0.saturating_add(1);
-            level.1.extend(amount(ticket));
-        }
-        share
-    }
-
-    fn number(&self) -> i64 {
-        self.tickets
-            .values()
-            .fold(0, |sum, (number, _)| sum.saturating_add(*number))
-    }
-}
-
-fn counts(attendance: &Object) -> bool {
-    matches!(
-        attendance.get("status").and_then(Json::as_str),
-        None | Some("accepted")
-    )
-}
+/// The measures of an event that its capacity limits.
+const ACCEPTED: &str = "total_accepted";
+const TICKETS: &str = "total_tickets";
 
 fn title(level: &Object) -> &str {
     level
         .get("title")
         .and_then(Json::as_str)
         .unwrap_or_default()
-}
-
-fn amount(ticket: &Object) -> Option<Amount> {
-    Amount::parse(ticket.get("amount")?.as_number()?.as_str())
 }
 
 /// An event without a type is ticketed if it has ticket levels.
@@ -95,10 +59,7 @@ impl RuleContext<'_> {
         tickets_sent: bool,
         problems: &mut Vec<Problem>,
     ) -> RuleResult<()> {
-        let stored = self
-            .ledger
-            .record(&LookupKey::Id(Kind::Event, event.clone()))?;
-        let stored = stored.ok_or_else(|| Error::unexpected("an attendance without its event"))?;
+        let stored = self.container(Kind::Event, event)?;
         let mut fields = self.fields(&stored.record)?;
         let ticketed = is_ticketed(&fields);
         if let Some(after) = after.as_deref_mut() {
@@ -109,35 +70,20 @@ impl RuleContext<'_> {
                 check_tickets(&fields, ticketed, after, problems);
             }
         }
-        let (had, has) = (TicketUsage::of(before), TicketUsage::of(after.as_deref()));
+        let had = Contribution::of(Kind::Event, Kind::Attendance, before);
+        let has = Contribution::of(Kind::Event, Kind::Attendance, after.as_deref());
         let is_cancelled = fields.get("status").and_then(Json::as_str) == Some("cancelled");
         let declines =
             |fields: &Object| fields.get("status").and_then(Json::as_str) == Some("declined");
-        let takes_more = has.places > had.places || has.number() > had.number();
+        let takes_more = |measure| has.whole.count(measure) > had.whole.count(measure);
         let is_new = before.is_none() && after.as_deref().is_some_and(|after| !declines(after));
-        if is_cancelled && (is_new || takes_more) {
+        if is_cancelled && (is_new || takes_more(ACCEPTED) || takes_more(TICKETS)) {
             let code = ErrorCode::EventCancelled;
             problems.push(Problem::new(code, "status", code.meaning()).with_hint("declined"));
         }
-        let mut sum = self.ledger.sum(Kind::Event, event)?;
-        sum.accepted = sum
-            .accepted
-            .saturating_add(has.places)
-            .saturating_sub(had.places);
-        sum.number = sum
-            .number
-            .saturating_add(has.number())
-            .saturating_sub(had.number());
-        check_capacity(&fields, ticketed, &had, &has, sum, problems);
-        self.ledger.note(&stored);
-        let changed = self.apply_levels(event, &mut fields, &had, &has, &mut sum, problems)?;
-        let of = (Kind::Event, event.clone());
-        self.ledger.change(Change::SetTotals {
-            of,
-            members: Kind::Attendance,
-            sum,
-        });
-        if changed {
+        let (sum, parts) = self.change_totals(&stored, &fields, &had, &has)?;
+        check_capacity(&fields, ticketed, takes_more, &sum, problems);
+        if change_levels(&mut fields, &had, &has, &parts, problems) {
             let fields = self.names().wire_members(&fields);
             self.ledger.change(Change::SetFields {
                 at: stored.at(),
@@ -146,82 +92,47 @@ impl RuleContext<'_> {
         }
         Ok(())
     }
+}
 
-    /// Moves tickets and amounts between the levels. Returns whether a level changed.
-    fn apply_levels(
-        &mut self,
-        event: &Id,
-        fields: &mut Object,
-        had: &TicketUsage,
-        has: &TicketUsage,
-        sum: &mut Totals,
-        problems: &mut Vec<Problem>,
-    ) -> RuleResult<bool> {
-        let titles: BTreeSet<&String> = had.tickets.keys().chain(has.tickets.keys()).collect();
-        if titles.is_empty() {
-            return Ok(false);
-        }
-        let parts = self.ledger.parts(Kind::Event, event)?;
-        let mut places = BTreeMap::new();
-        for (place, level) in list(fields, "ticket_levels").iter().enumerate() {
-            if let Some(level) = level.as_object() {
-                places.entry(title(level).to_owned()).or_insert(place);
+/// Takes tickets from the limits of the levels and shows the new totals there. Returns whether a
+/// level changed. `parts` contains the new totals of the changed levels by title.
+fn change_levels(
+    event: &mut Object,
+    had: &Contribution,
+    has: &Contribution,
+    parts: &BTreeMap<String, Totals>,
+    problems: &mut Vec<Problem>,
+) -> bool {
+    let Some(list) = PartList::of(Kind::Event) else {
+        return false;
+    };
+    let mut changed = BTreeSet::new();
+    let levels = event.get_mut(list.field).and_then(Json::as_array_mut);
+    for level in levels.into_iter().flatten().filter_map(Json::as_object_mut) {
+        let name = title(level).to_owned();
+        let Some(part) = parts.get(&name).filter(|_| !changed.contains(&name)) else {
+            continue;
+        };
+        let tickets = |of: &Contribution| of.parts.get(&name).map_or(0, |part| part.count(TICKETS));
+        let taken = tickets(has).saturating_sub(tickets(had));
+        if let Some(left) = level.get("limit").and_then(Json::as_i64) {
+            if taken > 0 && taken > left {
+                let text = format!(
+                    "The ticket level {} has fewer tickets left than requested.",
+                    quoted(&name)
+                );
+                problems.push(Problem::new(
+                    ErrorCode::TicketLimitExceeded,
+                    "tickets",
+                    text,
+                ));
             }
+            level.insert("limit", Json::integer(left.saturating_sub(taken)));
         }
-        let mut changed = false;
-        for name in titles {
-            let none = (0, Vec::new());
-            let (gone, new) = (
-                had.tickets.get(name).unwrap_or(&none),
-                has.tickets.get(name).unwrap_or(&none),
-            );
-            let mut part = parts.get(name).copied().unwrap_or_default();
-            part.number = part.number.saturating_add(new.0).saturating_sub(gone.0);
-            let money = |total: Amount| {
-                let left = gone.1.iter().copied().fold(total, Amount::minus);
-                new.1.iter().copied().fold(left, Amount::plus)
-            };
-            part.amount = money(part.amount);
-            sum.amount = money(sum.amount);
-            let of = (Kind::Event, event.clone());
-            self.ledger.change(Change::SetPartTotals {
-                of,
-                name: name.clone(),
-                sum: part,
-            });
-            let list = fields.get_mut("ticket_levels").and_then(Json::as_array_mut);
-            let level = places
-                .get(name)
-                .and_then(|place| list?.get_mut(*place)?.as_object_mut());
-            let Some(level) = level else { continue };
-            let taken = new.0.saturating_sub(gone.0);
-            if let Some(left) = level.get("limit").and_then(Json::as_i64) {
-                if taken > 0 && taken > left {
-                    let text = format!(
-                        "The ticket level {} has fewer tickets left than requested.",
-                        quoted(name)
-                    );
-                    problems.push(Problem::new(
-                        ErrorCode::TicketLimitExceeded,
-                        "tickets",
-                        text,
-                    ));
-                }
-                level.insert("limit", Json::integer(left.saturating_sub(taken)));
-            }
-            show(level, part);
-            changed = true;
-        }
-        Ok(changed)
+        list.show(Kind::Event, level, part);
+        changed.insert(name);
     }
-
-    /// Sets the sold tickets on the levels of an event after a client replaced the levels.
-    ///
-    /// Requirements: RES-event-16.
-    pub(super) fn show_levels(&mut self, event: &Id, fields: &mut Object) -> RuleResult<()> {
-        write_level_totals(fields, &self.ledger.parts(Kind::Event, event)?);
-        Ok(())
-    }
+    !changed.is_empty()
 }
 
 /// Checks that each ticket has the title and the currency of a level.
@@ -302,20 +213,15 @@ fn check_tickets(
 fn check_capacity(
     event: &Object,
     ticketed: bool,
-    had: &TicketUsage,
-    has: &TicketUsage,
-    sum: Totals,
+    takes_more: impl Fn(&'static str) -> bool,
+    sum: &Totals,
     problems: &mut Vec<Problem>,
 ) {
     let Some(capacity) = event.get("capacity").and_then(Json::as_i64) else {
         return;
     };
-    let (before, after, taken) = if ticketed {
-        (had.number(), has.number(), sum.number)
-    } else {
-        (had.places, has.places, sum.accepted)
-    };
-    if after > before && taken > capacity {
+    let measure = if ticketed { TICKETS } else { ACCEPTED };
+    if takes_more(measure) && sum.count(measure) > capacity {
         let property = if ticketed { "tickets" } else { "status" };
         problems.push(Problem::new(
             ErrorCode::CapacityExceeded,
@@ -323,28 +229,4 @@ fn check_capacity(
             "The event is full.",
         ));
     }
-}
-
-/// Sets the sold tickets on the levels of an event. Of several levels with one title, the first is
-/// used.
-pub(super) fn write_level_totals(event: &mut Object, parts: &BTreeMap<String, Totals>) {
-    let levels = event.get_mut("ticket_levels").and_then(Json::as_array_mut);
-    let mut shown = BTreeSet::new();
-    for level in levels.into_iter().flatten().filter_map(Json::as_object_mut) {
-        let name = title(level).to_owned();
-        let part = parts.get(&name).copied().unwrap_or_default();
-        show(
-            level,
-            if shown.insert(name) {
-                part
-            } else {
-                Totals::default()
-            },
-        );
-    }
-}
-
-fn show(level: &mut Object, part: Totals) {
-    level.insert("total_tickets", Json::integer(part.number));
-    level.insert("total_amount", Json::from(part.amount));
 }

@@ -163,8 +163,7 @@ impl RuleContext<'_> {
             (Kind::Attendance, Some(event)) => {
                 self.apply_attendance(&event, None, Some(fields.to_mut()), true, &mut problems)?;
             }
-            (Kind::Donation, Some(page)) => self.apply_donation(&page, None, Some(&fields))?,
-            _ => {}
+            _ => self.measure(&record, None, Some(&fields))?,
         }
         let holders = match draft.kind {
             Kind::Attendance => {

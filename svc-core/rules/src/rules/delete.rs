@@ -50,17 +50,13 @@ impl RuleContext<'_> {
                 let before = self.fields(record)?;
                 self.apply_attendance(&event, Some(&before), None, false, &mut problems)?;
             }
-            (Kind::Donation, Some(page)) => {
-                let before = self.fields(record)?;
-                self.apply_donation(&page, Some(&before), None)?;
-            }
             (Kind::Person, _) => {
                 let fields = self.fields(record)?;
                 emails = distinct_emails(&fields);
                 self.erase_traces(id, &fields)?;
             }
             (Kind::Message, _) => self.recall(stored),
-            _ => {}
+            _ => self.measure_deleted(record)?,
         }
         check(problems)?;
         for change in removal(RecordSet::One(stored.at(), emails)) {

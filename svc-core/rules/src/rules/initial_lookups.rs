@@ -7,6 +7,7 @@ use super::{
     functions::{group_key, question_key},
     holders::posted_holder,
     lists::list,
+    measures,
     person::person_key,
     trigger_limit::contact_keys,
 };
@@ -74,14 +75,15 @@ pub fn initial_lookups_one_per_person(
             first.targets(at.kind, linked, identifiers);
             first.name(at.kind, &patch.fields);
             first.holders(&patch.fields, &patch.holders);
-            match at.kind {
-                Kind::Event if patch.fields.contains("ticket_levels") => {
-                    first.add(Lookup::PartTotals(at.into()));
-                }
-                Kind::FundraisingPage if patch.fields.contains("currency") => {
-                    first.add(Lookup::PartTotals(at.into()));
-                }
-                kind => first.settles(kind, Some(at)),
+            first.settles(at.kind, Some(at));
+            let is_sent = |field: &str| patch.fields.contains(field);
+            let selects = measures::selecting(at.kind).any(is_sent);
+            let list = measures::PartList::of(at.kind);
+            if selects && measures::has_own_values(at.kind) {
+                first.add(Lookup::Totals(at.into()));
+            }
+            if selects || list.is_some_and(|list| is_sent(list.field)) {
+                first.add(Lookup::PartTotals(at.into()));
             }
         }
         WriteOperation::Delete(at) => {
@@ -201,18 +203,16 @@ impl InitialLookups<'_> {
 
     /// Adds the lookups for data that a record reads from its container or changes there.
     fn container(&mut self, kind: Kind, container: &LookupKey) {
-        match kind {
-            Kind::Attendance => {
-                self.add(Lookup::Record(container.clone()));
-                self.add(Lookup::Totals(container.clone()));
-                self.add(Lookup::PartTotals(container.clone()));
-            }
-            Kind::Donation => {
-                self.add(Lookup::Record(container.clone()));
-                self.add(Lookup::PartTotals(container.clone()));
-            }
-            Kind::Answer => self.add(Lookup::Record(container.clone())),
-            _ => {}
+        let of = kind.schema().parent_kind();
+        let of = of.filter(|of| measures::measures_over(*of, kind).next().is_some());
+        if of.is_some() || kind == Kind::Answer {
+            self.add(Lookup::Record(container.clone()));
+        }
+        if of.is_some_and(measures::has_own_values) {
+            self.add(Lookup::Totals(container.clone()));
+        }
+        if of.is_some_and(measures::has_parts) {
+            self.add(Lookup::PartTotals(container.clone()));
         }
     }
 

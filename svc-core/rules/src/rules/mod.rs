@@ -11,7 +11,6 @@ mod attendance;
 mod context;
 mod create;
 mod delete;
-mod donation;
 mod erase;
 mod functions;
 mod helper;
@@ -20,6 +19,7 @@ mod idempotency;
 mod initial_lookups;
 mod limits;
 mod lists;
+mod measures;
 mod person;
 mod repair;
 mod run;
@@ -34,6 +34,7 @@ pub use delete::removal;
 pub use initial_lookups::{
     initial_lookups, initial_lookups_of_steps, initial_lookups_one_per_person,
 };
+pub use measures::Recount;
 pub use person::{MatchedPerson, PersonCandidate, PersonLookup};
 pub use repair::{RecordRepair, RoundedAmount};
 pub use run::{RuleRunner, run_rules};

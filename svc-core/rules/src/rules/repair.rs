@@ -1,13 +1,12 @@
 //! Repairs data from older versions of this library.
 //!
 //! It limits amounts to their allowed range, converts flags of phone numbers to text, and converts
-//! currencies to uppercase. It also normalizes e-mail addresses and recomputes totals.
+//! currencies to uppercase. It also normalizes e-mail addresses. Totals are counted by
+//! [`Recount`](super::Recount).
 
-use std::{collections::BTreeMap, fmt};
+use std::fmt;
 
-use super::{
-    attendance::TicketUsage, donation, holders::posted_holder, lists::list, person::person_key,
-};
+use super::{holders::posted_holder, lists::list, person::person_key};
 use crate::{
     draft::RawDraft,
     error::{PropertyPath, Result},
@@ -16,7 +15,7 @@ use crate::{
     link::ShareNames,
     model::Kind,
     schema::{FieldRule, ObjectSchema, ValueType},
-    store::{Change, LookupKey, ReplaceRecord, StoredRecord, Totals},
+    store::{Change, LookupKey, ReplaceRecord, StoredRecord},
     value::{Amount, Id, currency},
 };
 
@@ -24,8 +23,6 @@ use crate::{
 /// [`RecordRepair::KIND_ORDER`].
 #[derive(Debug, Default)]
 pub struct RecordRepair {
-    /// The totals of the members of an event or a page: overall, and by title or currency.
-    members: BTreeMap<Id, (Totals, BTreeMap<String, Totals>)>,
     rounded: Vec<RoundedAmount>,
 }
 
@@ -65,7 +62,7 @@ impl fmt::Display for RoundedAmount {
 }
 
 impl RecordRepair {
-    /// The kinds to repair, in this order: members before the records that show their totals.
+    /// The kinds to repair, in this order.
     pub const KIND_ORDER: [Kind; 5] = [
         Kind::Person,
         Kind::Donation,
@@ -95,40 +92,6 @@ impl RecordRepair {
         };
         walk.object(kind.schema().fields, &mut after, &PropertyPath::default());
         let mut changes = Vec::new();
-        match (kind, record.parent()) {
-            (Kind::Donation, Some(page)) => {
-                if let Some((currency, sum)) = donation::contribution(Some(&after)) {
-                    let (_, parts) = self.members.entry(page.clone()).or_default();
-                    let part = parts.entry(currency).or_default();
-                    *part = part.plus(sum);
-                }
-            }
-            (Kind::Attendance, Some(event)) => {
-                let (sum, parts) = self.members.entry(event.clone()).or_default();
-                let share = TicketUsage::of(Some(&after));
-                *sum = sum.plus(Totals::new(share.places, 0, Amount::ZERO));
-                for (title, (number, amounts)) in share.tickets {
-                    let sold = Totals::new(
-                        0,
-                        number,
-                        amounts.into_iter().fold(Amount::ZERO, Amount::plus),
-                    );
-                    let part = parts.entry(title).or_default();
-                    (*part, *sum) = (part.plus(sold), sum.plus(sold));
-                }
-            }
-            (Kind::FundraisingPage, _) => {
-                let (_, parts) = self.members.remove(id).unwrap_or_default();
-                let sum = donation::sum_up(&parts, &donation::currency(&after));
-                changes.extend(totals(kind, id, Kind::Donation, parts, sum));
-            }
-            (Kind::Event, _) => {
-                let (sum, parts) = self.members.remove(id).unwrap_or_default();
-                super::attendance::write_level_totals(&mut after, &parts);
-                changes.extend(totals(kind, id, Kind::Attendance, parts, sum));
-            }
-            _ => {}
-        }
         let (had, has) = if kind == Kind::Person {
             (folded(&before), distinct_emails(&after))
         } else {
@@ -208,29 +171,6 @@ fn folded(person: &Object) -> Vec<String> {
     addresses.sort_unstable();
     addresses.dedup();
     addresses
-}
-
-fn totals(
-    kind: Kind,
-    id: &Id,
-    members: Kind,
-    parts: BTreeMap<String, Totals>,
-    sum: Totals,
-) -> impl Iterator<Item = Change> {
-    let of = (kind, id.clone());
-    let all = Change::SetTotals {
-        of: of.clone(),
-        members,
-        sum,
-    };
-    parts
-        .into_iter()
-        .map(move |(name, sum)| Change::SetPartTotals {
-            of: of.clone(),
-            name,
-            sum,
-        })
-        .chain([all])
 }
 
 /// Traverses the fields of a record and rounds its amounts.

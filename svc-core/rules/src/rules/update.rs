@@ -105,18 +105,12 @@ impl RuleContext<'_> {
                     self.add_ticket_holder(&stored, known);
                 }
             }
-            (Kind::Donation, Some(page)) => {
-                self.apply_donation(&page, Some(before), Some(&after))?;
-            }
             (Kind::Answer, Some(question)) => {
                 problems.extend(self.wrong_answer(&question, Some(before), &after)?);
             }
-            (Kind::Event, _) if before.get("ticket_levels") != after.get("ticket_levels") => {
-                self.show_levels(&own.id, &mut after)?;
-            }
-            (Kind::FundraisingPage, _) => self.change_currency(&mut stored, before, &after)?,
-            _ => {}
+            _ => self.measure(&stored.record, Some(before), Some(&after))?,
         }
+        self.measure_again(&mut stored, before, &mut after)?;
         check(problems)?;
         fill_nested_computed(kind.schema().fields, &mut after);
         self.replace(

@@ -68,20 +68,18 @@ pub enum Change {
         /// The previous targets.
         to: RecordSet,
     },
-    /// Sets the totals of the counted members of a record.
+    /// Sets the totals of a record.
     SetTotals {
-        /// The event or page.
+        /// The record, such as an event.
         of: (Kind, Id),
-        /// The kind of the members.
-        members: Kind,
         /// The totals.
         sum: Totals,
     },
-    /// Sets the totals of one ticket level or currency.
+    /// Sets the totals of one part of a record, such as a ticket level or a currency.
     SetPartTotals {
-        /// The event or page.
+        /// The record.
         of: (Kind, Id),
-        /// The title of the level, or the currency.
+        /// The name of the part: the title of the level, or the currency.
         name: String,
         /// The totals of this part.
         sum: Totals,

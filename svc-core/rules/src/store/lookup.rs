@@ -104,7 +104,7 @@ pub enum Lookup {
         /// The record that they are under.
         of: LookupKey,
     },
-    /// The totals of the counted members of a record.
+    /// The totals of a record.
     Totals(LookupKey),
     /// The totals of each ticket level of an event or each currency of a page, by name.
     PartTotals(LookupKey),
@@ -250,7 +250,7 @@ pub trait LookupSource {
     /// Returns the number of records of `kind` under a record.
     fn count(&mut self, kind: Kind, of: &LookupKey) -> Result<u64, RuleError>;
 
-    /// Returns the totals of the counted members of a record.
+    /// Returns the totals of a record.
     fn totals(&mut self, of: &LookupKey) -> Result<Totals, RuleError>;
 
     /// Returns the totals of each ticket level of an event or each currency of a page, sorted by

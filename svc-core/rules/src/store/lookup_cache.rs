@@ -54,7 +54,7 @@ impl LookupCache {
         counts.push((kind, count));
     }
 
-    /// Inserts the totals of the counted members of a record.
+    /// Inserts the totals of a record.
     pub fn insert_totals(&mut self, of: &LookupKey, totals: Totals) {
         self.totals.insert(of.clone(), totals);
     }
@@ -261,7 +261,7 @@ impl LookupSource for LookupCache {
     }
 
     fn totals(&mut self, of: &LookupKey) -> Result<Totals, RuleError> {
-        fetched(self.of_record(&self.totals, of).copied(), || {
+        fetched(self.of_record(&self.totals, of).cloned(), || {
             Lookup::Totals(of.clone())
         })
     }

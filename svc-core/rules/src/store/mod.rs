@@ -26,6 +26,7 @@ mod precondition;
 mod response_recorder;
 mod steps;
 mod stored_response;
+mod totals;
 mod transaction_view;
 mod write;
 
@@ -43,6 +44,7 @@ pub use precondition::Precondition;
 pub use response_recorder::ResponseRecorder;
 pub use steps::{Step, StepLog, StepResult};
 pub use stored_response::StoredResponse;
+pub use totals::Totals;
 pub(crate) use transaction_view::TransactionView;
 pub use write::{
     IdSequence, ImportedRecord, TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
@@ -56,10 +58,9 @@ use crate::{
     link::RecordAddress,
     model::Kind,
     page::{ListRequest, RawPage},
-    record::{ComputedValue, RawRecord},
+    record::RawRecord,
     rules::problems_of,
-    schema::ComputedSource,
-    value::{Amount, Timestamp},
+    value::Timestamp,
 };
 
 /// A store for records of several kinds, which also executes helpers.
@@ -282,76 +283,5 @@ impl StoredRecord {
             row: self.row,
             parent: record.parent().cloned(),
         }
-    }
-}
-
-/// The totals of the attendances of an event or the donations of a page, or of one part of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct Totals {
-    /// The number of accepted attendances.
-    ///
-    /// Requirements: RES-event-18.
-    pub accepted: i64,
-    /// The number of tickets sold, or of donations in the currency of the page.
-    ///
-    /// Requirements: RES-event-19, RES-fundraising_page-09.
-    pub number: i64,
-    /// The total amount.
-    ///
-    /// Requirements: RES-event-20, RES-fundraising_page-10.
-    pub amount: Amount,
-}
-
-impl Totals {
-    /// Sets the computed fields that show the totals of members of this kind.
-    pub fn show_on(self, record: &mut RawRecord, members: Kind) {
-        for (source, value) in [
-            (
-                ComputedSource::Accepted(members),
-                ComputedValue::Count(self.accepted),
-            ),
-            (
-                ComputedSource::SummedCount(members),
-                ComputedValue::Count(self.number),
-            ),
-            (
-                ComputedSource::SummedAmount(members),
-                ComputedValue::Amount(self.amount),
-            ),
-        ] {
-            record.set_computed(source, Some(value));
-        }
-    }
-
-    /// Creates totals from the accepted attendances, the number of tickets or donations, and the
-    /// amount.
-    #[must_use]
-    pub fn new(accepted: i64, number: i64, amount: Amount) -> Self {
-        Self {
-            accepted,
-            number,
-            amount,
-        }
-    }
-
-    /// Returns the sum of both.
-    pub(crate) fn plus(self, other: Self) -> Self {
-        let accepted = self.accepted.saturating_add(other.accepted);
-        Self::new(
-            accepted,
-            self.number.saturating_add(other.number),
-            self.amount.plus(other.amount),
-        )
-    }
-
-    /// Returns the difference of both.
-    pub(crate) fn minus(self, other: Self) -> Self {
-        let accepted = self.accepted.saturating_sub(other.accepted);
-        Self::new(
-            accepted,
-            self.number.saturating_sub(other.number),
-            self.amount.minus(other.amount),
-        )
     }
 }

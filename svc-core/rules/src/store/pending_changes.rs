@@ -70,15 +70,15 @@ impl PendingChanges {
                     record.set_computed(source, date.map(ComputedValue::Timestamp));
                 }
             }),
-            Change::SetTotals { of, members, sum } => {
-                self.sums.insert(of.clone(), *sum);
-                self.edit(of.0, &of.1, |record| sum.show_on(record, *members));
+            Change::SetTotals { of, sum } => {
+                self.sums.insert(of.clone(), sum.clone());
+                self.edit(of.0, &of.1, |record| sum.show_on(record));
             }
             Change::SetPartTotals { of, name, sum } => {
                 self.parts
                     .entry(of.clone())
                     .or_default()
-                    .insert(name.clone(), *sum);
+                    .insert(name.clone(), sum.clone());
             }
             Change::StoreResponse(kept) => {
                 _ = self.kept.insert(Arc::clone(&kept.key), (**kept).clone());

@@ -352,7 +352,7 @@ impl<'a> TransactionView<'a> {
         stored
     }
 
-    /// Returns the totals of the counted members of a record.
+    /// Returns the totals of a record.
     pub(crate) fn sum(&mut self, of: Kind, id: &Id) -> Result<Totals, RuleError> {
         let key = (of, id.clone());
         if let Some(sum) = self
@@ -360,7 +360,7 @@ impl<'a> TransactionView<'a> {
             .into_iter()
             .find_map(|layer| layer.sums.get(&key))
         {
-            return Ok(*sum);
+            return Ok(sum.clone());
         }
         self.stored()?.totals(&LookupKey::Id(of, id.clone()))
     }
@@ -376,7 +376,7 @@ impl<'a> TransactionView<'a> {
         let key = (of, id.clone());
         for layer in [self.before, &self.own] {
             for (name, sum) in layer.parts.get(&key).into_iter().flatten() {
-                parts.insert(name.clone(), *sum);
+                parts.insert(name.clone(), sum.clone());
             }
         }
         Ok(parts)

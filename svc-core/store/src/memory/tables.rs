@@ -215,13 +215,15 @@ impl LookupSource for MemoryLookups<'_> {
 
     fn totals(&mut self, of: &LookupKey) -> Result<Totals, RuleError> {
         let sum = self.0.named(of).and_then(|of| self.0.sums.get(&of));
-        Ok(sum.copied().unwrap_or_default())
+        Ok(sum.cloned().unwrap_or_default())
     }
 
     fn part_totals(&mut self, of: &LookupKey) -> Result<Vec<(String, Totals)>, RuleError> {
         let parts = self.0.named(of).and_then(|of| self.0.parts.get(&of));
         let parts = parts.into_iter().flatten();
-        Ok(parts.map(|(name, sum)| (name.clone(), *sum)).collect())
+        Ok(parts
+            .map(|(name, sum)| (name.clone(), sum.clone()))
+            .collect())
     }
 
     fn held_tickets(&mut self, person: &Id) -> Result<Vec<HeldTickets>, RuleError> {
@@ -333,15 +335,15 @@ impl TenantTables {
                     self.set_link(row, link, None);
                 }
             }
-            Change::SetTotals { of, sum, members } => {
-                self.sums.insert(of.clone(), *sum);
-                self.edit(of.0, &of.1, |record| sum.show_on(record, *members));
+            Change::SetTotals { of, sum } => {
+                self.sums.insert(of.clone(), sum.clone());
+                self.edit(of.0, &of.1, |record| sum.show_on(record));
             }
             Change::SetPartTotals { of, name, sum } => {
                 self.parts
                     .entry(of.clone())
                     .or_default()
-                    .insert(name.clone(), *sum);
+                    .insert(name.clone(), sum.clone());
             }
             Change::AddTicketHolder { at, place, person } => {
                 let row = self.row(&LookupKey::Id(at.kind, at.id.clone()));

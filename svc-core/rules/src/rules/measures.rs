@@ -1,0 +1,447 @@
+//! Measures: the totals of a record over the records under it. They are updated with each of these
+//! records, in exact decimals.
+//!
+//! Requirements: RES-event-16 to RES-event-20, RES-fundraising_page-09, RES-fundraising_page-10.
+
+use std::collections::BTreeMap;
+
+use super::{RuleContext, RuleResult, lists::list};
+use crate::{
+    error::{Error, Result},
+    json::{Json, Object},
+    link::ShareNames,
+    model::Kind,
+    record::{ComputedValue, RawRecord},
+    schema::{Aggregate, ComputedSource, Measure, MeasureCondition, MeasureParts, ObjectSchema},
+    store::{Change, LookupKey, StoredRecord, Totals},
+    value::{Amount, Id},
+};
+
+/// Returns the measures of a kind over the records of another.
+pub(super) fn measures_over(
+    container: Kind,
+    members: Kind,
+) -> impl Iterator<Item = (&'static str, Measure)> {
+    let measures = container.schema().measures();
+    measures.filter(move |(_, measure)| measure.of == members)
+}
+
+/// What one record adds to the totals of its container, or what several records add.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Contribution {
+    /// The values, except of measures that are sums of their parts.
+    pub(super) whole: Totals,
+    /// The values in each part.
+    pub(super) parts: BTreeMap<String, Totals>,
+}
+
+impl Contribution {
+    /// Returns what a record of the kind `members` adds. No record adds nothing.
+    pub(super) fn of(container: Kind, members: Kind, fields: Option<&Object>) -> Self {
+        let mut all = Self::default();
+        let Some(fields) = fields else { return all };
+        for (field, measure) in measures_over(container, members) {
+            if !meets(measure.condition, fields) {
+                continue;
+            }
+            for (element, value) in values(measure, fields) {
+                let mut one = Totals::default();
+                one.set(field, value);
+                let part = match measure.parts {
+                    MeasureParts::Whole => None,
+                    MeasureParts::Each(member) => {
+                        element.map(|element| text(element, member).to_owned())
+                    }
+                    MeasureParts::Of(member) => Some(capitals(fields, member)),
+                };
+                if let Some(part) = part {
+                    all.parts.entry(part).or_default().plus(&one);
+                }
+                if !matches!(measure.parts, MeasureParts::Of(_)) {
+                    all.whole.plus(&one);
+                }
+            }
+        }
+        all
+    }
+
+    fn plus(&mut self, other: &Self) {
+        self.whole.plus(&other.whole);
+        for (name, part) in &other.parts {
+            self.parts.entry(name.clone()).or_default().plus(part);
+        }
+    }
+}
+
+fn meets(condition: MeasureCondition, fields: &Object) -> bool {
+    match condition {
+        MeasureCondition::All => true,
+        MeasureCondition::Is {
+            field,
+            value,
+            or_absent,
+        } => match fields.get(field).and_then(Json::as_str) {
+            Some(known) => known == value,
+            None => or_absent,
+        },
+        MeasureCondition::Unless(flag) => fields.get(flag).and_then(Json::as_bool) != Some(true),
+    }
+}
+
+/// Returns the values of a record that a measure counts or sums, with the element of each.
+fn values(measure: Measure, fields: &Object) -> Vec<(Option<&Object>, Amount)> {
+    let one = Amount::new(1, 0).unwrap_or_default();
+    let elements = |name| list(fields, name).iter().filter_map(Json::as_object);
+    match (measure.aggregate, measure.path) {
+        (Aggregate::Count, [elements_of, ..]) => elements(elements_of)
+            .map(|element| (Some(element), one))
+            .collect(),
+        (Aggregate::Count, []) => vec![(None, one)],
+        (Aggregate::Sum, [elements_of, member, ..]) => elements(elements_of)
+            .map(|element| (Some(element), amount(element, member)))
+            .collect(),
+        (Aggregate::Sum, [member]) => vec![(None, amount(fields, member))],
+        (Aggregate::Sum, []) => Vec::new(),
+    }
+}
+
+fn amount(fields: &Object, name: &str) -> Amount {
+    let number = fields.get(name).and_then(Json::as_number);
+    number
+        .and_then(|number| Amount::parse(number.as_str()))
+        .unwrap_or(Amount::ZERO)
+}
+
+fn text<'a>(fields: &'a Object, name: &str) -> &'a str {
+    fields.get(name).and_then(Json::as_str).unwrap_or_default()
+}
+
+fn capitals(fields: &Object, name: &str) -> String {
+    text(fields, name).to_ascii_uppercase()
+}
+
+/// Sets the measures that are sums of their parts: of the parts with the value of the record, and
+/// of those without one.
+fn add_sums_of_parts(
+    whole: &mut Totals,
+    container: Kind,
+    fields: &Object,
+    parts: &BTreeMap<String, Totals>,
+) {
+    for (field, measure) in container.schema().measures() {
+        let MeasureParts::Of(member) = measure.parts else {
+            continue;
+        };
+        let own = capitals(fields, member);
+        let counted = parts
+            .iter()
+            .filter(|(name, _)| own.is_empty() || name.is_empty() || **name == own)
+            .map(|(_, part)| part.value(field));
+        whole.set(field, counted.fold(Amount::ZERO, Amount::plus));
+    }
+}
+
+/// The array of a kind whose elements show the parts of its measures, such as the ticket levels of
+/// an event.
+#[derive(Clone, Copy)]
+pub(super) struct PartList {
+    /// The field of the array.
+    pub(super) field: &'static str,
+    elements: &'static ObjectSchema,
+    /// The member of the elements with the name of the part.
+    name: &'static str,
+}
+
+impl PartList {
+    pub(super) fn of(kind: Kind) -> Option<Self> {
+        kind.schema().fields.fields.iter().find_map(|field| {
+            let elements = field.ty.object()?;
+            let measure = elements
+                .fields
+                .iter()
+                .find_map(|field| match field.source() {
+                    Some(ComputedSource::Part(of)) => Some(of),
+                    _ => None,
+                })?;
+            let mut measures = kind.schema().measures();
+            let (_, measure) = measures.find(|(name, _)| *name == measure)?;
+            let MeasureParts::Each(name) = measure.parts else {
+                return None;
+            };
+            Some(Self {
+                field: field.name,
+                elements,
+                name,
+            })
+        })
+    }
+
+    /// Shows the parts on the elements. Of several elements with one name, the first is used.
+    pub(super) fn show_all(
+        self,
+        kind: Kind,
+        fields: &mut Object,
+        parts: &BTreeMap<String, Totals>,
+    ) {
+        let list = fields.get_mut(self.field).and_then(Json::as_array_mut);
+        let mut left = parts.clone();
+        for element in list.into_iter().flatten().filter_map(Json::as_object_mut) {
+            let part = left.remove(text(element, self.name)).unwrap_or_default();
+            self.show(kind, element, &part);
+        }
+    }
+
+    /// Shows a part on its element.
+    pub(super) fn show(self, kind: Kind, element: &mut Object, part: &Totals) {
+        for field in self.elements.fields {
+            let Some(ComputedSource::Part(of)) = field.source() else {
+                continue;
+            };
+            let mut measures = kind.schema().measures();
+            if let Some((_, measure)) = measures.find(|(name, _)| *name == of) {
+                let value = match ComputedValue::of_measure(measure, part.value(of)) {
+                    ComputedValue::Count(count) => Json::integer(count),
+                    ComputedValue::Amount(amount) => Json::from(amount),
+                    ComputedValue::Timestamp(_) | ComputedValue::Relation(_) => continue,
+                };
+                element.insert(field.name, value);
+            }
+        }
+    }
+}
+
+impl RuleContext<'_> {
+    /// Updates the totals of the container of a record that is created, updated or deleted.
+    pub(super) fn measure(
+        &mut self,
+        record: &RawRecord,
+        before: Option<&Object>,
+        after: Option<&Object>,
+    ) -> RuleResult<()> {
+        let members = record.kind();
+        let (Some(kind), Some(id)) = (members.schema().parent_kind(), record.parent()) else {
+            return Ok(());
+        };
+        if measures_over(kind, members).next().is_none() {
+            return Ok(());
+        }
+        let before = Contribution::of(kind, members, before);
+        let after = Contribution::of(kind, members, after);
+        let container = self.container(kind, id)?;
+        let fields = self.fields(&container.record)?;
+        self.change_totals(&container, &fields, &before, &after)?;
+        Ok(())
+    }
+
+    /// Updates the totals of the container of a record that is deleted.
+    pub(super) fn measure_deleted(&mut self, record: &RawRecord) -> RuleResult<()> {
+        let kind = record.kind();
+        let container = kind.schema().parent_kind();
+        if container.is_none_or(|of| measures_over(of, kind).next().is_none()) {
+            return Ok(());
+        }
+        let before = self.fields(record)?;
+        self.measure(record, Some(&before), None)
+    }
+
+    /// Returns the container of a record.
+    pub(super) fn container(&mut self, kind: Kind, id: &Id) -> RuleResult<StoredRecord> {
+        let container = self.ledger.record(&LookupKey::Id(kind, id.clone()))?;
+        Ok(container.ok_or_else(|| Error::unexpected("a record without its container"))?)
+    }
+
+    /// Replaces what a record adds to the totals of its container. Returns the new totals, and the
+    /// changed parts.
+    pub(super) fn change_totals(
+        &mut self,
+        container: &StoredRecord,
+        fields: &Object,
+        before: &Contribution,
+        after: &Contribution,
+    ) -> RuleResult<(Totals, BTreeMap<String, Totals>)> {
+        let (kind, id) = (container.record.kind(), &container.record.meta().id);
+        let mut whole = if has_own_values(kind) {
+            self.ledger.sum(kind, id)?
+        } else {
+            Totals::default()
+        };
+        if before == after {
+            return Ok((whole, BTreeMap::new()));
+        }
+        whole.plus(&after.whole);
+        whole.minus(&before.whole);
+        let mut parts = if has_parts(kind) {
+            self.ledger.parts(kind, id)?
+        } else {
+            BTreeMap::new()
+        };
+        for (name, part) in &before.parts {
+            parts.entry(name.clone()).or_default().minus(part);
+        }
+        for (name, part) in &after.parts {
+            parts.entry(name.clone()).or_default().plus(part);
+        }
+        add_sums_of_parts(&mut whole, kind, fields, &parts);
+        parts.retain(|name, _| before.parts.contains_key(name) || after.parts.contains_key(name));
+        self.ledger.note(container);
+        for change in changes(kind, id, &parts, whole.clone()) {
+            self.ledger.change(change);
+        }
+        Ok((whole, parts))
+    }
+
+    /// Computes the totals of a record again when the value changes that selects their parts, and
+    /// shows the parts when a client replaced the array that shows them.
+    pub(super) fn measure_again(
+        &mut self,
+        own: &mut StoredRecord,
+        before: &Object,
+        after: &mut Object,
+    ) -> RuleResult<()> {
+        let (kind, id) = (own.record.kind(), own.record.meta().id.clone());
+        if let Some(list) = PartList::of(kind)
+            && before.get(list.field) != after.get(list.field)
+        {
+            list.show_all(kind, after, &self.ledger.parts(kind, &id)?);
+        }
+        let changes = |member: &str| capitals(before, member) != capitals(after, member);
+        if selecting(kind).any(changes) {
+            let parts = self.ledger.parts(kind, &id)?;
+            let mut whole = if has_own_values(kind) {
+                self.ledger.sum(kind, &id)?
+            } else {
+                Totals::default()
+            };
+            add_sums_of_parts(&mut whole, kind, after, &parts);
+            whole.show_on(&mut own.record);
+            let of = (kind, id);
+            self.ledger.change(Change::SetTotals { of, sum: whole });
+        }
+        Ok(())
+    }
+}
+
+/// Returns the fields of a record that select the parts of its totals.
+pub(super) fn selecting(kind: Kind) -> impl Iterator<Item = &'static str> {
+    let measures = kind.schema().measures();
+    measures.filter_map(|(_, measure)| match measure.parts {
+        MeasureParts::Of(member) => Some(member),
+        MeasureParts::Whole | MeasureParts::Each(_) => None,
+    })
+}
+
+/// Returns whether a measure of the kind has parts.
+pub(super) fn has_parts(kind: Kind) -> bool {
+    let mut measures = kind.schema().measures();
+    measures.any(|(_, measure)| measure.parts != MeasureParts::Whole)
+}
+
+/// Returns whether a measure of the kind is not a sum of parts.
+pub(super) fn has_own_values(kind: Kind) -> bool {
+    let mut measures = kind.schema().measures();
+    measures.any(|(_, measure)| !matches!(measure.parts, MeasureParts::Of(_)))
+}
+
+fn changes(
+    kind: Kind,
+    id: &Id,
+    parts: &BTreeMap<String, Totals>,
+    whole: Totals,
+) -> impl Iterator<Item = Change> {
+    let of = (kind, id.clone());
+    let all = Change::SetTotals {
+        of: of.clone(),
+        sum: whole,
+    };
+    parts
+        .iter()
+        .map(move |(name, part)| Change::SetPartTotals {
+            of: of.clone(),
+            name: name.clone(),
+            sum: part.clone(),
+        })
+        .chain([all])
+}
+
+/// Counts the totals of a tenant again, one record at a time, in the order of
+/// [`Recount::kinds`]. The store removes the totals that it has before.
+///
+/// A store does this when [`measures_text`](crate::schema::measures_text) differs from the text
+/// with which it last counted.
+#[derive(Debug, Default)]
+pub struct Recount {
+    members: BTreeMap<(Kind, Id), Contribution>,
+}
+
+impl Recount {
+    /// Returns the kinds to count, in this order: records before the records that show their totals.
+    #[must_use]
+    pub fn kinds() -> Vec<Kind> {
+        let measured = |kind: &&Kind| kind.schema().measures().next().is_some();
+        let containers = Kind::ALL.iter().filter(measured);
+        let mut kinds: Vec<Kind> = containers
+            .clone()
+            .flat_map(|kind| kind.schema().measures())
+            .map(|(_, measure)| measure.of)
+            .chain(containers.copied())
+            .collect();
+        kinds.dedup();
+        kinds
+    }
+
+    /// Takes the next record. Returns the changes with its totals.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be
+    /// read.
+    pub fn record(&mut self, stored: &StoredRecord) -> Result<Vec<Change>> {
+        // The fields are written under the names they were read with, even if the share objects
+        // have other names.
+        let names = ShareNames::default();
+        let record = &stored.record;
+        let mut fields = record.to_fields(&names)?;
+        let (kind, id) = (record.kind(), &record.meta().id);
+        if let (Some(container), Some(parent)) = (kind.schema().parent_kind(), record.parent()) {
+            let added = Contribution::of(container, kind, Some(&fields));
+            let members = self.members.entry((container, parent.clone()));
+            members.or_default().plus(&added);
+        }
+        if kind.schema().measures().next().is_none() {
+            return Ok(Vec::new());
+        }
+        let counted = self.members.remove(&(kind, id.clone())).unwrap_or_default();
+        let mut whole = counted.whole;
+        add_sums_of_parts(&mut whole, kind, &fields, &counted.parts);
+        let mut all: Vec<Change> = changes(kind, id, &counted.parts, whole).collect();
+        if let Some(list) = PartList::of(kind) {
+            let before = fields.clone();
+            list.show_all(kind, &mut fields, &counted.parts);
+            if fields != before {
+                all.push(Change::SetFields {
+                    at: stored.at(),
+                    fields: names.wire_members(&fields),
+                });
+            }
+        }
+        Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_counted_before_their_containers() {
+        assert_eq!(
+            Recount::kinds(),
+            [
+                Kind::Attendance,
+                Kind::Donation,
+                Kind::Event,
+                Kind::FundraisingPage
+            ]
+        );
+    }
+}
