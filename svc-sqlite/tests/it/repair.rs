@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::server::{Answer, Server};
 use rusqlite::Connection;
 use serde_json::json;
-use svc_sqlite::{SqliteOptions, SqliteStore};
+use svc_sqlite::{FileError, SqliteOptions, SqliteStore};
 
 async fn open(path: &Path) -> Server {
     Server::on(SqliteStore::open(SqliteOptions::new(path)).unwrap()).await
@@ -143,8 +143,16 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
     );
     // The sums of that version included every donation.
     file.execute_batch(
-        "UPDATE total SET amount = '123.0000000000001', tickets = 0 WHERE amount <> '0';
+        "ALTER TABLE total ADD COLUMN accepted INTEGER NOT NULL DEFAULT 0;
+         ALTER TABLE total ADD COLUMN tickets INTEGER NOT NULL DEFAULT 0;
+         ALTER TABLE total ADD COLUMN amount TEXT NOT NULL DEFAULT '0';
+         ALTER TABLE part ADD COLUMN tickets INTEGER NOT NULL DEFAULT 0;
+         ALTER TABLE part ADD COLUMN amount TEXT NOT NULL DEFAULT '0';
+         UPDATE total SET amount = '123.0000000000001', tickets = 0 WHERE measures <> '';
          UPDATE part SET amount = '123.0000000000001', name = 'eur' WHERE name = 'EUR';
+         ALTER TABLE total DROP COLUMN measures;
+         ALTER TABLE part DROP COLUMN measures;
+         DELETE FROM meta WHERE name = 'measures';
          DELETE FROM holder;
          DROP TABLE rounded;
          DROP TABLE feed;
@@ -264,4 +272,96 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
         ["attendance", "tickets[1].amount", "6.0000005", "6.000001"],
     ];
     assert_eq!(listed, expected.map(|row| row.map(str::to_owned)));
+}
+
+/// A version with other measures counts the totals of an existing file when it opens it. A file with
+/// a total that this version does not know is rejected.
+///
+/// Requirements: RES-event-16 to RES-event-20, RES-fundraising_page-09, RES-fundraising_page-10.
+#[tokio::test]
+async fn totals_are_counted_again_after_a_change_of_the_measures() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.db");
+    let server = open(&path).await;
+    let ada = server.make("people", json!({"given_name": "Ada"})).await;
+    let by_ada = |mut body: serde_json::Value| {
+        body["_links"] = json!({"svc:person": {"href": ada}});
+        body
+    };
+    let page = server
+        .make("fundraising_pages", json!({"currency": "EUR"}))
+        .await;
+    for donation in [
+        json!({"amount": 2.50, "currency": "eur"}),
+        json!({"amount": 3, "currency": "USD"}),
+        json!({"amount": 4, "voided": true}),
+    ] {
+        server
+            .make(&format!("{page}/donations"), by_ada(donation))
+            .await;
+    }
+    let levels = json!([{"title": "A", "amount": 5, "limit": 10}, {"title": "B"}]);
+    let event = server
+        .make(
+            "events",
+            json!({"type": "ticketed", "ticket_levels": levels}),
+        )
+        .await;
+    for attendance in [
+        json!({"tickets": [{"title": "A"}, {"title": "B", "amount": 1.25}]}),
+        json!({"status": "declined"}),
+    ] {
+        server
+            .make(&format!("{event}/attendances"), by_ada(attendance))
+            .await;
+    }
+    let before = [server.get(&page).await.json, server.get(&event).await.json];
+    assert_eq!(before[0]["total_donations"], 1);
+    assert_eq!(before[1]["total_tickets"], 2);
+    drop(server);
+
+    let earlier = |file: &Connection| {
+        file.execute_batch(
+            "UPDATE meta SET value = replace(value, ' unless voided', '') WHERE name = 'measures';
+             UPDATE total SET measures = 'total_amount=9';
+             UPDATE part SET measures = 'total_amount=9';",
+        )
+        .unwrap();
+    };
+    let file = Connection::open(&path).unwrap();
+    earlier(&file);
+    write(
+        &file,
+        "events",
+        r#""total_tickets":1"#,
+        r#""total_tickets":7"#,
+    );
+    file.close().unwrap();
+    assert!(matches!(
+        svc_sqlite::check(&path, &mut |_| ()),
+        Err(FileError::Uncounted { .. })
+    ));
+    let server = open(&path).await;
+    assert_eq!(server.get(&page).await.json, before[0]);
+    assert_eq!(server.get(&event).await.json, before[1]);
+    // Later records are added to the new totals.
+    let donation = json!({"amount": 1, "currency": "EUR"});
+    server
+        .make(&format!("{page}/donations"), by_ada(donation))
+        .await;
+    assert_eq!(server.get(&page).await.json["total_amount"], json!(3.50));
+    drop(server);
+
+    let file = Connection::open(&path).unwrap();
+    let later = "UPDATE meta SET value = value || 'Event.total_later = count(Attendance where status is tentative)'
+                 WHERE name = 'measures'";
+    file.execute(later, ()).unwrap();
+    file.close().unwrap();
+    let error = svc_sqlite::check(&path, &mut |_| ()).unwrap_err();
+    assert!(
+        error.to_string().ends_with(
+            "the file has the total Event.total_later, which this program does not know; use a newer program"
+        ),
+        "{error}"
+    );
 }
