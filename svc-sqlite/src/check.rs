@@ -165,12 +165,15 @@ pub fn check(path: &Path, report: &mut dyn FnMut(Damage)) -> Result<(), FileErro
     if frames > 0 {
         report(Damage::Log { frames });
     }
-    let migrated = migrate(&mut file, &path, MIGRATIONS, false, Timestamp::MIN)
-        .and_then(|()| recount_if_changed(&mut file, &path, false));
-    match migrated {
+    match migrate(&mut file, &path, MIGRATIONS, false, Timestamp::MIN) {
         // The commits that created the tables are among the lost ones. Nothing is left to check.
-        Err(FileError::Older { .. } | FileError::Uncounted { .. }) if frames > 0 => return Ok(()),
+        Err(FileError::Older { .. }) if frames > 0 => return Ok(()),
         migrated => migrated?,
+    }
+    match recount_if_changed(&mut file, &path, false) {
+        // Measures are not checked.
+        Err(FileError::Uncounted { .. }) => {}
+        counted => counted?,
     }
     file.pragma_update(None, "query_only", true)
         .map_err(sqlite(&path))?;

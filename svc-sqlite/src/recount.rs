@@ -1,7 +1,7 @@
 //! Counts the totals again if the measures of this program differ from those that the file was
 //! counted with.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use rusqlite::{Connection, TransactionBehavior};
 use svc_core::{rules::Recount, schema::measures_text};
@@ -11,9 +11,7 @@ use crate::{
     apply_changes::ChangeApplier,
     error::Result,
     file::{FileError, sqlite},
-    metadata,
-    repair::numbers,
-    rows,
+    metadata, rows,
     schema::table,
 };
 
@@ -49,26 +47,31 @@ pub(crate) fn recount_if_changed(
 
 /// Counts the totals of every tenant.
 fn recount(file: &Connection) -> Result<()> {
+    tracing::info!("the totals are counted again");
     file.execute("UPDATE total SET measures = '' WHERE measures <> ''", ())?;
     file.execute("DELETE FROM part", ())?;
-    for tenant in numbers(file, "SELECT id FROM tenant", ())? {
-        let mut tally = TenantDeltas::default();
-        let mut apply = ChangeApplier::new(file, tenant, &mut tally);
-        let mut counted = Recount::default();
-        for kind in Recount::kinds() {
-            let sql = format!(
-                "SELECT seq FROM {} WHERE tenant = ?1 ORDER BY seq",
-                table(kind).name
-            );
-            for row in numbers(file, &sql, [tenant])? {
-                if let Some(stored) = rows::by_row(file, tenant, kind, row)? {
-                    counted
-                        .record(&stored)?
-                        .iter()
-                        .try_for_each(|change| apply.change(change))?;
-                }
+    let mut tenants: BTreeMap<i64, Recount> = BTreeMap::new();
+    for kind in Recount::kinds() {
+        // Not all tables have an index of the records of a tenant.
+        let sql = format!("SELECT tenant, seq FROM {} ORDER BY seq", table(kind).name);
+        let rows = file
+            .prepare(&sql)?
+            .query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<Vec<(i64, i64)>>>()?;
+        for (tenant, row) in rows {
+            let Some(stored) = rows::by_row(file, tenant, kind, row)? else {
+                continue;
+            };
+            let mut tally = TenantDeltas::default();
+            let mut apply = ChangeApplier::new(file, tenant, &mut tally);
+            for change in tenants.entry(tenant).or_default().record(&stored) {
+                apply.change(&change)?;
             }
         }
+    }
+    for damaged in tenants.values().flat_map(Recount::damaged) {
+        let (kind, id) = (damaged.kind.singular(), &damaged.id);
+        tracing::warn!("{kind} {id} is damaged and does not count in totals");
     }
     Ok(())
 }

@@ -59,11 +59,7 @@ pub(crate) fn repair(file: &Connection) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn numbers(
-    file: &Connection,
-    sql: &str,
-    parameters: impl rusqlite::Params,
-) -> Result<Vec<i64>> {
+fn numbers(file: &Connection, sql: &str, parameters: impl rusqlite::Params) -> Result<Vec<i64>> {
     Ok(file
         .prepare(sql)?
         .query_map(parameters, |row| row.get(0))?

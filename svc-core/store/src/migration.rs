@@ -138,12 +138,8 @@ mod tests {
         );
         let other = own.replace("or absent", "");
         assert_eq!(must_recount(Some(&other)), Ok(true));
-        let earlier: String = own
-            .lines()
-            .skip(1)
-            .map(|line| format!("{line}\n"))
-            .collect();
-        assert_eq!(must_recount(Some(&earlier)), Ok(true));
+        let earlier: Vec<&str> = own.lines().skip(1).collect();
+        assert_eq!(must_recount(Some(&earlier.join("\n"))), Ok(true));
     }
 
     #[test]

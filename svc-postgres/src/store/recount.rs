@@ -1,24 +1,59 @@
 //! Counts the totals again if the measures of this program differ from those that the database was
 //! counted with.
 
+use std::time::Duration;
+
 use svc_core::schema::measures_text;
 use svc_store::migration::must_recount;
 
 use super::PostgresStore;
 use crate::{
-    error::{ConnectError, StoreError},
+    error::{ConnectError, Result, StoreError},
     pipeline::{SqlQuery, values},
 };
 
 /// The name under which the database stores its measures.
 const MEASURES: &str = "measures";
+/// The pause before a tenant is counted again after a temporary error.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Maximum number of attempts for a tenant.
+const ATTEMPTS: u32 = 600;
 
 impl PostgresStore {
     /// Counts the totals of every tenant again, if necessary. An interrupted count starts again with
-    /// the next connection.
+    /// the next connection. Several processes may count simultaneously.
     pub(super) async fn recount_if_changed(&self) -> Result<(), ConnectError> {
-        let texts = &self.database().texts;
-        let counted = SqlQuery::new(&*texts.meta, values![MEASURES.to_owned()]);
+        if !self.must_recount().await? {
+            return Ok(());
+        }
+        tracing::info!("the totals are counted again");
+        for tenant in self.tenants().await.map_err(StoreError::from)? {
+            // A tenant whose creation was interrupted has no records.
+            let Some(number) = self.number(&tenant).await? else {
+                continue;
+            };
+            let mut attempts = 0;
+            while let Err(error) = self.database().recount(number).await {
+                attempts += 1;
+                if !error.passes() || attempts == ATTEMPTS {
+                    return Err(error.of_tenant(Some(number)).into());
+                }
+                tokio::time::sleep(PAUSE).await;
+                // Perhaps another process has counted meanwhile.
+                if !self.must_recount().await? {
+                    return Ok(());
+                }
+            }
+        }
+        let set = values![MEASURES.to_owned(), measures_text().into_bytes()];
+        let set = SqlQuery::new(&*self.database().texts.set_meta, set);
+        self.database().query_one(None, set).await?;
+        Ok(())
+    }
+
+    async fn must_recount(&self) -> Result<bool, ConnectError> {
+        let counted = values![MEASURES.to_owned()];
+        let counted = SqlQuery::new(&*self.database().texts.meta, counted);
         let rows = self.database().query_one(None, counted).await?;
         let counted: Option<Vec<u8>> = rows
             .first()
@@ -26,15 +61,6 @@ impl PostgresStore {
             .transpose()
             .map_err(StoreError::from)?;
         let counted = counted.map(|text| String::from_utf8_lossy(&text).into_owned());
-        if !must_recount(counted.as_deref()).map_err(ConnectError::UnknownMeasure)? {
-            return Ok(());
-        }
-        for tenant in self.tenants().await.map_err(StoreError::from)? {
-            self.database().recount(self.tenant(&tenant).await?).await?;
-        }
-        let set = values![MEASURES.to_owned(), measures_text().into_bytes()];
-        let set = SqlQuery::new(&*texts.set_meta, set);
-        self.database().query_one(None, set).await?;
-        Ok(())
+        must_recount(counted.as_deref()).map_err(ConnectError::UnknownMeasure)
     }
 }

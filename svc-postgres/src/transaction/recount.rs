@@ -1,6 +1,6 @@
 //! A transaction that counts the totals of a tenant again.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use svc_core::rules::Recount;
 
@@ -10,11 +10,12 @@ use crate::{
     pipeline::{SqlQuery, values},
     pool::{Lease, LeasePurpose},
     rows::{code, stored},
-    transaction::MAX_RETRY_TIME,
 };
 
 /// Number of records that are read together.
 const BATCH: i64 = 1_000;
+/// Maximum time for one tenant.
+const MAX_TIME: Duration = Duration::from_secs(3_600);
 
 impl DatabaseHandle {
     /// Counts the totals of a tenant again. Other writers of the tenant wait.
@@ -34,7 +35,7 @@ impl DatabaseHandle {
 
     async fn recounted(&self, lent: &mut Lease, tenant: i64) -> Result<i64> {
         let now = Instant::now();
-        let deadline = now.checked_add(MAX_RETRY_TIME).unwrap_or(now);
+        let deadline = now.checked_add(MAX_TIME).unwrap_or(now);
         let mut progress = self.open(lent, tenant, &[], deadline).await?;
         let within = self.statement_timeout(deadline);
         let mut counted = Recount::default();
@@ -49,11 +50,15 @@ impl DatabaseHandle {
                 };
                 after = last.try_get(1)?;
                 for row in given.iter().flatten() {
-                    for change in counted.record(&stored(row, 0)?)? {
+                    for change in counted.record(&stored(row, 0)?) {
                         progress.apply.change(&change)?;
                     }
                 }
             }
+        }
+        for damaged in counted.damaged() {
+            let (kind, id) = (damaged.kind.singular(), &damaged.id);
+            tracing::warn!("{kind} {id} is damaged and does not count in totals");
         }
         let clear = [&*self.texts.clear_totals, &*self.texts.clear_parts];
         let mut queries: Vec<_> = clear

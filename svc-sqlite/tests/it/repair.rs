@@ -337,10 +337,13 @@ async fn totals_are_counted_again_after_a_change_of_the_measures() {
         r#""total_tickets":7"#,
     );
     file.close().unwrap();
-    assert!(matches!(
-        svc_sqlite::check(&path, &mut |_| ()),
-        Err(FileError::Uncounted { .. })
-    ));
+    svc_sqlite::check(&path, &mut |damage| panic!("{damage}")).unwrap();
+    let shared = SqliteStore::open(SqliteOptions::new(&path).shared());
+    assert!(
+        matches!(&shared, Err(FileError::Uncounted { .. })),
+        "{:?}",
+        shared.err()
+    );
     let server = open(&path).await;
     assert_eq!(server.get(&page).await.json, before[0]);
     assert_eq!(server.get(&event).await.json, before[1]);
@@ -350,6 +353,19 @@ async fn totals_are_counted_again_after_a_change_of_the_measures() {
         .make(&format!("{page}/donations"), by_ada(donation))
         .await;
     assert_eq!(server.get(&page).await.json["total_amount"], json!(3.50));
+    drop(server);
+
+    // A damaged record does not prevent the start. It does not count.
+    let file = Connection::open(&path).unwrap();
+    earlier(&file);
+    write(&file, "donations", r#""amount":2.5"#, "damaged");
+    file.close().unwrap();
+    let server = open(&path).await;
+    let shown = server.get(&page).await.json;
+    assert_eq!(
+        (&shown["total_donations"], &shown["total_amount"]),
+        (&json!(1), &json!(1))
+    );
     drop(server);
 
     let file = Connection::open(&path).unwrap();

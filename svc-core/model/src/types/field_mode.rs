@@ -53,7 +53,7 @@ macro_rules! mode {
 macro_rules! measure {
     (
         $aggregate:ident $kind:ident $(. $member:ident)*
-        $(where $field:ident is $value:ident $(or $absent:ident)?)? $(unless $flag:ident)?
+        $(where $field:ident is $value:tt $(or $absent:ident)?)? $(unless $flag:ident)?
         $(, $parts:ident $by:ident)?
     ) => {
         $crate::schema::Measure {
@@ -70,11 +70,17 @@ macro_rules! measure {
     (@condition unless $flag:ident) => {
         $crate::schema::MeasureCondition::Unless(stringify!($flag))
     };
-    (@condition $field:ident $value:ident) => {
-        $crate::schema::MeasureCondition::Is { field: stringify!($field), value: stringify!($value), or_absent: false }
+    (@condition $field:ident $value:tt) => {
+        $crate::schema::MeasureCondition::Is { field: stringify!($field), value: $crate::types::measure!(@value $value), or_absent: false }
     };
-    (@condition $field:ident $value:ident absent) => {
-        $crate::schema::MeasureCondition::Is { field: stringify!($field), value: stringify!($value), or_absent: true }
+    (@condition $field:ident $value:tt absent) => {
+        $crate::schema::MeasureCondition::Is { field: stringify!($field), value: $crate::types::measure!(@value $value), or_absent: true }
+    };
+    (@value $value:ident) => {
+        stringify!($value)
+    };
+    (@value $value:literal) => {
+        $value
     };
     (@parts) => {
         $crate::schema::MeasureParts::Whole

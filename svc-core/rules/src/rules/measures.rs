@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use super::{RuleContext, RuleResult, lists::list};
 use crate::{
-    error::{Error, Result},
+    error::Error,
     json::{Json, Object},
-    link::ShareNames,
+    link::{RecordAddress, ShareNames},
     model::Kind,
     record::{ComputedValue, RawRecord},
     schema::{Aggregate, ComputedSource, Measure, MeasureCondition, MeasureParts, ObjectSchema},
@@ -227,6 +227,9 @@ impl RuleContext<'_> {
         }
         let before = Contribution::of(kind, members, before);
         let after = Contribution::of(kind, members, after);
+        if before == after {
+            return Ok(());
+        }
         let container = self.container(kind, id)?;
         let fields = self.fields(&container.record)?;
         self.change_totals(&container, &fields, &before, &after)?;
@@ -237,7 +240,9 @@ impl RuleContext<'_> {
     pub(super) fn measure_deleted(&mut self, record: &RawRecord) -> RuleResult<()> {
         let kind = record.kind();
         let container = kind.schema().parent_kind();
-        if container.is_none_or(|of| measures_over(of, kind).next().is_none()) {
+        if record.parent().is_none()
+            || container.is_none_or(|of| measures_over(of, kind).next().is_none())
+        {
             return Ok(());
         }
         let before = self.fields(record)?;
@@ -371,6 +376,7 @@ fn changes(
 #[derive(Debug, Default)]
 pub struct Recount {
     members: BTreeMap<(Kind, Id), Contribution>,
+    damaged: Vec<RecordAddress>,
 }
 
 impl Recount {
@@ -389,32 +395,48 @@ impl Recount {
         kinds
     }
 
-    /// Takes the next record. Returns the changes with its totals.
-    ///
-    /// # Errors
-    ///
-    /// [`ErrorKind::Unexpected`](crate::error::ErrorKind::Unexpected) for fields that cannot be
-    /// read.
-    pub fn record(&mut self, stored: &StoredRecord) -> Result<Vec<Change>> {
+    /// Returns the records whose fields cannot be read. They do not count, and their own totals are
+    /// those of a record without fields.
+    #[must_use]
+    pub fn damaged(&self) -> &[RecordAddress] {
+        &self.damaged
+    }
+
+    /// Takes the next record. Returns the changes with its totals, if there are any.
+    pub fn record(&mut self, stored: &StoredRecord) -> Vec<Change> {
         // The fields are written under the names they were read with, even if the share objects
         // have other names.
         let names = ShareNames::default();
         let record = &stored.record;
-        let mut fields = record.to_fields(&names)?;
+        let readable = record.to_fields(&names);
+        let is_damaged = readable.is_err();
+        if is_damaged {
+            self.damaged.push(record.address());
+        }
+        let mut fields = readable.unwrap_or_default();
         let (kind, id) = (record.kind(), &record.meta().id);
-        if let (Some(container), Some(parent)) = (kind.schema().parent_kind(), record.parent()) {
+        if let (Some(container), Some(parent), false) =
+            (kind.schema().parent_kind(), record.parent(), is_damaged)
+        {
             let added = Contribution::of(container, kind, Some(&fields));
             let members = self.members.entry((container, parent.clone()));
             members.or_default().plus(&added);
         }
         if kind.schema().measures().next().is_none() {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         let counted = self.members.remove(&(kind, id.clone())).unwrap_or_default();
         let mut whole = counted.whole;
         add_sums_of_parts(&mut whole, kind, &fields, &counted.parts);
-        let mut all: Vec<Change> = changes(kind, id, &counted.parts, whole).collect();
-        if let Some(list) = PartList::of(kind) {
+        let mut all: Vec<Change> = changes(kind, id, &counted.parts, whole)
+            .filter(|change| match change {
+                Change::SetTotals { sum, .. } | Change::SetPartTotals { sum, .. } => {
+                    !sum.is_empty()
+                }
+                _ => true,
+            })
+            .collect();
+        if let Some(list) = PartList::of(kind).filter(|_| !is_damaged) {
             let before = fields.clone();
             list.show_all(kind, &mut fields, &counted.parts);
             if fields != before {
@@ -424,7 +446,7 @@ impl Recount {
                 });
             }
         }
-        Ok(all)
+        all
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
 /// A measure without an entry is 0. A number that is counted has no digits after the decimal point.
 ///
 /// Requirements: RES-event-16 to RES-event-20, RES-fundraising_page-09, RES-fundraising_page-10.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Totals(BTreeMap<&'static str, Amount>);
 
 impl Totals {

@@ -138,10 +138,17 @@ async fn totals_are_counted_again_after_a_change_of_the_measures() {
 
     database.psql(&format!(
         "DELETE FROM {schema}.meta WHERE name = 'measures'; \
+         INSERT INTO {schema}.tenant (id, name, created) SELECT max(id) + 1, 'interrupted', 0 FROM {schema}.tenant; \
          UPDATE {schema}.total SET measures = 'total_amount=9'; UPDATE {schema}.part SET measures = 'total_amount=9'; \
          UPDATE {schema}.record SET body = convert_to(replace(convert_from(body, 'UTF8'), \
          '\"total_tickets\":1', '\"total_tickets\":7'), 'UTF8')"
     ));
+    let starting: Vec<_> = (0..4)
+        .map(|_| tokio::spawn(PostgresStore::connect(options.clone())))
+        .collect();
+    for store in starting {
+        store.await.unwrap().unwrap();
+    }
     let store = PostgresStore::connect(options.clone()).await.unwrap();
     let one = Server::of(store.clone(), "one").await;
     let other = Server::of(store, "other").await;
