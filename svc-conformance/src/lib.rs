@@ -6,7 +6,6 @@
 //! ```
 //! use svc_conformance::catalogue::{Catalogue, Level};
 //!
-//! // 706 requirements.
 //! let catalogue = Catalogue::built_in()?;
 //! let requirement = catalogue.requirement("COL-20").ok_or("no such row")?;
 //! assert_eq!((requirement.area(), requirement.level), ("COL", Level::Must));
