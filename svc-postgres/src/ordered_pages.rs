@@ -6,10 +6,10 @@
 use svc_core::{
     Error,
     filter::{DateRange, FilterField, IndexKey, MAX_KEY_MATCHES, QueryPlan},
-    link::Scope,
+    link::{RecordAddress, Scope},
     model::Kind,
     raw::RawPage,
-    store::{Lookup, LookupKey},
+    store::{Lookup, LookupKey, StoredRecord},
 };
 use svc_store::{cursor::OrderedPageStart, lookup, ordered_pages::OrderedPages};
 use uuid::Uuid;
@@ -41,6 +41,22 @@ impl DatabaseHandle {
                 "this store does not support the plan",
             )),
         }
+    }
+
+    /// Returns the records that exist at these addresses, in any order.
+    pub(crate) async fn records_at(
+        &self,
+        tenant: i64,
+        addresses: &[RecordAddress],
+    ) -> Result<Vec<StoredRecord>> {
+        let questions = addresses.iter().map(|at| Lookup::Record(at.into()));
+        let mut fetch = LookupBatch::new(&self.texts, tenant, questions.collect());
+        let queries = fetch.take_queries();
+        if queries.is_empty() {
+            return Ok(Vec::new());
+        }
+        let given = self.read(tenant, queries).await?;
+        fetch.records(&given)
     }
 
     async fn of_points(

@@ -266,6 +266,8 @@ pub const FILTERS: &[&str] = &[
     "modified_date",
     "email_address",
     "name",
+    "tag",
+    "list",
 ];
 
 /// Error returned for an unknown term, with the terms that are allowed in its place.

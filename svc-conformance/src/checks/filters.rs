@@ -1,11 +1,12 @@
 //! Filters and orders of collections, as the server declares them.
 //!
-//! Requirements: FLT-01 to FLT-12.
+//! Requirements: FLT-01 to FLT-13.
 
 use super::prelude::*;
 use super::record_comparison;
 use crate::address::with_parameter;
 use crate::catalogue::FILTERS;
+use crate::kinds::KINDS;
 use crate::values::instant;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -15,13 +16,20 @@ pub(super) const CHECKS: &[Check] = &[
         values
     )
     .needs("filter.*"),
-    check!("flt/words", [FLT_10], words).needs("filter.*"),
+    check!("flt/words", [FLT_10], words)
+        .needs("filter.identifiers or filter.email_address or filter.name"),
     check!("flt/refused", [FLT_03, FLT_04], refused)
         .needs("filter.*")
         .only_reads(),
     check!("flt/pages", [FLT_01, FLT_05, FLT_08], paged).needs("filter.*"),
     check!("flt/order", [FLT_08, FLT_09], ordered).needs("order.*"),
     check!("flt/tenants", [FLT_11], tenants).needs("filter.* and auth.multi_key"),
+    check!(
+        "flt/memberships",
+        [FLT_01, FLT_05, FLT_08, FLT_11, FLT_12, FLT_13],
+        memberships
+    )
+    .needs("filter.tag or filter.list"),
 ];
 
 /// The fields whose values a client sets.
@@ -285,6 +293,91 @@ async fn value(
     if let Some(text) = asked.filter(|_| cx.declared().offers(of.one, "delete")) {
         api.remove(&record).await?;
         fits(cx, api, &url, &text, &record, false, &[ids::FLT_12]).await?;
+    }
+    Ok(())
+}
+
+/// The name of a container finds the people who are in it, and no one else.
+async fn memberships(cx: &CheckContext) -> Result<(), CheckStop> {
+    let api = cx.api();
+    let people = kind("person").ok_or_else(|| none("no such kind"))?;
+    // The field has the name of the kind of the container.
+    let members_of = |container: &CatalogueKind| {
+        let mut kinds = KINDS.iter();
+        kinds.find(|kind| kind.under == Some(container.one) && kind.helper.is_none())
+    };
+    let containers: Vec<(CatalogueKind, &str)> = cx
+        .declared()
+        .filters(people)
+        .iter()
+        .filter_map(|field| kind(field))
+        .filter_map(|container| Some((container, members_of(&container)?.one)))
+        .filter(|(container, members)| {
+            record_comparison::can_make(cx, container.one)
+                && cx.declared().offers(members, "create")
+        })
+        .collect();
+    if containers.is_empty() || !record_comparison::can_make(cx, "person") {
+        return Err(none("no container with people can be created"));
+    }
+    each!((container, members) in containers => membership(cx, &api, container, members))
+}
+
+async fn membership(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    of: CatalogueKind,
+    members: &'static str,
+) -> Result<(), CheckStop> {
+    let (field, rows) = (of.one, &[ids::FLT_13, ids::FLT_01]);
+    let url = api.collection("people").await?;
+    let containers = [made(cx, api, of).await?, made(cx, api, of).await?];
+    let [name, other] = containers.each_ref().map(|container| {
+        let name = shown(container, "name").into_iter().next();
+        name.unwrap_or_default()
+    });
+    if name.is_empty() || other.is_empty() {
+        return Err(none(format!("a {field} is returned without its name")));
+    }
+    let [container, another] = &containers;
+    let people = [api.person().await?, api.person().await?];
+    let [ada, bob] = &people;
+    let text = format!("{field} eq {}", quoted(&name));
+    fits(cx, api, &url, &text, ada, false, rows).await?;
+    let member = api.act(container, members, ada, &json!({})).await?;
+    api.act(another, members, bob, &json!({})).await?;
+    fits(cx, api, &url, &text, ada, true, &[ids::FLT_13, ids::FLT_12]).await?;
+    let text_of_other = format!("{field} eq {}", quoted(&other));
+    fits(cx, api, &url, &text_of_other, bob, true, rows).await?;
+    let part = format!("{field} eq {}", quoted(&format!("{name}x")));
+    fits(cx, api, &url, &part, ada, false, rows).await?;
+    api.act(container, members, bob, &json!({})).await?;
+    let (page, all) = found(cx, api, &with_parameter(&url, "per_page", "1"), &text, rows).await?;
+    let times = people
+        .each_ref()
+        .map(|person| all.iter().filter(|member| is_one(member, person)).count());
+    let right = times == [1, 1] && all.len() == 2 && page["total_records"] == 2;
+    holds(cx, &[ids::FLT_13, ids::FLT_05, ids::FLT_08], right, || {
+        format!(
+            "the pages of filter={text} have {} of 2 people, and count {}: {}",
+            all.len(),
+            page["total_records"],
+            page.short()
+        )
+    });
+    if let Some(other) = cx.other() {
+        let url = other.collection("people").await?;
+        let (page, members) = found(cx, &other, &url, &text, &[ids::FLT_11]).await?;
+        cx.observe(ids::FLT_11, members.is_empty(), || {
+            format!(
+                "with the key of another tenant, filter={text} returns {}",
+                page.short()
+            )
+        });
+    }
+    if cx.declared().offers(members, "delete") {
+        api.remove(&member).await?;
+        fits(cx, api, &url, &text, bob, true, &[ids::FLT_13, ids::FLT_12]).await?;
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use svc_core::{
     backend::Notifier,
     context::Context,
     error::{Error, Problem, Result},
+    filter::FilterField,
     helper::{DefaultMatching, PersonMatching},
     link::{RecordAddress, ShareNames},
     model::Kind,
@@ -148,6 +149,38 @@ impl MappedStore {
 
     pub(crate) fn mapping(&self) -> &ResolvedMapping {
         &self.shared.mapping
+    }
+
+    /// Returns the record of each key, with one read of the database.
+    async fn find_all(&self, cx: &Context, keys: &[LookupKey]) -> Result<Vec<Option<RawRecord>>> {
+        let mapping = self.mapping();
+        let (mut statements, mut tables) = (Vec::new(), Vec::new());
+        for key in keys {
+            let mut sql = SqlBuilder::new(mapping.dialect, cx.tenant().as_str());
+            let table = key.kind().and_then(|kind| mapping.of(kind));
+            let table = table.filter(|_| self.has(cx.tenant()));
+            let is_mapped = table.is_some() && mapping.one(&mut sql, key, true, false).is_some();
+            tables.push(table.filter(|_| is_mapped));
+            if is_mapped {
+                statements.push(sql.finish());
+            }
+        }
+        if statements.is_empty() {
+            return Ok(vec![None; keys.len()]);
+        }
+        let answers = self.shared.database.read(statements).await;
+        let mut answers = answers.map_err(DatabaseError::of_a_read)?.into_iter();
+        let mut records = Vec::with_capacity(keys.len());
+        for table in tables {
+            let Some(table) = table else {
+                records.push(None);
+                continue;
+            };
+            let rows = answers.next().unwrap_or_default();
+            let record = rows.first().map(|row| mapping.record(table, row));
+            records.push(record.transpose()?.map(|stored| stored.record));
+        }
+        Ok(records)
     }
 
     /// Returns whether the tables can contain data of a tenant.
@@ -446,33 +479,34 @@ impl Store for MappedStore {
         }
     }
 
+    fn filter_fields(&self, kind: Kind) -> Vec<FilterField> {
+        FilterField::of(kind)
+            .filter(|field| field.membership().is_some())
+            .collect()
+    }
+
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         let record = self.find(cx, &LookupKey::from(at)).await?;
         Ok(record.filter(|record| at.matches_parent(record.parent())))
     }
 
+    async fn get_all(
+        &self,
+        cx: &Context,
+        addresses: &[RecordAddress],
+    ) -> Result<Vec<Option<RawRecord>>> {
+        let keys: Vec<LookupKey> = addresses.iter().map(LookupKey::from).collect();
+        let found = self.find_all(cx, &keys).await?;
+        let fitting = addresses
+            .iter()
+            .zip(found)
+            .map(|(at, record)| record.filter(|record| at.matches_parent(record.parent())));
+        Ok(fitting.collect())
+    }
+
     async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
-        let mapping = &self.shared.mapping;
-        let Some(table) = key
-            .kind()
-            .and_then(|kind| mapping.of(kind))
-            .filter(|_| self.has(cx.tenant()))
-        else {
-            return Ok(None);
-        };
-        let mut sql = SqlBuilder::new(mapping.dialect, cx.tenant().as_str());
-        if mapping.one(&mut sql, key, true, false).is_none() {
-            return Ok(None);
-        }
-        let answers = self
-            .shared
-            .database
-            .read(vec![sql.finish()])
-            .await
-            .map_err(DatabaseError::of_a_read)?;
-        let row = answers.first().and_then(|rows| rows.first());
-        row.map(|row| mapping.record(table, row).map(|stored| stored.record))
-            .transpose()
+        let found = self.find_all(cx, std::slice::from_ref(key)).await?;
+        Ok(found.into_iter().next().flatten())
     }
 
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {

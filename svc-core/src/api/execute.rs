@@ -16,6 +16,7 @@ use crate::{
     auth::Operation,
     context::Context,
     error::{Error, Result},
+    filter::{Filter, QueryPlan},
     hal::{self, CollectionView, EntryLink, EntryPointView},
     helper::HelperName,
     link::{RecordAddress, Scope, Target},
@@ -250,7 +251,15 @@ impl Api {
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
         };
         let request = &asked.request;
-        let page: RawPage = match self.inner.store.list(cx, kind, request).await {
+        let members = match request.filter.as_ref().map(Filter::plan) {
+            Some(Ok(QueryPlan::Members(key))) => Some(key),
+            _ => None,
+        };
+        let page = match members {
+            Some(key) => Box::pin(self.list_members(cx, kind, request.page.clone(), key)).await,
+            None => self.inner.store.list(cx, kind, request).await,
+        };
+        let page: RawPage = match page {
             Err(error) if error.is_not_found() => return Ok(self.nothing_to_read(kind)),
             page => page.map_err(with_operation(kind, "list"))?,
         };

@@ -1,6 +1,6 @@
 //! The filter and the order of a list request.
 //!
-//! Requirements: FLT-01 to FLT-12.
+//! Requirements: FLT-01 to FLT-13.
 
 use super::Api;
 use crate::{

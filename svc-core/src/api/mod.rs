@@ -14,6 +14,7 @@ mod execute;
 mod extensions;
 mod introspection;
 mod list_request;
+mod membership_filter;
 mod offered_operation;
 mod operation_store;
 mod preferences;

@@ -99,6 +99,13 @@ impl KindRegistration {
         }
     }
 
+    /// Returns whether a field of the kind is shown to clients.
+    pub(crate) fn shows(&self, kind: Kind, field: &str) -> bool {
+        let readable = self.readable.unwrap_or(FieldBits::ALL);
+        let place = kind.schema().fields.position(field);
+        place.is_none_or(|place| readable.contains(place))
+    }
+
     /// Returns the members that are accepted from bodies.
     pub(crate) fn accepted_members(&self) -> AcceptedMembers<'_> {
         AcceptedMembers {

@@ -220,6 +220,7 @@ impl<'a> ResolvedRequest<'a> {
     /// - 500 `NOT_IMPLEMENTED` if the operation is not offered, or 404 if the addressed record does
     ///   not exist either;
     /// - 403 for a key without the right, and on the change feed for a key that may read no kind;
+    /// - 403 for a filter by members or a container that the key may not read;
     /// - 500 or 503 if a backend failed.
     ///
     /// Requirements: AUT-03, AUT-07, ERR-07, AUT-04, SYN-06, UND-39.
@@ -264,13 +265,16 @@ impl<'a> ResolvedRequest<'a> {
             (right, Some(principal)) if with_key => {
                 let caller = &principal.caller;
                 // Only `RequiredRight::ReadAny` has no single right.
-                if right.map_or_else(|| caller.may_read_any(), |right| caller.has_right(right)) {
-                    Ok(call.admitted(operation, principal))
-                } else {
-                    Err(call.refused(
+                if !right.map_or_else(|| caller.may_read_any(), |right| caller.has_right(right)) {
+                    return Err(call.refused(
                         ErrorCode::KeyNotAllowed,
                         "This API key does not have the required permission.",
-                    ))
+                    ));
+                }
+                let query = call.request.query;
+                match api.hidden_members(caller, &call.target, query) {
+                    Some(text) => Err(call.refused(ErrorCode::KeyNotAllowed, &text)),
+                    None => Ok(call.admitted(operation, principal)),
                 }
             }
             _ if operation.key_requirement() != KeyRequirement::Optional => {

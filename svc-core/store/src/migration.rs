@@ -86,7 +86,7 @@ pub fn pending<'a>(
 
 /// Returns whether the totals have to be counted again, because this program has other measures
 /// than the program that counted them. `counted` is its
-/// [`measures_text`](svc_core::schema::measures_text).
+/// [`measures_text`].
 ///
 /// # Errors
 ///

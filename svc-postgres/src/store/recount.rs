@@ -39,7 +39,7 @@ impl PostgresStore {
                     return Err(error.of_tenant(Some(number)).into());
                 }
                 tokio::time::sleep(PAUSE).await;
-                // Perhaps another process has counted meanwhile.
+                // Perhaps another process has counted concurrently.
                 if !self.must_recount().await? {
                     return Ok(());
                 }

@@ -1,6 +1,6 @@
 //! The store operations that the library calls: reads and write requests.
 
-use std::sync::Arc;
+use std::{collections::HashMap, sync::Arc};
 
 use async_trait::async_trait;
 use svc_core::{
@@ -15,7 +15,7 @@ use svc_core::{
     raw::{RawPage, RawRecord},
     rules::problems_of,
     store::{self, ImportedRecord, LookupKey, Outbox, WriteOperation, WriteOutcome, WriteRequest},
-    value::Timestamp,
+    value::{Id, Timestamp},
 };
 use svc_store::feed::FeedQuery;
 
@@ -52,6 +52,24 @@ impl store::Store for PostgresStore {
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
         let record = self.record(cx, &LookupKey::from(at)).await?;
         Ok(record.filter(|record| at.matches_parent(record.parent())))
+    }
+
+    async fn get_all(
+        &self,
+        cx: &Context,
+        addresses: &[RecordAddress],
+    ) -> Result<Vec<Option<RawRecord>>> {
+        let tenant = self.tenant(cx.tenant()).await?;
+        let found = self.database().records_at(tenant, addresses).await?;
+        let found: HashMap<Id, RawRecord> = found
+            .into_iter()
+            .map(|stored| (stored.record.meta().id.clone(), stored.record))
+            .collect();
+        let record = |at: &RecordAddress| {
+            let record = found.get(&at.id)?;
+            at.matches_parent(record.parent()).then(|| record.clone())
+        };
+        Ok(addresses.iter().map(record).collect())
     }
 
     async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {

@@ -275,3 +275,76 @@ async fn flt_06_too_many_at_one_address() {
         (400, vec![String::from("FILTER_INVALID")])
     );
 }
+
+/// FLT-13: people with a tag and people on a list, page by page. Members of other containers, other
+/// names and deleted members do not count.
+#[tokio::test]
+async fn flt_13_people_of_a_tag_and_of_a_list() {
+    let server = Server::start().await;
+    people(&server, 7).await;
+    let all = server.get("people").await.json;
+    let all: Vec<String> = all["_embedded"]["svc:people"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|person| {
+            person["_links"]["self"]["href"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    for (containers, members, field, members_of) in [
+        ("tags", "taggings", "tag", [5, 1, 4, 0, 2]),
+        ("lists", "items", "list", [5, 1, 6, 0, 2]),
+    ] {
+        let in_order = members_of.map(|number| format!("P{number}"));
+        let url = |name: &str| format!("people?filter={field}%20eq%20'{name}'");
+        let first = server.make(containers, json!({"name": "o'clock"})).await;
+        let other = server.make(containers, json!({"name": "Other"})).await;
+        let mut added = Vec::new();
+        for number in members_of {
+            let person = json!({"_links": {"svc:person": {"href": all[number]}}});
+            added.push(server.make(&format!("{first}/{members}"), person).await);
+        }
+        let person = json!({"_links": {"svc:person": {"href": all[3]}}});
+        server.make(&format!("{other}/{members}"), person).await;
+
+        let page = server.get(&url("o''clock")).await;
+        assert_eq!(names(&page.json), in_order, "{field}");
+        assert_eq!(names(&server.get(&url("Other")).await.json), ["P3"]);
+        let mut walked = Vec::new();
+        let mut next = Some(format!("{}&per_page=2", url("o''clock")));
+        while let Some(url) = next {
+            let page = server.get(&url).await;
+            assert_eq!(page.json["total_records"], 5, "FLT-05: {field}");
+            assert_eq!(page.json["total_pages"], 3, "FLT-05: {field}");
+            walked.extend(names(&page.json).into_iter().map(str::to_owned));
+            next = page.json["_links"]["next"]["href"]
+                .as_str()
+                .map(str::to_owned);
+            assert!(next.as_ref().is_none_or(|next| next.contains("&filter=")));
+        }
+        assert_eq!(walked, in_order, "FLT-08: {field}");
+        let third = server
+            .get(&format!("{}&per_page=2&page=3", url("o''clock")))
+            .await;
+        assert_eq!(names(&third.json), ["P2"], "FLT-08: {field}");
+
+        for name in ["O''clock", "o''cloc", "", "other"] {
+            let none = server.get(&url(name)).await;
+            assert_eq!(
+                (none.status, none.json["total_records"].as_u64()),
+                (200, Some(0)),
+                "FLT-13: {name}"
+            );
+        }
+        assert_eq!(server.delete(&added[1]).await.status, 204);
+        assert_eq!(server.delete(&all[members_of[2]]).await.status, 204);
+        let page = server.get(&url("o''clock")).await;
+        assert_eq!(names(&page.json), ["P5", "P0", "P2"], "FLT-12: {field}");
+        assert_eq!(server.delete(&first).await.status, 204);
+        let page = server.get(&url("o''clock")).await;
+        assert_eq!(page.json["total_records"], 0, "FLT-12: {field}");
+    }
+}

@@ -651,3 +651,38 @@ async fn aut_04_exchange_gives_a_key_what_it_may_read() {
         "{shown} {unchanged} {managed}"
     );
 }
+
+/// FLT-13, AUT-04: a filter by a tag needs the rights to list taggings and to read tags, because its
+/// result shows who has the tag.
+#[tokio::test]
+async fn flt_13_a_filter_needs_the_right_to_its_members() {
+    let server = Server::start().await;
+    let tag = server.make("tags", json!({"name": "a"})).await;
+    let ada = server.make("people", json!({"given_name": "Ada"})).await;
+    let person = json!({"_links": {"svc:person": {"href": ada}}});
+    server.make(&format!("{tag}/taggings"), person).await;
+    let filtered = "people?filter=tag%20eq%20'a'";
+    let list_people = Right::Operation(Kind::Person, Operation::List);
+    let list_taggings = Right::Operation(Kind::Tagging, Operation::List);
+    let read_tags = Right::Operation(Kind::Tag, Operation::Read);
+    for (name, rights, status) in [
+        ("reader", Rights::read_only(), 200),
+        (
+            "all",
+            Rights::only([list_people, list_taggings, read_tags]),
+            200,
+        ),
+        ("no tags", Rights::only([list_people, list_taggings]), 403),
+        ("no taggings", Rights::only([list_people, read_tags]), 403),
+        ("no people", Rights::only([list_taggings, read_tags]), 403),
+    ] {
+        let key = Key {
+            server: &server,
+            name,
+            rights,
+        };
+        let (found, body) = key.send("GET", filtered, &[], &Value::Null).await;
+        assert_eq!(found, status, "{body}");
+        assert_eq!(body.contains("Ada"), status == 200, "{body}");
+    }
+}

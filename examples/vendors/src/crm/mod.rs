@@ -47,7 +47,11 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .resource::<Person, _>(crm, |people| {
             let people = people.list().get().create().update().delete().find();
             people
-                .filter_fields([FilterField::EmailAddress, FilterField::Identifiers])
+                .filter_fields([
+                    FilterField::EmailAddress,
+                    FilterField::Identifiers,
+                    FilterField::Tag,
+                ])
                 .without_link(person::link::modified_by)
                 .readable_fields(
                     fields!(person::{given_name, family_name, source, email_addresses}),

@@ -216,6 +216,12 @@ async fn flt_01_flt_03_what_has_an_index_is_looked_up_and_nothing_else()
             .0,
         StatusCode::CREATED
     );
+    let person = send(&api, "people/2", None).await?.1["_links"]["self"]["href"].clone();
+    let tagging = json!({"_links": {"svc:person": {"href": person}}});
+    assert_eq!(
+        send(&api, "tags/1/taggings", Some(tagging)).await?.0,
+        StatusCode::CREATED
+    );
     let own = send(&api, "people/2", None).await?.1["identifiers"][0]
         .as_str()
         .ok_or("no identifier")?
@@ -247,6 +253,8 @@ async fn flt_01_flt_03_what_has_an_index_is_looked_up_and_nothing_else()
             &[],
         ),
         ("tags?filter=name eq 'volunteer'", "svc:tags", &["1"]),
+        ("people?filter=tag eq 'volunteer'", "svc:people", &["2"]),
+        ("people?filter=tag eq 'Volunteer'", "svc:people", &[]),
     ] {
         let (status, page) = send(&api, &filter.replace(' ', "%20"), None).await?;
         assert_eq!(

@@ -1,6 +1,6 @@
 //! Filters that return too much, too little, or something else.
 //!
-//! Requirements: FLT-01 to FLT-12.
+//! Requirements: FLT-01 to FLT-13.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -175,6 +175,25 @@ fn forms() -> Vec<Mutant> {
             |text| {
                 if text.starts_with("identifiers%20eq") {
                     text.to_lowercase().replace("%2c", "%2C")
+                } else {
+                    text.to_owned()
+                }
+            },
+        ),
+        read_as(
+            "the name of a tag is compared as its beginning",
+            &[ids::FLT_13, ids::FLT_01],
+            |text| match text.strip_suffix("x%27") {
+                Some(start) if text.starts_with("tag%20eq") => format!("{start}%27"),
+                _ => text.to_owned(),
+            },
+        ),
+        read_as(
+            "people are found by lists that they are not on",
+            &[ids::FLT_13, "FLT-*"],
+            |text| {
+                if text.starts_with("list%20eq") {
+                    "created_date%20ge%20%272000-01-01%27".to_owned()
                 } else {
                     text.to_owned()
                 }

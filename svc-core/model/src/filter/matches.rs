@@ -4,7 +4,7 @@
 
 use super::{Comparison, FilterExpr, FilterField, FilterValue, Operator};
 use crate::{
-    error::Result,
+    error::{Error, Result},
     helper::emails,
     json::Json,
     link::ShareNames,
@@ -19,7 +19,8 @@ use crate::{
 ///
 /// # Errors
 ///
-/// Returns an error if the stored fields are not JSON.
+/// Returns an error if the stored fields are not JSON, or if the filter compares a
+/// [membership](super::MembershipSpec).
 pub fn matches(tree: &FilterExpr, record: &RawRecord) -> Result<bool> {
     evaluate(
         tree,
@@ -65,7 +66,12 @@ fn compare(term: &Comparison, seen: &mut RecordMembers<'_>) -> Result<bool> {
     let date = match term.field {
         FilterField::CreatedDate => meta.created,
         FilterField::ModifiedDate => meta.modified,
-        FilterField::Identifiers | FilterField::EmailAddress | FilterField::Name => {
+        field if field.membership().is_some() => {
+            return Err(Error::unexpected(
+                "a record does not contain its memberships",
+            ));
+        }
+        _ => {
             let has = seen.has_any(&term.values)?;
             return Ok(has != (term.operator == Operator::Ne));
         }

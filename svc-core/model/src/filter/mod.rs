@@ -2,10 +2,13 @@
 //!
 //! A filter is a text such as `modified_date gt '2026-11-01T00:00:00Z'`. [`Filter::parse`] converts
 //! it into a [`FilterExpr`], which is plain data. [`Filter::plan`] returns what a store must look
-//! up: some [keys](QueryPlan::Keys), or a [range](QueryPlan::DateRange) of one date. A filter that
-//! needs more than that is rejected before a store is called.
+//! up: some [keys](QueryPlan::Keys), a [range](QueryPlan::DateRange) of one date, or the
+//! [members](QueryPlan::Members) of one container. A filter that needs more than that is rejected
+//! before a store is called.
 //!
-//! Requirements: FLT-01 to FLT-12.
+//! Each field is one line of the table [`FilterField`].
+//!
+//! Requirements: FLT-01 to FLT-13.
 
 mod lexer;
 mod matches;
@@ -17,11 +20,12 @@ mod tests;
 use std::{fmt, sync::Arc};
 
 pub use matches::matches;
-pub use query_plan::{DateRange, IndexKey, QueryPlan};
+pub use query_plan::{DateRange, IndexKey, MembershipKey, QueryPlan};
 
 use crate::{
     error::{ErrorCode, Problem},
     model::Kind,
+    schema::LinkTarget,
     value::{Id, Identifier, Timestamp},
 };
 
@@ -40,8 +44,31 @@ pub const FILTER: &str = "filter";
 /// The query parameter of an order.
 pub const ORDER: &str = "order";
 
+/// Returns the source of a field, from what follows the `=` of its line.
+macro_rules! source {
+    (identifiers) => {
+        FilterSource::Identifiers
+    };
+    (date) => {
+        FilterSource::Date
+    };
+    (email_addresses) => {
+        FilterSource::EmailAddresses
+    };
+    (unique_name) => {
+        FilterSource::UniqueName
+    };
+    (through $members:ident . $link:ident by $container:ident . name) => {
+        FilterSource::Through(MembershipSpec {
+            members: Kind::$members,
+            link: stringify!($link),
+            container: Kind::$container,
+        })
+    };
+}
+
 macro_rules! fields {
-    ($( #[doc = $doc:literal] $name:ident = $wire:literal, $example:literal; )+) => {
+    ($( #[doc = $doc:literal] $name:ident $wire:literal, $example:literal = $($source:ident $(. $member:ident)?)+; )+) => {
         /// The fields that collections can be filtered by.
         ///
         /// Requirements: FLT-01.
@@ -69,33 +96,100 @@ macro_rules! fields {
             pub const fn example(self) -> &'static str {
                 match self { $(Self::$name => $example),+ }
             }
+
+            /// Returns what the field compares.
+            #[must_use]
+            pub const fn source(self) -> FilterSource {
+                match self { $(Self::$name => source!($($source $(. $member)?)+)),+ }
+            }
         }
     };
 }
 
+// The sources: `identifiers`, `date`, `email_addresses`, `unique_name`, or the name of a container
+// through its members.
 fields! {
     /// Any identifier of the record, including those of this server; compared exactly.
-    Identifiers = "identifiers", "identifiers eq 'crm:17'";
+    Identifiers "identifiers", "identifiers eq 'crm:17'" = identifiers;
     /// When the record was created.
-    CreatedDate = "created_date", "created_date ge '2026-11-01T00:00:00Z'";
+    CreatedDate "created_date", "created_date ge '2026-11-01T00:00:00Z'" = date;
     /// When the record was last changed.
-    ModifiedDate = "modified_date", "modified_date gt '2026-11-01T00:00:00Z'";
+    ModifiedDate "modified_date", "modified_date gt '2026-11-01T00:00:00Z'" = date;
     /// Any e-mail address of the person; the case of Latin letters is ignored.
-    EmailAddress = "email_address", "email_address eq 'ada@example.org'";
+    EmailAddress "email_address", "email_address eq 'ada@example.org'" = email_addresses;
     /// The name; compared exactly.
-    Name = "name", "name in ('volunteers', 'donors')";
+    Name "name", "name in ('volunteers', 'donors')" = unique_name;
+    /// The name of a tag that the person has; compared exactly.
+    Tag "tag", "tag eq 'volunteers'" = through Tagging.person by Tag.name;
+    /// The name of a list that the person is on; compared exactly.
+    List "list", "list eq 'Newsletter'" = through Item.person by List.name;
+}
+
+/// What a filterable field compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FilterSource {
+    /// The identifiers of the record.
+    Identifiers,
+    /// A date of every record.
+    Date,
+    /// The e-mail addresses of a person.
+    EmailAddresses,
+    /// The name, which is unique.
+    UniqueName,
+    /// The name of a container that a member links to the record. The API reads the members itself,
+    /// so no store evaluates it.
+    Through(MembershipSpec),
+}
+
+/// How records belong to containers, such as people to tags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MembershipSpec {
+    /// The kind of the members, which are listed under the container.
+    pub members: Kind,
+    /// The link of a member to the record.
+    pub link: &'static str,
+    /// The kind of the container. Its name is unique.
+    pub container: Kind,
+}
+
+impl MembershipSpec {
+    /// Returns the kind of the records that the members link to.
+    #[must_use]
+    pub fn target(&self) -> Option<Kind> {
+        match self.members.schema().link(self.link)?.target {
+            LinkTarget::One { kind, .. } => Some(kind),
+            _ => None,
+        }
+    }
 }
 
 impl FilterField {
     /// Returns the fields that records of a kind can be filtered by. Each server declares which of
     /// them it supports.
     pub fn of(kind: Kind) -> impl Iterator<Item = Self> {
-        let has = move |field: &Self| match field {
-            Self::Identifiers | Self::CreatedDate | Self::ModifiedDate => true,
-            Self::EmailAddress => kind == Kind::Person,
-            Self::Name => kind.schema().unique_name().is_some(),
+        let has = move |field: &Self| match field.source() {
+            FilterSource::Identifiers | FilterSource::Date => true,
+            FilterSource::EmailAddresses => kind == Kind::Person,
+            FilterSource::UniqueName => kind.schema().unique_name().is_some(),
+            FilterSource::Through(membership) => membership.target() == Some(kind),
         };
         Self::ALL.iter().copied().filter(has)
+    }
+
+    /// Returns the fields whose values a record itself has. A store evaluates their filters.
+    pub fn of_records(kind: Kind) -> impl Iterator<Item = Self> {
+        Self::of(kind).filter(|field| field.membership().is_none())
+    }
+
+    /// Returns how records belong to the containers that the field names.
+    #[must_use]
+    pub const fn membership(self) -> Option<MembershipSpec> {
+        match self.source() {
+            FilterSource::Through(membership) => Some(membership),
+            _ => None,
+        }
     }
 
     /// Returns whether the values are dates. A collection can be ordered by a date.
@@ -103,23 +197,27 @@ impl FilterField {
     /// Requirements: FLT-09.
     #[must_use]
     pub const fn is_date(self) -> bool {
-        matches!(self, Self::CreatedDate | Self::ModifiedDate)
+        matches!(self.source(), FilterSource::Date)
     }
 
     /// Returns the field of the kind's table that the filter reveals; `None` if every record has
     /// it.
     #[must_use]
     pub const fn shows(self) -> Option<&'static str> {
-        match self {
-            Self::EmailAddress => Some("email_addresses"),
-            Self::Name => Some("name"),
-            Self::Identifiers | Self::CreatedDate | Self::ModifiedDate => None,
+        match self.source() {
+            FilterSource::EmailAddresses => Some("email_addresses"),
+            FilterSource::UniqueName => Some("name"),
+            FilterSource::Identifiers | FilterSource::Date | FilterSource::Through(_) => None,
         }
     }
 
     /// Returns the operators that can be used with the field.
     pub fn operators(self) -> impl Iterator<Item = Operator> {
-        let fits = move |operator: &Operator| self.is_date() || !operator.needs_order();
+        let fits = move |operator: &Operator| match self.source() {
+            FilterSource::Date => true,
+            FilterSource::Through(_) => *operator == Operator::Eq,
+            _ => !operator.needs_order(),
+        };
         Operator::ALL.iter().copied().filter(fits)
     }
 }
@@ -333,6 +431,17 @@ impl FilterError {
             position: at.max(1),
             message: text.into(),
         }
+    }
+
+    /// Creates the error for the members of a container that are ordered by a date.
+    pub(crate) fn of_ordered_members(members: Kind) -> Self {
+        let members = members.plural();
+        Self::new(
+            1,
+            format!(
+                "This filter returns the records in the order of their {members}. Omit `order`."
+            ),
+        )
     }
 
     /// Creates the error for a range of one date that is ordered by another date.

@@ -8,8 +8,8 @@
 //! ```
 
 use super::{
-    Comparison, FilterError, FilterExpr, FilterField, FilterValue, MAX_DEPTH, MAX_FILTER_BYTES,
-    MAX_VALUES, Operator,
+    Comparison, FilterError, FilterExpr, FilterField, FilterSource, FilterValue, MAX_DEPTH,
+    MAX_FILTER_BYTES, MAX_VALUES, Operator,
     lexer::{Token, tokens},
     one_of,
 };
@@ -180,13 +180,12 @@ impl Parser<'_> {
     }
 
     fn value(&mut self, field: FilterField) -> Result<FilterValue, FilterError> {
-        let form = match field {
-            FilterField::Identifiers => "an identifier in single quotes, such as 'crm:17'",
-            FilterField::CreatedDate | FilterField::ModifiedDate => {
-                "a date, such as '2026-11-01T00:00:00Z' or '2026-11-01'"
-            }
-            FilterField::EmailAddress => "an e-mail address in single quotes",
-            FilterField::Name => "a name in single quotes",
+        let source = field.source();
+        let form = match source {
+            FilterSource::Identifiers => "an identifier in single quotes, such as 'crm:17'",
+            FilterSource::Date => "a date, such as '2026-11-01T00:00:00Z' or '2026-11-01'",
+            FilterSource::EmailAddresses => "an e-mail address in single quotes",
+            FilterSource::UniqueName | FilterSource::Through(_) => "a name in single quotes",
         };
         let Some((at, token)) = self.tokens.next() else {
             return Err(self.ended(form));
@@ -200,20 +199,16 @@ impl Parser<'_> {
                 ),
             ));
         }
-        let value = match (&token, field) {
-            (Token::Quoted(text), FilterField::CreatedDate | FilterField::ModifiedDate) => {
-                date(text).map(FilterValue::Date)
-            }
-            (Token::Word(text), FilterField::CreatedDate | FilterField::ModifiedDate) => {
-                date(text).map(FilterValue::Date)
-            }
-            (Token::Quoted(text), FilterField::Identifiers) => {
+        let value = match (&token, source) {
+            (Token::Quoted(text), FilterSource::Date) => date(text).map(FilterValue::Date),
+            (Token::Word(text), FilterSource::Date) => date(text).map(FilterValue::Date),
+            (Token::Quoted(text), FilterSource::Identifiers) => {
                 Identifier::parse(text).and_then(|it| self.identifier(it))
             }
-            (Token::Quoted(text), FilterField::EmailAddress) => Some(normalize_email(text))
+            (Token::Quoted(text), FilterSource::EmailAddresses) => Some(normalize_email(text))
                 .filter(|text| !text.is_empty())
                 .map(FilterValue::Email),
-            (Token::Quoted(text), FilterField::Name) => {
+            (Token::Quoted(text), FilterSource::UniqueName | FilterSource::Through(_)) => {
                 Some(FilterValue::Name(text.clone().into_owned()))
             }
             _ => None,

@@ -1,6 +1,8 @@
 //! What a store looks up for a filter. Only this file decides whether a filter can be answered.
 
-use super::{Comparison, FilterError, FilterExpr, FilterField, FilterValue, Operator};
+use super::{
+    Comparison, FilterError, FilterExpr, FilterField, FilterValue, MembershipSpec, Operator,
+};
 use crate::value::{Id, Identifier, Timestamp};
 
 /// A key that finds records by an index.
@@ -93,6 +95,29 @@ pub enum QueryPlan {
     /// The records of a range, ordered by its date, then by creation. Each of them matches the
     /// filter.
     DateRange(DateRange),
+    /// The records that the members of a container link to, in the order of the members.
+    Members(MembershipKey),
+}
+
+/// The members of one container.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MembershipKey {
+    /// How the records belong to the container.
+    pub membership: MembershipSpec,
+    /// The name of the container.
+    pub name: String,
+}
+
+impl std::fmt::Debug for MembershipKey {
+    /// Omits the name, because it may be personal data.
+    ///
+    /// Requirements: UND-42.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MembershipKey")
+            .field("membership", &self.membership)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Returns the plan of an expression: points for each alternative, or one range for the whole
@@ -100,6 +125,15 @@ pub enum QueryPlan {
 pub(super) fn plan(tree: &FilterExpr) -> Result<QueryPlan, FilterError> {
     if let Some(range) = range(tree) {
         return Ok(QueryPlan::DateRange(range));
+    }
+    if let Some((term, membership)) = membership(tree) {
+        if let (FilterExpr::Compare(_), [FilterValue::Name(name)]) = (tree, &*term.values) {
+            let name = name.clone();
+            return Ok(QueryPlan::Members(MembershipKey { membership, name }));
+        }
+        let name = term.field.as_str();
+        let text = format!("`{name}` cannot be combined with other comparisons. Remove them.");
+        return Err(FilterError::new(term.at, text));
     }
     let mut points = points(tree).map_err(|term| FilterError::new(term.at, REFUSED))?;
     if points.len() > 1 {
@@ -135,6 +169,14 @@ fn conjunction<'t>(tree: &'t FilterExpr, into: &mut Vec<&'t Comparison>) -> Opti
         FilterExpr::Or(_) => return None,
     }
     Some(())
+}
+
+/// Returns the first comparison with the name of a container.
+fn membership(tree: &FilterExpr) -> Option<(&Comparison, MembershipSpec)> {
+    match tree {
+        FilterExpr::Compare(term) => Some((term, term.field.membership()?)),
+        FilterExpr::And(trees) | FilterExpr::Or(trees) => trees.iter().find_map(membership),
+    }
 }
 
 /// Returns keys that find every record that matches an expression, and possibly others. If there is

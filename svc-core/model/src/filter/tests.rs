@@ -1,12 +1,14 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::page::{ListRequest, PageRequest};
 
-const PERSON: [FilterField; 4] = [
+const PERSON: [FilterField; 5] = [
     FilterField::Identifiers,
     FilterField::CreatedDate,
     FilterField::ModifiedDate,
     FilterField::EmailAddress,
+    FilterField::Tag,
 ];
 
 fn read(text: &str) -> Result<Filter, FilterError> {
@@ -68,7 +70,7 @@ fn flt_10_the_grammar() {
 fn flt_07_values_have_the_form_of_look_ups() {
     let points = |text| match plan(text).unwrap() {
         QueryPlan::Keys(points) => points,
-        range @ QueryPlan::DateRange(_) => panic!("{range:?}"),
+        other => panic!("{other:?}"),
     };
     assert_eq!(
         points("email_address eq ' Ada@Example.ORG '"),
@@ -168,7 +170,7 @@ fn flt_03_mistakes_are_told_with_their_place() {
         (
             "given_name eq 'Ada'",
             1,
-            "`identifiers`, `created_date`, `modified_date` or `email_address`",
+            "`identifiers`, `created_date`, `modified_date`, `email_address` or `tag`",
         ),
         ("modified_date gt 'yesterday'", 18, "2026-11-01"),
         ("modified_date gt '2026-02-30'", 18, "2026-11-01"),
@@ -258,4 +260,67 @@ proptest! {
             prop_assert!((1..=text.chars().count().max(1)).contains(&wrong.position), "{text}: {wrong}");
         }
     }
+}
+
+/// FLT-13: the name of a container is the whole filter, and has no other order.
+#[test]
+fn flt_13_the_name_of_a_container_stands_alone() {
+    let Ok(QueryPlan::Members(key)) = plan("tag eq 'o''clock'") else {
+        panic!("no plan of members");
+    };
+    assert_eq!(
+        (key.name.as_str(), key.membership.container),
+        ("o'clock", Kind::Tag)
+    );
+    assert_eq!(key.membership.target(), Some(Kind::Person));
+    for (text, at) in [
+        ("tag eq 'a' and identifiers eq 'b:1'", 1),
+        ("identifiers eq 'b:1' or (tag eq 'a')", 26),
+        ("tag eq 'a' or tag eq 'b'", 1),
+    ] {
+        let wrong = plan(text).unwrap_err();
+        assert_eq!(
+            (wrong.position, wrong.message.as_str()),
+            (
+                at,
+                "`tag` cannot be combined with other comparisons. Remove them."
+            ),
+            "{text}"
+        );
+    }
+    for text in ["tag ne 'a'", "tag in ('a', 'b')", "tag gt 'a'"] {
+        let wrong = read(text).unwrap_err();
+        assert_eq!(
+            (wrong.position, wrong.message.as_str()),
+            (5, "`tag` does not support this operator. Expected `eq`."),
+            "{text}"
+        );
+    }
+    let filter = read("tag eq 'a'").unwrap();
+    let request = ListRequest::all(PageRequest::new(1, 25))
+        .with_filter(filter)
+        .with_order(FilterField::CreatedDate);
+    assert_eq!(
+        request.planned().unwrap_err().message,
+        "This filter returns the records in the order of their taggings. Omit `order`."
+    );
+}
+
+/// The members of a container are listed under it, and link to records of another kind. The name of
+/// the container is unique.
+#[test]
+fn flt_13_memberships_are_in_the_tables() {
+    let mut found = 0;
+    for field in FilterField::ALL {
+        let Some(membership) = field.membership() else {
+            continue;
+        };
+        found += 1;
+        let members = membership.members.schema();
+        assert_eq!(members.parent_kind(), Some(membership.container));
+        assert!(membership.target().is_some(), "{}", field.as_str());
+        assert!(membership.container.schema().unique_name().is_some());
+        assert_eq!(field.as_str(), membership.container.singular());
+    }
+    assert!(found > 0);
 }

@@ -163,6 +163,9 @@ impl ListRequest {
             (QueryPlan::DateRange(range), Some(order)) if range.field != order => {
                 Err(FilterError::of_order(range.field))
             }
+            (QueryPlan::Members(key), Some(_)) => {
+                Err(FilterError::of_ordered_members(key.membership.members))
+            }
             _ => Ok(Some(plan)),
         }
     }

@@ -147,8 +147,9 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the fields by which the collection of a kind can be filtered, and sorted if they are
     /// dates.
     ///
-    /// Only return fields with an index. [`list`](Self::list) can then receive filters on them. The
-    /// default is none.
+    /// Only return fields with an index. [`list`](Self::list) can then receive filters on them, except
+    /// on [memberships](crate::filter::MembershipSpec): the API lists the members and reads their
+    /// records with [`get_all`](Self::get_all). The default is none.
     ///
     /// Requirements: FLT-01, FLT-09.
     fn filter_fields(&self, kind: Kind) -> Vec<FilterField> {
@@ -160,6 +161,22 @@ pub trait Store: Send + Sync + 'static {
     ///
     /// Requirements: COL-03, COL-19.
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>>;
+
+    /// Returns the records at several addresses, in the same order. A store that needs a round trip
+    /// for each read returns all of them in one. The default calls [`get`](Self::get).
+    ///
+    /// Requirements: FLT-13.
+    async fn get_all(
+        &self,
+        cx: &Context,
+        addresses: &[RecordAddress],
+    ) -> Result<Vec<Option<RawRecord>>> {
+        let mut records = Vec::with_capacity(addresses.len());
+        for at in addresses {
+            records.push(self.get(cx, at).await?);
+        }
+        Ok(records)
+    }
 
     /// Returns the record for a key, or `None` if it does not exist. Used by helpers that are
     /// composed of the operations of a store.

@@ -7,7 +7,6 @@ use super::ApiBuilder;
 use crate::{
     api::KindRegistration,
     field_set::FieldBits,
-    filter::FilterField,
     model::Kind,
     schema::{Constraint, Constraints, FieldMode, FieldSpec, ObjectSchema, ValueType},
 };
@@ -56,17 +55,12 @@ impl ApiBuilder {
                 }
             }
             // A filter must not reveal what the server does not show.
-            let (readable, fields) = (
-                registered.readable.unwrap_or(FieldBits::ALL),
-                kind.schema().fields,
-            );
-            let is_shown = |field: &FilterField| {
-                field
-                    .shows()
-                    .and_then(|name| fields.position(name))
-                    .is_none_or(|place| readable.contains(place))
-            };
-            registered.filterable.retain(is_shown);
+            let mut fields = std::mem::take(&mut registered.filterable);
+            fields.retain(|field| {
+                let shown = field.shows();
+                shown.is_none_or(|name| registered.shows(*kind, name))
+            });
+            registered.filterable = fields;
         }
     }
 }

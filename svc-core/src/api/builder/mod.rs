@@ -20,6 +20,7 @@ use std::{
 use super::{
     Api, ApiInner,
     extensions::idempotency::{NextSweep, ResponseStorage},
+    membership_filter,
     operation_store::{HelperBackend, NativeHelper, OperationStore},
     registration::KindRegistration,
     resource_config::ResourceConfig,
@@ -431,8 +432,11 @@ impl ApiBuilder {
                 .map(|helper| (helper, HelperBackend::Composed)),
         );
         self.resolve_delivery();
+        let missing = membership_filter::never_registered(&self.kinds);
+        self.wrong.extend(missing);
         self.withdraw_capabilities();
         self.merge_constraints();
+        membership_filter::remove_unsupported(&mut self.kinds);
         let problems = self.contradictions();
         if !problems.is_empty() {
             return Err(BuildError { problems });

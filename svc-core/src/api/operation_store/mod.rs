@@ -19,6 +19,7 @@ pub(crate) use erased::{
     KindOperations, NativeHelper, TypedOperation, with_helper, with_operation,
 };
 
+use self::join_all::join_all;
 use super::{classify::ErrorMapper, registration::KindBackend};
 use crate::{
     backend::{DeleteRequest, ErasedTransactions, FindKey, IdempotencyStore},
@@ -35,6 +36,9 @@ use crate::{
     store::{LookupKey, Precondition, Store, WriteOperation, WriteOutcome, WriteRequest},
     value::Timestamp,
 };
+
+/// Number of records that one request reads simultaneously with `Get`.
+const CONCURRENT_READS: usize = 8;
 
 /// Where a helper is executed.
 #[derive(Clone)]
@@ -286,6 +290,29 @@ impl Store for OperationStore {
                 None => Err(Error::not_implemented()),
             },
         }
+    }
+
+    async fn get_all(
+        &self,
+        cx: &Context,
+        addresses: &[RecordAddress],
+    ) -> Result<Vec<Option<RawRecord>>> {
+        let kind = addresses.first().map(|at| at.kind);
+        if let Some(store) = kind.and_then(|kind| self.backend(kind).store())
+            && addresses.iter().all(|at| Some(at.kind) == kind)
+        {
+            return store.get_all(cx, addresses).await;
+        }
+        let mut records = Vec::with_capacity(addresses.len());
+        for some in addresses.chunks(CONCURRENT_READS) {
+            for read in join_all(some.iter().map(|at| self.get(cx, at)).collect()).await {
+                records.push(match read {
+                    Err(error) if error.is_not_found() => None,
+                    read => read?,
+                });
+            }
+        }
+        Ok(records)
     }
 
     /// A key that the backend cannot look up finds nothing.

@@ -82,6 +82,8 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
     ///
     /// The library parses each filter. It rejects a filter that compares another field or has no
     /// [plan](crate::ListRequest::query_plan). Other filters are passed to [`List`] in the request.
+    /// Filters by a [membership](FilterField::membership), such as a tag, are not: the library lists
+    /// the members, and reads the record of each.
     ///
     /// Name only fields that have an index in the backend. Fields that are not readable are
     /// removed, because a filter could reveal them.

@@ -6,7 +6,7 @@ use svc_core::{
     context::{Context, Tenant},
     draft::{RawDraft, RawPatch},
     error::Result,
-    filter::{Filter, FilterField, Operator, matches},
+    filter::{Filter, FilterField, FilterSource, Operator, matches},
     json::{Json, Object},
     model::Kind,
     page::{ListRequest, NextPage, PageRequest},
@@ -148,7 +148,7 @@ impl<S: Store> FilterTest<'_, S> {
             .all(cx, kind)
             .await
             .map_err(|error| self.broken(&error.to_string()))?;
-        let fields: Vec<FilterField> = FilterField::of(kind).collect();
+        let fields: Vec<FilterField> = FilterField::of_records(kind).collect();
         let dates: Vec<FilterField> = fields
             .iter()
             .copied()
@@ -294,16 +294,16 @@ impl<S: Store> FilterTest<'_, S> {
     /// Returns a value that some record has, or another one.
     fn value(&mut self, field: FilterField, all: &[RawRecord]) -> String {
         let known = all.get(self.dice.below(all.len()));
-        match field {
-            FilterField::Identifiers => match known {
+        match field.source() {
+            FilterSource::Identifiers => match known {
                 Some(record) if self.dice.one_in(4) => format!("{NAMESPACE}:{}", record.meta().id),
                 _ => format!("crm:{}", self.dice.below(RECORDS.saturating_add(5))),
             },
-            FilterField::CreatedDate | FilterField::ModifiedDate => match known {
+            FilterSource::Date => match known {
                 Some(record) if self.dice.one_in(2) => record.meta().modified.to_string(),
                 _ => moment(self.dice.below(SOME.saturating_add(1))).to_string(),
             },
-            FilterField::EmailAddress => {
+            FilterSource::EmailAddresses => {
                 let address = address(self.dice.below(SOME.saturating_add(1)));
                 if self.dice.one_in(2) {
                     address.to_uppercase()
@@ -311,7 +311,7 @@ impl<S: Store> FilterTest<'_, S> {
                     address
                 }
             }
-            FilterField::Name => name(self.dice.below(RECORDS.saturating_add(5))),
+            _ => name(self.dice.below(RECORDS.saturating_add(5))),
         }
     }
 }

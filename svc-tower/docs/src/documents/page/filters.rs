@@ -1,6 +1,6 @@
 //! The page about filters and orders of collections.
 //!
-//! Requirements: FLT-01 to FLT-12.
+//! Requirements: FLT-01 to FLT-13.
 
 use svc_core::{
     error::ErrorCode,
@@ -26,9 +26,11 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
          are case-insensitive; values are not. In a URL, write a space as `%20` or `+`.",
         "For a field with several values, such as `identifiers`, `eq` matches if any value is equal, and `ne` matches if none \
          is. A date without a time is the start of that day in UTC.",
-        "A filter that would need a scan of all records is rejected. Two forms are accepted. The first is comparisons of one \
+        "A filter that would need a scan of all records is rejected. Two forms can be combined. The first is comparisons of one \
          date, combined by `and`. The second compares an identifier, e-mail address or name with `eq` or `in`, on each side \
          of an `or` if there is one; you can combine such a comparison with any other one by `and`.",
+        "A filter by the name of a tag or of another container is not combined with other comparisons. It returns the records in \
+         the order in which they were added to the container.",
         "A collection that is filtered by a date is ordered by that date, and records with the same date by their creation. \
          `total_records` is the number of matching records; pages that are read by `next` repeat the number of the first page. \
          Every link to a page includes the filter and the order.",
