@@ -70,6 +70,14 @@ fn scans(plan: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Returns the statements with values, each with its name. The two that a recount executes before it
+/// writes all totals of a tenant are left out.
+fn statements(schema: &str) -> Vec<(String, String)> {
+    let all = statements_for_tests(schema).into_iter();
+    all.filter(|(name, text)| text.contains('$') && !name.starts_with("clear_"))
+        .collect()
+}
+
 /// Tables that were never analyzed and were empty when the plan was made. The plan remains while
 /// they grow.
 #[tokio::test(flavor = "multi_thread")]
@@ -80,10 +88,7 @@ async fn no_statement_reads_all_of_a_tenant_without_statistics() {
     PostgresStore::connect(options(&database.url()).schema(&schema))
         .await
         .unwrap();
-    for (name, text) in statements_for_tests(&schema)
-        .into_iter()
-        .filter(|(_, text)| text.contains('$'))
-    {
+    for (name, text) in statements(&schema) {
         let plan = plan(database, &name, &text);
         assert_eq!(scans(&plan), Vec::<&str>::new(), "{name}: {text}\n{plan}");
     }
@@ -124,10 +129,7 @@ async fn no_statement_reads_all_records() {
         1,
         "a scan is detected"
     );
-    let texts: Vec<_> = statements_for_tests(&schema)
-        .into_iter()
-        .filter(|(_, text)| text.contains('$'))
-        .collect();
+    let texts = statements(&schema);
     assert!(texts.len() > 150, "{}", texts.len());
     for (name, text) in texts {
         let plan = plan(database, &name, &text);
