@@ -211,8 +211,11 @@ impl ResolvedMapping {
     }
 }
 
-/// Returns the measures of a kind that count rows of mapped tables, with the kind of these records.
-/// A mapping contains no lists of objects, and no flags that exclude a record.
+/// Returns the measures of a kind that [`count`] supports, with the kind of the counted records.
+///
+/// `count` counts rows, and selects them by the value of an enumeration. It has no SQL for elements
+/// of lists, sums, parts, and conditions on flags. The rules read these totals only to check the
+/// capacity of an event. Responses contain no totals, because a mapping has no computed totals.
 fn counted(kind: Kind) -> Option<(Kind, Vec<(&'static str, Measure)>)> {
     let is_counted = |measure: &Measure| {
         measure.path.is_empty()

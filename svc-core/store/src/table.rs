@@ -4,7 +4,7 @@
 use svc_core::{
     helper::HelperName,
     model::Kind,
-    schema::{ComputedSource, MeasureParts, ReferenceSpec},
+    schema::{ComputedSource, ReferenceSpec},
 };
 
 /// The table of a kind. Its names are constants and can be used in SQL text.
@@ -25,8 +25,6 @@ pub struct KindTable {
     pub computed: Vec<(&'static str, ComputedSource)>,
     /// The kind whose records this kind counts, such as signatures for a petition.
     pub counts: Option<Kind>,
-    /// Whether a measure of the kind has parts, which are stored in addition.
-    pub has_parts: bool,
 }
 
 impl KindTable {
@@ -47,8 +45,6 @@ impl KindTable {
         let counts = computed
             .iter()
             .find_map(|(_, source)| source.measured_kind());
-        let mut measures = schema.measures();
-        let has_parts = measures.any(|(_, measure)| measure.parts != MeasureParts::Whole);
         Self {
             kind,
             code: kind.code(),
@@ -57,7 +53,6 @@ impl KindTable {
             parent,
             computed,
             counts,
-            has_parts,
         }
     }
 

@@ -24,7 +24,7 @@ pub use share_names::ShareNames;
 
 use crate::{
     json::Object,
-    names::{Kind, Operation},
+    names::{Kind, Operation, PerKind},
 };
 
 /// The schema of a kind according to the specification.
@@ -109,13 +109,23 @@ impl KindSchema {
 
     /// Returns the measures of the kind with the names of their fields.
     pub fn measures(&self) -> impl Iterator<Item = (&'static str, Measure)> + use<> {
-        self.fields
-            .fields
-            .iter()
-            .filter_map(|field| match field.source() {
-                Some(ComputedSource::Measure(measure)) => Some((field.name, measure)),
-                _ => None,
-            })
+        static OF_EACH_KIND: LazyLock<PerKind<Vec<(&'static str, Measure)>>> =
+            LazyLock::new(|| {
+                let measure = |field: &FieldSpec| match field.source() {
+                    Some(ComputedSource::Measure(measure)) => Some((field.name, measure)),
+                    _ => None,
+                };
+                let fields = |kind: Kind| kind.schema().fields.fields.iter();
+                PerKind::new(|kind| fields(kind).filter_map(measure).collect())
+            });
+        OF_EACH_KIND.get(self.kind).iter().copied()
+    }
+
+    /// Returns whether a measure of the kind has parts, which a store saves in addition.
+    #[must_use]
+    pub fn has_parts(&self) -> bool {
+        let mut measures = self.measures();
+        measures.any(|(_, measure)| measure.parts != MeasureParts::Whole)
     }
 
     /// Returns the computed field with this source.

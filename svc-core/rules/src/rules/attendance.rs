@@ -129,7 +129,7 @@ fn change_levels(
             }
             level.insert("limit", Json::integer(left.saturating_sub(taken)));
         }
-        list.show(Kind::Event, level, part);
+        list.show(level, part);
         changed.insert(name);
     }
     !changed.is_empty()

@@ -203,15 +203,14 @@ impl InitialLookups<'_> {
 
     /// Adds the lookups for data that a record reads from its container or changes there.
     fn container(&mut self, kind: Kind, container: &LookupKey) {
-        let of = kind.schema().parent_kind();
-        let of = of.filter(|of| measures::measures_over(*of, kind).next().is_some());
+        let of = measures::measuring_kind(kind);
         if of.is_some() || kind == Kind::Answer {
             self.add(Lookup::Record(container.clone()));
         }
         if of.is_some_and(measures::has_own_values) {
             self.add(Lookup::Totals(container.clone()));
         }
-        if of.is_some_and(measures::has_parts) {
+        if of.is_some_and(|of| of.schema().has_parts()) {
             self.add(Lookup::PartTotals(container.clone()));
         }
     }

@@ -93,6 +93,11 @@ impl Totals {
         ComputedValue::of_measure(measure, value.unwrap_or_default())
     }
 
+    /// Adds to the value of a measure.
+    pub(crate) fn add(&mut self, field: &'static str, value: Amount) {
+        self.set(field, self.value(field).plus(value));
+    }
+
     pub(crate) fn plus(&mut self, other: &Self) {
         self.combine(other, Amount::plus);
     }
