@@ -1,6 +1,6 @@
 //! The filter and the order of a list request.
 //!
-//! Requirements: FLT-01 to FLT-13.
+//! Requirements: FLT-01 to FLT-14.
 
 use super::Api;
 use crate::{

@@ -113,6 +113,11 @@ impl Api {
         ApiBuilder::new(vendor)
     }
 
+    /// Returns the store of the API.
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.inner.store)
+    }
+
     /// Adds a link to the `OpenAPI` document to the entry point.
     ///
     /// For HTTP layers that serve the document, such as `svc-tower`.

@@ -15,6 +15,7 @@ mod fetch_rounds;
 mod golden;
 mod links;
 mod native_helpers;
+mod operation_histories;
 mod operations;
 mod person_matching;
 mod preferences;

@@ -6,6 +6,7 @@ mod crm;
 mod examples;
 mod mapped;
 mod mapped_guide;
+mod mapped_histories;
 mod mapped_sqlite;
 mod mounts;
 mod other_engine;

@@ -5,6 +5,7 @@ use std::{borrow::Cow, collections::HashSet, fmt};
 
 use crate::{
     error::Problem,
+    helper::MergePolicy,
     json::{Json, Object, merge_patch},
     link::RecordAddress,
     names::Kind,
@@ -44,6 +45,11 @@ pub struct RawDraft {
     ///
     /// Requirements: RES-attendance-14.
     pub holders: Vec<(usize, Id)>,
+    /// How the new attendance changes existing people that are the holders of its tickets. A plain
+    /// create replaces their fields, and a helper request has its own policy.
+    ///
+    /// Requirements: HLP-04, RES-attendance-14.
+    pub holder_merge: MergePolicy,
     /// The linked records by link name, including the container. Their kinds are correct; only the
     /// store knows whether they exist.
     ///
@@ -78,6 +84,7 @@ impl RawDraft {
             identifiers: Vec::new(),
             own: None,
             holders: Vec::new(),
+            holder_merge: MergePolicy::Replace,
             links: Vec::new(),
             recorded_by: None,
         }

@@ -8,14 +8,13 @@ use super::{CreateOptions, RuleContext, RuleResult, check};
 use crate::{
     draft::RawDraft,
     error::{Error, ErrorCode, Problem, quoted},
-    helper::distinct_emails,
     json::{Json, Object},
     link::{LinkValue, RecordAddress},
     model::Kind,
     record::{Identifiers, Meta, RawRecord},
     rules::TicketHolderPolicy,
     schema::fill_nested_computed,
-    store::{Change, ImportedRecord, InsertRecord, LookupKey, StoredRecord},
+    store::{Change, ImportedRecord, IndexValues, InsertRecord, LookupKey, StoredRecord},
     value::{Identifier, Timestamp},
 };
 
@@ -36,7 +35,11 @@ impl RuleContext<'_> {
             }
             return self.create_unless(wrong, draft, &CreateOptions::default());
         }
-        self.create(draft, &CreateOptions::default())
+        let new = CreateOptions {
+            holders: TicketHolderPolicy::Match(draft.holder_merge),
+            ..CreateOptions::default()
+        };
+        self.create(draft, &new)
     }
 
     /// Completes a draft that is created below a record other than its container. The draft gets
@@ -174,11 +177,6 @@ impl RuleContext<'_> {
         check(problems)?;
         record.meta_mut().identifiers = Identifiers::from_slice(&draft.identifiers);
         record.set_fields(self.names().wire_members(&fields));
-        let addresses = if draft.kind == Kind::Person {
-            distinct_emails(&fields)
-        } else {
-            Vec::new()
-        };
         let stored = StoredRecord {
             row: StoredRecord::UNSAVED_ROW,
             record,
@@ -187,7 +185,7 @@ impl RuleContext<'_> {
             record: stored.record.clone(),
             identifiers: draft.identifiers.clone(),
             name,
-            emails: addresses,
+            index: IndexValues::of(draft.kind, &fields),
         })));
         self.add_ticket_holder(&stored, holders);
         Ok((stored, true))

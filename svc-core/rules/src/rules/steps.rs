@@ -5,7 +5,9 @@
 
 use bytes::Bytes;
 
-use super::{CreateOptions, RuleContext, RuleResult, check, limits::exceeded_limits};
+use super::{
+    CreateOptions, RuleContext, RuleResult, TicketHolderPolicy, check, limits::exceeded_limits,
+};
 use crate::{
     draft::{RawDraft, RawPatch},
     error::Error,
@@ -37,6 +39,9 @@ impl RuleContext<'_> {
         self.step(steps, || {
             let mut draft = draft.clone();
             draft.own = None;
+            if let TicketHolderPolicy::Match(merge) = new.holders {
+                draft.holder_merge = merge;
+            }
             if let Some(person) = &new.person {
                 let name = Kind::Person.singular();
                 draft.links.retain(|(link, _)| *link != name);

@@ -26,7 +26,7 @@ use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
     error::{Error, Problem, Result},
-    helper::{HelperName, MatchKey, PersonMatching},
+    helper::{HelperName, PersonMatching},
     link::RecordAddress,
     model::Kind,
     names::Operation,
@@ -336,10 +336,8 @@ impl Store for OperationStore {
                 };
             }
             LookupKey::Name(_, name) => FindKey::Name(name.clone()),
-            LookupKey::Identifier(_, identifier) => {
-                FindKey::Match(MatchKey::Identifier(identifier.clone()))
-            }
-            LookupKey::Email(address) => FindKey::Match(MatchKey::Email(address.clone())),
+            LookupKey::Identifier(_, identifier) => FindKey::Identifier(identifier.clone()),
+            LookupKey::Email(address) => FindKey::Email(address.clone()),
             LookupKey::Link(..) => return Ok(None),
         };
         match &operations.find {
@@ -374,7 +372,11 @@ impl Store for OperationStore {
                 // Without the record, nothing more is known about it.
                 None => return Ok(Vec::new()),
             },
-            WriteOperation::Delete(_) | WriteOperation::Import(_) => return Ok(Vec::new()),
+            WriteOperation::Delete(at) => {
+                self.container(cx, Some(at)).await?;
+                return Ok(Vec::new());
+            }
+            WriteOperation::Import(_) => return Ok(Vec::new()),
         };
         problems_of(Box::pin(self.run_steps(cx, call, known)).await)
     }

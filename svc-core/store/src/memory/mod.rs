@@ -209,9 +209,11 @@ impl MemoryStore {
         })
     }
 
-    /// Returns another store with the same records.
+    /// Returns another store with the same records, for tests that return to an earlier state.
     #[cfg(feature = "testkit")]
-    pub(super) fn fork(&self) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn fork(&self) -> Self {
         let tenants = Mutex::new(self.tenants().clone());
         Self {
             shared: Arc::new(MemoryInner {

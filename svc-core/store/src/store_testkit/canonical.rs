@@ -1,7 +1,7 @@
 //! Formats results of a store as text that is equal for equal stores. Ids and dates are replaced by
 //! numbers, in the order of their first appearance.
 
-use std::{collections::HashMap, fmt::Write as _};
+use std::{collections::HashMap, fmt::Write as _, sync::Arc};
 
 use svc_core::{
     error::{Error, ErrorKind},
@@ -13,11 +13,15 @@ use svc_core::{
     value::{Id, Timestamp},
 };
 
+use super::coverage::{Exclusion, Exclusions, in_name_order};
+
 /// The numbers for the ids and dates that one store has returned for one tenant.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Ordinals {
     ids: HashMap<Id, usize>,
-    dates: HashMap<Timestamp, usize>,
+    /// The numbers of dates; with [`Exclusion::SharedDates`], of the dates of each record.
+    dates: HashMap<(Option<Id>, Timestamp), usize>,
+    pub(super) exclusions: Arc<Exclusions>,
 }
 
 impl Ordinals {
@@ -26,9 +30,13 @@ impl Ordinals {
         *self.ids.entry(id.clone()).or_insert(next)
     }
 
-    fn date(&mut self, date: Timestamp) -> usize {
+    fn date(&mut self, of: &Id, date: Timestamp) -> usize {
         let next = self.dates.len();
-        *self.dates.entry(date).or_insert(next)
+        let of = self
+            .exclusions
+            .has(Exclusion::SharedDates)
+            .then(|| of.clone());
+        *self.dates.entry((of, date)).or_insert(next)
     }
 
     fn address(&mut self, at: &RecordAddress) -> String {
@@ -49,13 +57,19 @@ impl Ordinals {
         let meta = record.meta();
         let (at, created, modified) = (
             self.address(&record.address()),
-            self.date(meta.created),
-            self.date(meta.modified),
+            self.date(&meta.id, meta.created),
+            self.date(&meta.id, meta.modified),
         );
         let mut fields: Vec<String> = record
             .to_fields_lossy(&ShareNames::default())
             .iter()
-            .map(|(name, value)| format!("{name}: {value}"))
+            .map(|(name, value)| {
+                if self.exclusions.has(Exclusion::MemberOrder) {
+                    format!("{name}: {}", in_name_order(value))
+                } else {
+                    format!("{name}: {value}")
+                }
+            })
             .collect();
         fields.sort_unstable();
         let mut text = format!(
@@ -64,11 +78,10 @@ impl Ordinals {
             fields.join(", ")
         );
         let schema = record.kind().schema();
-        for reference in schema
-            .references()
-            .iter()
-            .filter(|reference| reference.is_link)
-        {
+        let exclusions = Arc::clone(&self.exclusions);
+        for reference in schema.references().iter().filter(|reference| {
+            reference.is_link && exclusions.compares_reference(record.kind(), reference)
+        }) {
             if let Some(to) = record.link(reference.name) {
                 let to = self.address(to);
                 // Writing to a string cannot fail.
@@ -82,6 +95,7 @@ impl Ordinals {
             .filter_map(svc_core::schema::FieldSpec::source)
         {
             if source != ComputedSource::Clock
+                && exclusions.compares_computed(source)
                 && let Some(value) = record.computed_value(source)
             {
                 _ = write!(text, " {value:?}");
@@ -132,6 +146,9 @@ impl Ordinals {
     }
 }
 
+/// What separates the problems of a rejection.
+pub(super) const PROBLEM_SEPARATOR: &str = " | ";
+
 /// Formats a rejection with its problems. Other errors have no details.
 pub(super) fn refusal(error: &Error) -> String {
     match error.kind() {
@@ -139,7 +156,10 @@ pub(super) fn refusal(error: &Error) -> String {
             let codes = problems
                 .iter()
                 .map(|problem| format!("{} {:?}", problem.code.as_str(), problem.properties));
-            format!("rejected {}", codes.collect::<Vec<_>>().join(", "))
+            format!(
+                "rejected {}",
+                codes.collect::<Vec<_>>().join(PROBLEM_SEPARATOR)
+            )
         }
         ErrorKind::NotFound => "not found".to_owned(),
         _ => "error".to_owned(),
@@ -157,12 +177,21 @@ pub(super) fn in_short(outcome: &WriteOutcome) -> String {
 
 /// Returns the first line in which two texts differ.
 pub(super) fn difference(told: &str, meant: &str) -> Option<String> {
+    difference_by(told, meant, |told, meant| told == meant)
+}
+
+/// Returns the first line in which two texts differ, with a function that compares lines.
+pub(super) fn difference_by(
+    told: &str,
+    meant: &str,
+    is_same: impl Fn(&str, &str) -> bool,
+) -> Option<String> {
     let end = |lines: Option<&str>| lines.unwrap_or("end of text").to_owned();
     let (mut told, mut meant) = (told.lines(), meant.lines());
     loop {
         match (told.next(), meant.next()) {
             (None, None) => return None,
-            (told, meant) if told == meant => {}
+            (Some(told), Some(meant)) if is_same(told, meant) => {}
             (told, meant) => {
                 return Some(format!(
                     "\n    actual: {}\n  expected: {}",

@@ -8,7 +8,7 @@ use svc_core::{
     store::{Store, WriteOutcome, WriteRequest},
 };
 
-use super::{ContractViolation, History, canonical::difference};
+use super::{ContractViolation, History, coverage::label};
 use crate::memory::MemoryStore;
 
 /// Every order of three requests, starting with the order in which they were sent.
@@ -29,17 +29,22 @@ pub(super) async fn step<S: Store>(
     tested.choose();
     model.choose();
     let (calls, expected) = (three(tested), three(model));
-    let cx = tested.cx();
+    let contexts = calls.each_ref().map(|call| tested.cx_of(call));
     let outcomes = poll_all(
         calls
             .iter()
-            .map(|call| tested.store.write(&cx, call.clone()))
+            .zip(&contexts)
+            .map(|(call, cx)| tested.store.write(cx, call.clone()))
             .collect(),
     )
     .await;
+    for (call, outcome) in calls.iter().zip(&outcomes) {
+        tested.coverage.count(&call.operation, outcome);
+    }
     let mut told: Vec<String> = outcomes
         .iter()
-        .map(|outcome| tested.describe_outcome(outcome))
+        .zip(&calls)
+        .map(|(outcome, call)| format!("{}{}", label(call), tested.describe_outcome(outcome)))
         .collect();
     told.push(tested.everything().await);
     let told = told.join("\n");
@@ -52,16 +57,17 @@ pub(super) async fn step<S: Store>(
         let mut outcomes: [Option<Result<WriteOutcome>>; 3] = [None, None, None];
         for place in order {
             if let (Some(call), Some(outcome)) = (expected.get(place), outcomes.get_mut(place)) {
-                *outcome = Some(other.store.write(&other.cx(), call.clone()).await);
+                *outcome = Some(other.store.write(&other.cx_of(call), call.clone()).await);
             }
         }
         let mut this: Vec<String> = outcomes
             .iter()
             .flatten()
-            .map(|outcome| other.describe_outcome(outcome))
+            .zip(&expected)
+            .map(|(outcome, call)| format!("{}{}", label(call), other.describe_outcome(outcome)))
             .collect();
         this.push(other.everything().await);
-        let Some(difference) = difference(&told, &this.join("\n")) else {
+        let Some(difference) = tested.exclusions.difference(&told, &this.join("\n")) else {
             *model = other;
             return Ok(());
         };

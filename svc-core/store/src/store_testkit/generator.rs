@@ -533,7 +533,8 @@ impl RequestGenerator<'_> {
     }
 }
 
-fn object(text: &str) -> Object {
+/// Reads a JSON object. An invalid text is an empty object.
+pub(super) fn object(text: &str) -> Object {
     match Json::read_kept(text.as_bytes()) {
         Some(Json::Object(object)) => object,
         _ => Object::new(),

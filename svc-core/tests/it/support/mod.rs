@@ -3,6 +3,7 @@
 
 pub(crate) mod generate;
 pub(crate) mod server;
+pub(crate) mod store_backend;
 pub(crate) mod typed_backend;
 
 use proptest::test_runner::{Config, RngSeed};

@@ -12,7 +12,7 @@ use svc_core::{
     UpdateRequest,
     backend::SavepointAction,
     field_set::LinkKey,
-    helper::{MatchKey, emails},
+    helper::emails,
     link::{LinkValue, RecordAddress, Scope},
     model::{Kind, Resource},
     read::{Json, Object, merge_patch},
@@ -438,12 +438,8 @@ impl<R: Resource> Find<R> for Memory {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
         let found = |row: &&Row| match key {
             FindKey::Name(name) => row.text("name") == Some(name),
-            FindKey::Match(MatchKey::Identifier(identifier)) => {
-                row.identifiers.contains(identifier)
-            }
-            FindKey::Match(MatchKey::Email(email)) => {
-                emails(&row.fields).any(|known| known == *email)
-            }
+            FindKey::Identifier(identifier) => row.identifiers.contains(identifier),
+            FindKey::Email(email) => emails(&row.fields).any(|known| known == *email),
             _ => false,
         };
         let row = {

@@ -1,0 +1,170 @@
+//! Random histories of write requests on the store that consists of typed operations, and on the
+//! store in memory: equal outcomes and equal reads. `SVC_LAWS` is the number of histories, and
+//! `SVC_LAWS_SEED` the seed of the first.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use svc_core::{
+    Context, ListRequest, Problem, Result, Tenant,
+    internal::store,
+    link::RecordAddress,
+    model::Kind,
+    raw::{RawPage, RawRecord},
+    store::{LookupKey, Store, WriteOutcome, WriteRequest},
+};
+use svc_store::store_testkit::{ContractViolation, Exclusion, StoreTests};
+
+use crate::support::{
+    server::builder,
+    store_backend::{StoreBackend, everything},
+};
+
+/// The store of an API.
+struct ApiStore(Arc<dyn Store>);
+
+#[async_trait]
+impl Store for ApiStore {
+    async fn list(&self, cx: &Context, kind: Kind, request: &ListRequest) -> Result<RawPage> {
+        self.0.list(cx, kind, request).await
+    }
+
+    async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
+        self.0.get(cx, at).await
+    }
+
+    async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>> {
+        self.0.find(cx, key).await
+    }
+
+    async fn write(&self, cx: &Context, request: WriteRequest) -> Result<WriteOutcome> {
+        self.0.write(cx, request).await
+    }
+
+    async fn find_problems(&self, cx: &Context, request: WriteRequest) -> Result<Vec<Problem>> {
+        self.0.find_problems(cx, request).await
+    }
+}
+
+/// Returns the numbers of `SVC_LAWS` and `SVC_LAWS_SEED`.
+fn asked() -> Option<(u64, u64)> {
+    let number = |name| std::env::var(name).ok()?.parse().ok();
+    Some((number("SVC_LAWS")?, number("SVC_LAWS_SEED").unwrap_or(0)))
+}
+
+/// Returns the runs, each with the least number of effects of each operation. By default these are
+/// two histories that read everything after each request, and six long ones. In 10 000 histories,
+/// each operation has at least ten effects.
+fn runs() -> Vec<(StoreTests, u64)> {
+    match asked() {
+        Some((histories, seed)) => {
+            let tests = tests().histories(histories).seed(seed);
+            vec![(tests, histories / 1_000)]
+        }
+        None => vec![
+            (tests().histories(2).seed(0), 0),
+            (tests().histories(6).seed(2).calls(600), 1),
+        ],
+    }
+}
+
+fn tests() -> StoreTests {
+    StoreTests::new()
+        // An API imports no records, and a client cannot send these operations.
+        .without(Exclusion::Imports)
+        .without(Exclusion::UnspecifiedOperations)
+        // No operation stores outbox entries, so composed helpers have no `triggers`.
+        .without(Exclusion::Triggers)
+        // The rules do not continue after a rejected step, because they could execute another one.
+        // For a request that is already rejected, no step is executed, so the problems that only an
+        // operation reports are missing.
+        .without(Exclusion::FurtherProblems)
+        // Known difference: no operation looks up answers, so a repeated request records them again.
+        .without(Exclusion::RepeatedAnswers)
+        // Known difference: the operation matches these people after the steps of the request, so it
+        // can change the person of the request again.
+        .without(Exclusion::TicketHolders)
+        // Each step of a composed helper is an operation with a time of its own.
+        .without(Exclusion::SharedDates)
+}
+
+/// CAP-04, HLP-10, ERR-29, ERR-34: an API over typed operations with transactions.
+#[tokio::test]
+async fn hlp_10_operations_with_transactions_are_a_store() -> Result<(), ContractViolation> {
+    let make = async || {
+        let backend = Arc::new(StoreBackend::default());
+        let api = everything(builder(), &backend).transactions(&backend);
+        let api = api.build().unwrap();
+        (ApiStore(store(&api)), ["one", "two"].map(Tenant::new))
+    };
+    for (tests, least) in runs() {
+        let coverage = tests.check_and_count(&make).await?;
+        println!("{coverage:#?}");
+        assert_eq!(coverage.below(least), Vec::<String>::new());
+        assert!(coverage.records > 1_000, "{}", coverage.records);
+    }
+    Ok(())
+}
+
+/// HLP-04, HLP-07: an anonymous caller changes no existing person, also not the holder of a ticket.
+#[tokio::test]
+async fn hlp_04_an_anonymous_ticket_changes_no_person() {
+    use http::Method;
+    use svc_core::{
+        api::Request,
+        auth::{Caller, Identity, Principal, Rights},
+        helper::RecordAttendance,
+    };
+    for mode in ["store", "store, composed", "operations, composed"] {
+        let memory = Arc::new(svc_store::memory::MemoryStore::new());
+        let api = match mode {
+            "store" => builder().store(&memory),
+            "store, composed" => builder()
+                .store(&memory)
+                .compose_helper::<RecordAttendance>(),
+            _ => {
+                let backend = Arc::new(StoreBackend::default());
+                everything(builder(), &backend).transactions(&backend)
+            }
+        }
+        .build()
+        .unwrap();
+        let send = async |caller: Caller, method: Method, path: &str, body: &str| {
+            let path = path
+                .strip_prefix("https://crm.example.org/api/v1/")
+                .unwrap_or(path);
+            let request = Request::new(&method, path).with_base_url(api.base_url().clone());
+            let who = Identity::Authenticated(Principal::new(Tenant::new("one"), caller));
+            let answer = api.handle(who, request.with_body(body.to_owned())).await;
+            serde_json::from_slice::<serde_json::Value>(&answer.body).unwrap_or_default()
+        };
+        let key = || Caller::with_rights(Rights::all());
+        let at = |json: &serde_json::Value, link: &str| {
+            json["_links"][link]["href"].as_str().unwrap().to_owned()
+        };
+        let person = send(
+            key(),
+            Method::POST,
+            "people",
+            r#"{"given_name":"Ada","email_addresses":[{"address":"ada@example.org"}]}"#,
+        )
+        .await;
+        let event = send(
+            key(),
+            Method::POST,
+            "events",
+            r#"{"type":"ticketed","ticket_levels":[{"title":"A"}]}"#,
+        )
+        .await;
+        let body = r#"{"person":{"email_addresses":[{"address":"eve@example.org"}]},"tickets":[{"title":"A","person":{"given_name":"Eve","email_addresses":[{"address":"ada@example.org"}]}}]}"#;
+        send(
+            Caller::anonymous(),
+            Method::POST,
+            &at(&event, "svc:record_attendance_helper"),
+            body,
+        )
+        .await;
+        let after = send(key(), Method::GET, &at(&person, "self"), "").await;
+        assert_eq!(after["given_name"], "Ada", "{mode}");
+    }
+}
