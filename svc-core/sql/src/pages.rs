@@ -1,15 +1,20 @@
-//! Pages of a collection, found by cursor or otherwise by number.
+//! Pages of a collection, found by cursor or otherwise by number, and of the records that the keys
+//! of a filter find.
 //!
-//! Requirements: COL-20 to COL-31.
+//! Requirements: COL-20 to COL-31, FLT-01.
 
 use svc_core::{
     error::{Error, Result},
+    filter::{Filter, FilterField, FilterSource, FindKey, IndexKey, MAX_KEY_MATCHES, matches},
     link::Scope,
     model::Kind,
     page::{ListRequest, RawPage},
     store::LookupKey,
 };
-use svc_store::cursor::{CursorCodec, PageStart};
+use svc_store::{
+    cursor::{CursorCodec, PageStart},
+    ordered_pages::OrderedPages,
+};
 
 use super::{
     database::TextRow,
@@ -73,6 +78,79 @@ impl ResolvedMapping {
             statements.push(sql.finish());
         }
         Ok(statements)
+    }
+
+    /// Returns the fields that the records of a kind can be filtered by: those with a lookup that the
+    /// mapping contains, and memberships.
+    pub(super) fn filter_fields(&self, kind: Kind) -> Vec<FilterField> {
+        let Some(table) = self.of(kind) else {
+            return Vec::new();
+        };
+        let is_mapped = |field: &FilterField| match field.source() {
+            FilterSource::Identifiers | FilterSource::Through(_) => true,
+            FilterSource::EmailAddresses => table.emails().is_some(),
+            FilterSource::UniqueName => field
+                .shows()
+                .is_some_and(|name| table.column(name).is_some()),
+            // Only the vendor knows whether a date or a text has an index.
+            FilterSource::Date | FilterSource::Text { .. } => false,
+        };
+        FilterField::of(kind).filter(is_mapped).collect()
+    }
+
+    /// Returns the statements that find the records of each key.
+    pub(super) fn key_statements(
+        &self,
+        tenant: &str,
+        kind: Kind,
+        keys: &[IndexKey],
+    ) -> Result<Vec<Statement>> {
+        let table = self.of(kind).ok_or_else(Error::not_found)?;
+        let one = |key: &IndexKey| {
+            let key = match key {
+                IndexKey::Find(FindKey::Email(address)) => LookupKey::Email(address.clone()),
+                key => LookupKey::from_index_key(kind, key).ok_or_else(Error::not_found)?,
+            };
+            let mut sql = SqlBuilder::new(self.dialect, tenant);
+            self.records(&mut sql, table);
+            self.named(&mut sql, table, "t", &key);
+            // One more than the limit shows that there are too many.
+            let limit = i64::try_from(MAX_KEY_MATCHES.saturating_add(1)).unwrap_or(i64::MAX);
+            sql.push(" ORDER BY t.")
+                .push(&table.order.name)
+                .push(" LIMIT ")
+                .number(limit);
+            Ok(sql.finish())
+        };
+        keys.iter().map(one).collect()
+    }
+
+    /// Returns the page of the records that these statements have found.
+    pub(super) fn page_of_keys(
+        &self,
+        cursors: &CursorCodec,
+        tenant: &str,
+        kind: Kind,
+        request: &ListRequest,
+        answers: &[Vec<TextRow>],
+    ) -> Result<RawPage> {
+        let table = self.of(kind).ok_or_else(Error::not_found)?;
+        let mut found = Vec::new();
+        for row in answers.iter().flatten() {
+            let stored = self.record(table, row)?;
+            // A column can compare without regard to case.
+            let is_match = |filter: &Filter| matches(filter.tree(), &stored.record);
+            if request.filter.as_ref().map_or(Ok(true), is_match)? {
+                found.push(stored);
+            }
+        }
+        let ordered = OrderedPages {
+            cursors,
+            tenant: NUMBER,
+            collection: &collection(tenant, kind, &request.scope),
+            request,
+        };
+        ordered.page_of_matches(found)
     }
 
     /// Adds ` AND` with the condition that a record is in a collection.

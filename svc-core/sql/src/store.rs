@@ -9,9 +9,9 @@ use svc_core::{
     backend::Notifier,
     context::Context,
     error::{Error, Problem, Result},
-    filter::FilterField,
+    filter::{FilterField, QueryPlan},
     helper::{DefaultMatching, PersonMatching},
-    link::{RecordAddress, ShareNames},
+    link::{RecordAddress, Scope, ShareNames},
     model::Kind,
     page::{ListRequest, RawPage},
     record::RawRecord,
@@ -462,6 +462,16 @@ impl Store for MappedStore {
             return Ok(RawPage::default());
         }
         let tenant = cx.tenant().as_str();
+        match request.query_plan()? {
+            None => {}
+            Some(QueryPlan::Keys(keys)) if request.scope == Scope::All => {
+                let asked = mapping.key_statements(tenant, kind, &keys)?;
+                let answers = database.read(asked).await;
+                let answers = answers.map_err(DatabaseError::of_a_read)?;
+                return mapping.page_of_keys(cursors, tenant, kind, request, &answers);
+            }
+            Some(_) => return Err(Error::not_found()),
+        }
         let start = start(cursors, tenant, kind, request);
         let mut rereads = REREADS;
         loop {
@@ -480,9 +490,7 @@ impl Store for MappedStore {
     }
 
     fn filter_fields(&self, kind: Kind) -> Vec<FilterField> {
-        FilterField::of(kind)
-            .filter(|field| field.membership().is_some())
-            .collect()
+        self.mapping().filter_fields(kind)
     }
 
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {

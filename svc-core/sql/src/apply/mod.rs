@@ -97,7 +97,8 @@ impl<'a> StatementBuilder<'a> {
             }
             // A mapping cannot contain scheduled messages, tickets or stored responses. Sums are
             // counted when they are read.
-            Change::SetTotals { .. }
+            Change::AddIndexValues { .. }
+            | Change::SetTotals { .. }
             | Change::SetPartTotals { .. }
             | Change::SetSchedule { .. }
             | Change::CancelMessage(_)

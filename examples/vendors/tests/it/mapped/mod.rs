@@ -97,6 +97,61 @@ impl Place {
         Ok(())
     }
 
+    /// FLT-01, FLT-06 to FLT-08: people are filtered by the lookups that the mapping contains, page by
+    /// page, and not by fields whose index the library does not know.
+    pub(crate) async fn filters_by_lookups(&self) -> TestResult {
+        let service = self.service().await?;
+        let mut people = Vec::new();
+        for system in ["a", "b", "c"] {
+            let address = if system == "c" { "eve" } else { "home" };
+            let body = json!({
+                "email_addresses": [{ "address": format!("{address}@example.org") }],
+                "identifiers": [format!("{system}:1")],
+            });
+            let (status, person) = call(service.clone(), "POST", "people", Some(body)).await?;
+            assert!(status.is_success(), "{status} {person}");
+            people.push(person["_links"]["self"]["href"].clone());
+        }
+        for (filter, expected) in [
+            ("email_address eq 'HOME@example.org'", &people[..2]),
+            (
+                "identifiers in ('a:1', 'c:1', 'd:1')",
+                &[people[0].clone(), people[2].clone()],
+            ),
+            (
+                "email_address eq 'home@example.org' and identifiers ne 'a:1'",
+                &people[1..2],
+            ),
+            ("identifiers eq 'A:1'", &[]),
+        ] {
+            let mut found = Vec::new();
+            let mut next = Some(format!(
+                "people?per_page=1&filter={}",
+                filter.replace(' ', "%20")
+            ));
+            while let Some(path) = next {
+                let (status, page) = call(service.clone(), "GET", &path, None).await?;
+                assert_eq!(status, StatusCode::OK, "{filter}: {page}");
+                assert_eq!(page["total_records"], expected.len(), "FLT-05: {filter}");
+                let records = page["_embedded"]["svc:people"].as_array();
+                let links = records.into_iter().flatten();
+                found.extend(links.map(|person| person["_links"]["self"]["href"].clone()));
+                let link = page["_links"]["next"]["href"].as_str();
+                next = link
+                    .and_then(|link| link.strip_prefix(BASE))
+                    .map(str::to_owned);
+            }
+            assert_eq!(found, expected, "FLT-08: {filter}");
+        }
+        let path = "people?filter=modified_date%20gt%20'2026-11-01'";
+        let (status, answer) = call(service.clone(), "GET", path, None).await?;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "FLT-04: {answer}");
+        let path = "people?filter=identifiers%20eq%20'a:1'";
+        let (_, other) = call_of_another(service, "GET", path, None).await?;
+        assert_eq!(other["total_records"], 0, "FLT-11: {other}");
+        Ok(())
+    }
+
     /// HAF-11, UND-26: a server response is sent after its request is committed, and not to deleted
     /// people.
     pub(crate) async fn sends_what_is_triggered(&self) -> TestResult {

@@ -54,6 +54,15 @@ async fn hlp_04_equal_sign_ups_at_once_are_one_person() -> TestResult {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn flt_01_people_are_filtered_by_lookups() -> TestResult {
+    let server = support::server();
+    place(&server.url(), &schema(server))?
+        .filters_by_lookups()
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn res_person_29_rows_of_a_list_stay_with_their_entries() -> TestResult {
     let server = support::server();
     place(&server.url(), &schema(server))?
