@@ -32,10 +32,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         "measures",
         include_str!("../migrations/0008_measures.sql"),
     ),
+    Migration::new(9, "texts", include_str!("../migrations/0009_texts.sql")),
 ];
 
 /// Every table.
-pub(crate) const TABLES: [&str; 17] = [
+pub(crate) const TABLES: [&str; 18] = [
     "migration",
     "meta",
     "lease",
@@ -46,6 +47,7 @@ pub(crate) const TABLES: [&str; 17] = [
     "record",
     "identifier",
     "email",
+    "text_key",
     "total",
     "part",
     "holder",

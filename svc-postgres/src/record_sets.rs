@@ -6,8 +6,9 @@
 
 use svc_core::{
     backend::ChangeKind,
+    filter::FilterField,
     model::Kind,
-    store::{Change, ChangeTarget, RecordSet},
+    store::{Change, ChangeTarget, IndexValues, RecordSet},
 };
 
 use crate::record_layout::{ALL, RecordLayout, SLOTS, layout};
@@ -223,7 +224,7 @@ impl Removal {
         let with_parts: Vec<Kind> = all
             .iter()
             .copied()
-            .filter(|kind| layout(*kind).table.has_parts)
+            .filter(|kind| kind.schema().has_parts())
             .collect();
         if !with_parts.is_empty() {
             texts.push(delete("part", "owner", "id", &with_parts));
@@ -233,6 +234,11 @@ impl Removal {
         }
         if all.contains(&Kind::Person) {
             texts.push(delete("email", "seq", "seq", &[Kind::Person]));
+        }
+        let has_texts = |kind: &Kind| FilterField::of_texts(*kind).next().is_some();
+        let with_texts: Vec<Kind> = all.iter().copied().filter(has_texts).collect();
+        if !with_texts.is_empty() {
+            texts.push(delete("text_key", "seq", "seq", &with_texts));
         }
         texts.push(delete("identifier", "seq", "seq", &all));
         let condition = any(
@@ -381,7 +387,7 @@ fn removal_of(kind: Kind) -> Removal {
     }
     for change in svc_core::rules::removal(RecordSet::One(
         ChangeTarget::new(kind, ALL.into(), 1),
-        Vec::new(),
+        IndexValues::default(),
     )) {
         match change {
             Change::Delete(set) => removal.delete(&set),
@@ -420,6 +426,7 @@ mod tests {
             "kept",
             "total",
             "email",
+            "text_key",
             "identifier",
             "record",
         ] {

@@ -158,7 +158,11 @@ impl fmt::Display for Damage {
 /// # Errors
 ///
 /// Returns [`FileError::Missing`] if the file does not exist, and [`FileError::InUse`] if a server
-/// has it open. Also returns an error if the file cannot be opened as a data file.
+/// has it open. Returns [`FileError::UnknownMeasure`] if a newer program has derived totals
+/// or texts that this program does not know. Also returns an error if the file cannot be opened as a data file.
+///
+/// Totals that another version has counted are not an error: [`FileError::Uncounted`] is never
+/// returned.
 pub fn check(path: &Path, report: &mut dyn FnMut(Damage)) -> Result<(), FileError> {
     let (mut file, path, _lock) = open_unserved(path)?;
     let frames = unreadable_frames(&path, &log_of(&path)).map_err(io(&path))?;

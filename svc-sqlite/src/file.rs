@@ -68,15 +68,15 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// A later version of this library has counted totals that this program does not know.
-    #[error("{}: the file has the total {measure}, which this program does not know; use a newer program", path.display())]
+    /// A later version of this library has derived totals or texts that this program does not know.
+    #[error("{}: the file has the total or text index `{measure}`, which this program does not know; use a newer program", path.display())]
     UnknownMeasure {
         /// The file.
         path: PathBuf,
         /// The kind and the field.
         measure: String,
     },
-    /// The totals were counted by another version, and only a server may count them again.
+    /// Totals and texts were derived by another version, and only a server may derive them again.
     #[error("{}: the totals of this file were counted by another version; start the server once to count them again", path.display())]
     Uncounted {
         /// The file.

@@ -33,6 +33,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         "measures",
         include_str!("../migrations/0010_measures.sql"),
     ),
+    Migration::new(11, "texts", include_str!("../migrations/0011_texts.sql")),
 ];
 
 /// Upgrades the file in one transaction (`may_change`), or only checks that it is up to date.

@@ -61,7 +61,7 @@ pub(crate) fn delete_sql(table: &SqliteTable, set: &RecordSet) -> Vec<String> {
             ));
         }
     }
-    if table.has_parts {
+    if table.kind.schema().has_parts() {
         texts.push(format!(
             "DELETE FROM part WHERE tenant = ?1 AND owner IN {}",
             these("id")
@@ -118,7 +118,10 @@ fn link_condition(column: &str, set: &RecordSet) -> String {
 
 #[cfg(test)]
 mod tests {
-    use svc_core::{store::ChangeTarget, value::Id};
+    use svc_core::{
+        store::{ChangeTarget, IndexValues},
+        value::Id,
+    };
 
     use super::*;
     use crate::schema::tests::{file, plan};
@@ -142,7 +145,7 @@ mod tests {
                 Id::new("018f8d9e-0000-7000-8000-000000000001").unwrap(),
                 1,
             ),
-            Vec::new(),
+            IndexValues::default(),
         )
     }
 

@@ -1,10 +1,10 @@
-//! Counts the totals again if the measures of this program differ from those that the file was
-//! counted with.
+//! Counts the totals again and rebuilds the index of texts if this program derives others than the program that
+//! last did.
 
 use std::{collections::BTreeMap, path::Path};
 
 use rusqlite::{Connection, TransactionBehavior};
-use svc_core::{rules::Recount, schema::measures_text};
+use svc_core::rules::Recount;
 use svc_store::{TenantDeltas, migration::must_recount};
 
 use crate::{
@@ -15,8 +15,8 @@ use crate::{
     schema::table,
 };
 
-/// Counts the totals again in one transaction (`may_change`), or only checks that they are counted
-/// with the measures of this program.
+/// Counts the totals again and rebuilds the index of texts in one transaction (`may_change`), or only
+/// checks that this program derives the same.
 pub(crate) fn recount_if_changed(
     connection: &mut Connection,
     path: &Path,
@@ -40,16 +40,17 @@ pub(crate) fn recount_if_changed(
             path: path.to_owned(),
             reason: error.into(),
         })?;
-        metadata::set_measures(&transaction, &measures_text()).map_err(sqlite(path))?;
+        metadata::set_measures(&transaction, &Recount::basis()).map_err(sqlite(path))?;
     }
     transaction.commit().map_err(sqlite(path))
 }
 
-/// Counts the totals of every tenant.
+/// Counts the totals of every tenant again and rebuilds its index of texts.
 fn recount(file: &Connection) -> Result<()> {
-    tracing::info!("the totals are counted again");
+    tracing::info!("the totals are counted again, and the index of texts is rebuilt");
     file.execute("UPDATE total SET measures = '' WHERE measures <> ''", ())?;
     file.execute("DELETE FROM part", ())?;
+    file.execute("DELETE FROM text_key", ())?;
     let mut tenants: BTreeMap<i64, Recount> = BTreeMap::new();
     for kind in Recount::kinds() {
         // Not all tables have an index of the records of a tenant.
@@ -71,7 +72,7 @@ fn recount(file: &Connection) -> Result<()> {
     }
     for damaged in tenants.values().flat_map(Recount::damaged) {
         let (kind, id) = (damaged.kind.singular(), &damaged.id);
-        tracing::warn!("{kind} {id} is damaged and does not count in totals");
+        tracing::warn!("{kind} {id} is damaged: it is not in totals and not found by texts");
     }
     Ok(())
 }

@@ -1,20 +1,20 @@
 //! The statements of a kind. Parameters: `?1` is the tenant, `?2` an id or a row. The fields
 //! describe the others.
 
-use svc_core::{model::Kind, schema::ComputedSource};
+use svc_core::{filter::FilterField, model::Kind, schema::ComputedSource};
 use svc_store::KindTable;
 
-/// The statements about ranges of one date. They are empty for kinds without a collection of all
-/// records.
+/// The statements about ranges of one date or text. They are empty for kinds without a collection
+/// of all records.
 #[derive(Debug, Default)]
-pub(crate) struct DateRangeStatements {
+pub(crate) struct RangeStatements {
     /// The number of records from `?2` to `?3`.
     pub(crate) count: String,
-    /// Date and row of the record in the range with `?4` others before it.
+    /// Key and row of the record in the range with `?4` others before it.
     pub(crate) nth: String,
-    /// The first `?4` records of the timestamp `?2` after the row `?3`.
+    /// The first `?4` records with the key `?2` after the row `?3`.
     pub(crate) same: String,
-    /// The first `?4` records after the timestamp `?2`, up to `?3`.
+    /// The first `?4` records after the key `?2`, up to `?3`.
     pub(crate) later: String,
 }
 
@@ -33,8 +33,10 @@ pub(crate) struct TableStatements {
     /// The same in the collection under `?4`, for each column.
     pub(crate) page_under: Vec<String>,
     /// Ranges of the collection of all records by creation date and by modification date.
-    pub(crate) created: DateRangeStatements,
-    pub(crate) modified: DateRangeStatements,
+    pub(crate) created: RangeStatements,
+    pub(crate) modified: RangeStatements,
+    /// The same by each text that the records can be filtered by.
+    pub(crate) texts: Vec<(FilterField, RangeStatements)>,
     /// Every row of the collection of all records, ascending.
     pub(crate) scan: String,
     /// Every row under `?2`, for each column, ascending.
@@ -117,6 +119,9 @@ impl TableStatements {
             }),
             created: dated(table, &select, "created"),
             modified: dated(table, &select, "modified"),
+            texts: FilterField::of_texts(table.kind)
+                .map(|field| (field, by_text(&select, field)))
+                .collect(),
             scan: of_all(format!(
                 "SELECT seq FROM {name} WHERE tenant = ?1 ORDER BY seq"
             )),
@@ -156,14 +161,6 @@ impl TableStatements {
             &self.page,
             &self.every,
             &self.scan,
-            &self.created.count,
-            &self.created.nth,
-            &self.created.same,
-            &self.created.later,
-            &self.modified.count,
-            &self.modified.nth,
-            &self.modified.same,
-            &self.modified.later,
             &self.exists,
             &self.place,
             &self.owners,
@@ -173,20 +170,40 @@ impl TableStatements {
         ];
         let writes = [&self.insert, &self.update, &self.set_body];
         let each = [&self.page_under, &self.scan_under, &self.set_column];
+        let texts = self.texts.iter().map(|(_, range)| range);
+        let ranges = [&self.created, &self.modified].into_iter().chain(texts);
         let all = reads
             .into_iter()
+            .chain(ranges.flat_map(|of| [&of.count, &of.nth, &of.same, &of.later]))
             .chain(writes)
             .chain(each.into_iter().flatten());
         all.map(String::as_str).filter(|text| !text.is_empty())
     }
 }
 
-fn dated(table: &KindTable, select: &str, date: &str) -> DateRangeStatements {
+/// Returns the statements by a text. The name of a field has no quotes.
+fn by_text(select: &str, field: FilterField) -> RangeStatements {
+    let of_field = format!("x.tenant = ?1 AND x.field = '{}'", field.as_str());
+    let between = format!("FROM text_key x WHERE {of_field} AND x.text BETWEEN ?2 AND ?3");
+    let joined = format!("{select} JOIN text_key x ON x.tenant = r.tenant AND x.seq = r.seq");
+    RangeStatements {
+        count: format!("SELECT count(*) {between}"),
+        nth: format!("SELECT x.text, x.seq {between} ORDER BY x.text, x.seq LIMIT 1 OFFSET ?4"),
+        same: format!(
+            "{joined} WHERE {of_field} AND x.text = ?2 AND x.seq > ?3 ORDER BY x.seq LIMIT ?4"
+        ),
+        later: format!(
+            "{joined} WHERE {of_field} AND x.text > ?2 AND x.text <= ?3 ORDER BY x.text, x.seq LIMIT ?4"
+        ),
+    }
+}
+
+fn dated(table: &KindTable, select: &str, date: &str) -> RangeStatements {
     if !table.kind.schema().has_collection() {
-        return DateRangeStatements::default();
+        return RangeStatements::default();
     }
     let name = table.name;
-    DateRangeStatements {
+    RangeStatements {
         count: format!(
             "SELECT count(*) FROM {name} WHERE tenant = ?1 AND {date} BETWEEN ?2 AND ?3"
         ),

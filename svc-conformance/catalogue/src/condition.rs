@@ -266,6 +266,7 @@ pub const FILTERS: &[&str] = &[
     "modified_date",
     "email_address",
     "name",
+    "family_name",
     "tag",
     "list",
 ];

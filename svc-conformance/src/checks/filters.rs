@@ -1,6 +1,6 @@
 //! Filters and orders of collections, as the server declares them.
 //!
-//! Requirements: FLT-01 to FLT-13.
+//! Requirements: FLT-01 to FLT-14.
 
 use super::prelude::*;
 use super::record_comparison;
@@ -30,6 +30,12 @@ pub(super) const CHECKS: &[Check] = &[
         memberships
     )
     .needs("filter.tag or filter.list"),
+    check!(
+        "flt/texts",
+        [FLT_01, FLT_05, FLT_08, FLT_11, FLT_12, FLT_14],
+        texts
+    )
+    .needs("filter.family_name"),
 ];
 
 /// The fields whose values a client sets.
@@ -378,6 +384,82 @@ async fn membership(
     if cx.declared().offers(members, "delete") {
         api.remove(&member).await?;
         fits(cx, api, &url, &text, bob, true, &[ids::FLT_13, ids::FLT_12]).await?;
+    }
+    Ok(())
+}
+
+/// A family name finds the people who have it, as a whole or by its start.
+async fn texts(cx: &CheckContext) -> Result<(), CheckStop> {
+    let (api, unique) = (cx.api(), cx.unique());
+    let rows = &[ids::FLT_14, ids::FLT_01];
+    let named = async |name: &str| {
+        let mut fields = record_comparison::filled(cx, "person");
+        put(&mut fields, "family_name", json!(name));
+        let made = api.make("person", &fields).await?;
+        let person = api.as_read("person", made).await?;
+        if person["family_name"] == *name {
+            Ok(person)
+        } else {
+            Err(none("a person is returned without the family name"))
+        }
+    };
+    if !record_comparison::can_make(cx, "person") {
+        return Err(none("no person can be created"));
+    }
+    let url = api.collection("people").await?;
+    let (start, middle) = (format!("F{unique}b"), format!("{unique}b"));
+    let people = [
+        named(&format!("{start}y")).await?,
+        named(&format!("{start}erg")).await?,
+    ];
+    let [ada, bob] = &people;
+    let both = format!("family_name sw {}", quoted(&start));
+    let small = with_parameter(&url, "per_page", "1");
+    let (page, all) = found(cx, &api, &small, &both, rows).await?;
+    let times = people
+        .each_ref()
+        .map(|person| all.iter().filter(|member| is_one(member, person)).count());
+    let right = times == [1, 1] && all.len() == 2 && page["total_records"] == 2;
+    holds(cx, &[ids::FLT_14, ids::FLT_05, ids::FLT_08], right, || {
+        format!(
+            "the pages of filter={both} have {} of 2 people, and count {}: {}",
+            all.len(),
+            page["total_records"],
+            page.short()
+        )
+    });
+    let capitals = format!("{start}y").to_uppercase();
+    for (comparison, value, expected) in [
+        ("eq", capitals.as_str(), true),
+        ("sw", capitals.as_str(), true),
+        ("eq", start.as_str(), false),
+        ("sw", middle.as_str(), false),
+    ] {
+        let text = format!("family_name {comparison} {}", quoted(value));
+        fits(cx, &api, &url, &text, ada, expected, rows).await?;
+    }
+    if let Some(other) = cx.other() {
+        let url = other.collection("people").await?;
+        let (page, members) = found(cx, &other, &url, &both, &[ids::FLT_11]).await?;
+        cx.observe(ids::FLT_11, members.is_empty(), || {
+            format!(
+                "with the key of another tenant, filter={both} returns {}",
+                page.short()
+            )
+        });
+    }
+    let rows = &[ids::FLT_14, ids::FLT_12];
+    if cx.declared().offers("person", "update") {
+        let name = format!("G{unique}");
+        api.change(ada, &json!({ "family_name": name })).await?;
+        let text = format!("family_name eq {}", quoted(&name));
+        fits(cx, &api, &url, &text, ada, true, rows).await?;
+        fits(cx, &api, &url, &both, bob, true, rows).await?;
+    }
+    if cx.declared().offers("person", "delete") {
+        api.remove(bob).await?;
+        let text = format!("family_name eq {}", quoted(&format!("{start}erg")));
+        fits(cx, &api, &url, &text, bob, false, rows).await?;
     }
     Ok(())
 }

@@ -98,7 +98,7 @@ impl<T: ChangeFeed + ?Sized> ChangeFeed for Arc<T> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct FeedRequest {
-    /// The cursor that the client sent: 1 to 256 characters of `[A-Za-z0-9_-]`. `None` starts at
+    /// The cursor that the client sent: 1 to 1 024 characters of `[A-Za-z0-9_-]`. `None` starts at
     /// the beginning of the feed.
     pub after: Option<String>,
     /// The kinds to return: those that the caller's key may read.
@@ -138,7 +138,7 @@ pub struct FeedPage {
     /// The entries, in commit order. There can be fewer than requested, or none, even if more
     /// follow.
     pub entries: Vec<FeedEntry>,
-    /// The cursor after these entries: 1 to 256 characters of `[A-Za-z0-9_-]`.
+    /// The cursor after these entries: 1 to 1 024 characters of `[A-Za-z0-9_-]`.
     pub next_cursor: String,
     /// The cursor after the last entry of the whole feed.
     pub last_cursor: String,
@@ -164,7 +164,7 @@ impl FeedPage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FeedEntry {
-    /// The cursor directly before this entry: 1 to 256 characters of `[A-Za-z0-9_-]`. Reading from
+    /// The cursor directly before this entry: 1 to 1 024 characters of `[A-Za-z0-9_-]`. Reading from
     /// it returns this entry first. The link `self` of the entry contains it. It must be the same
     /// on every page, and expire with the entry.
     ///

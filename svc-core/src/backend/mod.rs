@@ -32,6 +32,7 @@ mod webhooks;
 
 use async_trait::async_trait;
 
+pub use crate::filter::FindKey;
 pub use change_feed::{
     ChangeFeed, ChangeKind, FeedEntry, FeedPage, FeedRequest, FeedResponse, RecordChange,
 };
@@ -55,7 +56,6 @@ pub use svc_rules::{
 use crate::{
     context::Context,
     error::Result,
-    helper::MatchKey,
     link::RecordAddress,
     model::Resource,
     page::{ListRequest, Page},
@@ -395,14 +395,4 @@ pub trait Delete<R: Resource>: Send + Sync {
 pub trait Find<R: Resource>: Send + Sync {
     /// Returns the oldest record with this key.
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>>;
-}
-
-/// The key that a record is looked up by.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FindKey {
-    /// By its `name`, compared exactly.
-    Name(String),
-    /// A key of person matching; identifiers are among these keys.
-    Match(MatchKey),
 }

@@ -262,7 +262,7 @@ async fn sampled<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
 ) -> Result<Option<StoreDifference>> {
     let kind = record.kind();
     let differs = |what: String| Ok(Some(StoreDifference::about(record, what)));
-    let (name, emails) = found_by(record)?;
+    let (name, index) = found_by(record)?;
     let identifiers = record
         .meta()
         .identifiers
@@ -272,7 +272,7 @@ async fn sampled<A: ScanRecords + ?Sized, B: ScanRecords + ?Sized>(
     let names = name.map(|name| LookupKey::Name(kind, name));
     for key in identifiers
         .chain(names)
-        .chain(emails.into_iter().map(LookupKey::Email))
+        .chain(index.emails.into_iter().map(LookupKey::Email))
     {
         let (here, there) = (one.find(cx, &key).await?, other.find(cx, &key).await?);
         let [here, there] =

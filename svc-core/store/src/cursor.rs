@@ -9,7 +9,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 use svc_core::{
-    filter::{Filter, FilterField},
+    filter::{Filter, FilterField, SortKey},
     page::{ListRequest, NextPage, PageRequest, RawPage},
 };
 
@@ -18,6 +18,8 @@ use super::hex;
 /// The number of bytes of the authentication tag, and of each encrypted number.
 const TAG: usize = 12;
 const NUMBER: usize = 8;
+/// The number of bytes of one block of the key stream.
+const BLOCK: usize = 32;
 
 /// The start of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +62,7 @@ impl PageStart {
 }
 
 /// The start of a page of an ordered collection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OrderedPageStart {
     /// After this record. The cursor contains the total from the first page.
     After(OrderedPosition),
@@ -68,12 +70,12 @@ pub enum OrderedPageStart {
     Offset(u64),
 }
 
-/// The position of a record in an ordered collection: by date, then by row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// The position of a record in an ordered collection: by its sort key, then by row.
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OrderedPosition {
-    /// The date of the record in microseconds; 0 in creation order.
-    pub time: i64,
+    /// The date or text of the record.
+    pub key: SortKey,
     /// The row of the record.
     pub row: i64,
     /// The number of records when the first page was read.
@@ -83,8 +85,8 @@ pub struct OrderedPosition {
 impl OrderedPosition {
     /// Creates a position.
     #[must_use]
-    pub fn new(time: i64, row: i64, total: u64) -> Self {
-        Self { time, row, total }
+    pub fn new(key: SortKey, row: i64, total: u64) -> Self {
+        Self { key, row, total }
     }
 }
 
@@ -190,18 +192,21 @@ impl CursorCodec {
         request: &ListRequest,
     ) -> OrderedPageStart {
         let page = &request.page;
+        let place = || ordered(collection, request, page.number);
         let read = page.cursor.as_deref().and_then(|text| {
-            let place = ordered(collection, request, page.number);
-            self.read(CursorKind::Mark, tenant, &place, text)
+            let shown = self.open(CursorKind::Mark, tenant, &place(), text)?;
+            let ([time, row, total], text) = split(&shown)?;
+            let key = match text {
+                [] => SortKey::Date(time),
+                text => SortKey::Text(String::from_utf8(text.to_vec()).ok()?),
+            };
+            let total = u64::try_from(total).unwrap_or_default();
+            Some(OrderedPosition::new(key, row, total))
         });
-        match read {
-            Some([time, row, total]) => OrderedPageStart::After(OrderedPosition::new(
-                time,
-                row,
-                u64::try_from(total).unwrap_or_default(),
-            )),
-            None => OrderedPageStart::Offset(page.records_before()),
-        }
+        read.map_or_else(
+            || OrderedPageStart::Offset(page.records_before()),
+            OrderedPageStart::After,
+        )
     }
 
     /// Returns the link to the next page of a filtered or ordered collection. `last` is the last
@@ -214,12 +219,17 @@ impl CursorCodec {
         request: &ListRequest,
         last: Option<OrderedPosition>,
     ) -> NextPage {
-        let Some(OrderedPosition { time, row, total }) = last else {
+        let Some(OrderedPosition { key, row, total }) = last else {
             return NextPage::None;
+        };
+        let (time, text) = match key {
+            SortKey::Date(time) => (time, String::new()),
+            SortKey::Text(text) => (0, text),
         };
         let place = ordered(collection, request, request.page.number.saturating_add(1));
         let total = i64::try_from(total).unwrap_or(i64::MAX);
-        NextPage::Cursor(self.write(CursorKind::Mark, tenant, &place, [time, row, total]))
+        let shown = [bytes([time, row, total]), text.into_bytes()].concat();
+        NextPage::Cursor(self.seal(CursorKind::Mark, tenant, &place, &shown))
     }
 
     /// Encodes numbers in a cursor that consists of letters and digits.
@@ -230,17 +240,7 @@ impl CursorCodec {
         place: &[u8],
         numbers: [i64; N],
     ) -> String {
-        let hidden: Vec<u8> = numbers
-            .iter()
-            .flat_map(|number| number.to_be_bytes())
-            .collect();
-        let tag = self.tag(purpose, tenant, place, &hidden);
-        let hide = self.hide(purpose, tenant, place, tag);
-        let bytes: Vec<u8> = tag
-            .into_iter()
-            .chain(hidden.iter().zip(hide).map(|(a, b)| a ^ b))
-            .collect();
-        hex::encode(&bytes)
+        self.seal(purpose, tenant, place, &bytes(numbers))
     }
 
     /// Returns the numbers in a cursor. `None` if the cursor is damaged or has another tenant,
@@ -252,34 +252,55 @@ impl CursorCodec {
         place: &[u8],
         text: &str,
     ) -> Option<[i64; N]> {
+        let shown = self.open(purpose, tenant, place, text)?;
+        let (numbers, rest) = split(&shown)?;
+        rest.is_empty().then_some(numbers)
+    }
+
+    /// Encodes bytes in a cursor that consists of letters and digits.
+    fn seal(&self, purpose: CursorKind, tenant: i64, place: &[u8], shown: &[u8]) -> String {
+        let tag = self.tag(purpose, tenant, place, shown);
+        let hidden = self.hidden(purpose, tenant, place, tag, shown);
+        hex::encode(&[&tag[..], &hidden].concat())
+    }
+
+    /// Returns the bytes in a cursor: see [`Self::read`].
+    fn open(&self, purpose: CursorKind, tenant: i64, place: &[u8], text: &str) -> Option<Vec<u8>> {
         let bytes = hex::decode_all(text)?;
         let (tag, hidden) = bytes.split_first_chunk::<TAG>()?;
-        if hidden.len() != N.saturating_mul(NUMBER) {
-            return None;
-        }
-        let hide = self.hide(purpose, tenant, place, *tag);
-        let shown: Vec<u8> = hidden.iter().zip(hide).map(|(a, b)| a ^ b).collect();
-        if !bool::from(self.tag(purpose, tenant, place, &shown).ct_eq(tag)) {
-            return None;
-        }
-        let mut numbers = [0; N];
-        for (number, bytes) in numbers.iter_mut().zip(shown.chunks_exact(NUMBER)) {
-            *number = i64::from_be_bytes(first(bytes));
-        }
-        Some(numbers)
+        let shown = self.hidden(purpose, tenant, place, *tag, hidden);
+        let is_own = bool::from(self.tag(purpose, tenant, place, &shown).ct_eq(tag));
+        is_own.then_some(shown)
     }
 
     fn tag(&self, purpose: CursorKind, tenant: i64, place: &[u8], hidden: &[u8]) -> [u8; TAG] {
         first(&self.mac(purpose.tag(), tenant, place, hidden))
     }
 
-    /// Returns a key stream that is long enough for every number of a cursor.
-    fn hide(&self, purpose: CursorKind, tenant: i64, place: &[u8], tag: [u8; TAG]) -> [u8; 32] {
-        self.mac(purpose.hide(), tenant, place, &tag)
+    /// Encrypts or decrypts the bytes of a cursor with a key stream. Its first block depends on the
+    /// tag, each further block also on its number.
+    fn hidden(
+        &self,
+        purpose: CursorKind,
+        tenant: i64,
+        place: &[u8],
+        tag: [u8; TAG],
+        bytes: &[u8],
+    ) -> Vec<u8> {
+        let mut hidden = Vec::with_capacity(bytes.len());
+        for (number, block) in (0_u64..).zip(bytes.chunks(BLOCK)) {
+            let mut end = tag.to_vec();
+            if number > 0 {
+                end.extend(number.to_be_bytes());
+            }
+            let key = self.mac(purpose.hide(), tenant, place, &end);
+            hidden.extend(block.iter().zip(key).map(|(byte, key)| byte ^ key));
+        }
+        hidden
     }
 
-    /// All parts except `place` have a fixed length for each purpose, so different inputs give
-    /// different messages.
+    /// Different inputs give different messages: a cursor has one form for each place, and so have
+    /// the blocks of its key stream.
     fn mac(&self, purpose: u8, tenant: i64, place: &[u8], end: &[u8]) -> [u8; 32] {
         let mut mac = self.mac.clone();
         mac.update(&[purpose]);
@@ -326,6 +347,21 @@ fn ordered(collection: &[u8], request: &ListRequest, number: u64) -> Vec<u8> {
         &page,
     ];
     parts.concat()
+}
+
+/// Returns the bytes of numbers.
+fn bytes<const N: usize>(numbers: [i64; N]) -> Vec<u8> {
+    numbers.iter().flat_map(|one| one.to_be_bytes()).collect()
+}
+
+/// Returns the numbers at the start, and the bytes after them; `None` if there are not enough bytes.
+fn split<const N: usize>(bytes: &[u8]) -> Option<([i64; N], &[u8])> {
+    let (start, rest) = bytes.split_at_checked(N.saturating_mul(NUMBER))?;
+    let mut numbers = [0; N];
+    for (number, bytes) in numbers.iter_mut().zip(start.chunks_exact(NUMBER)) {
+        *number = i64::from_be_bytes(first(bytes));
+    }
+    Some((numbers, rest))
 }
 
 fn first<const N: usize>(bytes: &[u8]) -> [u8; N] {
@@ -403,6 +439,33 @@ mod tests {
             cursors.encode_next(1, b"people", &page(2, 25, None), None),
             NextPage::None
         );
+    }
+
+    /// A cursor of a filter by text contains the text, encrypted, whatever its length.
+    ///
+    /// Requirements: FLT-08, FLT-14.
+    #[test]
+    fn flt_14_a_page_begins_after_a_text() {
+        let cursors = CursorCodec::new(&SECRET);
+        let filter = Filter::parse("family_name sw 'a'", &[FilterField::FamilyName], "x").unwrap();
+        let request = |page| ListRequest::all(page).with_filter(filter.clone());
+        for text in ["a", "larsson", &"\u{1f600}".repeat(64)] {
+            let place = OrderedPosition::new(SortKey::Text(text.to_owned()), 7, 100);
+            let first = request(PageRequest::new(1, 25));
+            let next = cursors.encode_next_ordered(1, b"people", &first, Some(place.clone()));
+            let NextPage::Cursor(after) = next else {
+                panic!("no cursor")
+            };
+            assert!(svc_core::page::is_token(&after), "{}", after.len());
+            assert!(!after.contains(&hex::encode(text.as_bytes())), "{after}");
+            let start = |tenant, number| {
+                let page = PageRequest::new(number, 25).with_cursor(after.clone());
+                cursors.decode_ordered(tenant, b"people", &request(page))
+            };
+            assert_eq!(start(1, 2), OrderedPageStart::After(place));
+            assert_eq!(start(2, 2), OrderedPageStart::Offset(25));
+            assert_eq!(start(1, 3), OrderedPageStart::Offset(50));
+        }
     }
 
     #[test]

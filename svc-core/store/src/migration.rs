@@ -1,7 +1,7 @@
 //! Numbered migrations of a store's tables. Each is applied once and recorded with its checksum.
 
 use sha2::{Digest, Sha256};
-use svc_core::schema::measures_text;
+use svc_core::rules::Recount;
 
 use super::hex;
 
@@ -84,15 +84,15 @@ pub fn pending<'a>(
     Ok(all.get(made.len()..).unwrap_or_default())
 }
 
-/// Returns whether the totals have to be counted again, because this program has other measures
-/// than the program that counted them. `counted` is its
-/// [`measures_text`].
+/// Returns whether totals and texts have to be derived again, because this program derives others
+/// than the program that last did. `counted` is the [`Recount::basis`] of that program.
 ///
 /// # Errors
 ///
-/// Returns the name of a measure that this program does not have. Only a newer program counts it.
+/// Returns the name of a measure or text that this program does not have. Only a newer program
+/// derives it.
 pub fn must_recount(counted: Option<&str>) -> Result<bool, String> {
-    let own = measures_text();
+    let own = Recount::basis();
     let Some(counted) = counted else {
         return Ok(true);
     };
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn totals_are_counted_again_after_a_change_of_the_measures() {
-        let own = measures_text();
+        let own = Recount::basis();
         assert_eq!(must_recount(None), Ok(true));
         assert_eq!(must_recount(Some(&own)), Ok(false));
         let without = own.replace("Event.total_accepted", "Event.total_later");

@@ -5,7 +5,7 @@
 use svc_core::store::StoredRecord;
 use svc_core::{
     error::{Error, ErrorCode, Problem, Result},
-    filter::{FILTER, Filter, FilterExpr, MAX_KEY_MATCHES, matches},
+    filter::{FILTER, Filter, FilterExpr, MAX_KEY_MATCHES, QueryPlan, matches},
     page::{ListRequest, NextPage, RawPage},
 };
 
@@ -28,7 +28,7 @@ impl OrderedPages<'_> {
     /// Returns the page of the records that match the index keys of a filter.
     ///
     /// `found` contains the records of all keys, in any order and possibly repeated. A store does
-    /// not need to look up more than [`MAX_KEY_MATCHES`] records.
+    /// not need to look up more than one record above [`MAX_KEY_MATCHES`].
     ///
     /// # Errors
     ///
@@ -39,7 +39,8 @@ impl OrderedPages<'_> {
         found.dedup_by_key(|stored| stored.row);
         if found.len() > MAX_KEY_MATCHES {
             let text = format!(
-                "{{property}} matches more than {MAX_KEY_MATCHES} records. Use a more specific filter."
+                "The texts or e-mail addresses in {{property}} find more than {MAX_KEY_MATCHES} records. Use a longer text, or \
+                 compare a text without other comparisons."
             );
             return Err(Error::invalid(Problem::new(
                 ErrorCode::FilterInvalid,
@@ -63,43 +64,59 @@ impl OrderedPages<'_> {
             }
             found = kept;
         }
-        found.sort_by_key(|stored| self.request.sort_key(&stored.record));
-        let total = found.len() as u64;
+        let mut keyed = Vec::with_capacity(found.len());
+        for stored in found {
+            keyed.push((self.request.sort_key(&stored.record)?, stored));
+        }
+        keyed.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let total = keyed.len() as u64;
         let begin = match self.start() {
             OrderedPageStart::After(mark) => {
-                let place =
-                    |stored: &StoredRecord| (self.request.sort_key(&stored.record), stored.row);
-                found.partition_point(|stored| place(stored) <= (mark.time, mark.row))
+                keyed.partition_point(|(key, stored)| (key, stored.row) <= (&mark.key, mark.row))
             }
             OrderedPageStart::Offset(position) => usize::try_from(position).unwrap_or(usize::MAX),
         };
-        found.drain(..begin.min(found.len()));
-        Ok(self.page_of_range(found, total))
+        let rest = keyed.into_iter().skip(begin).map(|(_, stored)| stored);
+        self.page_of_range(rest.collect(), total)
     }
 
-    /// Returns the start of the page.
+    /// Returns the start of the page. A cursor outside the range of the request is ignored, such as
+    /// that of a record whose text is not the one in the index.
     #[must_use]
     pub fn start(&self) -> OrderedPageStart {
-        self.cursors
-            .decode_ordered(self.tenant, self.collection, self.request)
+        let start = self
+            .cursors
+            .decode_ordered(self.tenant, self.collection, self.request);
+        let plan = self.request.planned().ok().flatten();
+        match (&start, plan.as_deref()) {
+            (OrderedPageStart::After(mark), Some(QueryPlan::Range(range)))
+                if mark.key < range.from || mark.key > range.to =>
+            {
+                OrderedPageStart::Offset(self.request.page.records_before())
+            }
+            _ => start,
+        }
     }
 
     /// Returns the page of a range. `found` contains the records after its start, with one more
     /// than the page size if there are more.
-    #[must_use]
-    pub fn page_of_range(&self, mut found: Vec<StoredRecord>, total: u64) -> RawPage {
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the records are ordered by a text, and the fields of the last record are
+    /// not JSON.
+    pub fn page_of_range(&self, mut found: Vec<StoredRecord>, total: u64) -> Result<RawPage> {
         let size = usize::try_from(self.request.page.size).unwrap_or(usize::MAX);
         let more = found.len() > size;
         found.truncate(size);
         let mark = |stored: &StoredRecord| {
-            OrderedPosition::new(self.request.sort_key(&stored.record), stored.row, total)
+            let key = self.request.sort_key(&stored.record)?;
+            Ok::<_, Error>(OrderedPosition::new(key, stored.row, total))
         };
-        let next = self.next(found.last().filter(|_| more).map(mark));
-        RawPage::new(
-            found.into_iter().map(|stored| stored.record).collect(),
-            total,
-        )
-        .with_next(next)
+        let last = found.last().filter(|_| more);
+        let next = self.next(last.map(mark).transpose()?);
+        let records = found.into_iter().map(|stored| stored.record).collect();
+        Ok(RawPage::new(records, total).with_next(next))
     }
 
     fn next(&self, last: Option<OrderedPosition>) -> NextPage {

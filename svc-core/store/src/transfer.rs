@@ -9,12 +9,12 @@
 use std::{fmt, str::FromStr, sync::LazyLock};
 
 use svc_core::store::{
-    Change, ChangeTarget, InsertRecord, LookupKey, LookupSource, RuleError, StoredRecord,
+    Change, ChangeTarget, IndexValues, InsertRecord, LookupKey, LookupSource, RuleError,
+    StoredRecord,
 };
 use svc_core::{
     backend::OutboxEntry,
     error::{Error, Result},
-    helper::distinct_emails,
     json::Json,
     link::ShareNames,
     model::Kind,
@@ -176,7 +176,7 @@ impl ExportBatch {
         let record = &stored.record;
         let (kind, id) = (record.kind(), record.meta().id.clone());
         let at = || ChangeTarget::new(kind, id.clone(), StoredRecord::UNSAVED_ROW);
-        let (name, emails) = found_by(record)?;
+        let (name, index) = found_by(record)?;
         let identifiers = record.meta().identifiers.to_vec();
         // The computed fields follow from the changes that come after the insertion.
         let mut new = record.clone();
@@ -184,7 +184,7 @@ impl ExportBatch {
         let mut insert = InsertRecord::new(new);
         insert.identifiers = identifiers;
         insert.name = name;
-        insert.emails = emails;
+        insert.index = index;
         self.changes.push(Change::Insert(Box::new(insert)));
         if kind.schema().measures().next().is_some() {
             let (of, key) = ((kind, id.clone()), LookupKey::Id(kind, id.clone()));
@@ -237,26 +237,19 @@ impl ExportBatch {
     }
 }
 
-/// Returns the unique name of a record, and the e-mail addresses of a person.
-pub(super) fn found_by(record: &RawRecord) -> Result<(Option<String>, Vec<String>)> {
-    let unique = record.kind().schema().unique_name();
-    let is_person = record.kind() == Kind::Person;
-    if unique.is_none() && !is_person {
-        return Ok((None, Vec::new()));
+/// Returns the unique name of a record, and the other values that it is found by.
+pub(super) fn found_by(record: &RawRecord) -> Result<(Option<String>, IndexValues)> {
+    let kind = record.kind();
+    let unique = kind.schema().unique_name();
+    if unique.is_none() && !IndexValues::has_any(kind) {
+        return Ok((None, IndexValues::default()));
     }
     let fields = record.to_fields(&ShareNames::default())?;
     let name = unique
         .and_then(|field| fields.get(field.name))
         .and_then(Json::as_str)
         .map(str::to_owned);
-    Ok((
-        name,
-        if is_person {
-            distinct_emails(&fields)
-        } else {
-            Vec::new()
-        },
-    ))
+    Ok((name, IndexValues::of(kind, &fields)))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use svc_core::{ChangeFeed, Context, FeedRequest, FeedResponse, ListRequest, Tena
 use svc_store::memory::MemoryStore;
 use svc_store::store_testkit::{
     ContractViolation, NumberedPages, StoreTests, check, check_feed, check_feed_among_writers,
-    check_filters, check_outgoing, check_rulebook, check_webhooks,
+    check_filters, check_outgoing, check_recount, check_rulebook, check_webhooks,
 };
 
 /// Compares the store with a second one: undo, clock and batches. Equal histories must have equal
@@ -42,6 +42,18 @@ async fn hook_14_webhooks_are_kept() -> Result<(), ContractViolation> {
 async fn the_rulebook_is_repeatable_and_keeps_the_order_of_calls() -> Result<(), ContractViolation>
 {
     check_rulebook(300).await
+}
+
+/// RES-event-16 to RES-event-20, RES-fundraising_page-09, RES-fundraising_page-10: a store that
+/// preserves its totals passes, and a store that loses its records fails.
+#[tokio::test]
+async fn different_totals_break_the_contract() -> Result<(), ContractViolation> {
+    let tenants = || ["one", "two"].map(Tenant::new);
+    check_recount(MemoryStore::new(), tenants(), async |store| store).await?;
+    let lost = check_recount(MemoryStore::new(), tenants(), async |_| MemoryStore::new()).await;
+    let lost = lost.unwrap_err();
+    assert_eq!((lost.law, lost.step), ("recount", 2));
+    Ok(())
 }
 
 /// HAF-11, SCH-01, SCH-04, UND-26: compares the store with a second one.

@@ -10,8 +10,8 @@ use svc_core::{
     backend::OutboxEntry,
     model::Kind,
     store::{
-        Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord, StoredRecord, StoredResponse,
-        Totals,
+        Change, ChangeTarget, IndexValues, InsertRecord, RecordSet, ReplaceRecord, StoredRecord,
+        StoredResponse, Totals,
     },
     value::{Id, Timestamp},
 };
@@ -44,6 +44,8 @@ pub(crate) struct ChangeApplier<'a> {
     /// The final owner of each identifier and address that was changed.
     identifiers: BTreeMap<(i16, Uuid), Option<i64>>,
     emails: BTreeMap<(Uuid, i64), bool>,
+    /// Each text that was changed, by field, text and record, and whether the record now has it.
+    texts_of_records: BTreeMap<(String, String, i64), bool>,
     /// The count deltas of each collection, by members, and kind and id of the owner.
     counts: BTreeMap<(i16, i16, Uuid), CollectionDelta>,
     sums: BTreeMap<(i16, i16, Uuid), Totals>,
@@ -102,6 +104,7 @@ impl<'a> ChangeApplier<'a> {
             updates: RowUpdates::default(),
             identifiers: BTreeMap::new(),
             emails: BTreeMap::new(),
+            texts_of_records: BTreeMap::new(),
             counts: BTreeMap::new(),
             sums: BTreeMap::new(),
             parts: BTreeMap::new(),
@@ -173,6 +176,10 @@ impl<'a> ChangeApplier<'a> {
             Change::ClearLink { kind, link, to } => {
                 let (_, column) = layout(*kind).column(link).ok_or_else(no_link)?;
                 self.removal(to)?.0.clear(*kind, column, to);
+            }
+            Change::AddIndexValues { at, added } => {
+                let row = self.row(at)?;
+                self.set_values(added, row, true);
             }
             Change::SetTotals { of, sum } => {
                 let members = layout(of.0).table.counts.ok_or_else(|| {
@@ -288,10 +295,7 @@ impl<'a> ChangeApplier<'a> {
                 Some(row),
             );
         }
-        for email in &insert.emails {
-            self.emails
-                .insert((Uuid::from_bytes(lookup::hash_email(email)), row), true);
-        }
+        self.set_values(&insert.index, row, true);
         if kind.schema().has_collection() {
             self.count(kind, None, 1, false)?;
         }
@@ -325,16 +329,21 @@ impl<'a> ChangeApplier<'a> {
                 );
             }
         }
-        for (emails, is_tied) in [
-            (&replace.removed_emails, false),
-            (&replace.added_emails, true),
-        ] {
-            for email in emails {
-                self.emails
-                    .insert((Uuid::from_bytes(lookup::hash_email(email)), row), is_tied);
-            }
-        }
+        self.set_values(&replace.removed, row, false);
+        self.set_values(&replace.added, row, true);
         Ok(())
+    }
+
+    /// Sets whether a record can be found by these values.
+    fn set_values(&mut self, values: &IndexValues, row: i64, is_tied: bool) {
+        for email in &values.emails {
+            let hash = Uuid::from_bytes(lookup::hash_email(email));
+            self.emails.insert((hash, row), is_tied);
+        }
+        for key in &values.texts {
+            let (field, text) = (key.field().as_str().to_owned(), key.text().to_owned());
+            self.texts_of_records.insert((field, text, row), is_tied);
+        }
     }
 
     fn set_link(
@@ -465,6 +474,13 @@ impl ChangeApplier<'_> {
         );
         self.rows(&texts.free_emails, freed, |rows| columns!(rows; 0, 1));
         self.rows(&texts.tie_emails, tied, |rows| columns!(rows; 0, 1));
+        let (tied, freed) = partition(
+            std::mem::take(&mut self.texts_of_records)
+                .into_iter()
+                .map(|(key, is_tied)| (is_tied, key)),
+        );
+        self.rows(&texts.free_texts, freed, |rows| columns!(rows; 0, 1, 2));
+        self.rows(&texts.tie_texts, tied, |rows| columns!(rows; 0, 1, 2));
         let counts = std::mem::take(&mut self.counts).into_iter();
         let counts = counts
             .map(|((members, of, owner), won)| (members, of, owner, won.records, won.is_moved));

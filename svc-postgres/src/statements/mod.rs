@@ -5,14 +5,14 @@
 //! are always bound. Statements are limited to what a cluster that shards by tenant can execute in
 //! one hop. The rules are in the tests of this file.
 
-mod dates;
 mod expiring;
 mod parts;
+mod ranges;
 mod webhooks;
 
-use dates::DateRangeStatements;
 use expiring::{of_outbox, stored_response_sql};
 use parts::{POSITION_OFFSET, arrays, columns, each, oldest, ties, totals};
+use ranges::RangeStatements;
 use svc_core::model::Kind;
 use webhooks::of_webhooks;
 
@@ -27,10 +27,11 @@ macro_rules! texts {
         pub(crate) struct Texts { $($(#[$note])* pub(crate) $name: String,)+
             /// The worker of a tenant, from the tables of Citus. Only for Citus.
             pub(crate) worker: String,
-            /// Pages in the order of `created_date` and of `modified_date`: see [`dates`].
-            pub(crate) dated_after: [String; 2],
-            pub(crate) dated_first: [String; 2],
-            pub(crate) dated_jump: [String; 2],
+            /// Pages in the order of `created_date`, of `modified_date` and of a text: see
+            /// [`ranges`].
+            pub(crate) range_after: [String; 3],
+            pub(crate) range_first: [String; 3],
+            pub(crate) range_jump: [String; 3],
             /// A page of the records under a record, by each of [`SLOTS`].
             pub(crate) page_under: [String; 4],
             /// The same by position: see `page_at`.
@@ -53,9 +54,9 @@ macro_rules! texts {
             pub(crate) fn all(&self) -> Vec<(&'static str, &str)> {
                 let mut all = vec![$((stringify!($name), self.$name.as_str())),+];
                 for (name, under) in [
-                    ("dated_after", &self.dated_after[..]),
-                    ("dated_first", &self.dated_first),
-                    ("dated_jump", &self.dated_jump),
+                    ("range_after", &self.range_after[..]),
+                    ("range_first", &self.range_first),
+                    ("range_jump", &self.range_jump),
                     ("page_under", &self.page_under),
                     ("page_at_under", &self.page_at_under),
                     ("rows_under", &self.rows_under),
@@ -71,7 +72,7 @@ macro_rules! texts {
 
 texts! {
     // Lookups of the rules.
-    by_id, one, by_identifier, by_email, by_emails, by_name, by_link, memberships, answers, totals, parts, holdings, kept,
+    by_id, one, by_identifier, by_email, by_emails, by_texts, by_name, by_link, memberships, answers, totals, parts, holdings, kept,
     // Pages.
     /// A page of all records of a kind: total, existence of the owner, and records, from one
     /// snapshot.
@@ -97,8 +98,8 @@ texts! {
     // The change feed.
     feed_last, feed_behind, feed_at, tell, expire_feed,
     // Changes.
-    insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, count, set_sums, set_parts,
-    clear_totals, clear_parts,
+    insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, tie_texts, free_texts, count, set_sums, set_parts,
+    clear_totals, clear_parts, clear_texts,
     hold, lift_holders, drop_holders, lower_holders, keep, expire_kept, tenants_to_sweep,
     // The outbox.
     outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
@@ -155,8 +156,10 @@ impl Texts {
             );
             page(condition).replace("r.seq > $3", &first)
         };
-        let created = DateRangeStatements::of(s, cols, tot, "created", "-r.kind = -($2::smallint)");
-        let modified = DateRangeStatements::of(s, cols, tot, "modified", "r.kind::bigint = $2");
+        let created =
+            RangeStatements::by_date(s, cols, tot, "created", "-r.kind = -($2::smallint)");
+        let modified = RangeStatements::by_date(s, cols, tot, "modified", "r.kind::bigint = $2");
+        let by_text = RangeStatements::by_text(s, cols, tot);
         let members = |condition: &str| {
             format!(
                 "SELECT r.seq FROM {s}.record r WHERE r.tenant = $1 AND {condition} AND r.seq > $3 ORDER BY r.seq"
@@ -214,14 +217,22 @@ impl Texts {
             ),
             // All of them, not only the oldest.
             by_emails: format!(
-                "SELECT {cols} FROM unnest($2::uuid[]) k(hash) {} {} {tot} LIMIT (SELECT $3::bigint)",
-                each(s, "email", "e", "e.hash = k.hash"),
+                "SELECT {cols} FROM (SELECT DISTINCT e.seq FROM unnest($2::uuid[]) k(hash) CROSS JOIN LATERAL \
+                 (SELECT o.seq FROM {s}.email o WHERE o.tenant = $1 AND o.hash = k.hash LIMIT (SELECT $3::bigint)) e \
+                 LIMIT (SELECT $3::bigint)) e {} {tot}",
                 each(
                     s,
                     "record",
                     "r",
                     &format!("r.kind::int = {person} AND r.seq = e.seq")
                 )
+            ),
+            by_texts: format!(
+                "SELECT {cols} FROM (SELECT DISTINCT x.seq FROM unnest({}) k(field, first, last) CROSS JOIN LATERAL \
+                 (SELECT o.seq FROM {s}.text_key o WHERE o.tenant = $1 AND o.field = k.field AND o.text >= k.first \
+                 AND o.text <= k.last LIMIT (SELECT $6::bigint)) x LIMIT (SELECT $6::bigint)) x {} {tot}",
+                arrays(2, "text text text"),
+                each(s, "record", "r", "r.kind::int = $5 AND r.seq = x.seq")
             ),
             by_name: format!(
                 "SELECT k.place, {cols} FROM unnest({}) k(kind, name, place) {} {tot}",
@@ -300,9 +311,9 @@ impl Texts {
                  WHERE p.shardid = get_shard_id_for_distribution_column('{s}.ledger', $1) AND n.noderole = 'primary' \
                  AND n.isactive"
             ),
-            dated_after: [created.after, modified.after],
-            dated_first: [created.first, modified.first],
-            dated_jump: [created.jump, modified.jump],
+            range_after: [created.after, modified.after, by_text.after],
+            range_first: [created.first, modified.first, by_text.first],
+            range_jump: [created.jump, modified.jump, by_text.jump],
             page: page(of_all),
             page_under: SLOTS.map(|slot| page(&under(slot, "$6"))),
             page_at: page_at(of_all),
@@ -388,6 +399,15 @@ impl Texts {
                  WHERE e.tenant = $1 AND e.hash = ANY($2) AND e.hash = x.hash AND e.seq = x.seq",
                 arrays(2, "uuid bigint")
             ),
+            tie_texts: format!(
+                "INSERT INTO {s}.text_key (tenant, field, text, seq) {} ON CONFLICT (tenant, field, text, seq) DO NOTHING",
+                from_ledger("text text bigint")
+            ),
+            free_texts: format!(
+                "DELETE FROM {s}.text_key k USING unnest({}) x(field, text, seq) \
+                 WHERE k.tenant = $1 AND k.seq = ANY($4) AND k.field = x.field AND k.text = x.text AND k.seq = x.seq",
+                arrays(2, "text text bigint")
+            ),
             // `moved` is the number of the last transaction in which a member left, or an older
             // record joined.
             count: format!(
@@ -407,6 +427,7 @@ impl Texts {
                 "UPDATE {s}.total SET measures = '' WHERE tenant = $1 AND measures <> ''"
             ),
             clear_parts: format!("DELETE FROM {s}.part WHERE tenant = $1"),
+            clear_texts: format!("DELETE FROM {s}.text_key WHERE tenant = $1"),
             set_parts: format!(
                 "INSERT INTO {s}.part AS o (tenant, owner, name, measures) {} \
                  ON CONFLICT (tenant, owner, name) DO UPDATE SET measures = excluded.measures",

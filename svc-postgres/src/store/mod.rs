@@ -68,7 +68,9 @@ impl PostgresStore {
     /// # Errors
     ///
     /// Returns a one-line error if the database cannot be reached, or its tables are newer,
-    /// damaged, or have other share names.
+    /// damaged, or have other share names. Also returns [`ConnectError::UnknownMeasure`] if a newer
+    /// program has derived totals or texts that this program does not know, and the error of the
+    /// database if those of another version cannot be derived again.
     ///
     /// Requirements: UND-42.
     pub async fn connect(options: PostgresOptions) -> Result<Self, ConnectError> {

@@ -1,9 +1,9 @@
-//! Counts the totals again if the measures of this program differ from those that the database was
-//! counted with.
+//! Counts the totals again and rebuilds the index of texts if this program derives others than the program that
+//! last did.
 
 use std::time::Duration;
 
-use svc_core::schema::measures_text;
+use svc_core::rules::Recount;
 use svc_store::migration::must_recount;
 
 use super::PostgresStore;
@@ -20,13 +20,13 @@ const PAUSE: Duration = Duration::from_secs(1);
 const ATTEMPTS: u32 = 600;
 
 impl PostgresStore {
-    /// Counts the totals of every tenant again, if necessary. An interrupted count starts again with
+    /// Counts the totals of every tenant again and rebuilds its index of texts, if necessary. An interrupted count starts again with
     /// the next connection. Several processes may count simultaneously.
     pub(super) async fn recount_if_changed(&self) -> Result<(), ConnectError> {
         if !self.must_recount().await? {
             return Ok(());
         }
-        tracing::info!("the totals are counted again");
+        tracing::info!("the totals are counted again, and the index of texts is rebuilt");
         for tenant in self.tenants().await.map_err(StoreError::from)? {
             // A tenant whose creation was interrupted has no records.
             let Some(number) = self.number(&tenant).await? else {
@@ -45,7 +45,7 @@ impl PostgresStore {
                 }
             }
         }
-        let set = values![MEASURES.to_owned(), measures_text().into_bytes()];
+        let set = values![MEASURES.to_owned(), Recount::basis().into_bytes()];
         let set = SqlQuery::new(&*self.database().texts.set_meta, set);
         self.database().query_one(None, set).await?;
         Ok(())

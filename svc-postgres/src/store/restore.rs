@@ -89,6 +89,7 @@ impl PostgresStore {
             "record",
             "identifier",
             "email",
+            "text_key",
             "total",
             "part",
             "holder",

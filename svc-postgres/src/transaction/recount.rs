@@ -1,4 +1,4 @@
-//! A transaction that counts the totals of a tenant again.
+//! A transaction that counts the totals of a tenant again and rebuilds its index of texts.
 
 use std::time::{Duration, Instant};
 
@@ -58,9 +58,10 @@ impl DatabaseHandle {
         }
         for damaged in counted.damaged() {
             let (kind, id) = (damaged.kind.singular(), &damaged.id);
-            tracing::warn!("{kind} {id} is damaged and does not count in totals");
+            tracing::warn!("{kind} {id} is damaged: it is not in totals and not found by texts");
         }
-        let clear = [&*self.texts.clear_totals, &*self.texts.clear_parts];
+        let texts = &self.texts;
+        let clear = [&*texts.clear_totals, &texts.clear_parts, &texts.clear_texts];
         let mut queries: Vec<_> = clear
             .into_iter()
             .map(|text| SqlQuery::new(text, values![tenant]))

@@ -4,9 +4,13 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, ToSql};
 use svc_core::{
+    filter::TextKey,
     model::Kind,
     record::Identifiers,
-    store::{Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord, StoredRecord, Totals},
+    store::{
+        Change, ChangeTarget, IndexValues, InsertRecord, RecordSet, ReplaceRecord, StoredRecord,
+        Totals,
+    },
     value::{Id, Identifier, Timestamp},
 };
 use svc_store::{
@@ -66,6 +70,7 @@ impl<'a> ChangeApplier<'a> {
             ),
             Change::Delete(set) => self.delete(set),
             Change::ClearLink { kind, link, to } => self.clear_link(table(*kind), link, to),
+            Change::AddIndexValues { at, added } => self.tie_values(added, self.row(at)?),
             Change::SetTotals { of, sum } => self.set_sum(of, sum),
             Change::SetPartTotals { of: (_, id), name, sum } => self.run(
                 "INSERT INTO part (tenant, owner, name, measures) VALUES (?1, ?2, ?3, ?4)
@@ -139,7 +144,7 @@ impl<'a> ChangeApplier<'a> {
         let row = self.file.last_insert_rowid();
         self.made.push((meta.id.clone(), row));
         self.tie_identifiers(table, &insert.identifiers, row)?;
-        self.tie_emails(&insert.emails, row)?;
+        self.tie_values(&insert.index, row)?;
         if table.kind.schema().has_collection() {
             self.change_membership(table, None, row, true)?;
         }
@@ -174,8 +179,8 @@ impl<'a> ChangeApplier<'a> {
         self.run(&table.sql.update, &values)?;
         self.free_identifiers(table, &replace.removed_identifiers)?;
         self.tie_identifiers(table, &replace.added_identifiers, row)?;
-        self.free_emails(&replace.removed_emails, row)?;
-        self.tie_emails(&replace.added_emails, row)
+        self.free_values(&replace.removed, row)?;
+        self.tie_values(&replace.added, row)
     }
 
     fn set_link(
@@ -219,8 +224,8 @@ impl<'a> ChangeApplier<'a> {
         // The totals of the collections under these records are deleted with them.
         store_counts(self.file, self.tally)?;
         let gone = self.leave_collections(table, set, id)?;
-        if let RecordSet::One(at, emails) = set {
-            self.free_emails(emails, self.row(at)?)?;
+        if let RecordSet::One(at, index) = set {
+            self.free_values(index, self.row(at)?)?;
         }
         record_sets::delete_sql(table, set)
             .iter()
@@ -333,18 +338,32 @@ impl<'a> ChangeApplier<'a> {
         })
     }
 
-    fn tie_emails(&self, emails: &[String], row: i64) -> Result<()> {
-        emails.iter().try_for_each(|email| {
+    fn tie_values(&self, values: &IndexValues, row: i64) -> Result<()> {
+        for email in &values.emails {
             let sql =
                 "INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-            self.run(sql, &[&self.tenant, &lookup::hash_email(email), &row])
-        })
+            self.run(sql, &[&self.tenant, &lookup::hash_email(email), &row])?;
+        }
+        let sql = "INSERT INTO text_key (tenant, field, text, seq) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
+        self.texts(sql, &values.texts, row)
     }
 
-    fn free_emails(&self, emails: &[String], row: i64) -> Result<()> {
-        emails.iter().try_for_each(|email| {
+    fn free_values(&self, values: &IndexValues, row: i64) -> Result<()> {
+        for email in &values.emails {
             let sql = "DELETE FROM email WHERE tenant = ?1 AND hash = ?2 AND seq = ?3";
-            self.run(sql, &[&self.tenant, &lookup::hash_email(email), &row])
+            self.run(sql, &[&self.tenant, &lookup::hash_email(email), &row])?;
+        }
+        let sql =
+            "DELETE FROM text_key WHERE tenant = ?1 AND field = ?2 AND text = ?3 AND seq = ?4";
+        self.texts(sql, &values.texts, row)
+    }
+
+    fn texts(&self, sql: &str, texts: &[TextKey], row: i64) -> Result<()> {
+        texts.iter().try_for_each(|key| {
+            self.run(
+                sql,
+                &[&self.tenant, &key.field().as_str(), &key.text(), &row],
+            )
         })
     }
 

@@ -75,7 +75,7 @@ fn a_tag_goes_in_few_statements() {
             .unwrap();
         let tag = RecordSet::One(
             ChangeTarget::new(Kind::Tag, Id::new(TAG).unwrap(), 1),
-            Vec::new(),
+            IndexValues::default(),
         );
         let mut tally = TenantDeltas::default();
         let mut apply = ChangeApplier::new(&file, 1, &mut tally);

@@ -69,7 +69,12 @@ impl SqliteStore {
     /// # Errors
     ///
     /// Returns a one-line error if the file is in use, newer, damaged, of another program, or
-    /// cannot be read or written.
+    /// cannot be read or written. In particular:
+    ///
+    /// - [`FileError::UnknownMeasure`]: a newer program has derived totals or texts that this
+    ///   program does not know.
+    /// - [`FileError::Uncounted`]: another version has derived the totals and texts, and the options
+    ///   are [`shared`](SqliteOptions::shared). Only a server derives them again.
     ///
     /// Requirements: UND-42.
     pub fn open(mut options: SqliteOptions) -> Result<Self, FileError> {

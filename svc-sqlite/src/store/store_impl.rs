@@ -51,8 +51,14 @@ impl store::Store for SqliteStore {
         let collection = place.collection();
         if let Some(plan) = request.query_plan()? {
             let tenant = place.tenant;
-            // A page of a range without a cursor counts the range, which takes longer than a page.
-            if matches!(plan, QueryPlan::DateRange(_)) && page.cursor.is_none() {
+            // A page of a range without a cursor counts the range, which takes longer than a page. A
+            // text can find many records.
+            let is_slow = match &plan {
+                QueryPlan::Range(_) => page.cursor.is_none(),
+                QueryPlan::Keys(keys) => keys.iter().any(|key| key.texts().is_some()),
+                _ => false,
+            };
+            if is_slow {
                 let (cursors, request) = (cursors.clone(), request.clone());
                 let read = move |file: &rusqlite::Connection| {
                     let ordered = OrderedPages {

@@ -14,7 +14,7 @@ use http::{Request, header::CONTENT_TYPE};
 use http_body_util::BodyExt;
 use svc_core::auth::{FixedKeys, Rights};
 use svc_core::field_set::LinkKey;
-use svc_core::helper::{MatchKey, RecordSignature, emails};
+use svc_core::helper::{RecordSignature, emails};
 use svc_core::link::RecordAddress;
 use svc_core::model::{Kind, Person, Petition, Resource, Signature, Tag, Tagging};
 use svc_core::raw::RawDraft;
@@ -130,10 +130,8 @@ impl Update<Person> for Memory {
 impl Find<Person> for Memory {
     async fn find(&self, _: &Context, key: &FindKey) -> Result<Option<Record<Person>>> {
         Ok(self.first(|row| match key {
-            FindKey::Match(MatchKey::Identifier(sought)) => row.draft.identifiers.contains(sought),
-            FindKey::Match(MatchKey::Email(sought)) => {
-                emails(&row.draft.fields).any(|email| email == *sought)
-            }
+            FindKey::Identifier(sought) => row.draft.identifiers.contains(sought),
+            FindKey::Email(sought) => emails(&row.draft.fields).any(|email| email == *sought),
             _ => false,
         }))
     }

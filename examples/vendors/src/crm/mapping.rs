@@ -8,7 +8,7 @@ use svc_core::model::{
 };
 use svc_core::record::{ComputedValue, Meta};
 use svc_core::value::{ClosedEnum, FlexEnum};
-use svc_core::{Record, Result, backend::FindKey, helper::MatchKey};
+use svc_core::{Record, Result, backend::FindKey};
 
 use super::client::{Row, SqlParam, Transaction};
 
@@ -47,14 +47,14 @@ pub(super) trait TableKind: Resource {
     fn having(key: &FindKey) -> Option<(String, String)> {
         match key {
             FindKey::Name(name) => Some((format!("{} = ?2", Self::NAME?), name.clone())),
-            FindKey::Match(MatchKey::Identifier(identifier)) => {
+            FindKey::Identifier(identifier) => {
                 let refs = "SELECT row_no FROM external_refs WHERE company_no = ?1 AND ref = ?2";
                 Some((
                     format!("rowid IN ({refs} AND kept_in = '{}')", Self::TABLE),
                     identifier.to_string(),
                 ))
             }
-            FindKey::Match(MatchKey::Email(address)) if Self::KIND == Kind::Person => {
+            FindKey::Email(address) if Self::KIND == Kind::Person => {
                 let emails =
                     "SELECT customer_no FROM customer_emails WHERE address = ?2 COLLATE NOCASE";
                 Some((format!("customer_no IN ({emails})"), address.clone()))

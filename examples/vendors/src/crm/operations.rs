@@ -5,8 +5,8 @@ use async_trait::async_trait;
 use svc_core::{
     Context, Create, CreateRequest, Created, Delete, DeleteRequest, Error, ErrorCode, Find,
     FindKey, Get, List, ListRequest, Page, Problem, Record, Result, Update, UpdateRequest,
-    filter::IndexKey, filter::QueryPlan, helper::MatchKey, link::RecordAddress, model::Kind,
-    model::Tagging, record::Meta,
+    filter::IndexKey, filter::QueryPlan, link::RecordAddress, model::Kind, model::Tagging,
+    record::Meta,
 };
 
 use super::client::{Row, SqlParam, Transaction};
@@ -23,19 +23,13 @@ impl<R: TableKind> List<R> for Crm {
         if let Some(QueryPlan::Keys(points)) = request.query_plan()? {
             let mut found = Vec::new();
             for point in points {
-                let key = match point {
-                    IndexKey::Id(id) => {
-                        found.extend(select(&tx, cx, "rowid = ?2", &[&id.as_number()]).await?);
-                        continue;
-                    }
-                    IndexKey::Email(address) => FindKey::Match(MatchKey::Email(address)),
-                    IndexKey::Identifier(identifier) => {
-                        FindKey::Match(MatchKey::Identifier(identifier))
-                    }
-                    IndexKey::Name(name) => FindKey::Name(name),
-                };
-                let Some((condition, value)) = R::having(&key) else {
-                    continue;
+                let (condition, value) = match point {
+                    IndexKey::Id(id) => ("rowid = ?2".to_owned(), id.as_str().to_owned()),
+                    IndexKey::Find(key) => match R::having(&key) {
+                        Some(having) => having,
+                        None => continue,
+                    },
+                    _ => continue,
                 };
                 found.extend(
                     select(&tx, cx, &format!("{condition} ORDER BY rowid"), &[&value]).await?,

@@ -3,7 +3,7 @@
 use svc_core::model::{
     Attendance, Event, Kind, Person, Resource, Tag, Tagging, attendance, tagging,
 };
-use svc_core::{backend::FindKey, field_set::LinkKey, helper::MatchKey};
+use svc_core::{backend::FindKey, field_set::LinkKey};
 
 /// A link, its column, and the kind and the table of its target.
 pub(super) type Link<R> = (LinkKey<R>, &'static str, Kind, &'static str);
@@ -32,12 +32,8 @@ pub(super) trait Mapped: Resource {
         let emails = "it.id IN (SELECT contact_id FROM contact_emails WHERE lower(address COLLATE \"C\") = $2)
             ORDER BY it.id LIMIT 1";
         match (Self::KIND, key) {
-            (_, FindKey::Match(MatchKey::Identifier(it))) => {
-                Some(("it.refs @> ARRAY[$2]", it.to_string()))
-            }
-            (Kind::Person, FindKey::Match(MatchKey::Email(address))) => {
-                Some((emails, address.clone()))
-            }
+            (_, FindKey::Identifier(it)) => Some(("it.refs @> ARRAY[$2]", it.to_string())),
+            (Kind::Person, FindKey::Email(address)) => Some((emails, address.clone())),
             (Kind::Tag, FindKey::Name(name)) => Some(("it.name = $2", name.clone())),
             _ => None,
         }

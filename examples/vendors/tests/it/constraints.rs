@@ -13,7 +13,7 @@ use svc_conformance::{InProcess, Intensity, Keys, RequirementOutcome, Suite};
 use svc_core::api::{Api, Behaviour, ResourceConfig, Vendor};
 use svc_core::auth::{FixedKeys, Rights};
 use svc_core::capability::{Declaration, DeclaredField};
-use svc_core::helper::{MatchKey, PersonSignup, RecordAttendance};
+use svc_core::helper::{PersonSignup, RecordAttendance};
 use svc_core::link::RecordAddress;
 use svc_core::model::{
     Attendance, Event, Person, Resource, Tag, Tagging, attendance, event, person,
@@ -123,10 +123,8 @@ impl<R: Resource> Find<R> for Narrower {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
         let key = match key.clone() {
             FindKey::Name(name) => LookupKey::Name(R::KIND, name),
-            FindKey::Match(MatchKey::Identifier(identifier)) => {
-                LookupKey::Identifier(R::KIND, identifier)
-            }
-            FindKey::Match(MatchKey::Email(address)) => LookupKey::Email(address),
+            FindKey::Identifier(identifier) => LookupKey::Identifier(R::KIND, identifier),
+            FindKey::Email(address) => LookupKey::Email(address),
             _ => return Ok(None),
         };
         Ok(self.0.find(cx, &key).await?.map(Record::from_raw))

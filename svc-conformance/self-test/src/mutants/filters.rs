@@ -1,6 +1,6 @@
 //! Filters that return too much, too little, or something else.
 //!
-//! Requirements: FLT-01 to FLT-13.
+//! Requirements: FLT-01 to FLT-14.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -198,6 +198,16 @@ fn forms() -> Vec<Mutant> {
                     text.to_owned()
                 }
             },
+        ),
+        read_as(
+            "the start of a family name is compared with the whole name",
+            &[ids::FLT_14, "FLT-*"],
+            |text| text.replace("family_name%20sw", "family_name%20eq"),
+        ),
+        read_as(
+            "a family name is compared with its start",
+            &[ids::FLT_14, ids::FLT_01],
+            |text| text.replace("family_name%20eq", "family_name%20sw"),
         ),
         shown(
             "the total of a filter is that of the collection",

@@ -9,7 +9,7 @@ use serde_json::Value;
 use svc_conformance::{InProcess, Keys, Suite};
 use svc_core::api::{Api, ApiBuilder, Vendor};
 use svc_core::auth::{FixedKeys, Rights};
-use svc_core::helper::{EntryStatus, HelperOutcome, HelperRequest, MatchKey, PersonSignup};
+use svc_core::helper::{EntryStatus, HelperOutcome, HelperRequest, PersonSignup};
 use svc_core::link::RecordAddress;
 use svc_core::model::{Person, Resource};
 use svc_core::store::{self, LookupKey, Store, WriteOperation, WriteOutcome as Done};
@@ -137,10 +137,8 @@ impl<R: Resource> Find<R> for Narrow {
     async fn find(&self, cx: &Context, key: &FindKey) -> Result<Option<Record<R>>> {
         let key = match key.clone() {
             FindKey::Name(name) => LookupKey::Name(R::KIND, name),
-            FindKey::Match(MatchKey::Identifier(identifier)) => {
-                LookupKey::Identifier(R::KIND, identifier)
-            }
-            FindKey::Match(MatchKey::Email(address)) => LookupKey::Email(address),
+            FindKey::Identifier(identifier) => LookupKey::Identifier(R::KIND, identifier),
+            FindKey::Email(address) => LookupKey::Email(address),
             _ => return Ok(None),
         };
         Ok(self.0.find(cx, &key).await?.map(Record::from_raw))

@@ -2,7 +2,9 @@
 //!
 //! Requirements: FLT-02.
 
-use super::{Comparison, FilterExpr, FilterField, FilterValue, Operator};
+use super::{
+    Comparison, FilterExpr, FilterField, FilterValue, FindKey, Operator, TextKey, text_keys,
+};
 use crate::{
     error::{Error, Result},
     helper::emails,
@@ -28,6 +30,7 @@ pub fn matches(tree: &FilterExpr, record: &RawRecord) -> Result<bool> {
             record,
             identifiers: None,
             emails: None,
+            texts: None,
         },
     )
 }
@@ -37,6 +40,7 @@ struct RecordMembers<'r> {
     record: &'r RawRecord,
     identifiers: Option<Vec<Identifier>>,
     emails: Option<Vec<String>>,
+    texts: Option<Vec<TextKey>>,
 }
 
 fn evaluate(tree: &FilterExpr, seen: &mut RecordMembers<'_>) -> Result<bool> {
@@ -72,7 +76,7 @@ fn compare(term: &Comparison, seen: &mut RecordMembers<'_>) -> Result<bool> {
             ));
         }
         _ => {
-            let has = seen.has_any(&term.values)?;
+            let has = seen.has_any(&term.values, term.operator)?;
             return Ok(has != (term.operator == Operator::Ne));
         }
     };
@@ -82,7 +86,7 @@ fn compare(term: &Comparison, seen: &mut RecordMembers<'_>) -> Result<bool> {
             .any(|value| matches!(value, FilterValue::Date(value) if compare(&date, value)))
     };
     Ok(match term.operator {
-        Operator::Eq | Operator::In => than(Timestamp::eq),
+        Operator::Eq | Operator::In | Operator::StartsWith => than(Timestamp::eq),
         Operator::Ne => than(Timestamp::ne),
         Operator::Gt => than(Timestamp::gt),
         Operator::Ge => than(Timestamp::ge),
@@ -92,25 +96,25 @@ fn compare(term: &Comparison, seen: &mut RecordMembers<'_>) -> Result<bool> {
 }
 
 impl RecordMembers<'_> {
-    fn has_any(&mut self, values: &[FilterValue]) -> Result<bool> {
+    fn has_any(&mut self, values: &[FilterValue], operator: Operator) -> Result<bool> {
         for value in values {
-            if self.has(value)? {
+            if self.has(value, operator)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn has(&mut self, value: &FilterValue) -> Result<bool> {
+    fn has(&mut self, value: &FilterValue, operator: Operator) -> Result<bool> {
         let record = self.record;
         let fields = || record.to_fields(&ShareNames::default());
         Ok(match value {
             FilterValue::Id(id) => record.meta().id == *id,
-            FilterValue::Identifier(identifier) => self
+            FilterValue::Find(FindKey::Identifier(identifier)) => self
                 .identifiers
                 .get_or_insert_with(|| record.meta().identifiers.to_vec())
                 .contains(identifier),
-            FilterValue::Email(address) => {
+            FilterValue::Find(FindKey::Email(address)) => {
                 if self.emails.is_none() {
                     self.emails = Some(emails(&fields()?).collect());
                 }
@@ -118,7 +122,21 @@ impl RecordMembers<'_> {
                     .as_ref()
                     .is_some_and(|emails| emails.contains(address))
             }
-            FilterValue::Name(name) => fields()?.get("name").and_then(Json::as_str) == Some(name),
+            FilterValue::Find(FindKey::Name(name)) => {
+                fields()?.get("name").and_then(Json::as_str) == Some(name)
+            }
+            FilterValue::Text(sought) => {
+                if self.texts.is_none() {
+                    self.texts = Some(text_keys(record.kind(), &fields()?).collect());
+                }
+                let is_found = |text: &TextKey| match operator {
+                    Operator::StartsWith => text.starts_with(sought),
+                    _ => text == sought,
+                };
+                self.texts
+                    .as_ref()
+                    .is_some_and(|texts| texts.iter().any(is_found))
+            }
             FilterValue::Date(_) => false,
         })
     }

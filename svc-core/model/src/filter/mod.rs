@@ -2,13 +2,13 @@
 //!
 //! A filter is a text such as `modified_date gt '2026-11-01T00:00:00Z'`. [`Filter::parse`] converts
 //! it into a [`FilterExpr`], which is plain data. [`Filter::plan`] returns what a store must look
-//! up: some [keys](QueryPlan::Keys), a [range](QueryPlan::DateRange) of one date, or the
+//! up: some [keys](QueryPlan::Keys), a [range](QueryPlan::Range) of one date or text, or the
 //! [members](QueryPlan::Members) of one container. A filter that needs more than that is rejected
 //! before a store is called.
 //!
 //! Each field is one line of the table [`FilterField`].
 //!
-//! Requirements: FLT-01 to FLT-13.
+//! Requirements: FLT-01 to FLT-14.
 
 mod lexer;
 mod matches;
@@ -16,17 +16,19 @@ mod parse;
 mod query_plan;
 #[cfg(test)]
 mod tests;
+mod text_key;
 
 use std::{fmt, sync::Arc};
 
 pub use matches::matches;
-pub use query_plan::{DateRange, IndexKey, MembershipKey, QueryPlan};
+pub use query_plan::{FindKey, IndexKey, KeyRange, MembershipKey, QueryPlan, SortKey};
+pub use text_key::{MAX_TEXT, TEXT_FORM, TextKey, text_keys};
 
 use crate::{
     error::{ErrorCode, Problem},
     model::Kind,
     schema::LinkTarget,
-    value::{Id, Identifier, Timestamp},
+    value::{Id, Timestamp},
 };
 
 /// Maximum length of a filter in bytes.
@@ -35,8 +37,8 @@ pub const MAX_FILTER_BYTES: usize = 4_096;
 pub const MAX_VALUES: usize = 100;
 /// Maximum nesting of parentheses.
 pub const MAX_DEPTH: usize = 16;
-/// Maximum number of records that the values of one filter may find. Only an e-mail address can
-/// belong to many records.
+/// Maximum number of records that the values of one filter may find. Only an e-mail address or a
+/// text can belong to many records.
 pub const MAX_KEY_MATCHES: usize = 1_000;
 
 /// The query parameter of a filter.
@@ -57,6 +59,12 @@ macro_rules! source {
     };
     (unique_name) => {
         FilterSource::UniqueName
+    };
+    (text $kind:ident . $field:ident) => {
+        FilterSource::Text {
+            kind: Kind::$kind,
+            field: stringify!($field),
+        }
     };
     (through $members:ident . $link:ident by $container:ident . name) => {
         FilterSource::Through(MembershipSpec {
@@ -106,8 +114,8 @@ macro_rules! fields {
     };
 }
 
-// The sources: `identifiers`, `date`, `email_addresses`, `unique_name`, or the name of a container
-// through its members.
+// The sources: `identifiers`, `date`, `email_addresses`, `unique_name`, a text field of one kind, or
+// the name of a container through its members.
 fields! {
     /// Any identifier of the record, including those of this server; compared exactly.
     Identifiers "identifiers", "identifiers eq 'crm:17'" = identifiers;
@@ -119,6 +127,8 @@ fields! {
     EmailAddress "email_address", "email_address eq 'ada@example.org'" = email_addresses;
     /// The name; compared exactly.
     Name "name", "name in ('volunteers', 'donors')" = unique_name;
+    /// The family name of the person; the case of letters is ignored.
+    FamilyName "family_name", "family_name sw 'love'" = text Person.family_name;
     /// The name of a tag that the person has; compared exactly.
     Tag "tag", "tag eq 'volunteers'" = through Tagging.person by Tag.name;
     /// The name of a list that the person is on; compared exactly.
@@ -127,7 +137,6 @@ fields! {
 
 /// What a filterable field compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum FilterSource {
     /// The identifiers of the record.
     Identifiers,
@@ -137,6 +146,14 @@ pub enum FilterSource {
     EmailAddresses,
     /// The name, which is unique.
     UniqueName,
+    /// A text field, as a whole or by its beginning. Many records can have the same text: see
+    /// [`TextKey`].
+    Text {
+        /// The kind of the records.
+        kind: Kind,
+        /// The field of the kind's table.
+        field: &'static str,
+    },
     /// The name of a container that a member links to the record. The API reads the members itself,
     /// so no store evaluates it.
     Through(MembershipSpec),
@@ -173,6 +190,7 @@ impl FilterField {
             FilterSource::Identifiers | FilterSource::Date => true,
             FilterSource::EmailAddresses => kind == Kind::Person,
             FilterSource::UniqueName => kind.schema().unique_name().is_some(),
+            FilterSource::Text { kind: of, .. } => kind == of,
             FilterSource::Through(membership) => membership.target() == Some(kind),
         };
         Self::ALL.iter().copied().filter(has)
@@ -181,6 +199,11 @@ impl FilterField {
     /// Returns the fields whose values a record itself has. A store evaluates their filters.
     pub fn of_records(kind: Kind) -> impl Iterator<Item = Self> {
         Self::of(kind).filter(|field| field.membership().is_none())
+    }
+
+    /// Returns the fields of a kind whose texts a store has in an index: see [`TextKey`].
+    pub fn of_texts(kind: Kind) -> impl Iterator<Item = Self> {
+        Self::of(kind).filter(|field| matches!(field.source(), FilterSource::Text { .. }))
     }
 
     /// Returns how records belong to the containers that the field names.
@@ -207,6 +230,7 @@ impl FilterField {
         match self.source() {
             FilterSource::EmailAddresses => Some("email_addresses"),
             FilterSource::UniqueName => Some("name"),
+            FilterSource::Text { field, .. } => Some(field),
             FilterSource::Identifiers | FilterSource::Date | FilterSource::Through(_) => None,
         }
     }
@@ -214,9 +238,10 @@ impl FilterField {
     /// Returns the operators that can be used with the field.
     pub fn operators(self) -> impl Iterator<Item = Operator> {
         let fits = move |operator: &Operator| match self.source() {
-            FilterSource::Date => true,
+            FilterSource::Date => *operator != Operator::StartsWith,
             FilterSource::Through(_) => *operator == Operator::Eq,
-            _ => !operator.needs_order(),
+            FilterSource::Text { .. } => !operator.needs_order(),
+            _ => !operator.needs_order() && *operator != Operator::StartsWith,
         };
         Operator::ALL.iter().copied().filter(fits)
     }
@@ -242,6 +267,10 @@ pub enum Operator {
     Le,
     /// Equal to one of the values.
     In,
+    /// The beginning of the text is the value.
+    ///
+    /// Requirements: FLT-14.
+    StartsWith,
 }
 
 impl Operator {
@@ -254,6 +283,7 @@ impl Operator {
         Self::Lt,
         Self::Le,
         Self::In,
+        Self::StartsWith,
     ];
 
     /// Returns the name in filters.
@@ -267,6 +297,7 @@ impl Operator {
             Self::Lt => "lt",
             Self::Le => "le",
             Self::In => "in",
+            Self::StartsWith => "sw",
         }
     }
 
@@ -281,6 +312,7 @@ impl Operator {
             Self::Lt => "The date is earlier.",
             Self::Le => "The date is equal or earlier.",
             Self::In => "The field has one of the values.",
+            Self::StartsWith => "The text starts with the value.",
         }
     }
 
@@ -294,16 +326,14 @@ impl Operator {
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FilterValue {
-    /// A foreign identifier.
-    Identifier(Identifier),
+    /// A foreign identifier, an e-mail address or a name.
+    Find(FindKey),
     /// An identifier in the server's own namespace: the id of the record.
     ///
     /// Requirements: ENT-08.
     Id(Id),
-    /// An e-mail address in [normal form](crate::helper::normalize_email).
-    Email(String),
-    /// A name.
-    Name(String),
+    /// A text.
+    Text(TextKey),
     /// A timestamp.
     Date(Timestamp),
 }
@@ -314,10 +344,9 @@ impl fmt::Debug for FilterValue {
     /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Identifier(_) => "Identifier",
+            Self::Find(_) => "Find",
             Self::Id(_) => "Id",
-            Self::Email(_) => "Email",
-            Self::Name(_) => "Name",
+            Self::Text(_) => "Text",
             Self::Date(_) => "Date",
         })
     }
@@ -444,7 +473,7 @@ impl FilterError {
         )
     }
 
-    /// Creates the error for a range of one date that is ordered by another date.
+    /// Creates the error for a range that is ordered by another field.
     pub(crate) fn of_order(field: FilterField) -> Self {
         let name = field.as_str();
         Self::new(

@@ -3,13 +3,13 @@
 //! ```text
 //! filter     = all *("or" all)
 //! all        = one *("and" one)
-//! one        = "(" filter ")" / field ("eq" / "ne" / "gt" / "ge" / "lt" / "le") value / field "in" "(" value *("," value) ")"
+//! one        = "(" filter ")" / field ("eq" / "ne" / "gt" / "ge" / "lt" / "le" / "sw") value / field "in" "(" value *("," value) ")"
 //! value      = "'" *(character / "''") "'"        ; a date also without quotes
 //! ```
 
 use super::{
-    Comparison, FilterError, FilterExpr, FilterField, FilterSource, FilterValue, MAX_DEPTH,
-    MAX_FILTER_BYTES, MAX_VALUES, Operator,
+    Comparison, FilterError, FilterExpr, FilterField, FilterSource, FilterValue, FindKey,
+    MAX_DEPTH, MAX_FILTER_BYTES, MAX_TEXT, MAX_VALUES, Operator, TextKey,
     lexer::{Token, tokens},
     one_of,
 };
@@ -155,7 +155,7 @@ impl Parser<'_> {
         let values = if operator == Operator::In {
             self.list(field)?
         } else {
-            vec![self.value(field)?]
+            vec![self.value(field, operator)?]
         };
         Ok(Comparison {
             field,
@@ -167,25 +167,30 @@ impl Parser<'_> {
 
     fn list(&mut self, field: FilterField) -> Result<Vec<FilterValue>, FilterError> {
         self.expect(&Token::Open, "`(`, followed by values")?;
-        let mut values = vec![self.value(field)?];
+        let mut values = vec![self.value(field, Operator::In)?];
         while self
             .tokens
             .next_if(|(_, token)| *token == Token::Comma)
             .is_some()
         {
-            values.push(self.value(field)?);
+            values.push(self.value(field, Operator::In)?);
         }
         self.expect(&Token::Close, "`,` or `)`")?;
         Ok(values)
     }
 
-    fn value(&mut self, field: FilterField) -> Result<FilterValue, FilterError> {
+    fn value(
+        &mut self,
+        field: FilterField,
+        operator: Operator,
+    ) -> Result<FilterValue, FilterError> {
         let source = field.source();
         let form = match source {
             FilterSource::Identifiers => "an identifier in single quotes, such as 'crm:17'",
             FilterSource::Date => "a date, such as '2026-11-01T00:00:00Z' or '2026-11-01'",
             FilterSource::EmailAddresses => "an e-mail address in single quotes",
             FilterSource::UniqueName | FilterSource::Through(_) => "a name in single quotes",
+            FilterSource::Text { .. } => "a text in single quotes",
         };
         let Some((at, token)) = self.tokens.next() else {
             return Err(self.ended(form));
@@ -207,17 +212,25 @@ impl Parser<'_> {
             }
             (Token::Quoted(text), FilterSource::EmailAddresses) => Some(normalize_email(text))
                 .filter(|text| !text.is_empty())
-                .map(FilterValue::Email),
+                .map(|address| FilterValue::Find(FindKey::Email(address))),
             (Token::Quoted(text), FilterSource::UniqueName | FilterSource::Through(_)) => {
-                Some(FilterValue::Name(text.clone().into_owned()))
+                let name = text.clone().into_owned();
+                Some(FilterValue::Find(FindKey::Name(name)))
             }
+            (Token::Quoted(text), FilterSource::Text { .. }) => match key(field, operator, text) {
+                Some(key) if !key.is_comparable() => {
+                    let text = format!(
+                        "The text has more than {MAX_TEXT} characters. Use its beginning with `sw`."
+                    );
+                    return Err(FilterError::new(at, text));
+                }
+                key => key.map(FilterValue::Text),
+            },
             _ => None,
         };
         value.ok_or_else(|| {
-            FilterError::new(
-                at,
-                format!("`{}` must be compared with {form}.", field.as_str()),
-            )
+            let name = field.as_str();
+            FilterError::new(at, format!("`{name}` must be compared with {form}."))
         })
     }
 
@@ -226,7 +239,7 @@ impl Parser<'_> {
         if identifier.system() == self.namespace {
             Id::new(identifier.id()).map(FilterValue::Id)
         } else {
-            Some(FilterValue::Identifier(identifier))
+            Some(FilterValue::Find(FindKey::Identifier(identifier)))
         }
     }
 
@@ -253,6 +266,14 @@ impl Parser<'_> {
             "Filterable fields: {}.",
             one_of(self.fields.iter().map(|field| field.as_str()))
         )
+    }
+}
+
+/// Returns the key of a text, or of the beginning of a text.
+fn key(field: FilterField, operator: Operator, text: &str) -> Option<TextKey> {
+    match operator {
+        Operator::StartsWith => TextKey::beginning(field, text),
+        _ => TextKey::new(field, text),
     }
 }
 

@@ -3,11 +3,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::page::{ListRequest, PageRequest};
 
-const PERSON: [FilterField; 5] = [
+const PERSON: [FilterField; 6] = [
     FilterField::Identifiers,
     FilterField::CreatedDate,
     FilterField::ModifiedDate,
     FilterField::EmailAddress,
+    FilterField::FamilyName,
     FilterField::Tag,
 ];
 
@@ -48,7 +49,9 @@ fn flt_10_the_grammar() {
     );
     assert_eq!(
         term.values[0],
-        FilterValue::Identifier(Identifier::parse("a:it's").unwrap())
+        FilterValue::Find(FindKey::Identifier(
+            crate::value::Identifier::parse("a:it's").unwrap()
+        ))
     );
     for date in [
         "'2026-11-01'",
@@ -57,10 +60,11 @@ fn flt_10_the_grammar() {
         "'2026-11-01T01:00:00+01:00'",
     ] {
         let range = plan(&format!("modified_date ge {date}")).unwrap();
-        let QueryPlan::DateRange(range) = range else {
+        let QueryPlan::Range(range) = range else {
             panic!("{range:?}")
         };
-        assert_eq!(range.from, micros("2026-11-01T00:00:00Z"), "{date}");
+        let day = SortKey::Date(micros("2026-11-01T00:00:00Z"));
+        assert_eq!(range.from, day, "{date}");
     }
 }
 
@@ -74,7 +78,9 @@ fn flt_07_values_have_the_form_of_look_ups() {
     };
     assert_eq!(
         points("email_address eq ' Ada@Example.ORG '"),
-        [IndexKey::Email(String::from("ada@example.org"))]
+        [IndexKey::Find(FindKey::Email(String::from(
+            "ada@example.org"
+        )))]
     );
     assert_eq!(
         points("identifiers eq 'acme:17'"),
@@ -113,14 +119,14 @@ fn flt_02_a_range_of_one_date() {
             day - 1,
         ),
     ] {
-        let range = DateRange {
+        let range = KeyRange {
             field: FilterField::ModifiedDate,
-            from,
-            to,
+            from: SortKey::Date(from),
+            to: SortKey::Date(to),
         };
         assert_eq!(
             plan(&format!("modified_date {text}")).unwrap(),
-            QueryPlan::DateRange(range),
+            QueryPlan::Range(range),
             "{text}"
         );
     }
@@ -170,7 +176,7 @@ fn flt_03_mistakes_are_told_with_their_place() {
         (
             "given_name eq 'Ada'",
             1,
-            "`identifiers`, `created_date`, `modified_date`, `email_address` or `tag`",
+            "`identifiers`, `created_date`, `modified_date`, `email_address`, `family_name` or `tag`",
         ),
         ("modified_date gt 'yesterday'", 18, "2026-11-01"),
         ("modified_date gt '2026-02-30'", 18, "2026-11-01"),
@@ -182,6 +188,9 @@ fn flt_03_mistakes_are_told_with_their_place() {
         ("identifiers in ()", 17, "crm:17"),
         ("identifiers = 'a:1'", 13, "no meaning"),
         ("email_address eq ''", 18, "e-mail"),
+        ("family_name sw ' '", 16, "a text in single quotes"),
+        ("email_address sw 'ada'", 15, "`eq`, `ne` or `in`"),
+        ("modified_date sw '2026'", 15, "`gt`"),
     ] {
         let wrong = read(text).unwrap_err();
         assert!(
@@ -258,6 +267,79 @@ proptest! {
     fn flt_03_any_text_is_safe(text in "\\PC{0,60}") {
         if let Err(wrong) = read(&text) {
             prop_assert!((1..=text.chars().count().max(1)).contains(&wrong.position), "{text}: {wrong}");
+        }
+    }
+}
+
+/// FLT-14: a text alone is a range of the index of texts. With other comparisons it is a key.
+#[test]
+fn flt_14_a_text_is_a_range_or_a_key() {
+    let range = |text: &str| match plan(text).unwrap() {
+        QueryPlan::Range(KeyRange {
+            field: FilterField::FamilyName,
+            from: SortKey::Text(from),
+            to: SortKey::Text(to),
+        }) => (from, to),
+        other => panic!("{text}: {other:?}"),
+    };
+    let love = "love".to_owned();
+    assert_eq!(range("family_name eq 'LOVE'"), (love.clone(), love.clone()));
+    let (from, to) = range("(family_name sw 'Love')");
+    assert!(from == love && to.as_str() > "lovelace" && to.as_str() < "lovf");
+    let keys = |text: &str| match plan(text).unwrap() {
+        QueryPlan::Keys(keys) => keys,
+        other => panic!("{text}: {other:?}"),
+    };
+    let key = |text: &str| TextKey::new(FilterField::FamilyName, text).unwrap();
+    for text in [
+        "family_name sw 'love' and modified_date gt '2026-11-01'",
+        "created_date gt '2026-11-01' and family_name sw 'love' and family_name ne 'Lovett'",
+    ] {
+        assert_eq!(keys(text), [IndexKey::TextStart(key("Love"))], "{text}");
+    }
+    // Keys that find fewer records, in any order.
+    for text in [
+        "family_name sw 's' and identifiers eq 'crm:17'",
+        "identifiers eq 'crm:17' and family_name sw 's'",
+        "identifiers eq 'crm:17' and email_address eq 'a@b' and family_name eq 's'",
+    ] {
+        let found = keys(text);
+        let is_identifier = |key: &IndexKey| matches!(key, IndexKey::Find(FindKey::Identifier(_)));
+        assert!(
+            found.len() == 1 && found.iter().all(is_identifier),
+            "{text}"
+        );
+    }
+    assert_eq!(
+        keys("family_name sw 's' and identifiers in ('a:1', 'a:2')").len(),
+        2
+    );
+    assert_eq!(
+        keys("family_name in ('Love', 'Byron', 'LOVE')"),
+        [IndexKey::Text(key("love")), IndexKey::Text(key("byron"))]
+    );
+    assert_eq!(plan("family_name ne 'love'").unwrap_err().position, 1);
+    let long = "x".repeat(MAX_TEXT + 1);
+    let wrong = read(&format!("family_name eq '{long}'")).unwrap_err();
+    assert!(wrong.message.contains("more than 63 characters"), "{wrong}");
+    let request = ListRequest::all(PageRequest::new(1, 25))
+        .with_filter(read("family_name sw 'love'").unwrap())
+        .with_order(FilterField::CreatedDate);
+    assert_eq!(
+        request.planned().unwrap_err().message,
+        "A collection that is filtered by `family_name` is always ordered by it. Omit `order`."
+    );
+}
+
+/// FLT-14: each text is a field of its kind's table.
+#[test]
+fn flt_14_texts_are_in_the_tables() {
+    let fields = FilterField::of_texts(Kind::Person).collect::<Vec<_>>();
+    assert_eq!(fields, [FilterField::FamilyName]);
+    for field in FilterField::ALL {
+        if let FilterSource::Text { kind, field } = field.source() {
+            assert!(kind.schema().fields.field(field).is_some(), "{field}");
+            assert!(kind.schema().has_collection(), "{field}");
         }
     }
 }

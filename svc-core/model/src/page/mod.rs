@@ -14,8 +14,11 @@ use std::{borrow::Cow, collections::HashSet};
 
 use crate::{
     error::{Error, Result},
-    filter::{DateRange, Filter, FilterError, FilterField, QueryPlan, matches},
-    link::Scope,
+    filter::{
+        Filter, FilterError, FilterField, FilterSource, KeyRange, QueryPlan, SortKey, matches,
+        text_keys,
+    },
+    link::{Scope, ShareNames},
     model::Resource,
     record::{RawRecord, Record},
 };
@@ -74,21 +77,31 @@ impl ListRequest {
         }
     }
 
-    /// Returns the sort key of a record in the requested order: its date in microseconds, or 0 for
-    /// creation order.
+    /// Returns the sort key of a record in the requested order.
     ///
     /// Records with the same key are in creation order.
-    #[must_use]
-    pub fn sort_key(&self, record: &RawRecord) -> i64 {
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the records are ordered by a text and the fields are not JSON.
+    pub fn sort_key(&self, record: &RawRecord) -> Result<SortKey> {
         let range = || match self.filter.as_ref()?.plan() {
-            Ok(QueryPlan::DateRange(range)) => Some(range.field),
+            Ok(QueryPlan::Range(range)) => Some(range.field),
             _ => None,
         };
-        match self.order.or_else(range) {
-            Some(FilterField::CreatedDate) => record.meta().created.as_micros(),
-            Some(FilterField::ModifiedDate) => record.meta().modified.as_micros(),
-            _ => 0,
-        }
+        let Some(by) = self.order.or_else(range) else {
+            return Ok(SortKey::Date(0));
+        };
+        Ok(match by {
+            FilterField::CreatedDate => SortKey::Date(record.meta().created.as_micros()),
+            FilterField::ModifiedDate => SortKey::Date(record.meta().modified.as_micros()),
+            by if matches!(by.source(), FilterSource::Text { .. }) => {
+                let fields = record.to_fields(&ShareNames::default())?;
+                let text = text_keys(record.kind(), &fields).find(|key| key.field() == by);
+                SortKey::Text(text.map_or_else(String::new, |key| key.text().to_owned()))
+            }
+            _ => SortKey::Date(0),
+        })
     }
 
     /// Returns the page of the records that the [keys](QueryPlan::Keys) of the filter find.
@@ -121,11 +134,11 @@ impl ListRequest {
                 .as_ref()
                 .map_or(Ok(true), |filter| matches(filter.tree(), &record))?
             {
-                kept.push((self.sort_key(&record), record));
+                kept.push((self.sort_key(&record)?, record));
             }
         }
-        // The sort is stable: records with the same timestamp remain in creation order.
-        kept.sort_by_key(|(time, _)| *time);
+        // The sort is stable: records with the same key remain in creation order.
+        kept.sort_by(|(one, _), (other, _)| one.cmp(other));
         let total = kept.len() as u64;
         Ok(RawPage::new(
             self.page
@@ -156,11 +169,11 @@ impl ListRequest {
     pub fn planned(&self) -> Result<Option<Cow<'_, QueryPlan>>, FilterError> {
         let plan = match (&self.filter, self.order) {
             (None, None) => return Ok(None),
-            (None, Some(order)) => Cow::Owned(QueryPlan::DateRange(DateRange::unbounded(order))),
+            (None, Some(order)) => Cow::Owned(QueryPlan::Range(KeyRange::unbounded(order))),
             (Some(filter), _) => Cow::Borrowed(filter.plan().map_err(FilterError::clone)?),
         };
         match (plan.as_ref(), self.order) {
-            (QueryPlan::DateRange(range), Some(order)) if range.field != order => {
+            (QueryPlan::Range(range), Some(order)) if range.field != order => {
                 Err(FilterError::of_order(range.field))
             }
             (QueryPlan::Members(key), Some(_)) => {

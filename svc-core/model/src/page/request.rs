@@ -283,10 +283,13 @@ fn counting(text: &str) -> Option<u64> {
     (number > 0).then_some(number)
 }
 
+/// Maximum number of characters of a cursor. The cursor of a filter by text contains a text.
+const MAX_CURSOR: usize = 1_024;
+
 /// Returns whether a cursor has a form that a store could have returned.
 #[must_use]
 pub fn is_token(after: &str) -> bool {
-    after.len() <= 256
+    after.len() <= MAX_CURSOR
         && after
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))

@@ -5,11 +5,10 @@
 use super::{RuleContext, RuleResult, check};
 use crate::{
     error::{Error, ErrorCode, Problem},
-    helper::distinct_emails,
     link::RecordAddress,
     model::Kind,
     schema::OnDelete,
-    store::{Change, LookupKey, RecordSet, StoredRecord},
+    store::{Change, IndexValues, LookupKey, RecordSet, StoredRecord},
 };
 
 impl RuleContext<'_> {
@@ -42,7 +41,7 @@ impl RuleContext<'_> {
                 }
             }
         }
-        let mut emails = Vec::new();
+        let mut index = IndexValues::default();
         let mut problems = Vec::new();
         self.ledger.note(stored);
         match (kind, record.parent().cloned()) {
@@ -52,14 +51,14 @@ impl RuleContext<'_> {
             }
             (Kind::Person, _) => {
                 let fields = self.fields(record)?;
-                emails = distinct_emails(&fields);
+                index = IndexValues::of(kind, &fields);
                 self.erase_traces(id, &fields)?;
             }
             (Kind::Message, _) => self.recall(stored),
             _ => self.measure_deleted(record)?,
         }
         check(problems)?;
-        for change in removal(RecordSet::One(stored.at(), emails)) {
+        for change in removal(RecordSet::One(stored.at(), index)) {
             self.ledger.change(change);
         }
         Ok(())
@@ -102,4 +101,24 @@ pub fn removal(set: RecordSet) -> Vec<Change> {
     }
     changes.push(Change::Delete(set));
     changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{filter::FilterField, store::ChangeTarget};
+
+    /// FLT-14: records with texts in an index are only deleted by themselves, so a store gets the
+    /// texts with the deletion.
+    #[test]
+    fn flt_14_texts_are_deleted_with_their_record() {
+        for kind in Kind::ALL {
+            let target = ChangeTarget::new(*kind, 1.into(), 1);
+            for change in removal(RecordSet::One(target, IndexValues::default())) {
+                if let Change::Delete(RecordSet::Under(under, ..)) = change {
+                    assert_eq!(FilterField::of_texts(under).next(), None, "{under:?}");
+                }
+            }
+        }
+    }
 }

@@ -3,27 +3,37 @@
 //!
 //! Requirements: RES-event-16 to RES-event-20, RES-fundraising_page-09, RES-fundraising_page-10.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write as _, sync::LazyLock};
 
 use super::{RuleContext, RuleResult, lists::list};
 use crate::{
     error::Error,
+    filter::{FilterField, TEXT_FORM, text_keys},
     json::{Json, Object},
     link::{RecordAddress, ShareNames},
-    model::Kind,
+    model::{Kind, PerKind},
     record::{ComputedValue, RawRecord},
-    schema::{Aggregate, ComputedSource, Measure, MeasureCondition, MeasureParts, ObjectSchema},
-    store::{Change, LookupKey, StoredRecord, Totals},
+    schema::{Aggregate, ComputedSource, Measure, MeasureCondition, MeasureParts, measures_text},
+    store::{Change, IndexValues, LookupKey, StoredRecord, Totals},
     value::{Amount, Id},
 };
 
 /// Returns the measures of a kind over the records of another.
-pub(super) fn measures_over(
-    container: Kind,
-    members: Kind,
-) -> impl Iterator<Item = (&'static str, Measure)> {
+fn measures_over(container: Kind, members: Kind) -> impl Iterator<Item = (&'static str, Measure)> {
     let measures = container.schema().measures();
     measures.filter(move |(_, measure)| measure.of == members)
+}
+
+/// Returns the kind of the container of these records if it has measures over them.
+pub(super) fn measuring_kind(members: Kind) -> Option<Kind> {
+    let container = members.schema().parent_kind()?;
+    let mut measures = measures_over(container, members);
+    measures.next().is_some().then_some(container)
+}
+
+/// Returns the container of a record if it has measures over the record.
+fn measuring_container(record: &RawRecord) -> Option<(Kind, &Id)> {
+    measuring_kind(record.kind()).zip(record.parent())
 }
 
 /// What one record adds to the totals of its container, or what several records add.
@@ -45,8 +55,6 @@ impl Contribution {
                 continue;
             }
             for (element, value) in values(measure, fields) {
-                let mut one = Totals::default();
-                one.set(field, value);
                 let part = match measure.parts {
                     MeasureParts::Whole => None,
                     MeasureParts::Each(member) => {
@@ -55,10 +63,10 @@ impl Contribution {
                     MeasureParts::Of(member) => Some(capitals(fields, member)),
                 };
                 if let Some(part) = part {
-                    all.parts.entry(part).or_default().plus(&one);
+                    all.parts.entry(part).or_default().add(field, value);
                 }
                 if !matches!(measure.parts, MeasureParts::Of(_)) {
-                    all.whole.plus(&one);
+                    all.whole.add(field, value);
                 }
             }
         }
@@ -143,69 +151,75 @@ fn add_sums_of_parts(
 
 /// The array of a kind whose elements show the parts of its measures, such as the ticket levels of
 /// an event.
-#[derive(Clone, Copy)]
 pub(super) struct PartList {
     /// The field of the array.
     pub(super) field: &'static str,
-    elements: &'static ObjectSchema,
     /// The member of the elements with the name of the part.
     name: &'static str,
+    /// The computed members of the elements.
+    members: Vec<PartMember>,
+}
+
+/// A member of an element that shows a part of a measure.
+struct PartMember {
+    name: &'static str,
+    /// The field of the measure.
+    of: &'static str,
+    measure: Measure,
 }
 
 impl PartList {
-    pub(super) fn of(kind: Kind) -> Option<Self> {
-        kind.schema().fields.fields.iter().find_map(|field| {
-            let elements = field.ty.object()?;
-            let measure = elements
-                .fields
-                .iter()
-                .find_map(|field| match field.source() {
-                    Some(ComputedSource::Part(of)) => Some(of),
-                    _ => None,
-                })?;
-            let mut measures = kind.schema().measures();
-            let (_, measure) = measures.find(|(name, _)| *name == measure)?;
-            let MeasureParts::Each(name) = measure.parts else {
+    /// Returns the array of a kind, or `None` if it has none.
+    pub(super) fn of(kind: Kind) -> Option<&'static Self> {
+        static LISTS: LazyLock<PerKind<Option<PartList>>> =
+            LazyLock::new(|| PerKind::new(PartList::from_schema));
+        LISTS.get(kind).as_ref()
+    }
+
+    fn from_schema(kind: Kind) -> Option<Self> {
+        let schema = kind.schema();
+        schema.fields.fields.iter().find_map(|field| {
+            let elements = field.ty.object()?.fields.iter();
+            let members: Vec<PartMember> = elements
+                .filter_map(|member| {
+                    let Some(ComputedSource::Part(of)) = member.source() else {
+                        return None;
+                    };
+                    let (_, measure) = schema.measures().find(|(name, _)| *name == of)?;
+                    let name = member.name;
+                    Some(PartMember { name, of, measure })
+                })
+                .collect();
+            let MeasureParts::Each(name) = members.first()?.measure.parts else {
                 return None;
             };
             Some(Self {
                 field: field.name,
-                elements,
                 name,
+                members,
             })
         })
     }
 
     /// Shows the parts on the elements. Of several elements with one name, the first is used.
-    pub(super) fn show_all(
-        self,
-        kind: Kind,
-        fields: &mut Object,
-        parts: &BTreeMap<String, Totals>,
-    ) {
+    pub(super) fn show_all(&self, fields: &mut Object, parts: &BTreeMap<String, Totals>) {
         let list = fields.get_mut(self.field).and_then(Json::as_array_mut);
         let mut left = parts.clone();
         for element in list.into_iter().flatten().filter_map(Json::as_object_mut) {
             let part = left.remove(text(element, self.name)).unwrap_or_default();
-            self.show(kind, element, &part);
+            self.show(element, &part);
         }
     }
 
     /// Shows a part on its element.
-    pub(super) fn show(self, kind: Kind, element: &mut Object, part: &Totals) {
-        for field in self.elements.fields {
-            let Some(ComputedSource::Part(of)) = field.source() else {
-                continue;
+    pub(super) fn show(&self, element: &mut Object, part: &Totals) {
+        for PartMember { name, of, measure } in &self.members {
+            let value = match ComputedValue::of_measure(*measure, part.value(of)) {
+                ComputedValue::Count(count) => Json::integer(count),
+                ComputedValue::Amount(amount) => Json::from(amount),
+                ComputedValue::Timestamp(_) | ComputedValue::Relation(_) => continue,
             };
-            let mut measures = kind.schema().measures();
-            if let Some((_, measure)) = measures.find(|(name, _)| *name == of) {
-                let value = match ComputedValue::of_measure(measure, part.value(of)) {
-                    ComputedValue::Count(count) => Json::integer(count),
-                    ComputedValue::Amount(amount) => Json::from(amount),
-                    ComputedValue::Timestamp(_) | ComputedValue::Relation(_) => continue,
-                };
-                element.insert(field.name, value);
-            }
+            element.insert(*name, value);
         }
     }
 }
@@ -218,15 +232,11 @@ impl RuleContext<'_> {
         before: Option<&Object>,
         after: Option<&Object>,
     ) -> RuleResult<()> {
-        let members = record.kind();
-        let (Some(kind), Some(id)) = (members.schema().parent_kind(), record.parent()) else {
+        let Some((kind, id)) = measuring_container(record) else {
             return Ok(());
         };
-        if measures_over(kind, members).next().is_none() {
-            return Ok(());
-        }
-        let before = Contribution::of(kind, members, before);
-        let after = Contribution::of(kind, members, after);
+        let before = Contribution::of(kind, record.kind(), before);
+        let after = Contribution::of(kind, record.kind(), after);
         if before == after {
             return Ok(());
         }
@@ -238,11 +248,7 @@ impl RuleContext<'_> {
 
     /// Updates the totals of the container of a record that is deleted.
     pub(super) fn measure_deleted(&mut self, record: &RawRecord) -> RuleResult<()> {
-        let kind = record.kind();
-        let container = kind.schema().parent_kind();
-        if record.parent().is_none()
-            || container.is_none_or(|of| measures_over(of, kind).next().is_none())
-        {
+        if measuring_container(record).is_none() {
             return Ok(());
         }
         let before = self.fields(record)?;
@@ -275,7 +281,7 @@ impl RuleContext<'_> {
         }
         whole.plus(&after.whole);
         whole.minus(&before.whole);
-        let mut parts = if has_parts(kind) {
+        let mut parts = if kind.schema().has_parts() {
             self.ledger.parts(kind, id)?
         } else {
             BTreeMap::new()
@@ -307,7 +313,7 @@ impl RuleContext<'_> {
         if let Some(list) = PartList::of(kind)
             && before.get(list.field) != after.get(list.field)
         {
-            list.show_all(kind, after, &self.ledger.parts(kind, &id)?);
+            list.show_all(after, &self.ledger.parts(kind, &id)?);
         }
         let changes = |member: &str| capitals(before, member) != capitals(after, member);
         if selecting(kind).any(changes) {
@@ -333,12 +339,6 @@ pub(super) fn selecting(kind: Kind) -> impl Iterator<Item = &'static str> {
         MeasureParts::Of(member) => Some(member),
         MeasureParts::Whole | MeasureParts::Each(_) => None,
     })
-}
-
-/// Returns whether a measure of the kind has parts.
-pub(super) fn has_parts(kind: Kind) -> bool {
-    let mut measures = kind.schema().measures();
-    measures.any(|(_, measure)| measure.parts != MeasureParts::Whole)
 }
 
 /// Returns whether a measure of the kind is not a sum of parts.
@@ -368,11 +368,10 @@ fn changes(
         .chain([all])
 }
 
-/// Counts the totals of a tenant again, one record at a time, in the order of
-/// [`Recount::kinds`]. The store removes the totals that it has before.
+/// Counts the totals of a tenant again and rebuilds its index of texts, one record at a time, in the
+/// order of [`Recount::kinds`]. The store must first remove its totals and texts.
 ///
-/// A store does this when [`measures_text`](crate::schema::measures_text) differs from the text
-/// with which it last counted.
+/// A store does this when [`Recount::basis`] differs from the text with which it last counted.
 #[derive(Debug, Default)]
 pub struct Recount {
     members: BTreeMap<(Kind, Id), Contribution>,
@@ -380,7 +379,25 @@ pub struct Recount {
 }
 
 impl Recount {
-    /// Returns the kinds to count, in this order: records before the records that show their totals.
+    /// Returns the definitions of all measures and indexes of texts. A store saves them with what it
+    /// has derived.
+    #[must_use]
+    pub fn basis() -> String {
+        let mut text = measures_text();
+        for kind in Kind::ALL {
+            for field in FilterField::of_texts(*kind) {
+                // Writing to a string cannot fail.
+                _ = writeln!(
+                    text,
+                    "{kind:?}.{} = texts in form {TEXT_FORM}",
+                    field.as_str()
+                );
+            }
+        }
+        text
+    }
+
+    /// Returns the kinds to read, in this order: records before the records that show their totals.
     #[must_use]
     pub fn kinds() -> Vec<Kind> {
         let measured = |kind: &&Kind| kind.schema().measures().next().is_some();
@@ -392,6 +409,13 @@ impl Recount {
             .chain(containers.copied())
             .collect();
         kinds.dedup();
+        let has_texts = |kind: &&Kind| FilterField::of_texts(**kind).next().is_some();
+        let with_texts = Kind::ALL.iter().filter(has_texts);
+        let missing: Vec<Kind> = with_texts
+            .filter(|kind| !kinds.contains(kind))
+            .copied()
+            .collect();
+        kinds.extend(missing);
         kinds
     }
 
@@ -402,7 +426,7 @@ impl Recount {
         &self.damaged
     }
 
-    /// Takes the next record. Returns the changes with its totals, if there are any.
+    /// Takes the next record. Returns the changes with its totals and its texts, if there are any.
     pub fn record(&mut self, stored: &StoredRecord) -> Vec<Change> {
         // The fields are written under the names they were read with, even if the share objects
         // have other names.
@@ -415,15 +439,22 @@ impl Recount {
         }
         let mut fields = readable.unwrap_or_default();
         let (kind, id) = (record.kind(), &record.meta().id);
-        if let (Some(container), Some(parent), false) =
-            (kind.schema().parent_kind(), record.parent(), is_damaged)
-        {
+        if let Some((container, parent)) = measuring_container(record).filter(|_| !is_damaged) {
             let added = Contribution::of(container, kind, Some(&fields));
             let members = self.members.entry((container, parent.clone()));
             members.or_default().plus(&added);
         }
+        let mut texts = Vec::new();
+        let added = IndexValues {
+            texts: text_keys(kind, &fields).collect(),
+            ..IndexValues::default()
+        };
+        if !added.is_empty() {
+            let at = stored.at();
+            texts.push(Change::AddIndexValues { at, added });
+        }
         if kind.schema().measures().next().is_none() {
-            return Vec::new();
+            return texts;
         }
         let counted = self.members.remove(&(kind, id.clone())).unwrap_or_default();
         let mut whole = counted.whole;
@@ -435,10 +466,11 @@ impl Recount {
                 }
                 _ => true,
             })
+            .chain(texts)
             .collect();
         if let Some(list) = PartList::of(kind).filter(|_| !is_damaged) {
             let before = fields.clone();
-            list.show_all(kind, &mut fields, &counted.parts);
+            list.show_all(&mut fields, &counted.parts);
             if fields != before {
                 all.push(Change::SetFields {
                     at: stored.at(),
@@ -462,7 +494,8 @@ mod tests {
                 Kind::Attendance,
                 Kind::Donation,
                 Kind::Event,
-                Kind::FundraisingPage
+                Kind::FundraisingPage,
+                Kind::Person
             ]
         );
     }

@@ -10,12 +10,12 @@ use super::{holders::posted_holder, lists::list, person::person_key};
 use crate::{
     draft::RawDraft,
     error::{PropertyPath, Result},
-    helper::{PersonMatching, addresses, distinct_emails},
+    helper::{PersonMatching, addresses},
     json::{Json, Number, Object},
     link::ShareNames,
     model::Kind,
     schema::{FieldRule, ObjectSchema, ValueType},
-    store::{Change, LookupKey, ReplaceRecord, StoredRecord},
+    store::{Change, IndexValues, LookupKey, ReplaceRecord, StoredRecord},
     value::{Amount, Id, currency},
 };
 
@@ -92,12 +92,17 @@ impl RecordRepair {
         };
         walk.object(kind.schema().fields, &mut after, &PropertyPath::default());
         let mut changes = Vec::new();
-        let (had, has) = if kind == Kind::Person {
-            (folded(&before), distinct_emails(&after))
-        } else {
-            (Vec::new(), Vec::new())
+        // Texts are not repaired, and only a later version has their index.
+        let index = IndexValues::of(kind, &after);
+        let had = IndexValues {
+            emails: if kind == Kind::Person {
+                folded(&before)
+            } else {
+                Vec::new()
+            },
+            texts: index.texts.clone(),
         };
-        if before != after || had != has {
+        if before != after || had != index {
             let modified_by = record.link("modified_by").map(|person| person.id.clone());
             changes.push(Change::Replace(Box::new(ReplaceRecord {
                 target: stored.at(),
@@ -109,15 +114,8 @@ impl RecordRepair {
                 removed_identifiers: Vec::new(),
                 added_identifiers: Vec::new(),
                 name: None,
-                added_emails: has
-                    .iter()
-                    .filter(|address| !had.contains(address))
-                    .cloned()
-                    .collect(),
-                removed_emails: had
-                    .into_iter()
-                    .filter(|address| !has.contains(address))
-                    .collect(),
+                added: index.without(&had),
+                removed: had.without(&index),
             })));
         }
         Ok(changes)

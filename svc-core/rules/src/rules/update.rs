@@ -10,13 +10,12 @@ use super::{
 use crate::{
     draft::RawPatch,
     error::{Error, Problem},
-    helper::distinct_emails,
     json::Object,
     link::{LinkValue, RecordAddress},
     model::Kind,
     record::Identifiers,
     schema::fill_nested_computed,
-    store::{Change, LookupKey, ReplaceRecord, StoredRecord},
+    store::{Change, IndexValues, LookupKey, ReplaceRecord, StoredRecord},
     value::Identifier,
 };
 
@@ -169,12 +168,8 @@ impl RuleContext<'_> {
                 .collect();
             stored.record.meta_mut().identifiers = Identifiers::from_slice(identifiers);
         }
-        let (mut emails_freed, mut emails_tied) = (Vec::new(), Vec::new());
-        if stored.record.kind() == Kind::Person && before.get(EMAILS) != after.get(EMAILS) {
-            let (had, has) = (distinct_emails(before), distinct_emails(after));
-            emails_freed = had.iter().filter(|it| !has.contains(it)).cloned().collect();
-            emails_tied = has.into_iter().filter(|it| !had.contains(it)).collect();
-        }
+        let kind = stored.record.kind();
+        let (had, has) = (IndexValues::of(kind, before), IndexValues::of(kind, after));
         let fields = self.names().wire_members(after);
         // The date always increases, even if the clock does not. A record that changes twice in one
         // request gets one date only, because the next one may belong to the next request.
@@ -202,8 +197,8 @@ impl RuleContext<'_> {
             removed_identifiers: freed,
             added_identifiers: tied,
             name,
-            removed_emails: emails_freed,
-            added_emails: emails_tied,
+            removed: had.without(&has),
+            added: has.without(&had),
         })));
     }
 
@@ -232,6 +227,3 @@ impl RuleContext<'_> {
 
 /// Links of a patch by name, with their new targets.
 type ChangedLinks = Vec<(&'static str, Option<RecordAddress>)>;
-
-/// The field whose addresses are used to find people.
-const EMAILS: &str = "email_addresses";

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 
-use super::{StoredResponse, Totals};
+use super::{IndexValues, StoredResponse, Totals};
 use crate::{
     model::Kind,
     outbox::OutboxEntry,
@@ -18,8 +18,9 @@ use crate::{
 pub enum Change {
     /// Inserts a new record, the youngest of its kind.
     ///
-    /// It can be found by its id, its identifiers, its unique name and its e-mail addresses. It
-    /// counts in the collection of its kind and in each collection that its links name.
+    /// It can be found by its id, its identifiers, its unique name and its other
+    /// [`IndexValues`]. It counts in the collection of its kind and in each collection that its
+    /// links name.
     Insert(Box<InsertRecord>),
     /// Replaces the fields and identifiers of a record and sets its modification date.
     Replace(Box<ReplaceRecord>),
@@ -55,7 +56,7 @@ pub enum Change {
         /// When sending stops.
         stop: Option<Timestamp>,
     },
-    /// Deletes records, each with its identifiers, e-mail addresses, counts, totals, part totals,
+    /// Deletes records, each with its identifiers, [`IndexValues`], counts, totals, part totals,
     /// and the people recorded for its tickets.
     Delete(RecordSet),
     /// Clears a link to the records of a set, which are deleted next. The records with the link
@@ -67,6 +68,13 @@ pub enum Change {
         link: &'static str,
         /// The previous targets.
         to: RecordSet,
+    },
+    /// Adds values that a record can be found by, after a new version of the program needs them.
+    AddIndexValues {
+        /// The record.
+        at: ChangeTarget,
+        /// The values.
+        added: IndexValues,
     },
     /// Sets the totals of a record.
     SetTotals {
@@ -157,8 +165,8 @@ pub struct InsertRecord {
     ///
     /// Requirements: UND-02, UND-03.
     pub name: Option<String>,
-    /// The e-mail addresses of a person in normal form, each once.
-    pub emails: Vec<String>,
+    /// The other values that the record can be found by.
+    pub index: IndexValues,
 }
 
 impl InsertRecord {
@@ -169,7 +177,7 @@ impl InsertRecord {
             record,
             identifiers: Vec::new(),
             name: None,
-            emails: Vec::new(),
+            index: IndexValues::default(),
         }
     }
 }
@@ -199,17 +207,17 @@ pub struct ReplaceRecord {
     ///
     /// Requirements: UND-02, UND-03.
     pub name: Option<String>,
-    /// The e-mail addresses that the person no longer has.
-    pub removed_emails: Vec<String>,
-    /// The e-mail addresses of the person that are new.
-    pub added_emails: Vec<String>,
+    /// The other values that the record can no longer be found by.
+    pub removed: IndexValues,
+    /// The other values that the record can now be found by.
+    pub added: IndexValues,
 }
 
 /// A set of records, described by a common property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordSet {
-    /// One record, with the e-mail addresses by which a person is found.
-    One(ChangeTarget, Vec<String>),
+    /// One record, with the values that it can be found by.
+    One(ChangeTarget, IndexValues),
     /// The records of a kind whose link (or hidden reference) has a record of the set as its
     /// target.
     Under(Kind, &'static str, Box<RecordSet>),

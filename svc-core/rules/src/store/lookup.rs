@@ -5,7 +5,7 @@ use std::{cmp::Ordering, fmt, sync::Arc};
 use super::{LookupCache, Step, StoredRecord, StoredResponse, Totals};
 use crate::{
     error::Error,
-    filter::IndexKey,
+    filter::{FindKey, IndexKey},
     link::RecordAddress,
     model::Kind,
     value::{Id, Identifier},
@@ -49,15 +49,17 @@ impl LookupKey {
 }
 
 impl LookupKey {
-    /// Returns the lookup key for an [`IndexKey`] of a filter on records of a kind. An e-mail
-    /// address matches every person that has it.
+    /// Returns the lookup key for an [`IndexKey`] of a filter on records of a kind; `None` for an
+    /// e-mail address or a text, which can find several records.
     #[must_use]
-    pub fn from_index_key(kind: Kind, point: &IndexKey) -> Self {
+    pub fn from_index_key(kind: Kind, point: &IndexKey) -> Option<Self> {
         match point {
-            IndexKey::Id(id) => Self::Id(kind, id.clone()),
-            IndexKey::Identifier(identifier) => Self::Identifier(kind, identifier.clone()),
-            IndexKey::Email(address) => Self::Email(address.clone()),
-            IndexKey::Name(name) => Self::Name(kind, name.clone()),
+            IndexKey::Id(id) => Some(Self::Id(kind, id.clone())),
+            IndexKey::Find(FindKey::Identifier(identifier)) => {
+                Some(Self::Identifier(kind, identifier.clone()))
+            }
+            IndexKey::Find(FindKey::Name(name)) => Some(Self::Name(kind, name.clone())),
+            _ => None,
         }
     }
 }

@@ -83,7 +83,7 @@ impl PendingChanges {
             Change::StoreResponse(kept) => {
                 _ = self.kept.insert(Arc::clone(&kept.key), (**kept).clone());
             }
-            Change::Enqueue(_) | Change::CancelMessage(_) => {}
+            Change::Enqueue(_) | Change::CancelMessage(_) | Change::AddIndexValues { .. } => {}
             // Only the store knows sets, collections and ticket holders.
             Change::Delete(_)
             | Change::SetLink { .. }
@@ -110,7 +110,7 @@ impl PendingChanges {
             (kind, id.clone()),
             Some(StoredRecord::new(StoredRecord::UNSAVED_ROW, record.clone())),
         );
-        for email in &insert.emails {
+        for email in &insert.index.emails {
             self.tie_email(email, kind, &id);
         }
         if let Some([group, person]) = kind.schema().unique_links()
@@ -170,12 +170,12 @@ impl PendingChanges {
         if let Some(name) = &replace.name {
             self.keys.insert(LookupKey::Name(kind, name.clone()), own);
         }
-        for email in &replace.added_emails {
+        for email in &replace.added.emails {
             self.tie_email(email, kind, id);
         }
         // Only the store knows who else has a removed address, or who has a name that is now free.
         let renames = kind.schema().unique_name().is_some();
-        self.unsettled |= renames || !replace.removed_emails.is_empty();
+        self.unsettled |= renames || !replace.removed.emails.is_empty();
         self.edit(kind, id, |record| {
             record.meta_mut().modified = replace.modified;
             record.meta_mut().identifiers = replace.identifiers.clone();

@@ -382,6 +382,8 @@ impl TenantTables {
                 self.outbox
                     .insert(self.sent, QueuedEntry::new((**dispatch).clone()));
             }
+            // A page evaluates each record.
+            Change::AddIndexValues { .. } => {}
             Change::CancelMessage(message) => {
                 self.outbox
                     .retain(|_, waiting| waiting.dispatch.message() != Some(message));
@@ -435,7 +437,7 @@ impl TenantTables {
                 kind,
                 insert.name.as_ref(),
                 &insert.identifiers,
-                &insert.emails,
+                &insert.index.emails,
             ),
         );
     }
@@ -457,7 +459,7 @@ impl TenantTables {
             kind,
             None,
             &replace.removed_identifiers,
-            &replace.removed_emails,
+            &replace.removed.emails,
         );
         let known = self.rows.get(&row).into_iter().flat_map(|(_, keys)| keys);
         freed.extend(
@@ -472,7 +474,7 @@ impl TenantTables {
                 kind,
                 replace.name.as_ref(),
                 &replace.added_identifiers,
-                &replace.added_emails,
+                &replace.added.emails,
             ),
         );
     }

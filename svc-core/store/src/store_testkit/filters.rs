@@ -64,7 +64,7 @@ pub async fn check_filters<S: Store>(
         law.step = law.step.saturating_add(1);
         law.one(&one, kind).await?;
     }
-    Ok(())
+    law.overlapping(&two).await
 }
 
 struct FilterTest<'s, S> {
@@ -96,6 +96,10 @@ impl<S: Store> FilterTest<'_, S> {
                 draft
                     .fields
                     .insert("email_addresses", Json::Array(vec![Json::Object(entry)]));
+                if !self.dice.one_in(5) {
+                    let family = family(self.dice.below(SOME));
+                    draft.fields.insert("family_name", family);
+                }
             }
             if !self.dice.one_in(3) {
                 draft
@@ -122,13 +126,55 @@ impl<S: Store> FilterTest<'_, S> {
         {
             let mut fields = Object::new();
             fields.insert("origin_system", "changed");
+            if kind == Kind::Person && self.dice.one_in(2) {
+                fields.insert("family_name", family(self.dice.below(SOME)));
+            }
             let patch = RawPatch::new(kind, fields);
-            self.store
-                .write(
-                    cx,
-                    WriteRequest::new(cx, WriteOperation::Update(record, patch)),
-                )
-                .await?;
+            let work = if self.dice.one_in(4) {
+                WriteOperation::Delete(record)
+            } else {
+                WriteOperation::Update(record, patch)
+            };
+            self.store.write(cx, WriteRequest::new(cx, work)).await?;
+        }
+        Ok(())
+    }
+
+    /// Checks keys that find the same records and together almost the maximum number.
+    async fn overlapping(&mut self, cx: &Context) -> Result<(), ContractViolation> {
+        const ALIKE: usize = 700;
+        const LONGER: usize = 50;
+        for number in 0..ALIKE + LONGER {
+            let name = if number < ALIKE { "Smith" } else { "Smithers" };
+            let mut draft = RawDraft::empty(Kind::Person);
+            draft.fields.insert("family_name", name);
+            let work = WriteOperation::Create(draft);
+            let made = self.store.write(cx, WriteRequest::new(cx, work)).await;
+            made.map_err(|error| self.broken(&error.to_string()))?;
+        }
+        let fields: Vec<FilterField> = FilterField::of_records(Kind::Person).collect();
+        for (text, expected) in [
+            (
+                "family_name eq 'smith' or family_name sw 'smith'",
+                ALIKE + LONGER,
+            ),
+            (
+                "family_name sw 'smithe' or family_name in ('smith', 'SMITH')",
+                ALIKE + LONGER,
+            ),
+            ("family_name sw 'smithe' and family_name ne 'x'", LONGER),
+            ("family_name sw 's'", ALIKE + LONGER),
+        ] {
+            text.clone_into(&mut self.text);
+            let filter = Filter::parse(text, &fields, NAMESPACE);
+            let filter = filter.map_err(|wrong| self.broken(&wrong.to_string()))?;
+            let request = ListRequest::all(PageRequest::new(1, 10)).with_filter(filter);
+            let page = self.store.list(cx, Kind::Person, &request).await;
+            let page = page.map_err(|error| self.broken(&error.to_string()))?;
+            if page.total != expected as u64 {
+                let total = page.total;
+                return Err(self.broken(&format!("the total is {total} instead of {expected}")));
+            }
         }
         Ok(())
     }
@@ -182,10 +228,12 @@ impl<S: Store> FilterTest<'_, S> {
                 .as_ref()
                 .map_or(Ok(true), |filter| matches(filter.tree(), record));
             if fits.map_err(|error| self.broken(&error.to_string()))? {
-                meant.push((request.sort_key(record), record.meta().id.clone()));
+                let key = request.sort_key(record);
+                let key = key.map_err(|error| self.broken(&error.to_string()))?;
+                meant.push((key, record.meta().id.clone()));
             }
         }
-        meant.sort_by_key(|(time, _)| *time);
+        meant.sort_by(|(one, _), (other, _)| one.cmp(other));
         let meant: Vec<Id> = meant.into_iter().map(|(_, id)| id).collect();
         let mut walked = Vec::new();
         loop {
@@ -311,6 +359,15 @@ impl<S: Store> FilterTest<'_, S> {
                     address
                 }
             }
+            FilterSource::Text { .. } => {
+                let whole = family(self.dice.below(SOME.saturating_add(1)));
+                let length = self.dice.below(7).saturating_add(1);
+                if self.dice.one_in(2) {
+                    whole.chars().take(length).collect()
+                } else {
+                    whole.to_lowercase()
+                }
+            }
             _ => name(self.dice.below(RECORDS.saturating_add(5))),
         }
     }
@@ -325,6 +382,12 @@ fn moment(number: usize) -> Timestamp {
 
 fn address(number: usize) -> String {
     format!("person{number}@example.org")
+}
+
+/// Returns a name that starts like others, in other cases and compositions.
+fn family(number: usize) -> String {
+    let start = ["Östby", "O\u{308}st", "ÖSTBERG"].get(number % 3);
+    format!("{}{}", start.unwrap_or(&"Ö"), number / 3)
 }
 
 fn name(number: usize) -> String {

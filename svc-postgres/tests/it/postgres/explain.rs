@@ -9,7 +9,7 @@ const SETTINGS: &str = "SET plan_cache_mode = force_generic_plan; SET enable_seq
                         SET enable_mergejoin = off; SET enable_material = off";
 
 /// Statements that also run outside a transaction, without settings.
-const READS: [&str; 16] = [
+const READS: [&str; 17] = [
     "page",
     "page_under",
     "rows_of_all",
@@ -23,9 +23,10 @@ const READS: [&str; 16] = [
     "by_email",
     "by_name",
     "by_emails",
-    "dated_after",
-    "dated_first",
-    "dated_jump",
+    "by_texts",
+    "range_after",
+    "range_first",
+    "range_jump",
 ];
 
 /// Returns the generic plan of a statement, which the server uses for any values.
@@ -48,7 +49,15 @@ fn plan(database: &support::server::Server, name: &str, text: &str) -> String {
 /// Returns the lines of a plan that read more than the rows of a key: a whole table, or all rows of
 /// a tenant.
 fn scans(plan: &str) -> Vec<&str> {
-    let tables = ["record", "email", "identifier", "total", "part", "holder"];
+    let tables = [
+        "record",
+        "email",
+        "text_key",
+        "identifier",
+        "total",
+        "part",
+        "holder",
+    ];
     let is_scan = |line: &&str| {
         tables
             .iter()
@@ -70,8 +79,8 @@ fn scans(plan: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Returns the statements with values, each with its name. The two that a recount executes before it
-/// writes all totals of a tenant are left out.
+/// Returns the statements with values, each with its name. Those that a recount executes before it
+/// writes all totals and texts of a tenant are left out.
 fn statements(schema: &str) -> Vec<(String, String)> {
     let all = statements_for_tests(schema).into_iter();
     all.filter(|(name, text)| text.contains('$') && !name.starts_with("clear_"))
@@ -111,10 +120,11 @@ async fn no_statement_reads_all_records() {
          md5((n % 1000)::text)::uuid, md5((n % 77)::text)::uuid, NULL, md5((n % 9)::text)::uuid, \
          CASE WHEN n % 20 IN (7, 8) THEN n::text END, '[]', '{{}}' FROM {schema}.tenant t, generate_series(1, 100000) n; \
          INSERT INTO {schema}.email SELECT t.id, md5('e' || n)::uuid, n FROM {schema}.tenant t, generate_series(1, 20000) n; \
+         INSERT INTO {schema}.text_key SELECT t.id, 'family_name', 'name' || n, n FROM {schema}.tenant t, generate_series(1, 20000) n; \
          INSERT INTO {schema}.identifier SELECT t.id, (n % 20) + 1, md5('i' || n)::uuid, n FROM {schema}.tenant t, \
          generate_series(1, 20000) n; \
          INSERT INTO {schema}.total (tenant, kind, scope, owner, records) SELECT t.id, (n % 20) + 1, 3, md5(n::text)::uuid, n \
-         FROM {schema}.tenant t, generate_series(1, 20000) n; ANALYZE {schema}.record, {schema}.email, {schema}.identifier, \
+         FROM {schema}.tenant t, generate_series(1, 20000) n; ANALYZE {schema}.record, {schema}.email, {schema}.text_key, {schema}.identifier, \
          {schema}.total"
     ));
     let number: i64 = database

@@ -71,6 +71,7 @@ fn rows(server: &support::server::Server, schema: &str) -> Vec<String> {
         "record",
         "identifier",
         "email",
+        "text_key",
         "part",
         "holder",
         "outbox",
@@ -103,6 +104,7 @@ fn rows_of_file(path: &Path) -> TestResult<Vec<String>> {
     for table in [
         "identifier",
         "email",
+        "text_key",
         "part",
         "holder",
         "outbox",

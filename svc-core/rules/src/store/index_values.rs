@@ -1,0 +1,65 @@
+//! The values of a record by which indexes find it, apart from its id, identifiers and name.
+
+use crate::{
+    filter::{FilterField, TextKey, text_keys},
+    helper::distinct_emails,
+    json::Object,
+    model::Kind,
+};
+
+/// The values of a record by which indexes find it, each once. Other records can have the same
+/// values.
+///
+/// A store saves them with the record. A change or deletion of the record contains those that the
+/// store must remove.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct IndexValues {
+    /// The e-mail addresses of a person in
+    /// [normal form](crate::helper::normalize_email).
+    pub emails: Vec<String>,
+    /// The texts of the fields that the kind can be filtered by.
+    ///
+    /// Requirements: FLT-14.
+    pub texts: Vec<TextKey>,
+}
+
+impl IndexValues {
+    /// Returns whether records of a kind can have such values.
+    #[must_use]
+    pub fn has_any(kind: Kind) -> bool {
+        kind == Kind::Person || FilterField::of_texts(kind).next().is_some()
+    }
+
+    /// Returns the values of a record with these fields.
+    #[must_use]
+    pub fn of(kind: Kind, fields: &Object) -> Self {
+        Self {
+            emails: if kind == Kind::Person {
+                distinct_emails(fields)
+            } else {
+                Vec::new()
+            },
+            texts: text_keys(kind, fields).collect(),
+        }
+    }
+
+    /// Returns the values that the other set does not contain.
+    #[must_use]
+    pub fn without(&self, other: &Self) -> Self {
+        Self {
+            emails: difference(&self.emails, &other.emails),
+            texts: difference(&self.texts, &other.texts),
+        }
+    }
+
+    /// Returns whether there are no values.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.emails.is_empty() && self.texts.is_empty()
+    }
+}
+
+fn difference<T: PartialEq + Clone>(of: &[T], other: &[T]) -> Vec<T> {
+    let is_new = |value: &&T| !other.contains(value);
+    of.iter().filter(is_new).cloned().collect()
+}

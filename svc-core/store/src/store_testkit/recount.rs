@@ -1,0 +1,193 @@
+//! The contract of totals that are counted again and of an index of texts that is rebuilt: they are
+//! equal to those of a store in memory.
+
+use svc_core::{
+    auth::Caller,
+    context::{Context, Tenant},
+    draft::RawDraft,
+    error::{Error, Result},
+    filter::{Filter, FilterField},
+    link::RecordAddress,
+    model::Kind,
+    page::{ListRequest, PageRequest},
+    store::{Store, WriteOperation, WriteRequest},
+    value::Timestamp,
+};
+
+use super::{
+    ContractViolation,
+    canonical::{Ordinals, difference},
+    generator::object,
+};
+use crate::memory::MemoryStore;
+
+/// Checks that a store counts its totals again and rebuilds its index of texts when it is opened.
+///
+/// `damage` receives the store with the records of two tenants. It closes the store, changes the
+/// stored totals, texts and [basis](svc_core::rules::Recount::basis), and opens the store again. It can also change `"total_tickets":1` in the ticket levels of the stored event. The
+/// tenants must have no records at first.
+///
+/// # Errors
+///
+/// Returns a violation if a total or a filter differs from that of a [`MemoryStore`]: before `damage` in step 1,
+/// after it in step 2, and after another donation in step 3.
+///
+/// Requirements: RES-event-16 to RES-event-20, RES-fundraising_page-09, RES-fundraising_page-10, FLT-14.
+pub async fn check_recount<S: Store>(
+    store: S,
+    tenants: [Tenant; 2],
+    damage: impl AsyncFnOnce(S) -> S,
+) -> Result<(), ContractViolation> {
+    let contexts =
+        tenants.map(|tenant| Context::new(tenant, Caller::anonymous(), Timestamp::now()));
+    let model = RecountTest::with_records(MemoryStore::new(), &contexts)
+        .await
+        .map_err(|error| failed(&error))?;
+    let tested = RecountTest::with_records(store, &contexts)
+        .await
+        .map_err(|error| failed(&error))?;
+    tested.agree(1, &model).await?;
+    let tested = RecountTest {
+        store: damage(tested.store).await,
+        ..tested
+    };
+    tested.agree(2, &model).await?;
+    // Later records are added to the new totals.
+    tested.donate(EURO).await.map_err(|error| failed(&error))?;
+    model.donate(EURO).await.map_err(|error| failed(&error))?;
+    tested.agree(3, &model).await
+}
+
+/// A donation that counts on the page.
+const EURO: &str = r#"{"amount": 1, "currency": "EUR"}"#;
+
+/// A store with records that have totals.
+struct RecountTest<'c, S> {
+    store: S,
+    contexts: &'c [Context; 2],
+    person: RecordAddress,
+    page: RecordAddress,
+    event: RecordAddress,
+    /// A page of the second tenant.
+    other: RecordAddress,
+}
+
+impl<'c, S: Store> RecountTest<'c, S> {
+    /// Creates the records.
+    async fn with_records(store: S, contexts: &'c [Context; 2]) -> Result<Self> {
+        let [one, two] = contexts;
+        let page = r#"{"currency": "EUR"}"#;
+        let event = r#"{"type": "ticketed", "ticket_levels": [{"title": "A", "amount": 5, "limit": 10}, {"title": "B"}]}"#;
+        let other = create(&store, two, Kind::FundraisingPage, page, &[]).await?;
+        let page = create(&store, one, Kind::FundraisingPage, page, &[]).await?;
+        let event = create(&store, one, Kind::Event, event, &[]).await?;
+        let person = create(
+            &store,
+            one,
+            Kind::Person,
+            r#"{"family_name": "LOVELACE"}"#,
+            &[],
+        )
+        .await?;
+        let all = Self {
+            store,
+            contexts,
+            person,
+            page,
+            event,
+            other,
+        };
+        for donation in [
+            r#"{"amount": 2.5, "currency": "eur"}"#,
+            r#"{"amount": 3, "currency": "USD"}"#,
+            r#"{"amount": 4, "voided": true}"#,
+        ] {
+            all.donate(donation).await?;
+        }
+        for attendance in [
+            r#"{"tickets": [{"title": "A"}, {"title": "B", "amount": 1.25}]}"#,
+            r#"{"status": "declined"}"#,
+        ] {
+            let links = [("event", &all.event), ("person", &all.person)];
+            create(&all.store, one, Kind::Attendance, attendance, &links).await?;
+        }
+        Ok(all)
+    }
+
+    async fn donate(&self, fields: &str) -> Result<()> {
+        let [one, _] = self.contexts;
+        let links = [("fundraising_page", &self.page), ("person", &self.person)];
+        create(&self.store, one, Kind::Donation, fields, &links).await?;
+        Ok(())
+    }
+
+    /// Formats the records with totals, one a line.
+    async fn describe(&self) -> Result<String> {
+        let [one, two] = self.contexts;
+        let mut lines = Vec::new();
+        for (cx, at) in [(one, &self.page), (one, &self.event), (two, &self.other)] {
+            let record = self.store.get(cx, at).await?;
+            lines.push(Ordinals::default().found(record.as_ref()));
+        }
+        let filter = Filter::parse("family_name sw 'love'", &[FilterField::FamilyName], "laws");
+        let filter = filter.map_err(|wrong| Error::unexpected(wrong.to_string()))?;
+        let request = ListRequest::all(PageRequest::new(1, 25)).with_filter(filter);
+        for cx in [one, two] {
+            let page = self.store.list(cx, Kind::Person, &request).await?;
+            let mut line = format!("{} people", page.total);
+            for person in &page.records {
+                line.push_str(&Ordinals::default().found(Some(person)));
+            }
+            lines.push(line);
+        }
+        Ok(lines.join("\n"))
+    }
+
+    /// Compares the records with those of the store in memory.
+    async fn agree(
+        &self,
+        step: usize,
+        model: &RecountTest<'_, MemoryStore>,
+    ) -> Result<(), ContractViolation> {
+        let told = self.describe().await.map_err(|error| failed(&error))?;
+        let meant = model.describe().await.map_err(|error| failed(&error))?;
+        match difference(&told, &meant) {
+            Some(difference) => Err(broken(
+                step,
+                format!("the totals or texts differ{difference}"),
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Creates a record and returns its address.
+async fn create<S: Store>(
+    store: &S,
+    cx: &Context,
+    kind: Kind,
+    fields: &str,
+    links: &[(&'static str, &RecordAddress)],
+) -> Result<RecordAddress> {
+    let links = links.iter().map(|(name, to)| (*name, (*to).clone()));
+    let draft = RawDraft::empty(kind)
+        .with_fields(object(fields))
+        .with_links(links.collect());
+    let call = WriteRequest::new(cx, WriteOperation::Create(draft));
+    let written = store.write(cx, call).await?.into_written();
+    let (record, _) = written.ok_or_else(|| Error::unexpected("a create without a record"))?;
+    Ok(record.address())
+}
+
+fn failed(error: &Error) -> ContractViolation {
+    broken(0, format!("the store failed: {error:?}"))
+}
+
+fn broken(step: usize, text: String) -> ContractViolation {
+    ContractViolation {
+        law: "recount",
+        seed: 0,
+        step,
+        text,
+    }
+}
