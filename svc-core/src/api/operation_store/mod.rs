@@ -56,6 +56,8 @@ pub(crate) struct OperationStore {
     /// One entry for each kind, in the order of [`Kind::ALL`].
     pub(crate) kinds: Vec<KindBackend>,
     pub(crate) helpers: BTreeMap<HelperName, HelperBackend>,
+    /// Whether the answers of a person can be listed.
+    pub(crate) lists_answers: bool,
     /// The registered store, if there is one. It stores responses.
     pub(crate) store: Option<Arc<dyn Store>>,
     /// Where the vendor stores responses.

@@ -18,9 +18,10 @@ use crate::{
     draft::{RawDraft, RawPatch},
     error::{Error, ErrorCode, Problem, Result},
     helper::FunctionName,
-    link::{RecordAddress, ShareNames},
+    link::{RecordAddress, Scope, ShareNames},
     model::Kind,
     names::Operation,
+    page::{ListRequest, PageRequest},
     record::RawRecord,
     rules::{Decision, RuleRunner, decide, initial_lookups_of_steps, run_rules},
     store::{
@@ -33,6 +34,10 @@ use crate::{
 
 /// The maximum number of concurrent lookups, because a body can name very many records.
 const AT_ONCE: usize = 16;
+/// The number of answers of a person that are read at once.
+const ANSWERS_PAGE_SIZE: u32 = 25;
+/// The maximum number of answers of a person that are read.
+const MAX_ANSWERS: usize = 1_000;
 /// How often a record is read again after a concurrent change.
 const CONFLICTS: usize = 8;
 
@@ -128,12 +133,22 @@ impl RuleRunner for StepRunner<'_> {
     async fn fetch(&mut self, missing: Vec<Lookup>) -> Result<()> {
         let (mut keys, mut known) = (Vec::new(), HashSet::new());
         for lookup in missing {
-            if let Lookup::Find(key) | Lookup::Record(key) = lookup
-                && self.store.looks_up(&key)
-                && self.fetched.record(&key).is_err()
-                && known.insert(key.clone())
-            {
-                keys.push(key);
+            match lookup {
+                Lookup::Find(key) | Lookup::Record(key)
+                    if self.store.looks_up(&key)
+                        && self.fetched.record(&key).is_err()
+                        && known.insert(key.clone()) =>
+                {
+                    keys.push(key);
+                }
+                Lookup::Answers { ref people, .. } => {
+                    let mut answers = Vec::new();
+                    for person in people {
+                        answers.extend(self.answers_of(person).await?);
+                    }
+                    self.fetched.insert_related(lookup, answers);
+                }
+                _ => {}
             }
         }
         for some in keys.chunks(AT_ONCE) {
@@ -188,6 +203,31 @@ impl StepRunner<'_> {
         Ok(())
     }
 
+    /// Returns the answers of a person. They are read only for a repeated request, which does not
+    /// record its answers again.
+    ///
+    /// Requirements: UND-24.
+    async fn answers_of(&self, person: &LookupKey) -> Result<Vec<StoredRecord>> {
+        let mut answers = Vec::new();
+        let LookupKey::Id(kind, id) = person else {
+            return Ok(answers);
+        };
+        let person = RecordAddress::without_parent(*kind, id.clone());
+        let first = PageRequest::new(1, ANSWERS_PAGE_SIZE);
+        let mut request = ListRequest::new(Scope::Under(person), first);
+        while answers.len() < MAX_ANSWERS {
+            self.check_deadline()?;
+            let page = self.store.list(self.cx, Kind::Answer, &request).await?;
+            let next = page.next_request(&request.page);
+            answers.extend(page.records.into_iter().map(StoredRecord::by_age));
+            match next {
+                Some(next) => request.page = next,
+                None => break,
+            }
+        }
+        Ok(answers)
+    }
+
     /// Returns whether the lookup of one of the draft's identifiers found no record.
     fn was_absent(&self, draft: &RawDraft) -> bool {
         draft.identifiers.iter().any(|identifier| {
@@ -240,7 +280,7 @@ impl StepRunner<'_> {
 
 /// The lookups of the rules over the operations of a backend.
 ///
-/// The operations themselves check memberships, answers and totals, so there are none here.
+/// The operations themselves check memberships and totals, so there are none here.
 struct OperationLookups<'a> {
     store: &'a OperationStore,
     fetched: &'a mut LookupCache,
@@ -284,8 +324,16 @@ impl LookupSource for OperationLookups<'_> {
         Ok(Vec::new())
     }
 
-    fn answers(&mut self, _: &[LookupKey], _: &[LookupKey]) -> RuleResult<Vec<StoredRecord>> {
-        Ok(Vec::new())
+    fn answers(
+        &mut self,
+        people: &[LookupKey],
+        questions: &[LookupKey],
+    ) -> RuleResult<Vec<StoredRecord>> {
+        if self.store.lists_answers {
+            self.fetched.answers(people, questions)
+        } else {
+            Ok(Vec::new())
+        }
     }
 
     fn count(&mut self, _: Kind, _: &LookupKey) -> RuleResult<u64> {

@@ -74,8 +74,6 @@ pub enum Exclusion {
     /// The other problems of a helper request that has a problem, and of a request that
     /// [is already rejected](WriteRequest::is_rejected). The reported problems are still compared.
     FurtherProblems,
-    /// The answers of a helper request whose action has identifiers, because it can be repeated.
-    RepeatedAnswers,
     /// The people in the tickets of a helper request.
     TicketHolders,
     /// The order of the members of JSON objects.
@@ -176,14 +174,8 @@ impl Exclusions {
                 !self.has(Exclusion::Imports) && self.creates(load.draft.kind)
             }
             WriteOperation::Update(at, patch) => {
-                let kind = at.kind;
-                patch
-                    .fields
-                    .retain(|name, _| !self.0.iter().any(|it| is_field(it, kind, name)));
-                patch
-                    .links
-                    .retain(|(name, _)| self.compares_link(kind, name));
-                self.executes(kind, Operation::Update)
+                self.restrict_members(at.kind, &mut patch.fields, &mut patch.links);
+                self.executes(at.kind, Operation::Update)
             }
             WriteOperation::Delete(at) => self.executes(at.kind, Operation::Delete),
             WriteOperation::Helper(plan) => {
@@ -202,13 +194,6 @@ impl Exclusions {
                 }
                 if self.has(Exclusion::Triggers) {
                     functions.triggers = None;
-                }
-                let can_repeat = plan
-                    .action
-                    .as_ref()
-                    .is_some_and(|action| action.own.is_some() || !action.identifiers.is_empty());
-                if self.has(Exclusion::RepeatedAnswers) && can_repeat {
-                    functions.responses.clear();
                 }
                 if self.has(Exclusion::TicketHolders)
                     && let Some(action) = &mut plan.action
@@ -229,14 +214,20 @@ impl Exclusions {
         references.any(|it| it.name == name && self.compares_reference(kind, it))
     }
 
+    /// Removes the excluded fields and links of a record or of its change.
+    fn restrict_members<T>(
+        &self,
+        kind: Kind,
+        fields: &mut Object,
+        links: &mut Vec<(&'static str, T)>,
+    ) {
+        fields.retain(|name, _| !self.0.iter().any(|it| is_field(it, kind, name)));
+        links.retain(|(name, _)| self.compares_link(kind, name));
+    }
+
     fn restrict_draft(&self, draft: &mut RawDraft) {
         let kind = draft.kind;
-        draft
-            .fields
-            .retain(|name, _| !self.0.iter().any(|it| is_field(it, kind, name)));
-        draft
-            .links
-            .retain(|(name, _)| self.compares_link(kind, name));
+        self.restrict_members(kind, &mut draft.fields, &mut draft.links);
         let is_compared = |to: Kind| {
             let mut references = kind.schema().references().iter();
             references.any(|it| !it.is_link && it.kind == to && self.compares_reference(kind, it))
@@ -341,10 +332,8 @@ impl Coverage {
         }
     }
 
-    /// Returns the operations of which fewer than `least` requests had an effect. A test should
-    /// require that there are none.
-    #[must_use]
-    pub fn below(&self, least: u64) -> Vec<String> {
+    /// Returns the operations of which fewer than `least` requests had an effect.
+    pub(super) fn below(&self, least: u64) -> Vec<String> {
         self.operations
             .iter()
             .filter(|(_, covered)| covered.effects < least)

@@ -17,7 +17,7 @@ use svc_core::{
     draft::{RawDraft, RawPatch},
     link::RecordAddress,
     model::Kind,
-    page::{ListRequest, NextPage, PageRequest},
+    page::{ListRequest, PageRequest},
     read::Object,
     store::{Store, WriteOperation, WriteOutcome, WriteRequest},
     value::{Id, Timestamp},
@@ -217,12 +217,10 @@ impl<S: Store + ChangeFeed + Clone> History<S> {
                     .iter()
                     .map(|record| (record.address(), record.meta().modified)),
             );
-            request.page.number = request.page.number.saturating_add(1);
-            request.page.cursor = match page.next {
-                NextPage::Cursor(after) => Some(after),
-                NextPage::Number if request.page.records_before() < page.total => None,
-                NextPage::Number | NextPage::None => break,
-            };
+            match page.next_request(&request.page) {
+                Some(next) => request.page = next,
+                None => break,
+            }
         }
         let missed: Vec<_> = listed
             .iter()

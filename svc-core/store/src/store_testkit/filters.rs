@@ -9,7 +9,7 @@ use svc_core::{
     filter::{Filter, FilterField, FilterSource, Operator, matches},
     json::{Json, Object},
     model::Kind,
-    page::{ListRequest, NextPage, PageRequest},
+    page::{ListRequest, PageRequest},
     record::RawRecord,
     store::{ImportedRecord, Store, WriteOperation, WriteRequest},
     value::{Id, Identifier, Timestamp},
@@ -250,17 +250,10 @@ impl<S: Store> FilterTest<'_, S> {
                 )));
             }
             walked.extend(page.records.iter().map(|record| record.meta().id.clone()));
-            let number = request.page.number.saturating_add(1);
-            let next = PageRequest::new(number, size);
-            request.page = match page.next {
-                NextPage::Cursor(after) => next.with_cursor(after),
-                NextPage::Number
-                    if (walked.len() as u64) < page.total && !page.records.is_empty() =>
-                {
-                    next
-                }
-                _ => break,
-            };
+            match page.next_request(&request.page) {
+                Some(next) => request.page = next,
+                None => break,
+            }
         }
         if walked != meant {
             return Err(self.broken(&format!("the pages contain {walked:?}, expected {meant:?}")));

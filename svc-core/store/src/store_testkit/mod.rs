@@ -59,7 +59,7 @@ use svc_core::{
     error::{Error, Result},
     link::{RecordAddress, Scope},
     model::Kind,
-    page::{ListRequest, NextPage, PageRequest},
+    page::{ListRequest, PageRequest},
     record::RawRecord,
     store::{Store, WriteOperation, WriteOutcome, WriteRequest},
     value::{Id, Timestamp},
@@ -91,12 +91,17 @@ pub async fn check<S: Store>(
     StoreTests::new().check(make).await
 }
 
+/// The number of histories in which each operation has at least one effect. Answers are deleted in
+/// the fewest.
+const HISTORIES_FOR_EACH_EFFECT: u64 = 2_000;
+
 /// The number of histories and requests to check.
 #[derive(Debug, Clone)]
 pub struct StoreTests {
     histories: u64,
     calls: usize,
     seed: u64,
+    least_effects: u64,
     exclusions: Exclusions,
 }
 
@@ -114,6 +119,7 @@ impl StoreTests {
             histories: 300,
             calls: 30,
             seed: 0,
+            least_effects: 0,
             exclusions: Exclusions::default(),
         }
     }
@@ -148,6 +154,42 @@ impl StoreTests {
         self
     }
 
+    /// Sets how many requests of each operation must have an effect, as [`Coverage`] counts them.
+    /// With a minimum, a store with exclusions does not pass without comparing.
+    #[must_use]
+    pub fn effects(mut self, least: u64) -> Self {
+        self.least_effects = least;
+        self
+    }
+
+    /// Returns the histories of the environment: `SVC_LAWS` is their number, and `SVC_LAWS_SEED`
+    /// the seed of the first. Returns `None` without `SVC_LAWS`.
+    #[must_use]
+    pub fn of_environment(self) -> Option<Self> {
+        let number = |name| std::env::var(name).ok()?.parse().ok();
+        let histories = number("SVC_LAWS")?;
+        let seed = number("SVC_LAWS_SEED").unwrap_or(self.seed);
+        Some(self.histories(histories).seed(seed))
+    }
+
+    /// Returns the runs that compare a store with exclusions: those of the
+    /// [environment](Self::of_environment), with an effect of each operation in 2 000 histories.
+    /// By default these are two histories that read everything after each request, and six histories
+    /// with `calls` requests each.
+    #[must_use]
+    pub fn runs(self, calls: usize) -> Vec<Self> {
+        match self.clone().of_environment() {
+            Some(asked) => {
+                let least = asked.histories / HISTORIES_FOR_EACH_EFFECT;
+                vec![asked.effects(least)]
+            }
+            None => vec![
+                self.clone().histories(2).seed(0),
+                self.histories(6).seed(2).calls(calls).effects(1),
+            ],
+        }
+    }
+
     /// Checks the contract.
     ///
     /// # Errors
@@ -160,8 +202,7 @@ impl StoreTests {
         self.check_and_count(make).await.map(drop)
     }
 
-    /// Checks the contract, and returns what was compared. A test of a store with exclusions
-    /// requires a minimum with [`Coverage::below`], so that it does not pass without comparing.
+    /// Checks the contract, and returns what was compared.
     ///
     /// # Errors
     ///
@@ -205,7 +246,17 @@ impl StoreTests {
             }
             coverage.merge(tested.coverage);
         }
-        Ok(coverage)
+        let missing = coverage.below(self.least_effects);
+        if missing.is_empty() {
+            Ok(coverage)
+        } else {
+            Err(ContractViolation {
+                law: "coverage",
+                seed: self.seed,
+                step: 0,
+                text: format!("too few requests with an effect: {}", missing.join("; ")),
+            })
+        }
     }
 }
 
@@ -558,18 +609,15 @@ impl<S: Store> History<S> {
                 Err(error) => return format!("{text}\n{}", refusal(&error)),
             };
             self.count_records(page.records.len());
-            let asked = &mut request.page;
-            _ = write!(text, "\n{} of {}:", asked.number, page.total);
+            _ = write!(text, "\n{} of {}:", request.page.number, page.total);
             for record in &page.records {
                 self.here.learn(record);
                 _ = write!(text, "\n- {}", self.here.names.record(record));
             }
-            asked.number = asked.number.saturating_add(1);
-            asked.cursor = match page.next {
-                NextPage::Cursor(token) => Some(token),
-                NextPage::Number if asked.records_before() < page.total => None,
-                NextPage::Number | NextPage::None => return text,
-            };
+            match page.next_request(&request.page) {
+                Some(next) => request.page = next,
+                None => return text,
+            }
         }
     }
 

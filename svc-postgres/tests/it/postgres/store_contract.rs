@@ -57,14 +57,8 @@ impl Database {
 }
 
 fn laws(histories: u64) -> StoreTests {
-    let number = |name| {
-        std::env::var(name)
-            .ok()
-            .and_then(|number| number.parse().ok())
-    };
-    StoreTests::new()
-        .histories(number("SVC_LAWS").unwrap_or(histories))
-        .seed(number("SVC_LAWS_SEED").unwrap_or_default())
+    let tests = StoreTests::new().histories(histories);
+    tests.clone().of_environment().unwrap_or(tests)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
