@@ -1,4 +1,4 @@
-//! Counts the totals again and rebuilds the index of texts if this program derives others than the program that
+//! Counts the totals again and rebuilds the indexes of addresses and texts if this program derives others than the program that
 //! last did.
 
 use std::{collections::BTreeMap, path::Path};
@@ -15,7 +15,7 @@ use crate::{
     schema::table,
 };
 
-/// Counts the totals again and rebuilds the index of texts in one transaction (`may_change`), or only
+/// Counts the totals again and rebuilds the indexes of addresses and texts in one transaction (`may_change`), or only
 /// checks that this program derives the same.
 pub(crate) fn recount_if_changed(
     connection: &mut Connection,
@@ -45,11 +45,14 @@ pub(crate) fn recount_if_changed(
     transaction.commit().map_err(sqlite(path))
 }
 
-/// Counts the totals of every tenant again and rebuilds its index of texts.
+/// Counts the totals of every tenant again and rebuilds its indexes of addresses and texts.
 fn recount(file: &Connection) -> Result<()> {
-    tracing::info!("the totals are counted again, and the index of texts is rebuilt");
+    tracing::info!(
+        "the totals are counted again, and the indexes of addresses and texts are rebuilt"
+    );
     file.execute("UPDATE total SET measures = '' WHERE measures <> ''", ())?;
     file.execute("DELETE FROM part", ())?;
+    file.execute("DELETE FROM email", ())?;
     file.execute("DELETE FROM text_key", ())?;
     let mut tenants: BTreeMap<i64, Recount> = BTreeMap::new();
     for kind in Recount::kinds() {
@@ -72,7 +75,9 @@ fn recount(file: &Connection) -> Result<()> {
     }
     for damaged in tenants.values().flat_map(Recount::damaged) {
         let (kind, id) = (damaged.kind.singular(), &damaged.id);
-        tracing::warn!("{kind} {id} is damaged: it is not in totals and not found by texts");
+        tracing::warn!(
+            "{kind} {id} is damaged: it is not in totals and not found by addresses and texts"
+        );
     }
     Ok(())
 }

@@ -1,6 +1,10 @@
 //! Builds SELECT statements: the columns of a record, its tenant, and its keys.
 
-use svc_core::{link::RecordAddress, store::LookupKey, value::Id};
+use svc_core::{
+    link::RecordAddress,
+    store::LookupKey,
+    value::{Id, email_notations},
+};
 
 use super::{
     resolved_mapping::{
@@ -257,12 +261,14 @@ impl ResolvedMapping {
             LookupKey::Email(address) => match table.emails() {
                 Some((rows, parent, column)) => {
                     let of = format!(
-                        "{alias}.{} IN (SELECT e.{} FROM {rows} e WHERE lower(e.{}) = ",
+                        "{alias}.{} IN (SELECT e.{} FROM {rows} e WHERE lower(e.{}) IN (",
                         table.key.name, parent.name, column.name
                     );
-                    sql.push(&of)
-                        .text(svc_core::helper::normalize_email(address))
-                        .push(")");
+                    sql.push(&of);
+                    for (place, notation) in email_notations(address).into_iter().enumerate() {
+                        sql.push(if place > 0 { ", " } else { "" }).text(notation);
+                    }
+                    sql.push("))");
                 }
                 None => _ = sql.push("1 = 0"),
             },

@@ -12,7 +12,8 @@ use crate::{
     error::{ErrorCode, Problem},
     field_set::FieldBits,
     link::ShareNames,
-    schema::{Constraint, Constraints, FieldMode, FieldSpec, ObjectSchema, ValueType},
+    schema::{Constraint, Constraints, FieldMode, FieldRule, FieldSpec, ObjectSchema, ValueType},
+    value::stored_phone,
 };
 
 /// Maximum number of field problems in one response. Otherwise a small request could cause a very
@@ -141,6 +142,8 @@ impl<'a> Validator<'a> {
         path: &ValuePath<'_>,
     ) -> Object {
         let mut valid = Object::new();
+        let with_extension = with_extension(schema, raw);
+        let raw = with_extension.as_ref().unwrap_or(raw);
         let (sent, places) = self.sent(schema, raw);
         // A member that was not sent matters only if it is required or has a constraint.
         let told = if narrowing.is_some() {
@@ -349,4 +352,26 @@ impl<'a> Validator<'a> {
         }
         valid.into()
     }
+}
+
+/// Returns a phone number whose extension is a member of its own, if it is part of the number. An extension
+/// that is sent separately takes precedence.
+///
+/// Requirements: RES-phone_number-04.
+fn with_extension(schema: &ObjectSchema, raw: &Object) -> Option<Object> {
+    let number = schema
+        .fields
+        .iter()
+        .find(|field| field.rules.contains(&FieldRule::PhoneNumber))?;
+    let text = raw.get(number.name)?.as_str()?;
+    let has_own = raw
+        .get("extension")
+        .is_some_and(|own| !own.is_empty_value());
+    if has_own || text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let extension = stored_phone(text).ok()?.extension?;
+    let mut whole = raw.clone();
+    whole.insert("extension", Json::from(extension));
+    Some(whole)
 }

@@ -7,9 +7,12 @@ use oxilangtag::LanguageTag;
 use super::{Json, Number, value_path::ValuePath};
 use crate::{
     error::{ErrorCode, Problem},
-    helper::is_primary,
+    helper::{is_primary, merge_equal_entries},
     schema::{FieldRule, ValueType},
-    value::{Amount, Date, Identifier, Timestamp, calling_codes, currency},
+    value::{
+        Amount, Date, Identifier, Timestamp, calling_codes, country, currency, is_invisible,
+        similar_country, stored_email, stored_phone,
+    },
 };
 
 /// The problem of a value whose position is not known yet.
@@ -185,14 +188,14 @@ pub(crate) fn apply(
             }
         }
         FieldRule::Email => {
-            // A line break in an address could inject a header into an e-mail.
-            let clean = value.as_str().filter(|text| !has_breaks(text));
-            let parts = clean.and_then(|text| text.trim().rsplit_once('@'));
-            if !parts.is_some_and(|(local, host)| !local.is_empty() && !host.is_empty()) {
-                problems.push(invalid(
-                    "must be an e-mail address, such as name@example.org",
+            let Some(text) = value.as_str() else { return };
+            let stored = stored_email(text).map(str::to_owned);
+            match stored {
+                Ok(address) => set_text(value, &address),
+                Err(error) => problems.push(invalid(
+                    &format!("must be one e-mail address, such as name@example.org. {error}"),
                     "name@example.org",
-                ));
+                )),
             }
         }
         FieldRule::OneLine => {
@@ -204,11 +207,17 @@ pub(crate) fn apply(
             }
         }
         FieldRule::CountryCode => {
-            if !is_letters(value, 2..=2) {
-                problems.push(invalid(
+            let Some(text) = value.as_str() else { return };
+            match (country(text), similar_country(text)) {
+                (Some(code), _) => set_text(value, code),
+                (None, Some(meant)) => problems.push(invalid(
+                    &format!("must be an ISO 3166-1 alpha-2 country code, such as US. Use {meant}"),
+                    meant,
+                )),
+                (None, None) => problems.push(invalid(
                     "must be an ISO 3166-1 alpha-2 country code, such as US",
-                    "^[A-Za-z]{2}$",
-                ));
+                    "US",
+                )),
             }
         }
         FieldRule::CurrencyCode => match value.as_str().and_then(currency) {
@@ -219,14 +228,19 @@ pub(crate) fn apply(
             )),
         },
         FieldRule::RegionCode => {
-            if !is_letters(value, 2..=2) {
-                let text =
-                    "must be the last two letters of an ISO 3166-2 code, such as NY in US-NY";
-                problems.push(invalid(text, "^[A-Za-z]{2}$"));
+            let Some(text) = value.as_str() else { return };
+            let is_code =
+                (1..=3).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric());
+            if is_code {
+                let code = text.to_ascii_uppercase();
+                set_text(value, &code);
+            } else {
+                let text = "must be the last part of an ISO 3166-2 code, such as NY in US-NY";
+                problems.push(invalid(text, "^[A-Za-z0-9]{1,3}$"));
             }
         }
         FieldRule::LanguageCode => {
-            if !is_letters(value, 2..=3) {
+            if !value.as_str().is_some_and(|text| is_letters(text, 2..=3)) {
                 problems.push(invalid(
                     "must be an ISO 639 language code, such as en",
                     "^[A-Za-z]{2,3}$",
@@ -244,16 +258,20 @@ pub(crate) fn apply(
                 ));
             }
         }
-        FieldRule::PhoneNumber => match value.as_str().and_then(phone_digits) {
-            Some(digits) => *value = Json::from(digits),
-            None => problems.push(invalid(
-                "must consist of digits and include the country code",
-                "^[0-9]+$",
-            )),
-        },
+        FieldRule::PhoneNumber => {
+            let Some(text) = value.as_str() else { return };
+            match stored_phone(text) {
+                Ok(phone) => set_text(value, &phone.digits),
+                Err(error) => problems.push(invalid(
+                    &format!("must be a phone number with the country code. {error}"),
+                    "^[0-9]{7,15}$",
+                )),
+            }
+        }
         FieldRule::WithoutAt => {
-            if let Some(rest) = value.as_str().and_then(|text| text.strip_prefix('@')) {
-                *value = Json::from(rest);
+            let rest = value.as_str().map(|text| text.trim_start_matches('@'));
+            if let Some(rest) = rest.map(str::to_owned) {
+                set_text(value, &rest);
             }
         }
         FieldRule::ResponseKey => {
@@ -281,6 +299,19 @@ pub(crate) fn apply(
         }
         // Only a store knows the other records.
         FieldRule::UniqueName => {}
+        FieldRule::CountryRegions => match value {
+            Json::Array(addresses) => {
+                for (place, address) in addresses.iter().enumerate() {
+                    problems.extend(wrong_region(address, &ValuePath::Element(at, place)));
+                }
+            }
+            address => problems.extend(wrong_region(address, at)),
+        },
+        FieldRule::MergedEntries => {
+            if let (Json::Array(items), ValuePath::Member(_, field)) = (value, at) {
+                merge_equal_entries(field, items);
+            }
+        }
         FieldRule::Unique
         | FieldRule::OnePrimary
         | FieldRule::UniqueKeys
@@ -387,38 +418,40 @@ fn apply_to_array(
     }
 }
 
-/// Returns whether a text has characters that [break a line](breaks_a_line). Most texts are ASCII,
-/// which is checked faster.
+/// Returns whether a text has characters that break a line or are [invisible](is_invisible). Most
+/// texts are ASCII, which is checked faster.
 fn has_breaks(text: &str) -> bool {
     if text.is_ascii() {
         text.bytes().any(|byte| byte.is_ascii_control())
     } else {
-        text.contains(breaks_a_line)
+        text.contains(is_invisible)
     }
 }
 
-/// Returns whether a character ends a line for some mailers, or is invisible (Unicode categories
-/// Cc, Zl, Zp and Cf).
-fn breaks_a_line(letter: char) -> bool {
-    letter.is_control()
-        || matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
-}
+/// Countries in which the code of every region has two letters.
+const LETTER_REGIONS: [&str; 6] = ["BR", "CA", "CH", "DE", "IN", "US"];
 
-fn is_letters(value: &Json, many: RangeInclusive<usize>) -> bool {
-    value.as_str().is_some_and(|text| {
-        many.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphabetic())
+/// Returns the problem of an address whose region is not possible in its country.
+fn wrong_region(address: &Json, at: &ValuePath<'_>) -> Option<Problem> {
+    let text = |name| address.as_object()?.get(name)?.as_str();
+    let (region, country) = (text("region")?, text("country")?);
+    let is_wrong = LETTER_REGIONS.contains(&country) && !is_letters(region, 2..=2);
+    is_wrong.then(|| {
+        let text = format!("{{property}} must be two letters in {country}.");
+        let property = at.property().push_member("region");
+        Problem::new(ErrorCode::FieldInvalid, property, text).with_hint("^[A-Za-z]{2}$")
     })
 }
 
-/// Returns the digits of a phone number without a leading `+`, spaces, dots, dashes and brackets.
-///
-/// Requirements: RES-phone_number-03.
-fn phone_digits(text: &str) -> Option<String> {
-    let text = text.trim();
-    let text = text.strip_prefix('+').unwrap_or(text);
-    let separator = |letter: &char| matches!(letter, ' ' | '.' | '-' | '(' | ')' | '[' | ']');
-    let digits: String = text.chars().filter(|letter| !separator(letter)).collect();
-    (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then_some(digits)
+fn is_letters(text: &str, many: RangeInclusive<usize>) -> bool {
+    many.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphabetic())
+}
+
+/// Replaces a text unless it is the same.
+fn set_text(value: &mut Json, text: &str) {
+    if value.as_str() != Some(text) {
+        *value = Json::from(text);
+    }
 }
 
 #[cfg(test)]
@@ -427,11 +460,11 @@ mod tests {
 
     /// RES-email_address-03: the fast check of ASCII texts finds the same characters.
     #[test]
-    fn every_character_that_breaks_a_line_is_found() {
+    fn every_character_that_is_invisible_is_found() {
         for letter in '\0'..=char::MAX {
             assert_eq!(
                 has_breaks(&format!("a{letter}b")),
-                breaks_a_line(letter),
+                is_invisible(letter),
                 "{letter:?}"
             );
         }

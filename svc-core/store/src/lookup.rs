@@ -3,7 +3,7 @@
 //! Requirements: UND-26.
 
 use sha2::{Digest, Sha256};
-use svc_core::{helper::normalize_email, value::Identifier};
+use svc_core::value::{Identifier, normalize_email};
 
 /// The lookup hash of a text: the first half of its SHA-256.
 pub type LookupHash = [u8; 16];
@@ -16,7 +16,7 @@ pub fn hash_identifier(identifier: &Identifier) -> LookupHash {
     hash(identifier.as_str())
 }
 
-/// Returns the lookup hash of an e-mail address. The case of Latin letters does not matter.
+/// Returns the lookup hash of an e-mail address in the form in which it is compared.
 ///
 /// Requirements: HLP-04.
 #[must_use]

@@ -4,13 +4,10 @@
 
 use proptest::prelude::*;
 use svc_core::{
-    helper::{
-        DefaultMatching, MatchKey, MergePolicy, PersonMatching, emails, merge_person,
-        normalize_email,
-    },
+    helper::{DefaultMatching, MatchKey, MergePolicy, PersonMatching, emails, merge_person},
     model::Kind,
     read::{Json, JsonLimits, Object},
-    value::Identifier,
+    value::{Identifier, normalize_email},
 };
 
 use crate::support::{

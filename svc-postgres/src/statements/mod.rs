@@ -99,7 +99,7 @@ texts! {
     feed_last, feed_behind, feed_at, tell, expire_feed,
     // Changes.
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, tie_texts, free_texts, count, set_sums, set_parts,
-    clear_totals, clear_parts, clear_texts,
+    clear_totals, clear_parts, clear_emails, clear_texts,
     hold, lift_holders, drop_holders, lower_holders, keep, expire_kept, tenants_to_sweep,
     // The outbox.
     outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
@@ -427,6 +427,7 @@ impl Texts {
                 "UPDATE {s}.total SET measures = '' WHERE tenant = $1 AND measures <> ''"
             ),
             clear_parts: format!("DELETE FROM {s}.part WHERE tenant = $1"),
+            clear_emails: format!("DELETE FROM {s}.email WHERE tenant = $1"),
             clear_texts: format!("DELETE FROM {s}.text_key WHERE tenant = $1"),
             set_parts: format!(
                 "INSERT INTO {s}.part AS o (tenant, owner, name, measures) {} \

@@ -1,4 +1,4 @@
-//! Counts the totals again and rebuilds the index of texts if this program derives others than the program that
+//! Counts the totals again and rebuilds the indexes of addresses and texts if this program derives others than the program that
 //! last did.
 
 use std::time::Duration;
@@ -20,13 +20,15 @@ const PAUSE: Duration = Duration::from_secs(1);
 const ATTEMPTS: u32 = 600;
 
 impl PostgresStore {
-    /// Counts the totals of every tenant again and rebuilds its index of texts, if necessary. An interrupted count starts again with
+    /// Counts the totals of every tenant again and rebuilds its indexes of addresses and texts, if necessary. An interrupted count starts again with
     /// the next connection. Several processes may count simultaneously.
     pub(super) async fn recount_if_changed(&self) -> Result<(), ConnectError> {
         if !self.must_recount().await? {
             return Ok(());
         }
-        tracing::info!("the totals are counted again, and the index of texts is rebuilt");
+        tracing::info!(
+            "the totals are counted again, and the indexes of addresses and texts are rebuilt"
+        );
         for tenant in self.tenants().await.map_err(StoreError::from)? {
             // A tenant whose creation was interrupted has no records.
             let Some(number) = self.number(&tenant).await? else {

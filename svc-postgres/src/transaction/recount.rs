@@ -1,4 +1,4 @@
-//! A transaction that counts the totals of a tenant again and rebuilds its index of texts.
+//! A transaction that counts the totals of a tenant again and rebuilds its indexes of addresses and texts.
 
 use std::time::{Duration, Instant};
 
@@ -58,10 +58,17 @@ impl DatabaseHandle {
         }
         for damaged in counted.damaged() {
             let (kind, id) = (damaged.kind.singular(), &damaged.id);
-            tracing::warn!("{kind} {id} is damaged: it is not in totals and not found by texts");
+            tracing::warn!(
+                "{kind} {id} is damaged: it is not in totals and not found by addresses and texts"
+            );
         }
         let texts = &self.texts;
-        let clear = [&*texts.clear_totals, &texts.clear_parts, &texts.clear_texts];
+        let clear = [
+            &*texts.clear_totals,
+            &texts.clear_parts,
+            &texts.clear_emails,
+            &texts.clear_texts,
+        ];
         let mut queries: Vec<_> = clear
             .into_iter()
             .map(|text| SqlQuery::new(text, values![tenant]))

@@ -669,7 +669,7 @@ async fn long_lists_are_no_more_work_than_their_length() {
         "person": {
             "identifiers": list(&|place| json!(format!("p:{place}"))),
             "email_addresses": list(&|place| json!({"address": format!("{place}@example.org")})),
-            "phone_numbers": list(&|place| json!({"number": place.to_string()})),
+            "phone_numbers": list(&|place| json!({"number": format!("1555{place:06}")})),
         },
         "add_questions_responses_uri": list(&|_| json!({"question": "q:1", "responses": ["7"]})),
     });
@@ -724,7 +724,7 @@ async fn fifty_calls_at_every_cap_grow_nobody() {
                 0 => json!({"address": "ada@example.org"}),
                 _ => json!({"address": format!("{}@example.org", text(place))}),
             }),
-            "phone_numbers": list(entries, &|place| json!({"number": format!("1{round}{place:03}")})),
+            "phone_numbers": list(entries, &|place| json!({"number": format!("1555{round:02}{place:03}")})),
             "postal_addresses": list(entries, &|place| json!({"address_lines": [text(place)]})),
             "custom_fields": custom,
         })

@@ -32,6 +32,7 @@ mod lost_updates;
 mod memory_conformance;
 mod money;
 mod paging;
+mod people_data;
 mod regressions;
 mod repair;
 mod requirements;

@@ -282,7 +282,8 @@ fn set_other_measures(file: &Connection) {
         "UPDATE meta SET value = replace(value, ' unless voided', '') WHERE name = 'measures';
          UPDATE total SET measures = 'total_amount=9';
          UPDATE part SET measures = 'total_amount=9';
-         DELETE FROM text_key;",
+         DELETE FROM text_key;
+         DELETE FROM email;",
     )
     .unwrap();
 }

@@ -93,7 +93,7 @@ fn person() -> impl Strategy<Value = Value> {
                 person["identifiers"] = json!([format!("p:{number}")]);
             }
             if phone {
-                person["phone_numbers"] = json!([{"number": "1"}]);
+                person["phone_numbers"] = json!([{"number": "15550100"}]);
             }
             person
         },

@@ -123,7 +123,7 @@ fields! {
     CreatedDate "created_date", "created_date ge '2026-11-01T00:00:00Z'" = date;
     /// When the record was last changed.
     ModifiedDate "modified_date", "modified_date gt '2026-11-01T00:00:00Z'" = date;
-    /// Any e-mail address of the person; the case of Latin letters is ignored.
+    /// Any e-mail address of the person; the case of Latin letters and the notation are ignored.
     EmailAddress "email_address", "email_address eq 'ada@example.org'" = email_addresses;
     /// The name; compared exactly.
     Name "name", "name in ('volunteers', 'donors')" = unique_name;
@@ -204,6 +204,13 @@ impl FilterField {
     /// Returns the fields of a kind whose texts a store has in an index: see [`TextKey`].
     pub fn of_texts(kind: Kind) -> impl Iterator<Item = Self> {
         Self::of(kind).filter(|field| matches!(field.source(), FilterSource::Text { .. }))
+    }
+
+    /// Returns whether a filter can name the field like this. `identifier` means `identifiers`.
+    #[must_use]
+    pub fn is_named(self, name: &str) -> bool {
+        self.as_str().eq_ignore_ascii_case(name)
+            || self == Self::Identifiers && name.eq_ignore_ascii_case("identifier")
     }
 
     /// Returns how records belong to the containers that the field names.

@@ -21,8 +21,9 @@ pub enum FindKey {
     ///
     /// Requirements: UND-24.
     Identifier(Identifier),
-    /// The people with this e-mail address, in [normal form](crate::helper::normalize_email). The
-    /// oldest of them is found if one person is sought.
+    /// The people with this e-mail address, in the [form](crate::value::normalize_email) in which
+    /// addresses are compared. A database can have another
+    /// [notation](crate::value::email_notations) of it. The oldest person is found if one is sought.
     Email(String),
 }
 

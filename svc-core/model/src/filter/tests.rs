@@ -58,6 +58,11 @@ fn flt_10_the_grammar() {
         "2026-11-01",
         "2026-11-01T00:00:00Z",
         "'2026-11-01T01:00:00+01:00'",
+        // A `+` that is not encoded is a space in a query.
+        "'2026-11-01T01:00:00 01:00'",
+        "2026-11-01T01:00:00 01:00",
+        "2026-11-01T01:00:00 0100",
+        "2026-11-01T01:00:00 01",
     ] {
         let range = plan(&format!("modified_date ge {date}")).unwrap();
         let QueryPlan::Range(range) = range else {
@@ -87,6 +92,15 @@ fn flt_07_values_have_the_form_of_look_ups() {
         [IndexKey::Id(Id::new("17").unwrap())]
     );
     assert_eq!(points("identifiers in ('a:1', 'a:1')").len(), 1);
+    assert_eq!(
+        points("Identifier eq 'a:1'"),
+        points("identifiers eq 'a:1'")
+    );
+    assert_eq!(
+        points("email_address in ('a@xn--bcher-kva.example', 'A@BÜCHER.example')").len(),
+        1,
+        "UND-46"
+    );
 }
 
 /// FLT-02: a conjunction of comparisons of one date is a range with two ends.

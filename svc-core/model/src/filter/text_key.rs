@@ -175,7 +175,7 @@ mod tests {
                 sum = sum.wrapping_mul(31).wrapping_add(u64::from(byte));
             }
         }
-        assert_eq!(different, []);
+        assert_eq!(different, Vec::<char>::new());
         assert_eq!((TEXT_FORM, sum), (1, 1_424_435_015_224_240_816));
     }
 

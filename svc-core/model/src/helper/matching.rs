@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     draft::{Draft, RawPatch, to_object},
     json::{Json, Object},
-    model::{Kind, Person, person::gender_of},
-    value::{Identifier, Timestamp},
+    model::{Kind, Person, person::gender_of, shared::EmailStatus},
+    value::{ClosedEnum as _, Identifier, Timestamp, email_as_sent, normalize_email},
 };
 
 /// A value that a person can be looked up by.
@@ -16,7 +16,8 @@ use crate::{
 pub enum MatchKey {
     /// A foreign identifier, compared exactly.
     Identifier(Identifier),
-    /// An e-mail address in normal form: see [`normalize_email`].
+    /// An e-mail address in the form in which it is compared ([`normalize_email`]), or in its own
+    /// notation.
     Email(String),
 }
 
@@ -64,7 +65,7 @@ pub trait PersonMatching: std::fmt::Debug + Send + Sync {
     fn description(&self) -> &str;
 }
 
-/// The default method: by foreign identifier, then by e-mail address, ignoring case.
+/// The default method: by foreign identifier, then by e-mail address.
 ///
 /// Requirements: HLP-04.
 #[derive(Debug, Clone, Copy, Default)]
@@ -73,13 +74,17 @@ pub struct DefaultMatching;
 impl PersonMatching for DefaultMatching {
     fn keys(&self, identifiers: &[Identifier], person: &Object) -> Vec<MatchKey> {
         let by_identifier = identifiers.iter().cloned().map(MatchKey::Identifier);
-        by_identifier
-            .chain(emails(person).map(MatchKey::Email))
-            .collect()
+        // A database of a vendor can have the address only in the notation in which it was sent.
+        let sent = addresses(person, email_as_sent);
+        let both = emails(person).zip(sent).flat_map(|(compared, sent)| {
+            let other = (sent != compared).then_some(sent);
+            std::iter::once(compared).chain(other)
+        });
+        by_identifier.chain(both.map(MatchKey::Email)).collect()
     }
 
     fn description(&self) -> &'static str {
-        "A posted person is looked up first by each foreign identifier, then by each e-mail address, ignoring case. \
+        "A posted person is looked up first by each foreign identifier, then by each e-mail address, ignoring the case of Latin letters and the notation of the domain. \
          The oldest match wins, and the posted person is merged into it. Scalar fields that are sent replace existing values, and objects are \
          merged member by member. E-mail addresses, phone numbers and postal addresses are merged by address, number \
          or address lines. An empty object or array changes nothing."
@@ -115,16 +120,6 @@ pub fn addresses(person: &Object, form: impl Fn(&str) -> String) -> Vec<String> 
         .chain(others)
         .filter_map(address)
         .collect()
-}
-
-/// Returns the normal form of an e-mail address: Latin letters in lower case, without surrounding
-/// spaces.
-///
-/// Other letters are unchanged, because some that look alike fold to the same one, such as the
-/// Kelvin sign and K.
-#[must_use]
-pub fn normalize_email(address: &str) -> String {
-    address.trim().to_ascii_lowercase()
 }
 
 /// How a posted person is merged into an existing one.
@@ -335,6 +330,49 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
             set_primary(item, entry);
         }
     }
+}
+
+/// Merges the entries of a sent list that have the same address into the first of them. Each value that
+/// the first one has remains, but of several statuses the strictest does.
+pub fn merge_equal_entries(field: &str, entries: &mut Vec<Json>) {
+    let Some(key) = list_key(field) else { return };
+    let mut merged: Vec<Json> = Vec::with_capacity(entries.len());
+    let mut places = BTreeMap::new();
+    for entry in std::mem::take(entries) {
+        let place = entry.as_object().and_then(key).and_then(|key| {
+            let next = merged.len();
+            let place = *places.entry(key).or_insert(next);
+            (place < next).then_some(place)
+        });
+        let first = place
+            .and_then(|place| merged.get_mut(place))
+            .and_then(Json::as_object_mut);
+        let (Some(first), Some(again)) = (first, entry.as_object()) else {
+            merged.push(entry);
+            continue;
+        };
+        for (name, value) in again {
+            let replaces = match name {
+                "primary" => !is_primary(first),
+                "status" => strictness(value) > first.get("status").and_then(strictness),
+                _ => first.get(name).is_none_or(Json::is_empty_value),
+            };
+            if replaces {
+                merge_member(first, name, value);
+            }
+        }
+    }
+    *entries = merged;
+}
+
+/// Returns the rank of the status of an e-mail address. Higher ranks are stricter.
+fn strictness(status: &Json) -> Option<u8> {
+    Some(match EmailStatus::parse(status.as_str()?)? {
+        EmailStatus::Subscribed => 0,
+        EmailStatus::Bouncing => 1,
+        EmailStatus::Unsubscribed => 2,
+        EmailStatus::SpamComplaints => 3,
+    })
 }
 
 /// Returns whether an entry is marked as primary, as a boolean or as text.

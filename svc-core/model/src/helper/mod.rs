@@ -27,10 +27,9 @@ pub use functions::{
 pub use matching::entry_key;
 pub use matching::{
     DefaultMatching, MatchKey, MergePolicy, PersonMatching, emails, is_primary, merge_person,
-    normalize_email,
 };
 #[doc(hidden)]
-pub use matching::{addresses, distinct_emails};
+pub use matching::{addresses, distinct_emails, merge_equal_entries};
 pub use name::{
     HelperSpec, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
     RecordSignature, RecordSubmission, Schedule,

@@ -117,7 +117,7 @@ object! {
         /// Locality
         "RES-event-34" locality: String,
         /// Region
-        "RES-event-35" region: String [FieldRule::RegionCode],
+        "RES-event-35" region: String,
         /// Postal code
         "RES-event-36" postal_code: String,
         /// Country

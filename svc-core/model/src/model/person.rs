@@ -48,11 +48,11 @@ resource! {
         "RES-person-25" employer: String,
         /// Same members as `postal_address` except `primary`, `address_type` and
         /// `last_verified_date`
-        "RES-person-26" employer_address: EmployerAddress,
+        "RES-person-26" employer_address: EmployerAddress [FieldRule::CountryRegions],
         /// Postal addresses
-        "RES-person-28" postal_addresses: Vec<PostalAddress> [FieldRule::OnePrimary],
+        "RES-person-28" postal_addresses: Vec<PostalAddress> [FieldRule::OnePrimary, FieldRule::CountryRegions],
         /// E-mail addresses
-        "RES-person-29" email_addresses: Vec<EmailAddress> [FieldRule::OnePrimary],
+        "RES-person-29" email_addresses: Vec<EmailAddress> [FieldRule::MergedEntries, FieldRule::OnePrimary],
         /// Phone numbers
         "RES-person-30" phone_numbers: Vec<PhoneNumber> [FieldRule::OnePrimary, FieldRule::CountryCalls],
         /// Online profiles of the person
@@ -124,7 +124,7 @@ object! {
         "RES-person-26" address_lines: Vec<String>,
         /// City or local administrative area
         "RES-person-26" locality: String,
-        /// Subdivision code per ISO 3166-2, the final two letters
+        /// Subdivision code per ISO 3166-2, without the country
         "RES-person-26" region: String [FieldRule::RegionCode],
         /// Region-specific postal code
         "RES-person-26" postal_code: String,

@@ -200,7 +200,8 @@ pub enum FieldRule {
     Between(i64, i64),
     /// A number that is not negative.
     NotNegative,
-    /// An e-mail address: has an `@` and no control characters.
+    /// One e-mail address; it is stored without white space at both ends. See
+    /// [`stored_email`](crate::value::stored_email).
     ///
     /// Requirements: RES-email_address-03.
     Email,
@@ -208,7 +209,7 @@ pub enum FieldRule {
     ///
     /// Requirements: RES-event-43, UND-10.
     OneLine,
-    /// Two letters, ISO 3166-1 alpha-2.
+    /// A code of ISO 3166-1 alpha-2; it is case-insensitive and stored in capitals.
     ///
     /// Requirements: RES-postal_address-09.
     CountryCode,
@@ -216,10 +217,14 @@ pub enum FieldRule {
     ///
     /// Requirements: RES-fundraising_page-11.
     CurrencyCode,
-    /// Two letters, the last part of an ISO 3166-2 code.
+    /// The last part of an ISO 3166-2 code: one to three letters or digits, stored in capitals.
     ///
     /// Requirements: RES-postal_address-07.
     RegionCode,
+    /// Addresses whose `region` is possible in their `country`.
+    ///
+    /// Requirements: RES-postal_address-07.
+    CountryRegions,
     /// Two or three letters, ISO 639.
     ///
     /// Requirements: RES-postal_address-10.
@@ -232,11 +237,12 @@ pub enum FieldRule {
     ///
     /// Requirements: RES-phone_number-03.
     CountryCalls,
-    /// Digits only; a JSON number and the usual separators are accepted.
+    /// Digits only; a JSON number, and the notations of [`stored_phone`](crate::value::stored_phone), are
+    /// accepted.
     ///
     /// Requirements: RES-phone_number-03.
     PhoneNumber,
-    /// A leading `@` is removed.
+    /// Every leading `@` is removed.
     ///
     /// Requirements: RES-person-35.
     WithoutAt,
@@ -248,6 +254,10 @@ pub enum FieldRule {
     ///
     /// Requirements: UND-02, UND-03.
     UniqueName,
+    /// Elements with the same address are merged into the first of them.
+    ///
+    /// Requirements: RES-person-29.
+    MergedEntries,
     /// At most one element has `primary` true.
     ///
     /// Requirements: RES-postal_address-02.

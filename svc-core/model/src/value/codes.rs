@@ -1,4 +1,4 @@
-//! Published code lists: currencies of ISO 4217, and calling codes of countries.
+//! Published code lists: currencies of ISO 4217, countries of ISO 3166-1, and calling codes of countries.
 
 /// Currencies in use, and those withdrawn since 1990, which older donations can have (ISO 4217).
 const CURRENCIES: &str = "\
@@ -19,6 +19,50 @@ pub fn currency(code: &str) -> Option<&'static str> {
     CURRENCIES
         .split(' ')
         .find(|known| known.eq_ignore_ascii_case(code))
+}
+
+/// The countries of ISO 3166-1, and `XK`, the code that is in use for Kosovo.
+const COUNTRIES: &str = "\
+    AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ \
+    CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO \
+    FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE \
+    JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO \
+    MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW \
+    PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM \
+    TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW XK";
+
+/// Codes that are not in the list, each with the code that is meant by it.
+const SIMILAR_COUNTRIES: &[(&str, &str)] = &[
+    ("BU", "MM"),
+    ("DD", "DE"),
+    ("EL", "GR"),
+    ("EN", "GB"),
+    ("FX", "FR"),
+    ("JA", "JP"),
+    ("KO", "KR"),
+    ("SP", "ES"),
+    ("SU", "RU"),
+    ("TP", "TL"),
+    ("UK", "GB"),
+    ("YU", "RS"),
+    ("ZR", "CD"),
+];
+
+/// Returns the code of the country in capitals; `code` is case-insensitive.
+#[must_use]
+pub fn country(code: &str) -> Option<&'static str> {
+    COUNTRIES
+        .split(' ')
+        .find(|known| known.eq_ignore_ascii_case(code))
+}
+
+/// Returns the code that is probably meant by a code that is not in the list of countries.
+#[must_use]
+pub fn similar_country(code: &str) -> Option<&'static str> {
+    let mut known = SIMILAR_COUNTRIES.iter();
+    known
+        .find(|(other, _)| other.eq_ignore_ascii_case(code))
+        .map(|(_, meant)| *meant)
 }
 
 /// The calling codes, each with the countries of ISO 3166-1 that use it.

@@ -5,10 +5,12 @@ mod codes;
 mod date;
 mod decimal;
 mod digest;
+mod email;
 mod flex_enum;
 mod hex;
 mod id;
 mod identifier;
+mod phone;
 mod timestamp;
 
 #[cfg(test)]
@@ -16,7 +18,7 @@ pub(crate) mod proptest_config;
 
 pub use amount::Amount;
 #[doc(hidden)]
-pub use codes::{calling_codes, currency};
+pub use codes::{calling_codes, country, currency, similar_country};
 pub use date::Date;
 #[doc(hidden)]
 pub use date::digits;
@@ -24,6 +26,11 @@ pub use date::digits;
 pub use decimal::DecimalParts;
 #[doc(hidden)]
 pub use digest::{digest, short_digest};
+pub use email::{
+    EMAIL_FORM, EmailError, MAX_EMAIL, email_notations, normalize_email, stored_email,
+};
+#[doc(hidden)]
+pub use email::{email_as_sent, is_invisible};
 pub use flex_enum::{ClosedEnum, FlexEnum};
 #[doc(hidden)]
 pub use hex::HEX_DIGITS;
@@ -31,4 +38,5 @@ pub use hex::HEX_DIGITS;
 pub use hex::hex_digits;
 pub use id::Id;
 pub use identifier::Identifier;
+pub use phone::{PhoneError, StoredPhone, stored_phone};
 pub use timestamp::Timestamp;

@@ -68,11 +68,11 @@ impl Timestamp {
         Self::from_micros(self.0.saturating_add(micros))
     }
 
-    /// Parses an ISO 8601 date-time with seconds and a zone: `Z` or any offset.
+    /// Parses an ISO 8601 date-time with a zone: `Z` or any offset. The seconds can be missing.
     ///
     /// Digits of the second after the sixth are truncated. Returns `None` for a date-time without a
-    /// zone or seconds, or with a space instead of the `T`. Also returns `None` if it does not exist
-    /// in the calendar, or is outside the years 0001 to 9999.
+    /// zone, or with a space instead of the `T`. Also returns `None` if it does not exist in the
+    /// calendar, or is outside the years 0001 to 9999.
     ///
     /// Requirements: TYP-06.
     #[must_use]
@@ -124,12 +124,14 @@ impl Timestamp {
     }
 }
 
-/// Parses `HH:MM:SS` with a fraction of any length.
+/// Parses `HH:MM`, or `HH:MM:SS` with a fraction of any length.
 fn parse_time(cursor: &mut DateScanner<'_>) -> Option<NaiveTime> {
     let hour = cursor.digits(2)?;
     cursor.one_of(b":")?;
     let minute = cursor.digits(2)?;
-    cursor.one_of(b":")?;
+    if cursor.one_of(b":").is_none() {
+        return NaiveTime::from_hms_opt(hour, minute, 0);
+    }
     let second = cursor.digits(2)?;
     let mut micros = 0_u32;
     if cursor.one_of(b".").is_some() {
@@ -212,6 +214,8 @@ mod tests {
         for (sent, kept) in [
             ("2026-01-05T09:00:00Z", "2026-01-05T09:00:00Z"),
             ("2026-01-05t09:00:00z", "2026-01-05T09:00:00Z"),
+            ("2026-01-05T09:00Z", "2026-01-05T09:00:00Z"),
+            ("2026-01-05T09:00+0100", "2026-01-05T08:00:00Z"),
             ("2026-01-05T09:00:00+01:00", "2026-01-05T08:00:00Z"),
             ("2026-01-05T09:00:00+0530", "2026-01-05T03:30:00Z"),
             ("2026-01-05T23:00:00-08", "2026-01-06T07:00:00Z"),
@@ -235,7 +239,7 @@ mod tests {
         for bad in [
             "",
             "2026-01-05",
-            "2026-01-05T09:00Z",
+            "2026-01-05T09Z",
             "2026-01-05T09:00:00",
             "2026-01-05 09:00:00Z",
             "2026-02-30T09:00:00Z",

@@ -8,14 +8,14 @@ use std::{collections::BTreeMap, fmt::Write as _, sync::LazyLock};
 use super::{RuleContext, RuleResult, lists::list};
 use crate::{
     error::Error,
-    filter::{FilterField, TEXT_FORM, text_keys},
+    filter::{FilterField, TEXT_FORM},
     json::{Json, Object},
     link::{RecordAddress, ShareNames},
     model::{Kind, PerKind},
     record::{ComputedValue, RawRecord},
     schema::{Aggregate, ComputedSource, Measure, MeasureCondition, MeasureParts, measures_text},
     store::{Change, IndexValues, LookupKey, StoredRecord, Totals},
-    value::{Amount, Id},
+    value::{Amount, EMAIL_FORM, Id},
 };
 
 /// Returns the measures of a kind over the records of another.
@@ -368,8 +368,9 @@ fn changes(
         .chain([all])
 }
 
-/// Counts the totals of a tenant again and rebuilds its index of texts, one record at a time, in the
-/// order of [`Recount::kinds`]. The store must first remove its totals and texts.
+/// Counts the totals of a tenant again and rebuilds its indexes of e-mail addresses and texts, one
+/// record at a time, in the order of [`Recount::kinds`]. The store must first remove its totals and the
+/// values of these indexes.
 ///
 /// A store does this when [`Recount::basis`] differs from the text with which it last counted.
 #[derive(Debug, Default)]
@@ -379,14 +380,18 @@ pub struct Recount {
 }
 
 impl Recount {
-    /// Returns the definitions of all measures and indexes of texts. A store saves them with what it
-    /// has derived.
+    /// Returns the definitions of all measures and of the indexes of addresses and texts. A store saves
+    /// them with what it has derived.
     #[must_use]
     pub fn basis() -> String {
         let mut text = measures_text();
+        // Writing to a string cannot fail.
+        _ = writeln!(
+            text,
+            "Person.email_addresses = addresses in form {EMAIL_FORM}"
+        );
         for kind in Kind::ALL {
             for field in FilterField::of_texts(*kind) {
-                // Writing to a string cannot fail.
                 _ = writeln!(
                     text,
                     "{kind:?}.{} = texts in form {TEXT_FORM}",
@@ -409,9 +414,8 @@ impl Recount {
             .chain(containers.copied())
             .collect();
         kinds.dedup();
-        let has_texts = |kind: &&Kind| FilterField::of_texts(**kind).next().is_some();
-        let with_texts = Kind::ALL.iter().filter(has_texts);
-        let missing: Vec<Kind> = with_texts
+        let indexed = Kind::ALL.iter().filter(|kind| IndexValues::has_any(**kind));
+        let missing: Vec<Kind> = indexed
             .filter(|kind| !kinds.contains(kind))
             .copied()
             .collect();
@@ -426,7 +430,7 @@ impl Recount {
         &self.damaged
     }
 
-    /// Takes the next record. Returns the changes with its totals and its texts, if there are any.
+    /// Takes the next record. Returns the changes with its totals, addresses and texts, if there are any.
     pub fn record(&mut self, stored: &StoredRecord) -> Vec<Change> {
         // The fields are written under the names they were read with, even if the share objects
         // have other names.
@@ -444,17 +448,14 @@ impl Recount {
             let members = self.members.entry((container, parent.clone()));
             members.or_default().plus(&added);
         }
-        let mut texts = Vec::new();
-        let added = IndexValues {
-            texts: text_keys(kind, &fields).collect(),
-            ..IndexValues::default()
-        };
+        let mut values = Vec::new();
+        let added = IndexValues::of(kind, &fields);
         if !added.is_empty() {
             let at = stored.at();
-            texts.push(Change::AddIndexValues { at, added });
+            values.push(Change::AddIndexValues { at, added });
         }
         if kind.schema().measures().next().is_none() {
-            return texts;
+            return values;
         }
         let counted = self.members.remove(&(kind, id.clone())).unwrap_or_default();
         let mut whole = counted.whole;
@@ -466,7 +467,7 @@ impl Recount {
                 }
                 _ => true,
             })
-            .chain(texts)
+            .chain(values)
             .collect();
         if let Some(list) = PartList::of(kind).filter(|_| !is_damaged) {
             let before = fields.clone();

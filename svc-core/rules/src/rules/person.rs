@@ -8,11 +8,11 @@ use super::{CreateOptions, RuleContext, RuleResult, check};
 use crate::{
     draft::{Draft, RawDraft, RawPatch},
     error::{Error, Problem, Result},
-    helper::{MatchKey, MergePolicy, PersonMatching, merge_person, normalize_email},
+    helper::{MatchKey, MergePolicy, PersonMatching, merge_person},
     json::Object,
     model::{Kind, Person},
     store::{LookupKey, RecordLocation, StoredRecord},
-    value::{Id, Identifier},
+    value::{Id, Identifier, email_notations, normalize_email},
 };
 
 /// Returns the person that a request posts: an existing one after the merge, or a new one (`true`).
@@ -232,17 +232,21 @@ impl PersonLookup {
         &self.posted
     }
 
-    /// Returns the e-mail addresses in normal form: see
-    /// [`normalize_email`](crate::helper::normalize_email).
+    /// Returns the e-mail addresses to look up in lower case, each in the
+    /// [notations](email_notations) in which a person can have it.
     #[must_use]
-    pub fn emails(&self) -> Vec<&str> {
-        fn email(key: &MatchKey) -> Option<&str> {
-            match key {
-                MatchKey::Email(address) => Some(address),
-                MatchKey::Identifier(_) => None,
+    pub fn emails(&self) -> Vec<String> {
+        let notations = |key: &MatchKey| match key {
+            MatchKey::Email(address) => email_notations(address),
+            MatchKey::Identifier(_) => Vec::new(),
+        };
+        let mut all: Vec<String> = Vec::new();
+        for notation in self.keys.iter().flat_map(notations) {
+            if !all.contains(&notation) {
+                all.push(notation);
             }
         }
-        self.keys.iter().filter_map(email).collect()
+        all
     }
 
     /// Returns the person that matches, or `None` for a new person.

@@ -12,10 +12,10 @@ use bytes::Bytes;
 
 use super::{RuleContext, RuleResult, lists::list};
 use crate::{
-    helper::{RawHelperRequest, TriggerName, normalize_email},
+    helper::{RawHelperRequest, TriggerName},
     outbox::OutboxPayload,
     store::{Change, StoredResponse},
-    value::{ClosedEnum, Id, digest},
+    value::{ClosedEnum, Id, digest, normalize_email},
 };
 
 impl RuleContext<'_> {

@@ -15,7 +15,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct IndexValues {
     /// The e-mail addresses of a person in
-    /// [normal form](crate::helper::normalize_email).
+    /// [normal form](crate::value::normalize_email).
     pub emails: Vec<String>,
     /// The texts of the fields that the kind can be filtered by.
     ///

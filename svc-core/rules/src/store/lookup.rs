@@ -25,7 +25,7 @@ pub enum LookupKey {
     /// Requirements: UND-24.
     Identifier(Kind, Identifier),
     /// The oldest person with this e-mail address, in normal form: see
-    /// [`normalize_email`](crate::helper::normalize_email).
+    /// [`normalize_email`](crate::value::normalize_email).
     Email(String),
     /// The target of a link of the record with this id. The name is that of the link in the schema.
     Link(Kind, Id, &'static str),

@@ -34,7 +34,7 @@ use crate::{
 
 /// The maximum number of concurrent lookups, because a body can name very many records.
 const AT_ONCE: usize = 16;
-/// The number of answers of a person that are read at once.
+/// The number of answers of a person on a page.
 const ANSWERS_PAGE_SIZE: u32 = 25;
 /// The maximum number of answers of a person that are read.
 const MAX_ANSWERS: usize = 1_000;

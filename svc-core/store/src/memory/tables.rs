@@ -7,7 +7,6 @@ use std::{
 
 use svc_core::{
     backend::{ChangeKind, RecordChange},
-    helper::normalize_email,
     link::{LinkValue, RecordAddress, Scope},
     model::Kind,
     record::{ComputedValue, RawRecord},
@@ -16,7 +15,7 @@ use svc_core::{
         Change, HeldTickets, InsertRecord, LookupKey, LookupSource, RecordLocation, RecordSet,
         ReplaceRecord, RuleError, StoredRecord, StoredResponse, Totals,
     },
-    value::{Id, Identifier, Timestamp},
+    value::{Id, Identifier, Timestamp, normalize_email},
 };
 
 use super::outbox::QueuedEntry;

@@ -1,5 +1,5 @@
-//! The contract of totals that are counted again and of an index of texts that is rebuilt: they are
-//! equal to those of a store in memory.
+//! The contract of totals that are counted again and of indexes that are rebuilt: they are equal to
+//! those of a store in memory.
 
 use svc_core::{
     auth::Caller,
@@ -21,18 +21,21 @@ use super::{
 };
 use crate::memory::MemoryStore;
 
-/// Checks that a store counts its totals again and rebuilds its index of texts when it is opened.
+/// Checks that a store counts its totals again and rebuilds its indexes of addresses and texts when it
+/// is opened.
 ///
-/// `damage` receives the store with the records of two tenants. It closes the store, changes the
-/// stored totals, texts and [basis](svc_core::rules::Recount::basis), and opens the store again. It can also change `"total_tickets":1` in the ticket levels of the stored event. The
-/// tenants must have no records at first.
+/// `damage` receives the store with the records of two tenants. It closes the store, changes the stored
+/// totals, addresses, texts and [basis](svc_core::rules::Recount::basis), and opens the store again. It
+/// can also change `"total_tickets":1` in the ticket levels of the stored event. The tenants must have
+/// no records at first.
 ///
 /// # Errors
 ///
-/// Returns a violation if a total or a filter differs from that of a [`MemoryStore`]: before `damage` in step 1,
-/// after it in step 2, and after another donation in step 3.
+/// Returns a violation if a total or a filter differs from that of a [`MemoryStore`]: before `damage` in
+/// step 1, after it in step 2, and after another donation in step 3.
 ///
-/// Requirements: RES-event-16 to RES-event-20, RES-fundraising_page-09, RES-fundraising_page-10, FLT-14.
+/// Requirements: RES-event-16 to RES-event-20, RES-fundraising_page-09, RES-fundraising_page-10, FLT-14,
+/// UND-46.
 pub async fn check_recount<S: Store>(
     store: S,
     tenants: [Tenant; 2],
@@ -85,7 +88,7 @@ impl<'c, S: Store> RecountTest<'c, S> {
             &store,
             one,
             Kind::Person,
-            r#"{"family_name": "LOVELACE"}"#,
+            r#"{"family_name": "LOVELACE", "email_addresses": [{"address": "Ada@BÜCHER.example"}]}"#,
             &[],
         )
         .await?;
@@ -129,16 +132,22 @@ impl<'c, S: Store> RecountTest<'c, S> {
             let record = self.store.get(cx, at).await?;
             lines.push(Ordinals::default().found(record.as_ref()));
         }
-        let filter = Filter::parse("family_name sw 'love'", &[FilterField::FamilyName], "laws");
-        let filter = filter.map_err(|wrong| Error::unexpected(wrong.to_string()))?;
-        let request = ListRequest::all(PageRequest::new(1, 25)).with_filter(filter);
-        for cx in [one, two] {
-            let page = self.store.list(cx, Kind::Person, &request).await?;
-            let mut line = format!("{} people", page.total);
-            for person in &page.records {
-                line.push_str(&Ordinals::default().found(Some(person)));
+        let fields = [FilterField::FamilyName, FilterField::EmailAddress];
+        for text in [
+            "family_name sw 'love'",
+            "email_address eq 'ada@xn--bcher-kva.example'",
+        ] {
+            let filter = Filter::parse(text, &fields, "laws");
+            let filter = filter.map_err(|wrong| Error::unexpected(wrong.to_string()))?;
+            let request = ListRequest::all(PageRequest::new(1, 25)).with_filter(filter);
+            for cx in [one, two] {
+                let page = self.store.list(cx, Kind::Person, &request).await?;
+                let mut line = format!("{} people", page.total);
+                for person in &page.records {
+                    line.push_str(&Ordinals::default().found(Some(person)));
+                }
+                lines.push(line);
             }
-            lines.push(line);
         }
         Ok(lines.join("\n"))
     }
@@ -154,7 +163,7 @@ impl<'c, S: Store> RecountTest<'c, S> {
         match difference(&told, &meant) {
             Some(difference) => Err(broken(
                 step,
-                format!("the totals or texts differ{difference}"),
+                format!("the totals or the people that a filter finds differ{difference}"),
             )),
             None => Ok(()),
         }

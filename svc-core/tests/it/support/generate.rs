@@ -176,12 +176,12 @@ fn string(dice: &mut Dice, rules: &[FieldRule]) -> String {
         Some(FieldRule::Email) => format!("{}@example.org", dice.letters("abcdefXYZ.+", 12)),
         // Countries without phone numbers, because numbers are generated independently of them
         // (RES-phone_number-03).
-        Some(FieldRule::CountryCode) => format!("Q{}", code(dice, 1).replace('A', "M")),
+        Some(FieldRule::CountryCode) => dice.pick(&["BV", "HM"]).to_owned(),
         Some(FieldRule::CurrencyCode) => dice.pick(&["USD", "EUR", "JPY"]).to_owned(),
         Some(FieldRule::OneLine) => dice.letters("Ada <.@>\u{e9}", 20),
         Some(FieldRule::RegionCode) => code(dice, 2),
         Some(FieldRule::LanguageCode) => dice.pick(&["en", "yue"]).to_owned(),
-        Some(FieldRule::PhoneNumber) => dice.letters("0123456789", 15),
+        Some(FieldRule::PhoneNumber) => format!("493012{}", dice.letters("0123456789", 9)),
         Some(FieldRule::WithoutAt) => dice
             .letters("abcdef@", 8)
             .trim_start_matches('@')
@@ -207,6 +207,11 @@ fn items(dice: &mut Dice, item: &ValueType, rules: &[FieldRule]) -> Json {
         if let Json::Object(members) = &mut made {
             if rules.contains(&FieldRule::OnePrimary) && place > 0 {
                 members.remove("primary");
+            }
+            if rules.contains(&FieldRule::MergedEntries)
+                && let Some(address) = members.get("address").and_then(Json::as_str)
+            {
+                members.insert("address", format!("{place}{address}"));
             }
             if rules.contains(&FieldRule::UniqueKeys) {
                 members.insert("key", format!("k{place}"));
@@ -424,7 +429,7 @@ fn broken_rule(ty: &ValueType, rules: &[FieldRule]) -> Option<Json> {
         (Some(FieldRule::PhoneNumber), _) => "call me".into(),
         (Some(FieldRule::ResponseKey), _) => "a-b".into(),
         (Some(FieldRule::ResponseName), _) => "no good".into(),
-        (Some(FieldRule::OnePrimary), _) => {
+        (Some(FieldRule::MergedEntries | FieldRule::OnePrimary), _) => {
             Json::Array(vec![primary(), Json::Object(Object::new()), primary()])
         }
         (None, ValueType::Enum(_)) => "no such value".into(),

@@ -112,7 +112,7 @@ async fn totals_are_counted_again_after_a_change_of_the_measures() {
             "DELETE FROM {schema}.meta WHERE name = 'measures'; \
              INSERT INTO {schema}.tenant (id, name, created) SELECT max(id) + 1, 'interrupted', 0 FROM {schema}.tenant; \
              UPDATE {schema}.total SET measures = 'total_amount=9'; UPDATE {schema}.part SET measures = 'total_amount=9'; \
-             DELETE FROM {schema}.text_key; UPDATE {schema}.record SET body = convert_to(replace(convert_from(body, 'UTF8'), \
+             DELETE FROM {schema}.text_key; DELETE FROM {schema}.email; UPDATE {schema}.record SET body = convert_to(replace(convert_from(body, 'UTF8'), \
              '\"total_tickets\":1', '\"total_tickets\":7'), 'UTF8')"
         ));
         let starting: Vec<_> = (0..4)

@@ -131,7 +131,7 @@ async fn hlp_08_a_page_of_another_site_sends_a_signature_without_a_key() -> Test
         seen,
         json!([
             "phone",
-            "This must consist of digits and include the country code.",
+            "This must be a phone number with the country code. It contains `c`.",
             1,
             "Grace"
         ])

@@ -19,7 +19,7 @@ object! {
         "RES-postal_address-05" address_lines: Vec<String>,
         /// City or local administrative area
         "RES-postal_address-06" locality: String,
-        /// Subdivision code per ISO 3166-2, the final two letters
+        /// Subdivision code per ISO 3166-2, without the country
         "RES-postal_address-07" region: String [FieldRule::RegionCode],
         /// Region-specific postal code
         "RES-postal_address-08" postal_code: String,

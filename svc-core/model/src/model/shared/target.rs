@@ -1,7 +1,7 @@
 //! A target of an outreach or of a campaign.
 
 use super::{EmailAddress, PhoneNumber, PostalAddress};
-use crate::types::object;
+use crate::{schema::FieldRule, types::object};
 
 object! {
     /// A target of an outreach or of a campaign (RES-target-01).
@@ -17,7 +17,7 @@ object! {
         /// Open civic data division identifier of the target's political geography, if applicable
         "RES-target-06" ocdid: String,
         /// Addresses of the target
-        "RES-target-07" postal_addresses: Vec<PostalAddress>,
+        "RES-target-07" postal_addresses: Vec<PostalAddress> [FieldRule::CountryRegions],
         /// E-mail addresses of the target
         "RES-target-08" email_addresses: Vec<EmailAddress>,
         /// Phone numbers of the target

@@ -184,6 +184,35 @@ const UNSEEN: &str = concat!(
     "\u{ad}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{2064}\u{feff}"
 );
 
+/// A phone number with an extension. `{}` represents separators.
+const PHONE: &str = concat!(
+    r"^{}([Tt][Ee][Ll]:)?{}[+]?({}[0-9]){7,18}{}",
+    r"((;[Ee][Xx][Tt]=|[Ee][Xx][Tt]([Ee][Nn][Ss][Ii][Oo][Nn]|\.)?|[Xx]\.?|#)[: ]*({}[0-9])+{})?$",
+);
+
+/// The separators of [`PHONE`]: white space, dashes, dots, slashes, brackets and zero-width characters.
+const SEPARATORS: &str = concat!(
+    r"[\s./()\[\]\-",
+    "\u{2010}-\u{2015}\u{2212}\u{fe58}\u{fe63}\u{ff0d}",
+    "\u{ad}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{2064}\u{feff}]*"
+);
+
+/// One e-mail address. `{edge}` represents the characters that are removed at both ends, and `{unseen}`
+/// [`UNSEEN`].
+const EMAIL: &str = concat!(
+    r#"^{edge}("[^\s{unseen}",;<>@]*"|[^\s{unseen}",;<>@()\[\]:\\]+)@"#,
+    r"(\[[A-Za-z0-9_:\-]+(\.[A-Za-z0-9_:\-]+)*\]|{part}([.\u3002\uff0e\uff61]{part})*){edge}$",
+);
+
+/// Characters that are removed at both ends of an address.
+const EDGE: &str = concat!(
+    r"[\s",
+    "\u{ad}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{2064}\u{feff}]*"
+);
+
+/// One part of a domain: letters, digits, `-`, `_`, and characters outside of ASCII.
+const DOMAIN_PART: &str = r"[^\s{unseen}\x21-\x2c./:-@\[-\^`\{-~\u3002\uff0e\uff61]+";
+
 /// A well-formed language tag (RFC 5646), except those that were registered before the grammar
 /// existed.
 const LANGUAGE_TAG: &str = concat!(
@@ -223,13 +252,13 @@ fn string(rules: &[FieldRule], form: SchemaVariant) -> Value {
     let pattern = |pattern: &str| json!({ "type": "string", "pattern": pattern });
     for rule in rules {
         match rule {
-            // Control characters are not allowed; spaces only at the start and the end.
             FieldRule::Email => {
-                let text = r"^[^\S{}]*[^\s{}][^{}]*@[^@{}]*[^\s@{}][^\S{}]*$";
-                return pattern(&text.replace("{}", UNSEEN));
+                let address = EMAIL.replace("{part}", DOMAIN_PART).replace("{edge}", EDGE);
+                return pattern(&address.replace("{unseen}", UNSEEN));
             }
             FieldRule::OneLine => return pattern(&"^[^{}]*$".replace("{}", UNSEEN)),
-            FieldRule::CountryCode | FieldRule::RegionCode => return pattern("^[A-Za-z]{2}$"),
+            FieldRule::CountryCode => return pattern("^[A-Za-z]{2}$"),
+            FieldRule::RegionCode => return pattern("^[A-Za-z0-9]{1,3}$"),
             FieldRule::CurrencyCode => return pattern("^[A-Za-z]{3}$"),
             FieldRule::LanguageCode => return pattern("^[A-Za-z]{2,3}$"),
             FieldRule::LanguageTag => return pattern(LANGUAGE_TAG),
@@ -238,8 +267,8 @@ fn string(rules: &[FieldRule], form: SchemaVariant) -> Value {
             FieldRule::PhoneNumber if form == SchemaVariant::Read => return pattern("^[0-9]+$"),
             // A number is also accepted, and is read as its digits.
             FieldRule::PhoneNumber => {
-                let separated = pattern(r"^ *\+?[ .()\[\]\-]*[0-9][0-9 .()\[\]\-]*$");
-                return json!({ "anyOf": [separated, { "type": "integer", "minimum": 0 }] });
+                let separated = pattern(&PHONE.replace("{}", SEPARATORS));
+                return json!({ "anyOf": [separated, { "type": "integer", "minimum": 1_000_000, "maximum": 999_999_999_999_999_u64 }] });
             }
             _ => {}
         }

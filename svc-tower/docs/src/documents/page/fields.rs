@@ -174,18 +174,25 @@ fn rule_text(rule: &FieldRule) -> String {
     match rule {
         FieldRule::Between(least, most) => format!("from {least} to {most}"),
         FieldRule::NotNegative => "not negative".to_owned(),
-        FieldRule::Email => "with an `@` and without control characters".to_owned(),
+        FieldRule::Email => "one address; white space at both ends is removed".to_owned(),
         FieldRule::OneLine => "one line".to_owned(),
-        FieldRule::CountryCode | FieldRule::RegionCode => "two letters".to_owned(),
+        FieldRule::CountryCode => "an ISO 3166-1 code; stored in capitals".to_owned(),
+        FieldRule::RegionCode => "one to three letters or digits; stored in capitals".to_owned(),
+        FieldRule::CountryRegions => {
+            "in BR, CA, CH, DE, IN and US, `region` has two letters".to_owned()
+        }
         FieldRule::CurrencyCode => "an ISO 4217 code; stored in capitals".to_owned(),
         FieldRule::LanguageCode => "two or three letters".to_owned(),
         FieldRule::LanguageTag => "well-formed language tags".to_owned(),
         FieldRule::CountryCalls => {
             "the number starts with the calling code of its country".to_owned()
         }
-        FieldRule::PhoneNumber => "digits; the usual separators are removed".to_owned(),
-        FieldRule::WithoutAt => "a leading `@` is removed".to_owned(),
+        FieldRule::PhoneNumber => {
+            "7 to 15 digits; separators, `+`, `00` and `tel:` are removed".to_owned()
+        }
+        FieldRule::WithoutAt => "every leading `@` is removed".to_owned(),
         FieldRule::Unique => "duplicates are removed".to_owned(),
+        FieldRule::MergedEntries => "entries with the same address are merged".to_owned(),
         FieldRule::OnePrimary => "at most one is `primary`".to_owned(),
         FieldRule::ResponseKey => "letters and digits only".to_owned(),
         FieldRule::ResponseName => "letters, digits and underscore only".to_owned(),

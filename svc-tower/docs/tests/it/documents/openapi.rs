@@ -294,7 +294,7 @@ fn hal_13_every_answer_is_as_its_schema_says() {
         );
         let person = server.made(
             "people",
-            r#"{"given_name":"Ada","phone_numbers":[{"number":"+49 30 1","primary":"true"}]}"#,
+            r#"{"given_name":"Ada","phone_numbers":[{"number":"+49 30 12345","primary":"true"}]}"#,
         );
         check("person", &server.get(&person).json);
         check(

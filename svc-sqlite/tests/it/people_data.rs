@@ -1,0 +1,234 @@
+//! The data of people as clients send it: one form for equal values, and a reason for each value that
+//! is not accepted.
+
+use serde_json::{Value, json};
+
+use crate::server::Server;
+
+fn with_addresses(addresses: &[&str]) -> Value {
+    let list: Vec<Value> = addresses
+        .iter()
+        .map(|address| json!({ "address": address }))
+        .collect();
+    json!({ "email_addresses": list })
+}
+
+async fn sign_up(server: &Server, person: &Value) -> Value {
+    let body = json!({ "person": person });
+    let answer = server.post("people/person_signup", body).await;
+    assert_eq!(answer.status, 200, "{}", answer.json);
+    answer.json
+}
+
+/// UND-46, HLP-04: an address in another notation finds the same person, in matching and in filters.
+#[tokio::test]
+async fn und_46_notations_of_one_address_are_one_person() {
+    let server = Server::start().await;
+    let notations = [
+        "ada@münchen.example",
+        " Ada@MÜNCHEN.example",
+        "ada@xn--mnchen-3ya.example",
+        "ADA@mu\u{308}nchen.example\u{feff}",
+    ];
+    let mut people = Vec::new();
+    for notation in notations {
+        let person = sign_up(&server, &with_addresses(&[notation])).await;
+        assert_eq!(
+            person["email_addresses"],
+            json!([{ "address": "ada@münchen.example" }]),
+            "HLP-04: a known address keeps its notation"
+        );
+        people.push(person["_links"]["self"]["href"].clone());
+        let filter = format!(
+            "people?filter=email_address%20eq%20%27{}%27",
+            notation.trim()
+        );
+        assert_eq!(server.total(&filter).await, 1, "FLT-06: {notation}");
+    }
+    assert!(
+        people.iter().all(|person| *person == people[0]),
+        "{people:?}"
+    );
+    // A letter that only looks like k is another one.
+    sign_up(&server, &with_addresses(&["kim@example.org"])).await;
+    sign_up(&server, &with_addresses(&["\u{212a}im@example.org"])).await;
+    assert_eq!(server.total("people").await, 3, "UND-46");
+}
+
+/// RES-email_address-03: a text that is not one address is rejected with the reason, in creates,
+/// updates and helpers.
+#[tokio::test]
+async fn res_email_address_03_a_text_that_is_not_one_address_has_a_reason() {
+    let server = Server::start().await;
+    let person = server.make("people", with_addresses(&["a@x.org"])).await;
+    let before = server.get(&person).await.json;
+    for (address, reason) in [
+        ("a@x.org, b@x.org", "several addresses"),
+        ("a@x.org;b@x.org", "several addresses"),
+        ("a b@x.org", "white space"),
+        ("a@@x.org", "more than one `@`"),
+        ("a@x..org", "empty part"),
+        ("Ada <a@x.org>", "white space"),
+        ("nobody", "no `@`"),
+    ] {
+        let body = with_addresses(&[address]);
+        for answer in [
+            server.post("people", body.clone()).await,
+            server.put(&person, body.clone()).await,
+            server
+                .post("people/person_signup", json!({ "person": body }))
+                .await,
+        ] {
+            assert_eq!(answer.status, 400, "{address}: {}", answer.json);
+            let text = answer.json.to_string();
+            assert!(text.contains(reason), "{address}: {text}");
+            assert!(
+                text.contains("email_addresses[0].address"),
+                "{address}: {text}"
+            );
+        }
+    }
+    assert_eq!(server.get(&person).await.json, before);
+    assert_eq!(server.total("people").await, 1);
+}
+
+/// RES-person-29, UND-46: entries of one list with the same address are merged, and the strictest
+/// status remains.
+#[tokio::test]
+async fn und_46_equal_addresses_of_a_list_are_merged() {
+    let server = Server::start().await;
+    let list = json!([
+        { "address": "ada@example.org", "status": "subscribed", "primary": true },
+        { "address": "bob@example.org" },
+        { "address": " ADA@Example.org", "status": "unsubscribed", "primary": true, "address_type": "work" },
+        { "address": "Ada@example.org", "status": "subscribed" },
+    ]);
+    let merged = json!([
+        { "address": "ada@example.org", "status": "unsubscribed", "primary": true, "address_type": "work" },
+        { "address": "bob@example.org" },
+    ]);
+    let person = json!({ "email_addresses": list });
+    let created = server.post("people", person.clone()).await;
+    assert_eq!(created.json["email_addresses"], merged, "{}", created.json);
+    let other = server.make("people", json!({})).await;
+    let changed = server.put(&other, person.clone()).await;
+    assert_eq!(changed.json["email_addresses"], merged);
+    let signed_up = sign_up(&server, &person).await;
+    assert_eq!(signed_up["email_addresses"], merged);
+    // What was read can be sent back.
+    let again = server
+        .put(
+            &other,
+            json!({ "email_addresses": changed.json["email_addresses"] }),
+        )
+        .await;
+    assert_eq!(again.json["email_addresses"], merged);
+}
+
+/// RES-postal_address-07, RES-postal_address-09: codes are stored in capitals. An unknown code is rejected,
+/// and the message names the code that is probably meant.
+#[tokio::test]
+async fn res_postal_address_09_codes_have_one_form() {
+    let server = Server::start().await;
+    let at = |region: &str, country: &str| json!({ "postal_addresses": [{ "region": region, "country": country }] });
+    for (region, country, stored) in [
+        ("ny", "us", ("NY", "US")),
+        ("idf", "fr", ("IDF", "FR")),
+        ("13", "JP", ("13", "JP")),
+        ("eng", "gb", ("ENG", "GB")),
+    ] {
+        let created = server.post("people", at(region, country)).await;
+        let stored = at(stored.0, stored.1);
+        assert_eq!(
+            created.json["postal_addresses"], stored["postal_addresses"],
+            "{}",
+            created.json
+        );
+    }
+    for (region, country, property, text) in [
+        ("LND", "UK", "country", "Use GB."),
+        ("X", "ZZ", "country", "country code"),
+        ("New York", "US", "region", "ISO 3166-2"),
+        ("NYC", "US", "region", "two letters in US"),
+    ] {
+        let refused = server.post("people", at(region, country)).await;
+        assert_eq!(refused.status, 400, "{region} {country}");
+        let description = refused.json.to_string();
+        let property = format!("postal_addresses[0].{property}");
+        assert!(
+            description.contains(&property) && description.contains(text),
+            "{region} {country}: {description}"
+        );
+    }
+    let event = json!({
+        "location": { "region": "Greater London", "country": "gb" },
+        "start_date": "2026-12-01T18:00+01:00",
+    });
+    let event = server.post("events", event).await.json;
+    assert_eq!(
+        event["location"],
+        json!({ "region": "Greater London", "country": "GB" }),
+        "RES-event-35"
+    );
+    assert_eq!(event["start_date"], "2026-12-01T17:00:00Z", "TYP-06");
+}
+
+/// RES-phone_number-03, RES-phone_number-04: a number is stored as its digits, however it is written.
+#[tokio::test]
+async fn res_phone_number_03_numbers_are_stored_as_digits() {
+    let server = Server::start().await;
+    for (sent, stored) in [
+        (
+            json!({"number": "00491701234567"}),
+            json!({"number": "491701234567"}),
+        ),
+        (
+            json!({"number": "+49 170/123 45 67"}),
+            json!({"number": "491701234567"}),
+        ),
+        (
+            json!({"number": "tel:+1-555-010-0199"}),
+            json!({"number": "15550100199"}),
+        ),
+        (
+            json!({"number": "+1\u{a0}555\u{2011}010\u{2011}0199"}),
+            json!({"number": "15550100199"}),
+        ),
+        (
+            json!({"number": "+44 (0)1632 960001 x12", "country": "gb"}),
+            json!({"number": "441632960001", "extension": "12", "country": "GB"}),
+        ),
+        (
+            json!({"number": "12025550100x12", "extension": "7"}),
+            json!({"number": "12025550100", "extension": "7"}),
+        ),
+        (
+            json!({"number": 12_025_550_100_u64}),
+            json!({"number": "12025550100"}),
+        ),
+    ] {
+        let created = server
+            .post("people", json!({ "phone_numbers": [sent] }))
+            .await;
+        assert_eq!(
+            created.json["phone_numbers"],
+            json!([stored]),
+            "{}",
+            created.json
+        );
+    }
+    for (sent, reason) in [
+        ("1-800-FLOWERS", "`F`"),
+        ("12345", "5 digits"),
+        ("0170 1234567 or 030 1234567", "`o`"),
+    ] {
+        let body = json!({ "phone_numbers": [{ "number": sent }] });
+        let refused = server.post("people", body).await;
+        assert_eq!(refused.status, 400, "{sent}");
+        assert!(
+            refused.json.to_string().contains(reason),
+            "{}",
+            refused.json
+        );
+    }
+}
