@@ -5,11 +5,12 @@
 use super::Api;
 use crate::{
     auth::Operation,
-    error::{ErrorCode, Problem},
+    error::{ErrorCode, Problem, PropertyPath},
     filter::{FILTER, Filter, FilterError, FilterField, ORDER},
     link::Scope,
     model::Kind,
     page::{ListRequest, PageParameters, ParameterValues, QueryParameter, decoded, pairs},
+    read::MAX_PROBLEMS,
 };
 
 /// A list request, and the query parameters that links to other pages repeat, such as
@@ -101,7 +102,12 @@ impl Api {
         for (name, value) in pairs(query.unwrap_or_default()) {
             let is_filter = name == FILTER;
             let is_ours = is_filter || name == ORDER;
-            if parameters.take(&name, value) || !is_ours || !self.has_filters() {
+            if parameters.take(&name, value) {
+                continue;
+            }
+            if !is_ours || !self.has_filters() {
+                let similar = self.similar_parameter(&name);
+                problems.extend(similar.filter(|_| problems.len() < MAX_PROBLEMS));
                 continue;
             }
             let value = decoded(value);
@@ -118,7 +124,7 @@ impl Api {
                     .map(|parsed| filter = Some(parsed)),
                 false => order_field(&value, fields).map(|field| order = Some(field)),
             };
-            problems.extend(read.err());
+            problems.extend(read.err().filter(|_| problems.len() < MAX_PROBLEMS));
             repeated.push('&');
             repeated.push_str(&name);
             repeated.push('=');
@@ -154,6 +160,20 @@ impl Api {
         })
     }
 
+    /// Returns the problem of an unknown parameter that resembles one of a collection. Other unknown
+    /// parameters are ignored.
+    ///
+    /// Requirements: UND-14.
+    fn similar_parameter(&self, name: &str) -> Option<Problem> {
+        let meant = similar(name)?;
+        let is_known = ![FILTER, ORDER].contains(&meant) || self.has_filters();
+        let text = format!("{{property}} is not a parameter of this collection. Use `{meant}`.");
+        is_known.then(|| {
+            let property = PropertyPath::member(name.to_owned());
+            Problem::new(ErrorCode::ParameterUnknown, property, text).with_hint(meant)
+        })
+    }
+
     /// Returns the problem for a collection that cannot be filtered.
     fn no_filter(&self, kind: Kind, scope: &Scope, name: &str) -> Problem {
         let plural = kind.plural();
@@ -168,6 +188,37 @@ impl Api {
         };
         problem(name, text)
     }
+}
+
+/// Names of parameters in lower case without separators, each with the parameter of a collection that a
+/// client means by it.
+const SIMILAR: [(&str, &[&str]); 4] = [
+    (FILTER, &["filter", "filters", "filterby", "where"]),
+    (
+        ORDER,
+        &["order", "orders", "orderby", "ordering", "sort", "sortby"],
+    ),
+    (
+        "per_page",
+        &["perpage", "pagesize", "limit", "top", "maxresults"],
+    ),
+    ("page", &["page", "pages", "pagenumber", "offset", "skip"]),
+];
+
+/// Returns the parameter of a collection that an unknown name resembles.
+fn similar(name: &str) -> Option<&'static str> {
+    // The name of a member in brackets is not compared, as in `filter[email]`.
+    let name = name.split('[').next().unwrap_or_default();
+    let plain: String = name
+        .chars()
+        .filter(|one| !matches!(one, '$' | '_' | '-' | ' '))
+        .collect();
+    let plain = plain.to_ascii_lowercase();
+    let is_typo = strsim::osa_distance(&plain, FILTER) == 1;
+    let named = SIMILAR.iter().find(|(_, names)| names.contains(&&*plain));
+    named
+        .map(|(meant, _)| *meant)
+        .or_else(|| is_typo.then_some(FILTER))
 }
 
 fn problem(name: &str, text: impl Into<std::borrow::Cow<'static, str>>) -> Problem {
@@ -217,6 +268,49 @@ fn encode(text: &str, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn und_14_names_of_other_apis_resemble_a_parameter() {
+        for (meant, names) in [
+            (
+                FILTER,
+                &[
+                    "$filter",
+                    "filters",
+                    "Filter",
+                    "filter[email]",
+                    "fitler",
+                    "where",
+                ][..],
+            ),
+            (
+                ORDER,
+                &["order_by", "orderBy", "$orderby", "sort", "sort-by"],
+            ),
+            (
+                "per_page",
+                &["$top", "limit", "pageSize", "page_size", "perPage"],
+            ),
+            ("page", &["Page", "page[number]", "offset", "$skip"]),
+        ] {
+            for name in names {
+                assert_eq!(similar(name), Some(meant), "{name}");
+            }
+        }
+        for name in [
+            "x",
+            "",
+            "q",
+            "after",
+            "utm_source",
+            "other",
+            "format",
+            "$count",
+            "fields",
+        ] {
+            assert_eq!(similar(name), None, "{name}");
+        }
+    }
 
     /// FLT-08: the filter in a link reads back unchanged.
     #[test]

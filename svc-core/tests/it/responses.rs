@@ -220,6 +220,15 @@ fn col_20_to_32_pages() {
         ["PAGE_INVALID page", "PAGE_INVALID per_page"],
         "UND-14"
     );
+    assert_eq!(
+        server.get("people?limit=10&x=y&%24top=5&page=a").problems(),
+        [
+            "PAGE_INVALID page",
+            "PARAMETER_UNKNOWN limit",
+            "PARAMETER_UNKNOWN $top"
+        ],
+        "UND-14"
+    );
 }
 
 #[test]
@@ -334,7 +343,7 @@ fn und_17_a_record_and_a_call_hold_so_much() {
     );
     let numbers = format!(
         r#"{{"person":{{"phone_numbers":[{}]}}}}"#,
-        many(r#"{"number":"1"}"#, 11)
+        many(r#"{"number":"15550100"}"#, 11)
     );
     assert_eq!(
         server.post_unknown(&helper, &numbers).problems(),

@@ -113,6 +113,12 @@ codes! {
     PageInvalid = "PAGE_INVALID", 400,
         cause "`page` or `per_page` is not a whole number greater than 0.",
         remedy "Follow the `next` link, or send a whole number greater than 0.";
+    /// A query parameter resembles one of the collection, and would otherwise be ignored.
+    ///
+    /// Requirements: UND-14.
+    ParameterUnknown = "PARAMETER_UNKNOWN", 400,
+        cause "The query has a parameter whose name another API uses, such as `limit`, or whose name is misspelled. Without this error, the response would contain records that the request does not ask for.",
+        remedy "Use the parameter that the message names.";
     /// The cursor does not belong to this change feed.
     ///
     /// Requirements: SYN-07.

@@ -13,10 +13,7 @@ use super::{
     lexer::{Token, tokens},
     one_of,
 };
-use crate::{
-    helper::normalize_email,
-    value::{Date, Id, Identifier, Timestamp},
-};
+use crate::value::{Date, Id, Identifier, Timestamp, normalize_email};
 
 /// Parses a whole text.
 pub(super) fn tree(
@@ -131,7 +128,7 @@ impl Parser<'_> {
             .fields
             .iter()
             .copied()
-            .find(|field| field.as_str().eq_ignore_ascii_case(name));
+            .find(|field| field.is_named(name));
         let Some(field) = field else {
             let text = format!(
                 "This collection cannot be filtered by this field. {}",
@@ -206,7 +203,17 @@ impl Parser<'_> {
         }
         let value = match (&token, source) {
             (Token::Quoted(text), FilterSource::Date) => date(text).map(FilterValue::Date),
-            (Token::Word(text), FilterSource::Date) => date(text).map(FilterValue::Date),
+            (Token::Word(text), FilterSource::Date) => {
+                // The rest of a date whose `+` is a space in the query.
+                let zone = self
+                    .tokens
+                    .next_if(|(_, token)| matches!(token, Token::Word(word) if is_offset(word)));
+                let date = match zone {
+                    Some((_, Token::Word(zone))) => date(&format!("{text} {zone}")),
+                    _ => date(text),
+                };
+                date.map(FilterValue::Date)
+            }
             (Token::Quoted(text), FilterSource::Identifiers) => {
                 Identifier::parse(text).and_then(|it| self.identifier(it))
             }
@@ -282,7 +289,22 @@ fn is_word(token: &Token<'_>, wanted: &str) -> bool {
 }
 
 /// Parses a timestamp, or the start of a day in UTC.
+///
+/// In a query, a `+` that is not encoded is a space.
 fn date(text: &str) -> Option<Timestamp> {
     let day = || Date::parse(text).and_then(|_| Timestamp::parse(&format!("{text}T00:00:00Z")));
-    Timestamp::parse(text).or_else(day)
+    let with_plus = || {
+        let (time, zone) = text.rsplit_once(' ').filter(|(_, zone)| is_offset(zone))?;
+        Timestamp::parse(&format!("{time}+{zone}"))
+    };
+    Timestamp::parse(text).or_else(day).or_else(with_plus)
+}
+
+/// Returns whether a text is a distance from UTC, such as `02:00`, `0200` or `02`.
+fn is_offset(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    matches!(digits, 2 | 4)
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b':')
 }

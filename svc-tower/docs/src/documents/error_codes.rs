@@ -29,7 +29,7 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
     }
     match spec.default_success(api.response_style()).body {
         ResponseBodyKind::Collection => {
-            codes.push(ErrorCode::PageInvalid);
+            codes.extend([ErrorCode::PageInvalid, ErrorCode::ParameterUnknown]);
             if let Target::Collection {
                 kind,
                 scope: Scope::All,

@@ -224,6 +224,7 @@ const RECORDS: &[(ErrorCode, Kind, &[&str])] = &[
     (ErrorCode::FieldInvalid, Kind::Person, &["gender"]),
     (ErrorCode::FieldRequired, Kind::Question, &["question_type"]),
     (ErrorCode::PageInvalid, Kind::Person, &["page"]),
+    (ErrorCode::ParameterUnknown, Kind::Person, &["limit"]),
     (ErrorCode::NameInUse, Kind::Tag, &["name"]),
     (
         ErrorCode::IdentifierInUse,
