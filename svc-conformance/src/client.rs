@@ -615,8 +615,7 @@ impl CheckClient<'_> {
             .collect())
     }
 
-    /// Returns the members of a collection with one of these markers, and the number of all
-    /// members.
+    /// Returns the number of members of a collection.
     pub(crate) async fn total(&self, url: &str) -> Result<Option<u64>, CheckStop> {
         Ok(self.get(url).await?["total_records"].as_u64())
     }

@@ -204,14 +204,9 @@ impl Recorder {
     /// so no part of a key is left at the end.
     fn body(&self, body: &[u8]) -> String {
         let mut text = self.redacted(&String::from_utf8_lossy(body));
-        let end = text
-            .char_indices()
-            .map(|(at, _)| at)
-            .take_while(|at| *at <= KEPT)
-            .last()
-            .unwrap_or_default();
         if text.len() > KEPT {
-            text.truncate(end);
+            let end = (0..=KEPT).rev().find(|at| text.is_char_boundary(*at));
+            text.truncate(end.unwrap_or_default());
         }
         text
     }

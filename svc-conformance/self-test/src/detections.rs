@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::mutants::Mutant;
 use super::trial::{failed, faulty};
 use svc_conformance::Intensity;
@@ -19,7 +21,7 @@ pub struct DetectionTarget {
 }
 
 /// The result of the search for one requirement.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Detection {
     /// The id of the requirement.

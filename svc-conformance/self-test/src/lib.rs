@@ -5,7 +5,8 @@
 //! - [`fields`]: the fields of the catalogue, from its requirements.
 //! - [`mutants`]: mutants, with the requirements that they break.
 //! - [`unusual`]: unusual but conformant servers.
-//! - [`score`]: runs the suite against all of them; [`results`]: the results.
+//! - [`score`]: runs the suite against all of them; [`results`]: the results; [`progress`]: the
+//!   results of a self-test that was stopped.
 //! - [`smallest`]: the smallest cases of the planted faults; [`detections`]: the requirements that
 //!   failed for a mutant.
 //! - [`triples`]: three faults in one server, and whether the report separates them; [`known`]: the
@@ -33,6 +34,7 @@ pub mod known;
 pub mod link_map;
 pub mod mutants;
 mod pool;
+pub mod progress;
 pub mod relay;
 pub mod results;
 pub mod score;

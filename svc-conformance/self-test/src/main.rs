@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use svc_conformance::Intensity;
+use svc_self_test::progress::Progress;
 use svc_self_test::{known, score, settings::SelfTestSettings, triples};
 
 /// Run the conformance suite against mutants and unusual servers, and report its score
@@ -65,6 +66,12 @@ struct SelfTestArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["triples", "out"])]
     known: Option<PathBuf>,
 
+    /// Append the result of each server to this file when its runs end. Do not run the servers whose
+    /// results are in it. The file must be of this program, with the same seeds, intensity and
+    /// selection
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["triples", "known"])]
+    resume: Option<PathBuf>,
+
     /// JSON file to write the results to
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -118,7 +125,14 @@ async fn run(options: SelfTestArgs) -> Result<u8, (u8, String)> {
         only: options.only,
         workers: options.workers,
     };
-    let score = score::run(&settings, say).await;
+    let mut progress = Progress::default();
+    if let Some(path) = &options.resume {
+        let broken = |error| (2, format!("--resume {}: {error}", path.display()));
+        progress = Progress::open(path, &settings).map_err(broken)?;
+        say(&format!("{} results are read", progress.remaining()));
+    }
+    let score = score::run(&settings, &mut progress, say).await;
+    let score = score.map_err(|error| (5, format!("the file of --resume: {error}")))?;
     say(&format!(
         "\nkill score {}/{} at {}, {}/{} at quick   false alarms {}/{} unusual servers in {} runs   \
             {} s",

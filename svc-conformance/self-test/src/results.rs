@@ -4,16 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::detections::Detection;
 use super::mutants::{BaseServer, Mutant};
+use super::progress::FinishedJob;
 use super::settings::SelfTestSettings;
 use super::smallest::SmallestCase;
 use svc_conformance::Intensity;
 use svc_conformance::catalogue::Catalogue;
 
 /// Runs against one mutant.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MutantRuns {
     /// The seeds whose run failed one of the requirements that the fault breaks.
@@ -44,17 +46,17 @@ impl fmt::Display for MutantRuns {
 }
 
 /// The results of one mutant.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MutantScore {
     /// The name of the mutant.
     pub name: String,
     /// The family of the mutant.
-    pub family: &'static str,
+    pub family: String,
     /// Where the fault is applied.
-    pub place: &'static str,
+    pub place: String,
     /// The service that the fault is applied to.
-    pub over: &'static str,
+    pub over: String,
     /// The requirements that the fault breaks.
     pub rows: Vec<String>,
     /// The runs at the selected intensity.
@@ -71,12 +73,13 @@ impl MutantScore {
     pub(super) fn of(fault: &Mutant) -> Self {
         Self {
             name: fault.name.clone(),
-            family: fault.family,
-            place: fault.place.as_str(),
+            family: fault.family.to_owned(),
+            place: fault.place.as_str().to_owned(),
             over: match fault.over {
                 BaseServer::SecondServer(_) => "second service",
                 BaseServer::Reference(_) | BaseServer::Sending => "reference server",
-            },
+            }
+            .to_owned(),
             rows: fault.rows.clone(),
             runs: MutantRuns::default(),
             quick: MutantRuns::default(),
@@ -87,7 +90,7 @@ impl MutantScore {
 }
 
 /// The results of one unusual server.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UnusualScore {
     /// The name of the server.
@@ -113,6 +116,28 @@ impl UnusualScore {
             inconclusive: BTreeSet::new(),
             broken: Vec::new(),
             seconds: 0.0,
+        }
+    }
+}
+
+/// The results so far.
+#[derive(Debug, Default)]
+pub(super) struct SelfTestResults {
+    mutants: Vec<MutantScore>,
+    unusual: Vec<UnusualScore>,
+    smallest: Vec<SmallestCase>,
+    detections: Vec<Detection>,
+    /// The number of servers whose runs were aborted.
+    pub(super) aborted: usize,
+}
+
+impl SelfTestResults {
+    pub(super) fn add(&mut self, finished: FinishedJob) {
+        match finished {
+            FinishedJob::Unusual(score) => self.unusual.push(score),
+            FinishedJob::Mutant(score) => self.mutants.push(score),
+            FinishedJob::Smallest(found) => self.smallest.push(found),
+            FinishedJob::Detection(detection) => self.detections.push(detection),
         }
     }
 }
@@ -163,9 +188,9 @@ pub struct SelfTestScore {
     pub odd_runs: usize,
     /// Unusual servers with a failed requirement in any run.
     pub accused: usize,
-    /// Runs of unusual servers that did not finish.
+    /// Runs of unusual servers that did not finish, and servers whose runs were aborted.
     pub broken: usize,
-    /// Seconds from start to end.
+    /// Seconds of the runs of mutants and unusual servers. Several run at the same time.
     pub seconds: u64,
     /// The results of the stateful search for the planted faults.
     pub smallest: Vec<SmallestCase>,
@@ -185,25 +210,31 @@ pub struct SelfTestScore {
 }
 
 impl SelfTestScore {
-    /// Summarizes the results of all servers.
-    pub(super) fn of(
-        settings: &SelfTestSettings,
-        took: Duration,
-        faults: &[MutantScore],
-        odd: &[UnusualScore],
-        smallest: Vec<SmallestCase>,
-        rows: &BTreeMap<String, Option<String>>,
-    ) -> Self {
+    /// Summarizes the results.
+    pub(super) fn of(settings: &SelfTestSettings, results: SelfTestResults) -> Self {
+        let SelfTestResults {
+            mutants: faults,
+            unusual: odd,
+            mut smallest,
+            detections,
+            aborted,
+        } = results;
         let mut families: BTreeMap<&str, MutantFamily> = BTreeMap::new();
-        for one in faults {
-            let family = families.entry(one.family).or_default();
-            one.family.clone_into(&mut family.family);
+        for one in &faults {
+            let family = families.entry(&one.family).or_default();
+            family.family.clone_from(&one.family);
             family.servers = family.servers.saturating_add(1);
             family.runs = family.runs.saturating_add(one.runs.all());
             family.killed = family.killed.saturating_add(one.runs.killed.len());
         }
+        smallest.sort_by(|a, b| a.name.cmp(&b.name));
         let missed = faults.iter().filter(|one| !one.runs.survived.is_empty());
         let accused = odd.iter().filter(|one| !one.accused.is_empty());
+        let seconds = faults.iter().map(|one| one.seconds);
+        let seconds = seconds.chain(odd.iter().map(|one| one.seconds));
+        let (seen, unseen): (Vec<Detection>, Vec<Detection>) = detections
+            .into_iter()
+            .partition(|detection| detection.fault.is_some());
         Self {
             suite: env!("CARGO_PKG_VERSION"),
             date: chrono::Utc::now().date_naive().to_string(),
@@ -219,17 +250,21 @@ impl SelfTestScore {
             odd: odd.len(),
             odd_runs: odd.iter().map(|one| one.runs).sum(),
             accused: accused.clone().count(),
-            broken: odd.iter().map(|one| one.broken.len()).sum(),
-            seconds: took.as_secs(),
+            broken: odd
+                .iter()
+                .map(|one| one.broken.len())
+                .fold(aborted, usize::saturating_add),
+            seconds: Duration::try_from_secs_f64(seconds.sum()).map_or(0, |all| all.as_secs()),
             smallest,
-            seen: rows
-                .iter()
-                .filter_map(|(row, fault)| Some((row.clone(), fault.clone()?)))
+            seen: seen
+                .into_iter()
+                .filter_map(|detection| Some((detection.row, detection.fault?)))
                 .collect(),
-            unseen: rows
-                .iter()
-                .filter(|(_, fault)| fault.is_none())
-                .map(|(row, _)| row.clone())
+            unseen: unseen
+                .into_iter()
+                .map(|detection| detection.row)
+                .collect::<BTreeSet<String>>()
+                .into_iter()
                 .collect(),
             families: families.into_values().collect(),
             survivors: missed

@@ -1,13 +1,15 @@
 //! Runs the suite against mutants and unusual servers.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::io;
 use std::time::Instant;
 
-use super::detections::{self, Detection};
-use super::mutants::{self, BaseServer, Mutant};
+use super::detections::{self, DetectionTarget};
+use super::mutants::{self, Mutant, SequenceMutant};
 use super::pool::{Pool, Room};
-use super::results::{MutantScore, SelfTestScore, UnusualScore};
+use super::progress::{FinishedJob, JobName, Progress};
+use super::results::{MutantScore, SelfTestResults, SelfTestScore, UnusualScore};
 use super::settings::SelfTestSettings;
 use super::smallest::{self, SmallestCase};
 use super::trial::{failed, faulty, suite};
@@ -16,13 +18,100 @@ use svc_conformance::Intensity;
 use svc_conformance::RequirementOutcome;
 use svc_conformance::catalogue::{Catalogue, Level};
 
-/// Number of simultaneous runs of servers with long waits, for each other run.
-const WAITING: usize = 4;
+/// Number of simultaneous jobs whose server sends messages, for each other job. Their runs mostly
+/// wait for these messages.
+const WAITING: usize = 8;
 
-/// Runs everything; `tell` is called with a line for each server when it is finished.
-pub async fn run(settings: &SelfTestSettings, mut tell: impl FnMut(&str)) -> SelfTestScore {
-    let began = Instant::now();
-    let wanted = |name: &str, family: &str| {
+/// Runs everything that `progress` has no result of; `tell` is called with a line for each server
+/// when it is finished.
+///
+/// The servers that send messages run before the others. A message that is late because the
+/// machine is busy is like one that was not sent.
+///
+/// # Errors
+/// Returns an error if a result cannot be written to the file of `progress`.
+pub async fn run(
+    settings: &SelfTestSettings,
+    progress: &mut Progress,
+    mut tell: impl FnMut(&str),
+) -> io::Result<SelfTestScore> {
+    let mut results = SelfTestResults::default();
+    let (sending, others): (Vec<Job>, Vec<Job>) = jobs(settings).into_iter().partition(Job::sends);
+    let more = settings.workers.saturating_mul(WAITING);
+    for (jobs, workers) in [(sending, more), (others, settings.workers)] {
+        let (room, mut running) = (Room::of(workers), Pool::new());
+        for job in jobs {
+            if let Some(finished) = progress.take(&job.name()) {
+                finished.line().iter().for_each(|line| tell(line));
+                results.add(finished);
+            } else {
+                running.start(&room, job.run(settings.clone()));
+            }
+        }
+        while let Some(ended) = running.next().await {
+            match ended {
+                Ok(finished) => {
+                    finished.line().iter().for_each(|line| tell(line));
+                    progress.add(&finished)?;
+                    results.add(finished);
+                }
+                Err(error) => {
+                    tell(&format!("a run was aborted: {error}"));
+                    results.aborted = results.aborted.saturating_add(1);
+                }
+            }
+        }
+    }
+    Ok(SelfTestScore::of(settings, results))
+}
+
+/// The runs of one server, or those that search for the failure of one requirement.
+enum Job {
+    Unusual(UnusualServer),
+    Mutant(Mutant),
+    Smallest(SequenceMutant),
+    Detection(DetectionTarget),
+}
+
+impl Job {
+    /// Returns what identifies the result.
+    fn name(&self) -> JobName {
+        match self {
+            Self::Unusual(server) => JobName::Unusual(server.name.clone()),
+            Self::Mutant(fault) => JobName::Mutant(fault.name.clone()),
+            Self::Smallest(planted) => JobName::Smallest(planted.fault.name.clone()),
+            Self::Detection(target) => JobName::Detection(target.row.clone()),
+        }
+    }
+
+    /// Returns whether a server sends the messages of its webhooks.
+    fn sends(&self) -> bool {
+        match self {
+            Self::Unusual(server) => server.sends(),
+            Self::Mutant(fault) => fault.over.sends(),
+            Self::Smallest(planted) => planted.fault.over.sends(),
+            Self::Detection(target) => target.faults.iter().any(|fault| fault.over.sends()),
+        }
+    }
+
+    async fn run(self, settings: SelfTestSettings) -> FinishedJob {
+        let intensity = settings.intensity;
+        match self {
+            Self::Unusual(server) => FinishedJob::Unusual(one_odd(&server, &settings).await),
+            Self::Mutant(fault) => FinishedJob::Mutant(one_fault(&fault, &settings).await),
+            Self::Smallest(planted) => {
+                FinishedJob::Smallest(smallest::search(&planted, intensity, settings.seeds).await)
+            }
+            Self::Detection(target) => FinishedJob::Detection(
+                detections::see(&target, intensity, settings.seeds.start).await,
+            ),
+        }
+    }
+}
+
+/// Returns the selected jobs, the long ones first, so that none of them runs alone at the end.
+fn jobs(settings: &SelfTestSettings) -> Vec<Job> {
+    let is_selected = |name: &str, family: &str| {
         settings
             .only
             .as_ref()
@@ -30,107 +119,38 @@ pub async fn run(settings: &SelfTestSettings, mut tell: impl FnMut(&str)) -> Sel
     };
     let faults: Vec<Mutant> = mutants::registry()
         .into_iter()
-        .filter(|fault| wanted(&fault.name, fault.family))
+        .filter(|fault| is_selected(&fault.name, fault.family))
         .collect();
-    let sought = detections::sought(&faults);
-    let odd: Vec<UnusualServer> = unusual::registry()
+    let targets = detections::sought(&faults).into_iter().map(Job::Detection);
+    let planted = mutants::planted()
         .into_iter()
-        .filter(|odd| wanted(&odd.name, "odd"))
-        .collect();
-    let room = Room::of(settings.workers);
-    // These runs wait for messages of webhooks most of the time.
-    let room_to_wait = Room::of(settings.workers.saturating_mul(WAITING));
-    let mut running = Pool::new();
-    // The long runs start first, so that none of them runs alone at the end.
-    for (at, odd) in odd.into_iter().enumerate() {
-        let settings = settings.clone();
-        running.start(&room, async move {
-            (at, Either::Odd(one_odd(&odd, &settings).await))
-        });
-    }
-    for (at, fault) in faults.into_iter().enumerate() {
-        let room = if matches!(fault.over, BaseServer::Sending) {
-            &room_to_wait
-        } else {
-            &room
-        };
-        let settings = settings.clone();
-        running.start(room, async move {
-            (at, Either::Fault(one_fault(&fault, &settings).await))
-        });
-    }
+        .filter(|planted| is_selected(&planted.fault.name, "smallest"))
+        .map(Job::Smallest);
     // At the lowest intensity the search is too short.
-    for (at, planted) in mutants::planted()
+    let is_long = settings.intensity != Intensity::Quick;
+    let searches: Vec<Job> = planted.chain(targets).filter(|_| is_long).collect();
+    let odd = unusual::registry()
         .into_iter()
-        .enumerate()
-        .filter(|_| settings.intensity != Intensity::Quick)
-    {
-        if wanted(&planted.fault.name, "smallest") {
-            let settings = settings.clone();
-            running.start(&room, async move {
-                (
-                    at,
-                    Either::Smallest(
-                        smallest::search(&planted, settings.intensity, settings.seeds).await,
-                    ),
-                )
-            });
-        }
-    }
-    for sought in sought
-        .into_iter()
-        .filter(|_| settings.intensity != Intensity::Quick)
-    {
-        let (intensity, seed) = (settings.intensity, settings.seeds.start);
-        running.start(&room, async move {
-            (
-                0,
-                Either::Seen(detections::see(&sought, intensity, seed).await),
-            )
-        });
-    }
-    let (mut faults, mut odd, mut smallest) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-    let mut rows = BTreeMap::new();
-    while let Some(done) = running.next().await {
-        match done {
-            Ok((at, Either::Fault(score))) => {
-                tell(&line(&score));
-                faults.insert(at, score);
-            }
-            Ok((at, Either::Odd(score))) => {
-                tell(&odd_line(&score));
-                odd.insert(at, score);
-            }
-            Ok((at, Either::Smallest(found))) => {
-                tell(&smallest_line(&found));
-                smallest.insert(at, found);
-            }
-            Ok((_, Either::Seen(seen))) => {
-                if seen.fault.is_none() {
-                    tell(&format!("UNSEEN  {}: {:?}", seen.row, seen.missed));
-                }
-                rows.insert(seen.row, seen.fault);
-            }
-            Err(error) => tell(&format!("a run was aborted: {error}")),
-        }
-    }
-    let faults: Vec<MutantScore> = faults.into_values().collect();
-    let odd: Vec<UnusualScore> = odd.into_values().collect();
-    SelfTestScore::of(
-        settings,
-        began.elapsed(),
-        &faults,
-        &odd,
-        smallest.into_values().collect(),
-        &rows,
-    )
+        .filter(|odd| is_selected(&odd.name, "odd"))
+        .map(Job::Unusual);
+    odd.chain(faults.into_iter().map(Job::Mutant))
+        .chain(searches)
+        .collect()
 }
 
-enum Either {
-    Fault(MutantScore),
-    Odd(UnusualScore),
-    Smallest(SmallestCase),
-    Seen(Detection),
+impl FinishedJob {
+    /// Returns what to print.
+    fn line(&self) -> Option<String> {
+        match self {
+            Self::Unusual(score) => Some(odd_line(score)),
+            Self::Mutant(score) => Some(line(score)),
+            Self::Smallest(found) => Some(smallest_line(found)),
+            Self::Detection(seen) => seen
+                .fault
+                .is_none()
+                .then(|| format!("UNSEEN  {}: {:?}", seen.row, seen.missed)),
+        }
+    }
 }
 
 fn smallest_line(found: &SmallestCase) -> String {

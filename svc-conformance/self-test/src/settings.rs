@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use serde::Serialize;
+
 use svc_conformance::Intensity;
 
 /// The settings of the self-test.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct SelfTestSettings {
     /// The seeds of the runs of each mutant at [`Self::intensity`].
     pub seeds: Range<u64>,
@@ -20,6 +22,7 @@ pub struct SelfTestSettings {
     /// Runs only servers whose name or family contains this text.
     pub only: Option<String>,
     /// The number of simultaneous runs.
+    #[serde(skip)]
     pub workers: usize,
 }
 

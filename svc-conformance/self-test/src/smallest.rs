@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::mutants::SequenceMutant;
 use super::trial::suite;
 use svc_conformance::Intensity;
 
 /// The results of the stateful search for one planted fault.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SmallestCase {
     /// The name of the fault.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::resolve::sent;
 use super::state::{ModelRecord, ModelState, name};
 use super::{ModelAction, ModelMismatch, ModelStep};
+use crate::address::with_parameter;
 use crate::cause::Cause;
 use crate::check::CheckContext;
 use crate::counted::Listed;
@@ -574,6 +575,13 @@ impl SequenceRun<'_> {
         let declared = self.cx.declared();
         if declared.behaves("totals_follow_later") || !declared.offers(kind.one, "list") {
             return Ok(None);
+        }
+        // A sequence reads many totals. The default page is checked elsewhere.
+        let small = (!url.contains('?')).then(|| with_parameter(url, "per_page", "1"));
+        if let Some(small) = small
+            && let Some(total) = self.cx.api().total(&small).await?
+        {
+            return Ok(Some(total));
         }
         Ok(self.cx.api().total(url).await?)
     }

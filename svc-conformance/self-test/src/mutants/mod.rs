@@ -81,6 +81,13 @@ pub enum BaseServer {
     Sending,
 }
 
+impl BaseServer {
+    /// Returns whether the service sends the messages of its webhooks.
+    pub(crate) const fn sends(self) -> bool {
+        matches!(self, Self::Sending)
+    }
+}
+
 /// A server with one planted fault.
 #[derive(Clone)]
 pub struct Mutant {

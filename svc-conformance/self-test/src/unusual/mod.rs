@@ -81,6 +81,11 @@ impl UnusualServer {
         }
     }
 
+    /// Returns whether the service sends the messages of its webhooks.
+    pub(crate) const fn sends(&self) -> bool {
+        self.over.sends()
+    }
+
     /// Starts the server.
     ///
     /// # Errors
