@@ -236,16 +236,21 @@ pub(super) fn few_filters() -> Interceptor {
                 .split('&')
                 .filter_map(|pair| pair.split_once('='))
                 .any(|(name, value)| {
-                    matches!(name, "filter" | "order")
-                        && [
-                            "identifiers",
-                            "created_date",
-                            "modified_date",
-                            "email_address",
-                            "name",
-                        ]
-                        .iter()
-                        .any(|field| value.contains(field) && !declared(many, name).contains(field))
+                    let is_letter = |one: char| one.is_ascii_lowercase() || one == '_';
+                    let field = value.split(|one| !is_letter(one)).next();
+                    let is_known = [
+                        "identifiers",
+                        "created_date",
+                        "modified_date",
+                        "email_address",
+                        "family_name",
+                        "name",
+                        "tag",
+                        "list",
+                    ]
+                    .contains(&field.unwrap_or_default());
+                    let is_declared = declared(many, name).contains(&field.unwrap_or_default());
+                    matches!(name, "filter" | "order") && is_known && !is_declared
                 });
             if is_refused && answer.is_success() {
                 let description = json!({ "error_code": "FILTER_INVALID", "description": "Unexpected text at character 1." });
