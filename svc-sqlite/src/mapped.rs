@@ -3,7 +3,7 @@
 
 use std::{
     fmt, io,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, Mutex, PoisonError, mpsc},
     thread,
     time::Duration,
@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use futures_channel::oneshot;
 use rusqlite::{
     Connection, ErrorCode, OpenFlags,
+    config::DbConfig,
     ffi::{SQLITE_CONSTRAINT_CHECK, SQLITE_CONSTRAINT_DATATYPE, SQLITE_CONSTRAINT_NOTNULL},
     types::ValueRef,
 };
@@ -47,6 +48,9 @@ enum TransactionStep {
 /// A data file with the tables of a vendor, for
 /// [`MappedStore::connect`](svc_sql::MappedStore::connect).
 ///
+/// Values are parameters of statements, and `SQLite` plans a statement once for all values. So it does
+/// not use an index that only contains the rows with a certain tenant.
+///
 /// The vendor sets the journal mode and the durability. With `PRAGMA journal_mode = WAL`, reads and
 /// writes do not wait for each other.
 pub struct SqliteDatabase {
@@ -61,11 +65,11 @@ impl SqliteDatabase {
     ///
     /// Returns an error if the file cannot be opened, or a thread cannot be started.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
-        let path = path.as_ref().to_path_buf();
+        let path = path.as_ref();
         let (reads, waiting) = mpsc::channel::<ReadRequest>();
         let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..READERS {
-            let (connection, waiting) = (open(&path)?, Arc::clone(&waiting));
+            let (connection, waiting) = (open(path)?, Arc::clone(&waiting));
             thread::Builder::new()
                 .name("svc-mapped-reader".to_owned())
                 .spawn(move || {
@@ -85,7 +89,7 @@ impl SqliteDatabase {
                 })?;
         }
         let (begins, waiting) = mpsc::channel::<BeginRequest>();
-        let connection = open(&path)?;
+        let connection = open(path)?;
         thread::Builder::new()
             .name("svc-mapped-writer".to_owned())
             .spawn(move || {
@@ -106,17 +110,18 @@ impl fmt::Debug for SqliteDatabase {
     }
 }
 
-fn open(path: &PathBuf) -> io::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(io::Error::other)?;
-    connection
-        .busy_timeout(PATIENCE)
-        .map_err(io::Error::other)?;
-    connection
-        .pragma_update(None, "foreign_keys", true)
-        .map_err(io::Error::other)?;
-    connection.set_prepared_statement_cache_capacity(256);
-    Ok(connection)
+fn open(path: &Path) -> io::Result<Connection> {
+    let connect = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(PATIENCE)?;
+        // Otherwise SQLite compiles a statement with a range or a limit again for each new value.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.set_prepared_statement_cache_capacity(256);
+        Ok(connection)
+    };
+    connect().map_err(io::Error::other::<rusqlite::Error>)
 }
 
 #[async_trait]
@@ -283,4 +288,35 @@ fn trouble(error: &rusqlite::Error) -> DatabaseError {
 
 fn ended() -> DatabaseError {
     DatabaseError::Unavailable("the thread of the data file has ended".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::open;
+
+    /// Otherwise every page of every mapped table costs a compilation.
+    #[test]
+    fn a_statement_is_compiled_once_for_all_values() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("crm.db");
+        rusqlite::Connection::open(&path)
+            .and_then(|file| {
+                file.execute_batch(
+                    "CREATE TABLE people (id INTEGER PRIMARY KEY, deleted INTEGER, name TEXT); \
+                     CREATE INDEX present ON people (name) WHERE deleted = 0",
+                )
+            })
+            .unwrap();
+        let connection = open(&path).unwrap();
+        let mut statement = connection
+            .prepare("SELECT id FROM people WHERE deleted = ?1 AND name > ?2 LIMIT ?3")
+            .unwrap();
+        for limit in 1..9 {
+            let mut rows = statement.query((0, "a", limit)).unwrap();
+            assert!(rows.next().unwrap().is_none());
+        }
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+    }
 }
