@@ -12,7 +12,7 @@ use crate::{
     error::{ErrorCode, Problem},
     field_set::FieldBits,
     link::ShareNames,
-    schema::{Constraint, Constraints, FieldMode, FieldRule, FieldSpec, ObjectSchema, ValueType},
+    schema::{Constraint, Constraints, FieldMode, FieldSpec, ObjectSchema, ValueType},
     value::stored_phone,
 };
 
@@ -359,11 +359,7 @@ impl<'a> Validator<'a> {
 ///
 /// Requirements: RES-phone_number-04.
 fn with_extension(schema: &ObjectSchema, raw: &Object) -> Option<Object> {
-    let number = schema
-        .fields
-        .iter()
-        .find(|field| field.rules.contains(&FieldRule::PhoneNumber))?;
-    let text = raw.get(number.name)?.as_str()?;
+    let text = raw.get(schema.phone_number?.name)?.as_str()?;
     let has_own = raw
         .get("extension")
         .is_some_and(|own| !own.is_empty_value());

@@ -11,7 +11,7 @@ use crate::{
     schema::{FieldRule, ValueType},
     value::{
         Amount, Date, Identifier, Timestamp, calling_codes, country, currency, is_invisible,
-        similar_country, stored_email, stored_phone,
+        region, similar_country, stored_email, stored_phone,
     },
 };
 
@@ -189,9 +189,9 @@ pub(crate) fn apply(
         }
         FieldRule::Email => {
             let Some(text) = value.as_str() else { return };
-            let stored = stored_email(text).map(str::to_owned);
-            match stored {
-                Ok(address) => set_text(value, &address),
+            match stored_email(text) {
+                Ok(address) if address.len() == text.len() => {}
+                Ok(address) => *value = Json::from(address),
                 Err(error) => problems.push(invalid(
                     &format!("must be one e-mail address, such as name@example.org. {error}"),
                     "name@example.org",
@@ -229,14 +229,12 @@ pub(crate) fn apply(
         },
         FieldRule::RegionCode => {
             let Some(text) = value.as_str() else { return };
-            let is_code =
-                (1..=3).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric());
-            if is_code {
-                let code = text.to_ascii_uppercase();
-                set_text(value, &code);
-            } else {
-                let text = "must be the last part of an ISO 3166-2 code, such as NY in US-NY";
-                problems.push(invalid(text, "^[A-Za-z0-9]{1,3}$"));
+            match region(text) {
+                Some(code) => set_text(value, &code),
+                None => problems.push(invalid(
+                    "must be the last part of an ISO 3166-2 code, such as NY in US-NY",
+                    "^[A-Za-z0-9]{1,3}$",
+                )),
             }
         }
         FieldRule::LanguageCode => {
@@ -269,9 +267,10 @@ pub(crate) fn apply(
             }
         }
         FieldRule::WithoutAt => {
-            let rest = value.as_str().map(|text| text.trim_start_matches('@'));
-            if let Some(rest) = rest.map(str::to_owned) {
-                set_text(value, &rest);
+            let Some(text) = value.as_str() else { return };
+            let rest = text.trim_start_matches('@');
+            if rest.len() < text.len() {
+                *value = Json::from(rest);
             }
         }
         FieldRule::ResponseKey => {

@@ -75,12 +75,13 @@ impl PersonMatching for DefaultMatching {
     fn keys(&self, identifiers: &[Identifier], person: &Object) -> Vec<MatchKey> {
         let by_identifier = identifiers.iter().cloned().map(MatchKey::Identifier);
         // A database of a vendor can have the address only in the notation in which it was sent.
-        let sent = addresses(person, email_as_sent);
-        let both = emails(person).zip(sent).flat_map(|(compared, sent)| {
+        let by_email = addresses(person, |address| {
+            let (compared, sent) = (normalize_email(address), email_as_sent(address));
             let other = (sent != compared).then_some(sent);
             std::iter::once(compared).chain(other)
         });
-        by_identifier.chain(both.map(MatchKey::Email)).collect()
+        let by_email = by_email.into_iter().flatten().map(MatchKey::Email);
+        by_identifier.chain(by_email).collect()
     }
 
     fn description(&self) -> &'static str {
@@ -106,7 +107,7 @@ pub fn distinct_emails(person: &Object) -> Vec<String> {
 }
 
 /// Returns the e-mail addresses of a person, each converted by `form`.
-pub fn addresses(person: &Object, form: impl Fn(&str) -> String) -> Vec<String> {
+pub fn addresses<T>(person: &Object, form: impl Fn(&str) -> T) -> Vec<T> {
     let list = person
         .get("email_addresses")
         .and_then(Json::as_array)
@@ -335,7 +336,9 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
 /// Merges the entries of a sent list that have the same address into the first of them. Each value that
 /// the first one has remains, but of several statuses the strictest does.
 pub fn merge_equal_entries(field: &str, entries: &mut Vec<Json>) {
-    let Some(key) = list_key(field) else { return };
+    let Some(key) = list_key(field).filter(|_| entries.len() > 1) else {
+        return;
+    };
     let mut merged: Vec<Json> = Vec::with_capacity(entries.len());
     let mut places = BTreeMap::new();
     for entry in std::mem::take(entries) {

@@ -28,6 +28,18 @@ impl FieldSpec {
         matches!(self.mode, FieldMode::Computed(_))
     }
 
+    /// Returns whether the value is a phone number.
+    pub(crate) const fn is_phone_number(&self) -> bool {
+        let mut rest = self.rules;
+        while let [rule, more @ ..] = rest {
+            if matches!(rule, FieldRule::PhoneNumber) {
+                return true;
+            }
+            rest = more;
+        }
+        false
+    }
+
     /// Returns the source of a computed value.
     #[must_use]
     pub const fn source(&self) -> Option<ComputedSource> {

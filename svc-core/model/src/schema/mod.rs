@@ -229,6 +229,8 @@ pub struct ObjectSchema {
     pub fields: &'static [FieldSpec],
     /// One bit for each field that is required on create.
     pub required: u64,
+    /// The field that is a phone number, if there is one.
+    pub phone_number: Option<&'static FieldSpec>,
     places: FieldIndex,
 }
 
@@ -239,14 +241,19 @@ impl ObjectSchema {
     /// Creates the table of these fields.
     pub(crate) const fn new(name: &'static str, fields: &'static [FieldSpec]) -> Self {
         let (mut required, mut rest, mut place) = (0, fields, 0);
+        let mut phone_number = None;
         while let [field, more @ ..] = rest {
             required |= (matches!(field.mode, FieldMode::Required) as u64) << place;
+            if field.is_phone_number() {
+                phone_number = Some(field);
+            }
             (rest, place) = (more, place + 1);
         }
         Self {
             name,
             fields,
             required,
+            phone_number,
             places: FieldIndex::of(fields),
         }
     }

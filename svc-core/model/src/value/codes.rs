@@ -31,11 +31,13 @@ const COUNTRIES: &str = "\
     PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM \
     TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW XK";
 
-/// Codes that are not in the list, each with the code that is meant by it.
+/// Codes that the European Union uses instead of those of ISO 3166-1.
+const EU_COUNTRIES: [(&str, &str); 2] = [("EL", "GR"), ("UK", "GB")];
+
+/// Other codes that are not in the list, each with the code that is probably meant by it.
 const SIMILAR_COUNTRIES: &[(&str, &str)] = &[
     ("BU", "MM"),
     ("DD", "DE"),
-    ("EL", "GR"),
     ("EN", "GB"),
     ("FX", "FR"),
     ("JA", "JP"),
@@ -43,7 +45,6 @@ const SIMILAR_COUNTRIES: &[(&str, &str)] = &[
     ("SP", "ES"),
     ("SU", "RU"),
     ("TP", "TL"),
-    ("UK", "GB"),
     ("YU", "RS"),
     ("ZR", "CD"),
 ];
@@ -59,10 +60,28 @@ pub fn country(code: &str) -> Option<&'static str> {
 /// Returns the code that is probably meant by a code that is not in the list of countries.
 #[must_use]
 pub fn similar_country(code: &str) -> Option<&'static str> {
-    let mut known = SIMILAR_COUNTRIES.iter();
+    eu_country(code).or_else(|| meant(SIMILAR_COUNTRIES, code))
+}
+
+/// Returns the code of ISO 3166-1 for a code that the European Union uses instead.
+#[must_use]
+pub fn eu_country(code: &str) -> Option<&'static str> {
+    meant(&EU_COUNTRIES, code)
+}
+
+fn meant(codes: &[(&str, &'static str)], code: &str) -> Option<&'static str> {
+    let mut known = codes.iter();
     known
         .find(|(other, _)| other.eq_ignore_ascii_case(code))
         .map(|(_, meant)| *meant)
+}
+
+/// Returns a code of a region in capitals: the last part of a code of ISO 3166-2, with one to three
+/// letters or digits.
+#[must_use]
+pub fn region(code: &str) -> Option<String> {
+    let is_code = (1..=3).contains(&code.len()) && code.bytes().all(|b| b.is_ascii_alphanumeric());
+    is_code.then(|| code.to_ascii_uppercase())
 }
 
 /// The calling codes, each with the countries of ISO 3166-1 that use it.

@@ -100,10 +100,8 @@ pub fn stored_email(text: &str) -> Result<&str, EmailError> {
     if let Some(one) = wrong_in_name(name).or_else(|| wrong_in_domain(domain)) {
         return Err(EmailError::Character(one));
     }
-    let inner = domain
-        .strip_prefix('[')
-        .and_then(|rest| rest.strip_suffix(']'));
-    if inner.unwrap_or(domain).split(DOTS).any(str::is_empty) {
+    let parts = between(domain, '[', ']').unwrap_or(domain);
+    if parts.split(DOTS).any(str::is_empty) {
         return Err(EmailError::EmptyPart);
     }
     if address.len() > MAX_EMAIL {
@@ -116,6 +114,11 @@ pub fn stored_email(text: &str) -> Result<&str, EmailError> {
 pub(super) fn trimmed(text: &str) -> &str {
     let is_edge = |one: char| one.is_whitespace() || is_invisible(one) && !one.is_control();
     text.trim_matches(is_edge)
+}
+
+/// Returns what is between two characters that a text starts and ends with.
+fn between(text: &str, start: char, end: char) -> Option<&str> {
+    text.strip_prefix(start)?.strip_suffix(end)
 }
 
 /// Returns whether a character is not allowed anywhere in an address.
@@ -134,10 +137,7 @@ pub fn is_invisible(one: char) -> bool {
 /// Returns the first character that is not allowed in the name of an address, unless the name is
 /// quoted.
 fn wrong_in_name(name: &str) -> Option<char> {
-    let quoted = name
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'));
-    match quoted {
+    match between(name, '"', '"') {
         Some(inner) => inner.chars().find(|one| *one == '"'),
         None => name
             .chars()
@@ -151,10 +151,7 @@ fn wrong_in_domain(domain: &str) -> Option<char> {
     let is_part = |one: char| {
         !one.is_ascii() || one.is_ascii_alphanumeric() || matches!(one, '.' | '-' | '_')
     };
-    let literal = domain
-        .strip_prefix('[')
-        .and_then(|rest| rest.strip_suffix(']'));
-    match literal {
+    match between(domain, '[', ']') {
         Some(inner) => inner
             .chars()
             .find(|one| !one.is_ascii() || !is_part(*one) && *one != ':'),
@@ -209,15 +206,12 @@ fn compared_name(name: &str) -> Option<String> {
 
 /// Returns a name without quotes if it means the same without them.
 fn unquoted(name: &str) -> &str {
-    let inner = name
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'));
     let is_atom = |one: char| {
         one.is_ascii_alphanumeric()
             || "!#$%&'*+-/=?^_`{|}~.".contains(one)
             || !one.is_ascii() && !one.is_whitespace() && !is_invisible(one)
     };
-    inner
+    between(name, '"', '"')
         .filter(|inner| !inner.is_empty() && inner.chars().all(is_atom))
         .unwrap_or(name)
 }

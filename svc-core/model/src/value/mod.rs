@@ -18,7 +18,7 @@ pub(crate) mod proptest_config;
 
 pub use amount::Amount;
 #[doc(hidden)]
-pub use codes::{calling_codes, country, currency, similar_country};
+pub use codes::{calling_codes, country, currency, eu_country, region, similar_country};
 pub use date::Date;
 #[doc(hidden)]
 pub use date::digits;
