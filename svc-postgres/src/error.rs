@@ -302,9 +302,10 @@ pub enum ConnectError {
         /// The highest version that this program supports.
         known: u32,
     },
-    /// A later version of this library has derived totals or texts that this program does not know.
+    /// A later version of this library has derived totals, values or indexes that this program does
+    /// not know.
     #[error(
-        "the schema has the total or text index `{0}`, which this program does not know; use a newer program"
+        "the schema has `{0}`, a total, index or form of values that this program does not know; use a newer program"
     )]
     UnknownMeasure(String),
     /// The recorded migrations of the schema do not match those of this program.

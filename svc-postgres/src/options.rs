@@ -338,7 +338,10 @@ mod tests {
             let refused =
                 PostgresOptions::new(&format!("postgres://svc@localhost/crm?sslmode={mode}"))
                     .unwrap_err();
-            assert!(matches!(refused, ConnectError::NoTls), "{mode}: {refused}");
+            assert!(
+                matches!(refused, ConnectError::TlsUnavailable),
+                "{mode}: {refused}"
+            );
         }
         let options = PostgresOptions::new("postgres://svc@localhost/crm").unwrap();
         assert_eq!(options.primary.config.get_ssl_mode(), SslMode::Prefer);

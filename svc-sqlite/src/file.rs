@@ -68,16 +68,18 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
     },
-    /// A later version of this library has derived totals or texts that this program does not know.
-    #[error("{}: the file has the total or text index `{measure}`, which this program does not know; use a newer program", path.display())]
+    /// A later version of this library has derived totals, values or indexes that this program does
+    /// not know.
+    #[error("{}: the file has `{measure}`, a total, index or form of values that this program does not know; use a newer program", path.display())]
     UnknownMeasure {
         /// The file.
         path: PathBuf,
-        /// The kind and the field.
+        /// The kind and the field, or `values` for the form of values.
         measure: String,
     },
-    /// Totals and texts were derived by another version, and only a server may derive them again.
-    #[error("{}: the totals of this file were counted by another version; start the server once to count them again", path.display())]
+    /// Totals, values and indexes were derived by another version, and only a server may derive them
+    /// again.
+    #[error("{}: the totals and indexes of this file are of another version; start the server once to derive them again", path.display())]
     Uncounted {
         /// The file.
         path: PathBuf,

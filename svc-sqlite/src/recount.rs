@@ -1,5 +1,5 @@
-//! Counts the totals again and rebuilds the indexes of addresses and texts if this program derives others than the program that
-//! last did.
+//! Derives totals, forms of values and indexes again if this program derives others than the program
+//! that last did.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -15,8 +15,8 @@ use crate::{
     schema::table,
 };
 
-/// Counts the totals again and rebuilds the indexes of addresses and texts in one transaction (`may_change`), or only
-/// checks that this program derives the same.
+/// Derives the totals, values and indexes again in one transaction (`may_change`), or only checks that
+/// this program derives the same.
 pub(crate) fn recount_if_changed(
     connection: &mut Connection,
     path: &Path,
@@ -35,20 +35,24 @@ pub(crate) fn recount_if_changed(
             path: path.to_owned(),
         });
     }
+    let mut tenants = BTreeMap::new();
     if must {
-        recount(&transaction).map_err(|error| FileError::Repair {
+        tenants = recount(&transaction).map_err(|error| FileError::Repair {
             path: path.to_owned(),
             reason: error.into(),
         })?;
         metadata::set_measures(&transaction, &Recount::basis()).map_err(sqlite(path))?;
     }
-    transaction.commit().map_err(sqlite(path))
+    transaction.commit().map_err(sqlite(path))?;
+    tenants.values().for_each(Recount::log);
+    Ok(())
 }
 
-/// Counts the totals of every tenant again and rebuilds its indexes of addresses and texts.
-fn recount(file: &Connection) -> Result<()> {
+/// Derives the totals, values and indexes of every tenant again. Returns what was found, by tenant.
+fn recount(file: &Connection) -> Result<BTreeMap<i64, Recount>> {
     tracing::info!(
-        "the totals are counted again, and the indexes of addresses and texts are rebuilt"
+        "the totals are counted again, values are brought into the form of this version, and the \
+         indexes of addresses and texts are rebuilt"
     );
     file.execute("UPDATE total SET measures = '' WHERE measures <> ''", ())?;
     file.execute("DELETE FROM part", ())?;
@@ -73,11 +77,5 @@ fn recount(file: &Connection) -> Result<()> {
             }
         }
     }
-    for damaged in tenants.values().flat_map(Recount::damaged) {
-        let (kind, id) = (damaged.kind.singular(), &damaged.id);
-        tracing::warn!(
-            "{kind} {id} is damaged: it is not in totals and not found by addresses and texts"
-        );
-    }
-    Ok(())
+    Ok(tenants)
 }

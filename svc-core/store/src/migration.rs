@@ -84,12 +84,12 @@ pub fn pending<'a>(
     Ok(all.get(made.len()..).unwrap_or_default())
 }
 
-/// Returns whether totals and texts have to be derived again, because this program derives others
-/// than the program that last did. `counted` is the [`Recount::basis`] of that program.
+/// Returns whether totals, values and indexes have to be derived again, because this program derives
+/// others than the program that last did. `counted` is the [`Recount::basis`] of that program.
 ///
 /// # Errors
 ///
-/// Returns the name of a measure or text that this program does not have. Only a newer program
+/// Returns the name of a measure, index or form of values that this program does not have. Only a newer program
 /// derives it.
 pub fn must_recount(counted: Option<&str>) -> Result<bool, String> {
     let own = Recount::basis();

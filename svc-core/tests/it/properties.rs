@@ -8,9 +8,12 @@ use svc_core::{
     field_set::FieldBits,
     link::{ConventionalLayout, Dialect, Layout, RecordAddress, Scope, ShareNames, Target},
     model::{Kind, Resource},
-    raw::RawDraft,
+    raw::{RawDraft, RawRecord},
     read::{BodyReader, ContentLimits, Json, JsonLimits, LinkReader, Object},
-    value::{Amount, Id, Timestamp},
+    record::Meta,
+    rules::{FormerValue, Recount},
+    store::{Change, StoredRecord},
+    value::{Amount, Id, Timestamp, stored_email},
 };
 
 use crate::support::{
@@ -58,6 +61,27 @@ fn draft(dialect: &Dialect, kind: Kind, body: &Object) -> (RawDraft, Vec<Problem
     (draft, without_links(report.problems))
 }
 
+/// Addresses as older versions stored them.
+const ADDRESSES: &[&str] = &[
+    "ada@example.org",
+    " ada@example.org",
+    "ADA@EXAMPLE.ORG\u{a0}",
+    "ada@b\u{fc}cher.example",
+    "ada@xn--bcher-kva.example",
+    "a@x..org",
+    "a@x.org, b@x.org",
+    "\u{feff}",
+];
+
+/// Phone numbers as older versions stored them.
+const NUMBERS: &[&str] = &[
+    "442079460000",
+    "+44 (0)20 7946-0000",
+    "tel:00442079460000 x12",
+    "12345",
+    "ask me",
+];
+
 fn any_kind() -> impl Strategy<Value = Kind> {
     (0..Kind::ALL.len()).prop_map(|place| Kind::ALL[place])
 }
@@ -69,6 +93,29 @@ fn missing(paths: &[String], problems: &[Problem]) -> Vec<String> {
             .any(|problem| problem.properties.iter().any(|at| at.to_string() == **path))
     };
     paths.iter().filter(named).cloned().collect()
+}
+
+/// Brings the fields of a stored record into the form of this version. Returns them with the values
+/// that were not in it.
+fn in_form(kind: Kind, fields: &Object) -> (Object, Vec<FormerValue>) {
+    let now = Timestamp::parse("2026-01-05T09:00:00Z").expect("a timestamp");
+    let names = ShareNames::default();
+    let record = |members| {
+        let meta = Meta::new(Id::new("a").expect("an id"), now);
+        RawRecord::from_wire(kind, meta, members)
+    };
+    let stored = record(names.wire_members(fields));
+    let mut recount = Recount::default();
+    let changes = recount.record(&StoredRecord::new(1, stored.clone()));
+    let set = changes.into_iter().find_map(|change| match change {
+        Change::SetFields { fields, .. } => Some(record(fields)),
+        _ => None,
+    });
+    let fields = set.unwrap_or(stored).to_fields(&names);
+    (
+        fields.expect("fields"),
+        recount.former_values().cloned().collect(),
+    )
 }
 
 /// Sorts members, because their order has no meaning.
@@ -343,6 +390,57 @@ proptest! {
             prop_assert_eq!(ConventionalLayout.route(&path), Some(target.clone()), "COL-19 {}", &path);
             prop_assert_eq!(ConventionalLayout.route(&format!("{path}/")), Some(target), "CRU-01 {}/", path);
         }
+    }
+
+    /// A store changes nothing that a client can send now.
+    #[test]
+    fn und_46_values_of_today_have_their_form(kind in any_kind(), seed in any::<u64>()) {
+        let body = generate::body(&mut Dice::new(seed), kind);
+        let (draft, problems) = draft(&Dialect::default(), kind, &body);
+        prop_assert!(problems.is_empty(), "{problems:?}");
+        let (_, former) = in_form(kind, &draft.fields);
+        prop_assert!(former.is_empty(), "{former:?}");
+    }
+
+    /// A stored value of an earlier version gets the form that it would have if a client sent it now.
+    /// A value that a client could not send now is unchanged.
+    #[test]
+    fn und_46_former_values_get_the_form_of_today(
+        addresses in prop::collection::vec(prop::sample::select(ADDRESSES), 0..4),
+        numbers in prop::collection::vec(prop::sample::select(NUMBERS), 0..3),
+        country in prop::sample::select(&["GB", "gb", " gb", "ZZ"][..]),
+        region in prop::sample::select(&["ENG", "eng", "Kent"][..]),
+        handle in prop::sample::select(&["ada", "@ada", "@@a@b"][..]),
+    ) {
+        let object = |members: &[(&'static str, &str)]| {
+            let mut object = Object::new();
+            for (name, value) in members {
+                object.insert(*name, Json::from(*value));
+            }
+            Json::Object(object)
+        };
+        let list = |name: &'static str, values: &[&str]| {
+            Json::Array(values.iter().map(|value| object(&[(name, value)])).collect())
+        };
+        let mut person = Object::new();
+        person.insert("email_addresses", list("address", &addresses));
+        person.insert("phone_numbers", list("number", &numbers));
+        let address = object(&[("country", country), ("region", region)]);
+        person.insert("postal_addresses", Json::Array(vec![address]));
+        person.insert("profiles", list("handle", &[handle]));
+        let (sent, problems) = draft(&Dialect::default(), Kind::Person, &person);
+        let (stored, former) = in_form(Kind::Person, &person);
+        let is_valid = former.iter().all(|value| value.is_converted);
+        prop_assert_eq!(is_valid, problems.is_empty(), "{:?} {:?}", problems, former);
+        let list = stored.get("email_addresses").and_then(Json::as_array).unwrap_or_default();
+        for refused in addresses.iter().filter(|address| stored_email(address).is_err()) {
+            let remains = |entry: &Json| entry.as_object().and_then(|it| it.get("address")) == Some(&Json::from(*refused));
+            prop_assert!(list.iter().any(remains), "{refused:?} {list:?}");
+        }
+        if problems.is_empty() {
+            prop_assert_eq!(sorted(&Json::Object(stored.clone())), sorted(&Json::Object(sent.fields)));
+        }
+        prop_assert_eq!(in_form(Kind::Person, &stored).0, stored, "once is enough");
     }
 
     #[test]

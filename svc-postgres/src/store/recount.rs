@@ -1,5 +1,5 @@
-//! Counts the totals again and rebuilds the indexes of addresses and texts if this program derives others than the program that
-//! last did.
+//! Derives totals, forms of values and indexes again if this program derives others than the program
+//! that last did.
 
 use std::time::Duration;
 
@@ -20,14 +20,15 @@ const PAUSE: Duration = Duration::from_secs(1);
 const ATTEMPTS: u32 = 600;
 
 impl PostgresStore {
-    /// Counts the totals of every tenant again and rebuilds its indexes of addresses and texts, if necessary. An interrupted count starts again with
-    /// the next connection. Several processes may count simultaneously.
+    /// Derives the totals, values and indexes of every tenant again, if necessary. If it is interrupted,
+    /// the next connection starts it again. Several processes may do it simultaneously.
     pub(super) async fn recount_if_changed(&self) -> Result<(), ConnectError> {
         if !self.must_recount().await? {
             return Ok(());
         }
         tracing::info!(
-            "the totals are counted again, and the indexes of addresses and texts are rebuilt"
+            "the totals are counted again, values are brought into the form of this version, and the \
+             indexes of addresses and texts are rebuilt"
         );
         for tenant in self.tenants().await.map_err(StoreError::from)? {
             // A tenant whose creation was interrupted has no records.

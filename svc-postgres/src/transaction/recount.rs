@@ -1,4 +1,4 @@
-//! A transaction that counts the totals of a tenant again and rebuilds its indexes of addresses and texts.
+//! A transaction that derives the totals, values and indexes of a tenant again.
 
 use std::time::{Duration, Instant};
 
@@ -24,20 +24,31 @@ impl DatabaseHandle {
         lent.begins();
         let counted = self.recounted(&mut lent, tenant).await;
         match &counted {
-            Ok(seq) => {
+            Ok((seq, recount)) => {
                 lent.mark_clean();
                 self.committed(tenant, *seq);
+                recount.log();
             }
             Err(error) => self.roll_back(lent, error).await,
         }
         counted.map(drop)
     }
 
-    async fn recounted(&self, lent: &mut Lease, tenant: i64) -> Result<i64> {
+    /// Returns the number of the transaction, and what was found.
+    async fn recounted(&self, lent: &mut Lease, tenant: i64) -> Result<(i64, Recount)> {
         let now = Instant::now();
         let deadline = now.checked_add(MAX_TIME).unwrap_or(now);
         let mut progress = self.open(lent, tenant, &[], deadline).await?;
         let within = self.statement_timeout(deadline);
+        let texts = &self.texts;
+        let clear = [
+            &*texts.clear_totals,
+            &texts.clear_parts,
+            &texts.clear_emails,
+            &texts.clear_texts,
+        ];
+        let clear = clear.map(|text| SqlQuery::new(text, values![tenant]));
+        lent.run(&clear, within).await.map_err(|(_, error)| error)?;
         let mut counted = Recount::default();
         for kind in Recount::kinds() {
             let mut after = 0_i64;
@@ -54,31 +65,18 @@ impl DatabaseHandle {
                         progress.apply.change(&change)?;
                     }
                 }
+                // The memory does not grow with the records of the tenant.
+                let (seq, queries) = self.writes(tenant, &mut progress);
+                lent.run(&queries, within)
+                    .await
+                    .map_err(|(_, error)| error)?;
+                progress.seq = seq;
             }
         }
-        for damaged in counted.damaged() {
-            let (kind, id) = (damaged.kind.singular(), &damaged.id);
-            tracing::warn!(
-                "{kind} {id} is damaged: it is not in totals and not found by addresses and texts"
-            );
-        }
-        let texts = &self.texts;
-        let clear = [
-            &*texts.clear_totals,
-            &texts.clear_parts,
-            &texts.clear_emails,
-            &texts.clear_texts,
-        ];
-        let mut queries: Vec<_> = clear
-            .into_iter()
-            .map(|text| SqlQuery::new(text, values![tenant]))
-            .collect();
-        let (seq, writes) = self.writes(tenant, &mut progress);
-        queries.extend(writes);
-        queries.push(SqlQuery::control("COMMIT"));
-        lent.run(&queries, within)
+        let commit = [SqlQuery::control("COMMIT")];
+        lent.run(&commit, within)
             .await
             .map_err(|(_, error)| error)?;
-        Ok(seq)
+        Ok((progress.seq, counted))
     }
 }

@@ -71,9 +71,9 @@ impl SqliteStore {
     /// Returns a one-line error if the file is in use, newer, damaged, of another program, or
     /// cannot be read or written. In particular:
     ///
-    /// - [`FileError::UnknownMeasure`]: a newer program has derived totals or texts that this
-    ///   program does not know.
-    /// - [`FileError::Uncounted`]: another version has derived the totals and texts, and the options
+    /// - [`FileError::UnknownMeasure`]: a newer program has derived totals, values or indexes
+    ///   that this program does not know.
+    /// - [`FileError::Uncounted`]: another version has derived them, and the options
     ///   are [`shared`](SqliteOptions::shared). Only a server derives them again.
     ///
     /// Requirements: UND-42.

@@ -7,7 +7,7 @@ use crate::server::{Answer, Server};
 use rusqlite::Connection;
 use serde_json::json;
 use svc_sqlite::{FileError, SqliteOptions, SqliteStore};
-use svc_store::store_testkit::check_recount;
+use svc_store::store_testkit::{FORMER_VALUES, check_recount};
 
 async fn open(path: &Path) -> Server {
     Server::on(SqliteStore::open(SqliteOptions::new(path)).unwrap()).await
@@ -305,12 +305,9 @@ async fn totals_are_counted_again_after_a_change_of_the_measures() {
         drop(store);
         let file = Connection::open(&path).unwrap();
         set_other_measures(&file);
-        write(
-            &file,
-            "events",
-            r#""total_tickets":1"#,
-            r#""total_tickets":7"#,
-        );
+        for (kind, stored, former) in FORMER_VALUES {
+            write(&file, kind.plural(), stored, former);
+        }
         file.close().unwrap();
         svc_sqlite::check(&path, &mut |damage| panic!("{damage}")).unwrap();
         let shared = SqliteStore::open(SqliteOptions::new(&path).shared());
@@ -331,7 +328,7 @@ async fn totals_are_counted_again_after_a_change_of_the_measures() {
     let error = svc_sqlite::check(&path, &mut |_| ()).unwrap_err();
     assert!(
         error.to_string().ends_with(
-            "the file has the total or text index `Event.total_later`, which this program does not know; use a newer program"
+            "the file has `Event.total_later`, a total, index or form of values that this program does not know; use a newer program"
         ),
         "{error}"
     );

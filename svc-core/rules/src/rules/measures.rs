@@ -5,7 +5,11 @@
 
 use std::{collections::BTreeMap, fmt::Write as _, sync::LazyLock};
 
-use super::{RuleContext, RuleResult, lists::list};
+use super::{
+    RuleContext, RuleResult,
+    lists::list,
+    stored_forms::{self, FormerValue, FormerValues, VALUE_FORM},
+};
 use crate::{
     error::Error,
     filter::{FilterField, TEXT_FORM},
@@ -368,27 +372,28 @@ fn changes(
         .chain([all])
 }
 
-/// Counts the totals of a tenant again and rebuilds its indexes of e-mail addresses and texts, one
-/// record at a time, in the order of [`Recount::kinds`]. The store must first remove its totals and the
-/// values of these indexes.
+/// Counts the totals of a tenant again, brings its values into the form of this version, and rebuilds
+/// its indexes of e-mail addresses and texts. It takes one record at a time, in the order of
+/// [`Recount::kinds`]. The store must first remove its totals and the values of these indexes.
 ///
 /// A store does this when [`Recount::basis`] differs from the text with which it last counted.
 #[derive(Debug, Default)]
 pub struct Recount {
     members: BTreeMap<(Kind, Id), Contribution>,
     damaged: Vec<RecordAddress>,
+    former: FormerValues,
 }
 
 impl Recount {
-    /// Returns the definitions of all measures and of the indexes of addresses and texts. A store saves
-    /// them with what it has derived.
+    /// Returns the definitions of all measures, of the form of values, and of the indexes of addresses
+    /// and texts. A store saves them with what it has derived.
     #[must_use]
     pub fn basis() -> String {
         let mut text = measures_text();
         // Writing to a string cannot fail.
         _ = writeln!(
             text,
-            "Person.email_addresses = addresses in form {EMAIL_FORM}"
+            "Person.email_addresses = addresses in form {EMAIL_FORM}\nvalues = in form {VALUE_FORM}"
         );
         for kind in Kind::ALL {
             for field in FilterField::of_texts(*kind) {
@@ -414,8 +419,10 @@ impl Recount {
             .chain(containers.copied())
             .collect();
         kinds.dedup();
-        let indexed = Kind::ALL.iter().filter(|kind| IndexValues::has_any(**kind));
-        let missing: Vec<Kind> = indexed
+        let others = |kind: &&Kind| IndexValues::has_any(**kind) || stored_forms::has_any(**kind);
+        let missing: Vec<Kind> = Kind::ALL
+            .iter()
+            .filter(others)
             .filter(|kind| !kinds.contains(kind))
             .copied()
             .collect();
@@ -430,7 +437,28 @@ impl Recount {
         &self.damaged
     }
 
-    /// Takes the next record. Returns the changes with its totals, addresses and texts, if there are any.
+    /// Returns values that were not in the form of this version: the first 1 000 that were converted,
+    /// and the first 1 000 that are unchanged.
+    pub fn former_values(&self) -> impl Iterator<Item = &FormerValue> {
+        self.former.listed()
+    }
+
+    /// Writes which records are damaged, and which values were not in the form of this version, to the
+    /// log. It contains no values. Call it after the changes are committed.
+    pub fn log(&self) {
+        self.former.log();
+        for damaged in &self.damaged {
+            tracing::warn!(
+                "{} {} is damaged: it is not in totals, it is not found by addresses and texts, and its \
+                 values are unchanged",
+                damaged.kind.singular(),
+                damaged.id
+            );
+        }
+    }
+
+    /// Takes the next record. Returns the changes with its values, totals, addresses and texts, if there
+    /// are any.
     pub fn record(&mut self, stored: &StoredRecord) -> Vec<Change> {
         // The fields are written under the names they were read with, even if the share objects
         // have other names.
@@ -448,6 +476,10 @@ impl Recount {
             let members = self.members.entry((container, parent.clone()));
             members.or_default().plus(&added);
         }
+        let stored_fields = fields.clone();
+        if !is_damaged {
+            self.former.convert(&record.address(), &mut fields);
+        }
         let mut values = Vec::new();
         let added = IndexValues::of(kind, &fields);
         if !added.is_empty() {
@@ -455,6 +487,7 @@ impl Recount {
             values.push(Change::AddIndexValues { at, added });
         }
         if kind.schema().measures().next().is_none() {
+            values.extend(changed_fields(stored, &stored_fields, &fields));
             return values;
         }
         let counted = self.members.remove(&(kind, id.clone())).unwrap_or_default();
@@ -470,17 +503,19 @@ impl Recount {
             .chain(values)
             .collect();
         if let Some(list) = PartList::of(kind).filter(|_| !is_damaged) {
-            let before = fields.clone();
             list.show_all(&mut fields, &counted.parts);
-            if fields != before {
-                all.push(Change::SetFields {
-                    at: stored.at(),
-                    fields: names.wire_members(&fields),
-                });
-            }
         }
+        all.extend(changed_fields(stored, &stored_fields, &fields));
         all
     }
+}
+
+/// Returns the change of the fields of a record, if they differ.
+fn changed_fields(stored: &StoredRecord, before: &Object, after: &Object) -> Option<Change> {
+    (before != after).then(|| Change::SetFields {
+        at: stored.at(),
+        fields: ShareNames::default().wire_members(after),
+    })
 }
 
 #[cfg(test)]
@@ -488,7 +523,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_are_counted_before_their_containers() {
+    fn members_are_read_before_their_containers() {
         assert_eq!(
             Recount::kinds(),
             [
@@ -496,7 +531,9 @@ mod tests {
                 Kind::Donation,
                 Kind::Event,
                 Kind::FundraisingPage,
-                Kind::Person
+                Kind::Person,
+                Kind::AdvocacyCampaign,
+                Kind::Outreach
             ]
         );
     }

@@ -25,6 +25,7 @@ mod repair;
 mod run;
 mod schedule;
 mod steps;
+mod stored_forms;
 mod trigger_limit;
 mod update;
 
@@ -38,6 +39,7 @@ pub use measures::Recount;
 pub use person::{MatchedPerson, PersonCandidate, PersonLookup};
 pub use repair::{RecordRepair, RoundedAmount};
 pub use run::{RuleRunner, run_rules};
+pub use stored_forms::FormerValue;
 
 use crate::{
     error::{Error, Problem},

@@ -90,7 +90,12 @@ impl RecordRepair {
             id,
             rounded: &mut self.rounded,
         };
-        walk.object(kind.schema().fields, &mut after, &PropertyPath::default());
+        each_value(
+            kind.schema().fields,
+            &mut after,
+            &PropertyPath::default(),
+            &mut |ty, rules, value, at| walk.value(ty, rules, value, at),
+        );
         let mut changes = Vec::new();
         // Texts are not repaired, and only a later version has their index.
         let index = IndexValues::of(kind, &after);
@@ -171,7 +176,48 @@ fn folded(person: &Object) -> Vec<String> {
     addresses
 }
 
-/// Traverses the fields of a record and rounds its amounts.
+/// A function that receives a value, with its type, the rules of its field and its path.
+type ValueVisitor<'v> = dyn FnMut(&ValueType, &[FieldRule], &mut Json, &PropertyPath) + 'v;
+
+/// Passes every value in the fields of a record to a function, with its type, the rules of its field
+/// and its path. A function that receives an object or array receives its members afterwards.
+pub(super) fn each_value(
+    schema: &ObjectSchema,
+    object: &mut Object,
+    at: &PropertyPath,
+    visit: &mut ValueVisitor<'_>,
+) {
+    for field in schema.fields.iter().filter(|field| !field.is_computed()) {
+        if let Some(value) = object.get_mut(field.name) {
+            let at = at.clone().push_member(field.name);
+            each_within(&field.ty, field.rules, value, &at, visit);
+        }
+    }
+}
+
+fn each_within(
+    ty: &ValueType,
+    rules: &[FieldRule],
+    value: &mut Json,
+    at: &PropertyPath,
+    visit: &mut ValueVisitor<'_>,
+) {
+    if let (ValueType::OneOrMany(item), false) = (ty, matches!(value, Json::Array(_))) {
+        return each_within(item, rules, value, at, visit);
+    }
+    visit(ty, rules, value, at);
+    match (ty, value) {
+        (ValueType::Object(schema), Json::Object(object)) => each_value(schema, object, at, visit),
+        (ValueType::Array(item) | ValueType::OneOrMany(item), Json::Array(items)) => {
+            for (place, value) in items.iter_mut().enumerate() {
+                each_within(item, rules, value, &at.clone().push_index(place), visit);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Rounds the amounts of a record.
 struct AmountRounder<'a> {
     kind: Kind,
     id: &'a Id,
@@ -179,28 +225,8 @@ struct AmountRounder<'a> {
 }
 
 impl AmountRounder<'_> {
-    fn object(&mut self, schema: &ObjectSchema, object: &mut Object, at: &PropertyPath) {
-        for field in schema.fields.iter().filter(|field| !field.is_computed()) {
-            if let Some(value) = object.get_mut(field.name) {
-                self.value(
-                    &field.ty,
-                    field.rules,
-                    value,
-                    &at.clone().push_member(field.name),
-                );
-            }
-        }
-    }
-
     fn value(&mut self, ty: &ValueType, rules: &[FieldRule], value: &mut Json, at: &PropertyPath) {
         match (ty, value) {
-            (ValueType::Object(schema), Json::Object(object)) => self.object(schema, object, at),
-            (ValueType::Array(item) | ValueType::OneOrMany(item), Json::Array(items)) => {
-                for (place, value) in items.iter_mut().enumerate() {
-                    self.value(item, rules, value, &at.clone().push_index(place));
-                }
-            }
-            (ValueType::OneOrMany(item), value) => self.value(item, rules, value, at),
             (ValueType::Flag, value @ Json::Bool(_)) => {
                 *value = Json::from(if *value == Json::Bool(true) {
                     "true"

@@ -24,7 +24,8 @@ pub enum Change {
     Insert(Box<InsertRecord>),
     /// Replaces the fields and identifiers of a record and sets its modification date.
     Replace(Box<ReplaceRecord>),
-    /// Replaces only the fields. A change of computed fields does not change the modification date.
+    /// Replaces only the fields, without a new modification date: computed fields, and values that get
+    /// the form of this version ([`Recount`](crate::rules::Recount)).
     ///
     /// Requirements: TYP-16.
     SetFields {

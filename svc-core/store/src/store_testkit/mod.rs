@@ -26,7 +26,7 @@
 //! | outgoing ([`check_outgoing`]) | the outbox contains exactly the entries of committed requests, and one sender claims each at a time |
 //! | webhooks ([`check_webhooks`]) | of several concurrent writers of a webhook one succeeds, tenants are separate, and each due webhook is found once |
 //! | pages ([`NumberedPages`]) | a page by number has as many records as its own total implies, also during writes |
-//! | recount ([`check_recount`]) | a store that counts its totals again and rebuilds its indexes of addresses and texts has the same as a [`MemoryStore`] |
+//! | recount ([`check_recount`]) | a store that derives its totals, values and indexes again has the same as a [`MemoryStore`] |
 //! | together | concurrent requests have the same result as in some sequential order |
 //!
 //! The histories are random and the same in each run. They contain all operations and helpers of
@@ -76,7 +76,7 @@ pub use feed::{check_feed, check_feed_among_writers, check_feed_expires};
 pub use filters::check_filters;
 pub use outbox::check_outgoing;
 pub use pages::NumberedPages;
-pub use recount::check_recount;
+pub use recount::{FORMER_VALUES, check_recount};
 pub use rulebook::check_rulebook;
 pub use webhooks::check_webhooks;
 

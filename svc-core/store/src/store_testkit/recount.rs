@@ -21,13 +21,39 @@ use super::{
 };
 use crate::memory::MemoryStore;
 
-/// Checks that a store counts its totals again and rebuilds its indexes of addresses and texts when it
-/// is opened.
+/// Parts of the records of [`check_recount`] as they are stored, each with its kind and with what an
+/// earlier version stored instead.
+pub const FORMER_VALUES: [(Kind, &str, &str); 6] = [
+    (Kind::Event, r#""total_tickets":1"#, r#""total_tickets":7"#),
+    (
+        Kind::Person,
+        r#"[{"address":"Ada@BÜCHER.example"}]"#,
+        r#"[{"address":" Ada@BÜCHER.example"},{"address":"ada@xn--bcher-kva.example"}]"#,
+    ),
+    (
+        Kind::Person,
+        r#""number":"442079460000","extension":"12""#,
+        r#""number":"+44 (0)20 7946-0000 x12""#,
+    ),
+    (
+        Kind::Person,
+        r#""region":"ENG","country":"GB""#,
+        r#""region":"eng","country":"uk""#,
+    ),
+    (
+        Kind::AdvocacyCampaign,
+        r#""number":"33140205050""#,
+        r#""number":"+33 1 40 20 50 50""#,
+    ),
+    (Kind::Person, r#""handle":"ada""#, r#""handle":"@@ada""#),
+];
+
+/// Checks that a store counts its totals again, brings its values into the form of this version, and
+/// rebuilds its indexes of addresses and texts when it is opened.
 ///
 /// `damage` receives the store with the records of two tenants. It closes the store, changes the stored
 /// totals, addresses, texts and [basis](svc_core::rules::Recount::basis), and opens the store again. It
-/// can also change `"total_tickets":1` in the ticket levels of the stored event. The tenants must have
-/// no records at first.
+/// also replaces the [`FORMER_VALUES`] in the stored records. The tenants must have no records at first.
 ///
 /// # Errors
 ///
@@ -71,6 +97,7 @@ struct RecountTest<'c, S> {
     person: RecordAddress,
     page: RecordAddress,
     event: RecordAddress,
+    campaign: RecordAddress,
     /// A page of the second tenant.
     other: RecordAddress,
 }
@@ -84,11 +111,19 @@ impl<'c, S: Store> RecountTest<'c, S> {
         let other = create(&store, two, Kind::FundraisingPage, page, &[]).await?;
         let page = create(&store, one, Kind::FundraisingPage, page, &[]).await?;
         let event = create(&store, one, Kind::Event, event, &[]).await?;
+        let campaign = r#"{"target_list": [{"phone_numbers": [{"number": "33140205050"}]}]}"#;
+        let campaign = create(&store, one, Kind::AdvocacyCampaign, campaign, &[]).await?;
         let person = create(
             &store,
             one,
             Kind::Person,
-            r#"{"family_name": "LOVELACE", "email_addresses": [{"address": "Ada@BÜCHER.example"}]}"#,
+            r#"{
+                "family_name": "LOVELACE",
+                "postal_addresses": [{"region": "ENG", "country": "GB"}],
+                "email_addresses": [{"address": "Ada@BÜCHER.example"}],
+                "phone_numbers": [{"number": "442079460000", "extension": "12"}],
+                "profiles": [{"provider": "mastodon", "handle": "ada"}]
+            }"#,
             &[],
         )
         .await?;
@@ -98,6 +133,7 @@ impl<'c, S: Store> RecountTest<'c, S> {
             person,
             page,
             event,
+            campaign,
             other,
         };
         for donation in [
@@ -128,7 +164,12 @@ impl<'c, S: Store> RecountTest<'c, S> {
     async fn describe(&self) -> Result<String> {
         let [one, two] = self.contexts;
         let mut lines = Vec::new();
-        for (cx, at) in [(one, &self.page), (one, &self.event), (two, &self.other)] {
+        for (cx, at) in [
+            (one, &self.page),
+            (one, &self.event),
+            (one, &self.campaign),
+            (two, &self.other),
+        ] {
             let record = self.store.get(cx, at).await?;
             lines.push(Ordinals::default().found(record.as_ref()));
         }

@@ -1,0 +1,213 @@
+//! Brings the values of stored records into the form in which this version stores them.
+
+use std::{borrow::Cow, fmt};
+
+use super::repair::each_value;
+use crate::{
+    error::{PathSegment, PropertyPath},
+    helper::merge_equal_entries,
+    json::{Json, Object},
+    link::RecordAddress,
+    model::Kind,
+    schema::{FieldRule, ObjectSchema, ValueType},
+    value::{country, eu_country, region, stored_email, stored_phone},
+};
+
+/// The number of the form of stored values. If it changes, stores bring their values into the new
+/// form.
+pub(super) const VALUE_FORM: u32 = 1;
+/// The maximum number of values of a tenant that are listed, converted or unchanged.
+const MAX_LISTED: usize = 1_000;
+
+/// A stored value that was not in the form of this version. Rules between several members of an
+/// object, such as those of the country of a phone number, are not checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FormerValue {
+    /// The record.
+    pub record: RecordAddress,
+    /// The path of the value in the record.
+    pub property: PropertyPath,
+    /// Whether the value is in the form now. Otherwise this version has no form for it, and it is
+    /// unchanged.
+    pub is_converted: bool,
+}
+
+impl fmt::Display for FormerValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            record,
+            property,
+            is_converted,
+        } = self;
+        let result = if *is_converted {
+            "has the form of this version now"
+        } else {
+            "is not valid in this version, and is unchanged"
+        };
+        write!(
+            f,
+            "{} {}: `{property}` {result}",
+            record.kind.singular(),
+            record.id
+        )
+    }
+}
+
+/// The values of the records of a tenant that were not in the form of this version.
+#[derive(Debug, Default)]
+pub(super) struct FormerValues {
+    converted: ValueList,
+    unchanged: ValueList,
+}
+
+/// The first values, and the number of the others.
+#[derive(Debug, Default)]
+struct ValueList {
+    listed: Vec<FormerValue>,
+    others: u64,
+}
+
+impl FormerValues {
+    /// Brings the values of a record into the form of this version.
+    pub(super) fn convert(&mut self, at: &RecordAddress, fields: &mut Object) {
+        let schema = at.kind.schema().fields;
+        let start = PropertyPath::default();
+        each_value(schema, fields, &start, &mut |ty, rules, value, property| {
+            let Some(is_converted) = convert(ty, rules, value, property) else {
+                return;
+            };
+            let list = if is_converted {
+                &mut self.converted
+            } else {
+                &mut self.unchanged
+            };
+            if list.listed.len() < MAX_LISTED {
+                list.listed.push(FormerValue {
+                    record: at.clone(),
+                    property: property.clone(),
+                    is_converted,
+                });
+            } else {
+                list.others = list.others.saturating_add(1);
+            }
+        });
+    }
+
+    /// Returns the first 1 000 values that were converted, and the first 1 000 that are unchanged.
+    pub(super) fn listed(&self) -> impl Iterator<Item = &FormerValue> {
+        self.converted.listed.iter().chain(&self.unchanged.listed)
+    }
+
+    /// Writes the paths of the values to the log.
+    pub(super) fn log(&self) {
+        for value in &self.converted.listed {
+            tracing::info!("{value}");
+        }
+        if self.converted.others > 0 {
+            let others = self.converted.others;
+            tracing::info!("{others} other values have the form of this version now");
+        }
+        for value in &self.unchanged.listed {
+            tracing::warn!("{value}");
+        }
+        if self.unchanged.others > 0 {
+            let others = self.unchanged.others;
+            tracing::warn!(
+                "{others} other values are not valid in this version, and are unchanged"
+            );
+        }
+    }
+}
+
+/// Returns whether records of a kind can have values with a form.
+pub(super) fn has_any(kind: Kind) -> bool {
+    fn of_object(schema: &ObjectSchema) -> bool {
+        let mut fields = schema.fields.iter().filter(|field| !field.is_computed());
+        fields.any(|field| field.rules.iter().any(has_form) || of_type(&field.ty))
+    }
+    fn of_type(ty: &ValueType) -> bool {
+        match ty {
+            ValueType::Object(schema) => of_object(schema),
+            ValueType::Array(item) | ValueType::OneOrMany(item) => of_type(item),
+            _ => false,
+        }
+    }
+    of_object(kind.schema().fields)
+}
+
+const fn has_form(rule: &FieldRule) -> bool {
+    matches!(
+        rule,
+        FieldRule::Email
+            | FieldRule::PhoneNumber
+            | FieldRule::CountryCode
+            | FieldRule::RegionCode
+            | FieldRule::WithoutAt
+            | FieldRule::MergedEntries
+    )
+}
+
+/// Brings a value into its form. Returns `None` if it already is, and otherwise whether it was
+/// possible.
+fn convert(
+    ty: &ValueType,
+    rules: &[FieldRule],
+    value: &mut Json,
+    property: &PropertyPath,
+) -> Option<bool> {
+    if let (ValueType::Object(schema), Json::Object(object)) = (ty, &mut *value) {
+        return separate_extension(schema, object).then_some(true);
+    }
+    let rule = rules.iter().find(|rule| has_form(rule))?;
+    if let (FieldRule::MergedEntries, Json::Array(entries)) = (rule, &mut *value) {
+        let Some(PathSegment::Member(list)) = property.segments().last() else {
+            return None;
+        };
+        // What is not an address may not be equal to anything else.
+        let before = entries.len();
+        if entries.iter().all(has_address) {
+            merge_equal_entries(list, entries);
+        }
+        return (entries.len() < before).then_some(true);
+    }
+    let text = value.as_str()?;
+    let form: Option<Cow<'_, str>> = match rule {
+        FieldRule::Email => stored_email(text).ok().map(Cow::from),
+        FieldRule::PhoneNumber => stored_phone(text).ok().map(|phone| phone.digits.into()),
+        FieldRule::CountryCode => country(text).or_else(|| eu_country(text)).map(Cow::from),
+        FieldRule::RegionCode => region(text).map(Cow::from),
+        FieldRule::WithoutAt => Some(text.trim_start_matches('@').into()),
+        _ => return None,
+    };
+    match form {
+        Some(form) if form == text => None,
+        Some(form) => {
+            *value = Json::from(form.into_owned());
+            Some(true)
+        }
+        None => Some(false),
+    }
+}
+
+fn has_address(entry: &Json) -> bool {
+    let address = entry.as_object().and_then(|entry| entry.get("address"));
+    let address = address.and_then(Json::as_str);
+    address.is_none_or(|address| stored_email(address).is_ok())
+}
+
+/// Moves the extension from a phone number to its own field. Returns whether there was one.
+fn separate_extension(schema: &ObjectSchema, object: &mut Object) -> bool {
+    let number = schema.phone_number.and_then(|field| object.get(field.name));
+    let phone = number.and_then(Json::as_str).map(stored_phone);
+    let Some(extension) = phone.and_then(Result::ok).and_then(|phone| phone.extension) else {
+        return false;
+    };
+    let has_own = object
+        .get("extension")
+        .is_some_and(|own| !own.is_empty_value());
+    if !has_own {
+        object.insert("extension", Json::from(extension));
+    }
+    !has_own
+}
