@@ -16,14 +16,6 @@ use svc_conformance::catalogue::{Catalogue, Level};
 /// when its requirement has one.
 const EXEMPT: &[(&str, &str)] = &[
     (
-        "FLT-13",
-        "newer than the recorded self-test; both of its mutants were detected when run alone",
-    ),
-    (
-        "FLT-14",
-        "newer than the recorded self-test; both of its mutants were detected when run alone",
-    ),
-    (
         "HAL-12",
         "binds the suite, which never reads an id from an address: no server can break it",
     ),

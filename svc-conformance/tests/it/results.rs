@@ -19,7 +19,7 @@ fn table(results: &Value) -> String {
     }
     let text = |name: &str| results[name].as_str().unwrap_or_default();
     let mut out = format!(
-        "{}, catalogue `{}`, version {}, {} seeds, {} s:\n\n| Servers | How many | Runs that found the fault |\n|---|---|---|\n",
+        "{}, catalogue `{}`, version {}, {} seeds, {} s of simultaneous runs:\n\n| Servers | How many | Runs that found the fault |\n|---|---|---|\n",
         text("date"),
         text("catalogue"),
         text("suite"),
