@@ -1,7 +1,7 @@
 //! Numbered migrations of the tables. Each is applied once, even if several processes start at the
 //! same time.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use svc_core::value::Timestamp;
 use svc_store::migration::{Migration, MigrationError, pending};
@@ -11,8 +11,11 @@ use crate::{
     cluster::Topology, error::ConnectError, options::PostgresOptions, statements::containers,
 };
 
-/// Maximum time until a server is reached, before anything is created.
+/// Maximum time until a server is reached, before anything is created, and until what another
+/// process creates is visible.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Time between two looks for what another process creates.
+const VISIBLE_WAIT: Duration = Duration::from_millis(10);
 
 /// Every migration, in order.
 pub(crate) const MIGRATIONS: &[Migration] = &[
@@ -231,11 +234,9 @@ pub(crate) async fn migrate(options: &PostgresOptions) -> Result<(), ConnectErro
     let mut client = options.primary.within(PATIENCE).connect().await?;
     check_topology(&client, options, schema).await?;
     if !pending_migrations(&found(&client, schema).await?)?.is_empty() {
-        // Outside the transaction: if two processes create a schema or a table at the same time,
-        // one may fail, and it then exists.
-        let made = format!("CREATE SCHEMA IF NOT EXISTS {schema}");
-        ignore_exists(client.batch_execute(&made).await)?;
-        ignore_exists(client.batch_execute(&record(schema)).await)?;
+        // Outside the transaction, which would end with the first failure.
+        create(&client, &format!("CREATE SCHEMA IF NOT EXISTS {schema}")).await?;
+        create(&client, &record(schema)).await?;
         let transaction = client.transaction().await?;
         transaction
             .batch_execute(&format!("LOCK TABLE {schema}.migration IN EXCLUSIVE MODE"))
@@ -277,22 +278,31 @@ pub(crate) async fn migrate(options: &PostgresOptions) -> Result<(), ConnectErro
     Ok(())
 }
 
-fn ignore_exists(made: Result<(), tokio_postgres::Error>) -> Result<(), tokio_postgres::Error> {
-    // Which of the first four it is depends on the progress of the other process.
-    let passed = [
+/// Executes a `CREATE ... IF NOT EXISTS`, also while other processes execute the same.
+///
+/// If another process creates the same, the statement fails when that process has committed. The
+/// new name is visible to this connection slightly later, so the statement is repeated until it
+/// finds the name. A user without the right to create passes: the statements that follow need only
+/// what exists.
+async fn create(client: &Client, statement: &str) -> Result<(), tokio_postgres::Error> {
+    // Which one it is depends on the progress of the other process.
+    let simultaneous = [
         SqlState::UNIQUE_VIOLATION,
         SqlState::DUPLICATE_SCHEMA,
         SqlState::DUPLICATE_TABLE,
         SqlState::DUPLICATE_OBJECT,
-        SqlState::INSUFFICIENT_PRIVILEGE,
     ];
-    made.or_else(|error| {
-        if error.code().is_some_and(|code| passed.contains(code)) {
-            Ok(())
-        } else {
-            Err(error)
+    let started = Instant::now();
+    loop {
+        let made = client.batch_execute(statement).await;
+        match made.as_ref().err().and_then(tokio_postgres::Error::code) {
+            Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => return Ok(()),
+            Some(code) if simultaneous.contains(code) && started.elapsed() < PATIENCE => {
+                tokio::time::sleep(VISIBLE_WAIT).await;
+            }
+            _ => return made,
         }
-    })
+    }
 }
 
 /// Returns the statement that creates the table of applied migrations.
