@@ -163,7 +163,10 @@ impl SqlDialect for Postgres {
     }
 }
 
-const OWN_TABLES: [&str; 8] = [
+const OWN_TABLES: [&str; 9] = [
+    // Of several processes that start at the same time, one creates the tables, and the others wait
+    // until they are visible. The number is arbitrary: the bytes of `svc_sql`.
+    "SELECT pg_advisory_xact_lock(32499791496966508)::text",
     "CREATE TABLE IF NOT EXISTS svc_turns (tenant text PRIMARY KEY, clock bigint NOT NULL)",
     "CREATE TABLE IF NOT EXISTS svc_identifiers (tenant text NOT NULL, kind text NOT NULL, identifier text NOT NULL, \
              record text NOT NULL, place bigint NOT NULL, PRIMARY KEY (tenant, kind, identifier))",

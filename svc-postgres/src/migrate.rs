@@ -235,8 +235,8 @@ pub(crate) async fn migrate(options: &PostgresOptions) -> Result<(), ConnectErro
     check_topology(&client, options, schema).await?;
     if !pending_migrations(&found(&client, schema).await?)?.is_empty() {
         // Outside the transaction, which would end with the first failure.
-        create(&client, &format!("CREATE SCHEMA IF NOT EXISTS {schema}")).await?;
-        create(&client, &record(schema)).await?;
+        create_if_missing(&client, &format!("CREATE SCHEMA IF NOT EXISTS {schema}")).await?;
+        create_if_missing(&client, &record(schema)).await?;
         let transaction = client.transaction().await?;
         transaction
             .batch_execute(&format!("LOCK TABLE {schema}.migration IN EXCLUSIVE MODE"))
@@ -284,7 +284,7 @@ pub(crate) async fn migrate(options: &PostgresOptions) -> Result<(), ConnectErro
 /// new name is visible to this connection slightly later, so the statement is repeated until it
 /// finds the name. A user without the right to create passes: the statements that follow need only
 /// what exists.
-async fn create(client: &Client, statement: &str) -> Result<(), tokio_postgres::Error> {
+async fn create_if_missing(client: &Client, statement: &str) -> Result<(), tokio_postgres::Error> {
     // Which one it is depends on the progress of the other process.
     let simultaneous = [
         SqlState::UNIQUE_VIOLATION,

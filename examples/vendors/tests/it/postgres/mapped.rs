@@ -43,6 +43,31 @@ async fn the_suite_finds_nothing_wrong() -> TestResult {
     place(&server.url(), &schema(server))?.conforms().await
 }
 
+/// Processes that start at the same time create the tables of the library once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn library_tables_are_created_once() -> TestResult {
+    let server = support::server();
+    for _ in 0..10 {
+        let url = format!(
+            "{}?options=-csearch_path%3D{}",
+            server.url(),
+            schema(server)
+        );
+        let options = PostgresOptions::new(&url)?;
+        let starting: Vec<_> = (0..8)
+            .map(|_| {
+                let database = PostgresDatabase::new(&options);
+                tokio::spawn(async move { MappedStore::create_library_tables(&database).await })
+            })
+            .collect();
+        for start in starting {
+            start.await??;
+        }
+    }
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn hlp_04_equal_sign_ups_at_once_are_one_person() -> TestResult {
