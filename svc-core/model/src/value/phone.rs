@@ -68,6 +68,16 @@ impl std::error::Error for PhoneError {}
 ///
 /// Requirements: RES-phone_number-03.
 pub fn stored_phone(text: &str) -> Result<StoredPhone, PhoneError> {
+    // The most frequent case.
+    let is_stored = DIGITS.contains(&text.len())
+        && !text.starts_with("00")
+        && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_stored {
+        return Ok(StoredPhone {
+            digits: text.to_owned(),
+            extension: None,
+        });
+    }
     let text = trimmed(text);
     let text = match text.get(..4) {
         Some(start) if start.eq_ignore_ascii_case("tel:") => text.get(4..).unwrap_or_default(),
