@@ -94,8 +94,8 @@ fn computed(
         }
         ComputedSource::ScheduledStart => moment(12)?.map(ComputedValue::Timestamp),
         ComputedSource::ScheduledStop => moment(13)?.map(ComputedValue::Timestamp),
-        // These values are in columns of every record, and in the body.
-        ComputedSource::Clock | ComputedSource::Part(_) => None,
+        // These values are in columns of every record, in the body, or nowhere.
+        ComputedSource::Clock | ComputedSource::Part(_) | ComputedSource::AlwaysAbsent => None,
     })
 }
 

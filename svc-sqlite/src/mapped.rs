@@ -292,9 +292,22 @@ fn ended() -> DatabaseError {
 
 #[cfg(test)]
 mod tests {
-    use rusqlite::StatementStatus;
+    use std::sync::Arc;
 
-    use super::open;
+    use rusqlite::StatementStatus;
+    use svc_core::{
+        Tenant,
+        auth::Caller,
+        context::Context,
+        link::ShareNames,
+        model::Kind,
+        page::{ListRequest, PageRequest},
+        store::Store,
+        value::Timestamp,
+    };
+    use svc_sql::{Database, MappedStore, Mapping, TableMapping, TenantMapping};
+
+    use super::{SqliteDatabase, open};
 
     /// Otherwise every page of every mapped table costs a compilation.
     #[test]
@@ -318,5 +331,49 @@ mod tests {
             assert!(rows.next().unwrap().is_none());
         }
         assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+    }
+
+    /// TYP-03: zero is read as `0`, whatever digits the program has stored.
+    #[tokio::test]
+    async fn zero_has_no_digits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("crm.db");
+        let common = "key INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, \
+                      created_at TEXT NOT NULL, updated_at TEXT NOT NULL";
+        let values = "'0198f000-0000-7000-8000-000000000001', '2026-01-05T09:00:00Z', '2026-01-05T09:00:00Z'";
+        rusqlite::Connection::open(&path)
+            .and_then(|file| {
+                file.execute_batch(&format!(
+                    "CREATE TABLE people ({common}); \
+                     CREATE TABLE pages ({common}); \
+                     CREATE TABLE gifts ({common}, page INTEGER NOT NULL REFERENCES pages, \
+                         person INTEGER REFERENCES people, amount REAL, shares JSON); \
+                     CREATE INDEX gifts_of ON gifts (page, key); \
+                     CREATE INDEX gifts_by ON gifts (person, key); \
+                     INSERT INTO pages VALUES (1, {values}); \
+                     INSERT INTO gifts VALUES (1, {values}, 1, NULL, 0, '[{{\"amount\":0.00}},{{\"amount\":1.50}}]')"
+                ))
+            })
+            .unwrap();
+        let database: Arc<dyn Database> = Arc::new(SqliteDatabase::open(&path).unwrap());
+        MappedStore::create_library_tables(&database).await.unwrap();
+        let table = |kind, name: &str| TableMapping::new(kind, name).key("key").order_column("key");
+        let gifts = table(Kind::Donation, "gifts")
+            .link("fundraising_page", "page")
+            .link("person", "person")
+            .field("amount", "amount")
+            .field("recipients", "shares");
+        let mapping = Mapping::new(TenantMapping::single("acme"))
+            .table(table(Kind::Person, "people"))
+            .table(table(Kind::FundraisingPage, "pages"))
+            .table(gifts);
+        let store = MappedStore::connect(mapping, database).await.unwrap();
+        let cx = Context::new(Tenant::new("acme"), Caller::anonymous(), Timestamp::now());
+        let request = ListRequest::all(PageRequest::new(1, 25));
+        let page = store.list(&cx, Kind::Donation, &request).await.unwrap();
+        let fields = page.records[0].to_fields(&ShareNames::default()).unwrap();
+        let read = svc_core::json::Json::Object(fields).to_string();
+        let expected = r#"{"amount":0,"recipients":[{"amount":0},{"amount":1.50}]}"#;
+        assert_eq!(read, expected, "TYP-03");
     }
 }

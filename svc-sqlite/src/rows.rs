@@ -101,8 +101,8 @@ impl ColumnReader<'_, '_> {
             ComputedSource::ScheduledStart | ComputedSource::ScheduledStop => self
                 .next::<Option<i64>>()?
                 .map(|micros| ComputedValue::Timestamp(Timestamp::from_micros(micros))),
-            // These values are in columns of every record, and in the body.
-            ComputedSource::Clock | ComputedSource::Part(_) => None,
+            // These values are in columns of every record, in the body, or nowhere.
+            ComputedSource::Clock | ComputedSource::Part(_) | ComputedSource::AlwaysAbsent => None,
         })
     }
 }

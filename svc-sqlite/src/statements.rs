@@ -246,6 +246,7 @@ fn select(table: &KindTable) -> String {
             ComputedSource::ScheduledStart => "r.scheduled_start",
             ComputedSource::ScheduledStop => "r.scheduled_stop",
             ComputedSource::AlwaysZero
+            | ComputedSource::AlwaysAbsent
             | ComputedSource::Relation(_)
             | ComputedSource::Part(_)
             | ComputedSource::Clock => {

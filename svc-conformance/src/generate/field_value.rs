@@ -229,7 +229,7 @@ fn special(place: ValuePosition<'_>) -> Option<Vec<Value>> {
         }
         ("attendance", "title") => Some(vec![json!(if at == 0 { "Standard" } else { "Balcony" })]),
         ("attendance", "amount") => numbers(if at == 0 { &[10.0] } else { &[20.5] }),
-        ("attendance", "currency") => texts(&["USD"]),
+        ("attendance" | "event", "currency") => texts(&["USD"]),
         ("event", "limit") => integers(&[1000, 500]),
         ("event", "capacity") => integers(&[1000, 250, 2_147_483_648]),
         ("event", "minutes") => integers(&[30, 1440, 5]),
@@ -240,7 +240,8 @@ fn special(place: ValuePosition<'_>) -> Option<Vec<Value>> {
         // A date in a field of type string.
         (_, "action_date") => texts(TIMES),
         (_, "country") => texts(&["US", "DE", "GB"]),
-        (_, "currency") => texts(&["USD", "EUR"]),
+        // A server may reject a donation in another currency than that of its page.
+        (_, "currency") => texts(&["EUR"]),
         (_, "region") => texts(&["NY", "CA", "BY"]),
         (_, "latitude") => numbers(&[51.507_4, -90.0, 90.0, -33.865_143]),
         (_, "longitude") => numbers(&[-0.127_8, -180.0, 180.0, 151.209_9]),

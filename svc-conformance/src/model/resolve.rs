@@ -298,14 +298,14 @@ pub(super) fn sent(cx: &CheckContext, kind: CatalogueKind, fields: &Value) -> Va
         body = generate::with(&body, &json!({"status": "accepted"}));
     }
     if kind.one == "donation" {
-        body = generate::with(&body, &json!({"amount": 12.5, "currency": "USD"}));
+        body = generate::with(&body, &json!({"amount": 12.5, "currency": "EUR"}));
     }
     let currency = cx
         .declared()
         .field(kind.one, "currency")
         .is_some_and(|field| field.writable);
     if kind.one == "fundraising_page" && currency {
-        body = generate::with(&body, &json!({"currency": "USD"}));
+        body = generate::with(&body, &json!({"currency": "EUR"}));
     }
     if kind.one == "answer" {
         body = generate::with(&body, &json!({"responses": ["a1"]}));

@@ -161,15 +161,20 @@ fn write_value(
         FieldStorage::Column { column, values } => (column, values),
     };
     if column.class == ColumnType::Json || column.class == ColumnType::Texts {
-        let json = Json::read_kept(text.as_bytes()).filter(|json| !json.is_null())?;
+        let mut json = Json::read_kept(text.as_bytes()).filter(|json| !json.is_null())?;
+        normalize_zeros(&member.field()?.ty, &mut json);
         json.write(out);
         return Some(());
     }
     match member.field()?.ty {
         ValueType::Boolean => out.extend_from_slice(if truth(text)? { b"true" } else { b"false" }),
         ValueType::Flag => write_string(if truth(text)? { "true" } else { "false" }, out),
-        ValueType::Integer | ValueType::Float | ValueType::Amount => {
+        ValueType::Integer | ValueType::Float => {
             out.extend_from_slice(Number::parse(text)?.as_str().as_bytes());
+        }
+        ValueType::Amount => {
+            let number = Number::parse(text)?.with_plain_zero();
+            out.extend_from_slice(number.as_str().as_bytes());
         }
         ValueType::Timestamp => write_string(&moment(Some(text))?.to_string(), out),
         ValueType::Enum(known) => {
@@ -210,6 +215,29 @@ fn write_rows(
     }
     out.push(b']');
     Some(())
+}
+
+/// Writes each amount of zero in a value as `0`. Another program may have stored its digits in JSON.
+///
+/// Requirements: TYP-03.
+fn normalize_zeros(ty: &ValueType, value: &mut Json) {
+    match (ty, value) {
+        (ValueType::Amount, Json::Number(number)) => *number = number.clone().with_plain_zero(),
+        (ValueType::Array(item) | ValueType::OneOrMany(item), Json::Array(items)) => {
+            for value in items {
+                normalize_zeros(item, value);
+            }
+        }
+        (ValueType::OneOrMany(item), value) => normalize_zeros(item, value),
+        (ValueType::Object(schema), Json::Object(object)) => {
+            for field in schema.fields {
+                if let Some(value) = object.get_mut(field.name) {
+                    normalize_zeros(&field.ty, value);
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 fn truth(text: &str) -> Option<bool> {

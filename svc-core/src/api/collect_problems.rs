@@ -2,11 +2,10 @@
 //!
 //! Requirements: ERR-39.
 
-use super::{Api, Response};
+use super::{Api, Response, write::WriteInput};
 use crate::{
     context::Context,
     error::{Problem, Result},
-    json::Object,
     link::RecordAddress,
     model::Kind,
     read::MAX_PROBLEMS,
@@ -27,7 +26,7 @@ impl Api {
         kind: Kind,
         container: Option<&RecordAddress>,
         work: WriteOperation,
-        body: &Object,
+        sent: &WriteInput<'_>,
         mut problems: Vec<Problem>,
     ) -> Result<Response> {
         let told = if problems.len() < MAX_PROBLEMS {
@@ -44,8 +43,7 @@ impl Api {
         };
         let is_new = |problem: &Problem| !problems.iter().any(|known| known.explains(problem));
         let told: Vec<Problem> = self
-            .bodies(cx)
-            .as_sent(body, told)
+            .as_sent(cx, sent, told)
             .into_iter()
             .filter(is_new)
             .collect();

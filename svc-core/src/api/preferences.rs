@@ -8,12 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{Api, Response};
-use crate::{
-    context::Context,
-    error::{ErrorCode, Problem},
-    hal,
-    read::BodyReport,
-};
+use crate::{context::Context, error::Problem, hal, read::BodyReport};
 
 pub(super) const PREFER: HeaderName = HeaderName::from_static("prefer");
 pub(super) const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
@@ -138,23 +133,12 @@ impl HandlingPreference {
     }
 
     /// Returns the problems of a body. The other ignored members become warnings.
-    pub(super) fn problems(
-        self,
-        report: BodyReport,
-        is_update: bool,
-        warnings: &mut Warnings,
-    ) -> Vec<Problem> {
+    pub(super) fn problems(self, report: BodyReport, warnings: &mut Warnings) -> Vec<Problem> {
         let mut problems = report.problems;
         if self == Self::Strict {
             problems.extend(report.ignored);
         } else {
             warnings.0.extend(report.ignored);
-            // A client may send a record back with all members that it has read.
-            if is_update {
-                warnings
-                    .0
-                    .retain(|problem| problem.code != ErrorCode::PropertyReadOnly);
-            }
         }
         problems
     }

@@ -8,17 +8,20 @@ use super::{
     operation_store::{with_helper, with_operation},
     preferences::{HandlingPreference, Warnings},
     response::kind_of,
+    shown::shown,
     write_response::ResponseForm,
 };
 use crate::{
     auth::{Operation, Right},
     context::Context,
-    error::{Error, ErrorCode, Problem, Result},
+    error::{Error, ErrorCode, Problem, PropertyPath, Result},
+    hal,
     helper::{Atomicity, HelperName, RawHelperRequest, ScheduleChange},
     json::{Json, Object},
-    link::{RecordAddress, Scope, ShareNames, Target},
+    link::{RecordAddress, Scope, Target},
     model::Kind,
-    read::{AcceptedMembers, BodyReader, BodyReport, HelperBodyOptions},
+    read::{AcceptedMembers, BodyReader, BodyReport, HelperBodyOptions, PERSON, is_enveloped},
+    record::RawRecord,
     store::{WriteOperation, WriteOutcome, WriteRequest},
 };
 
@@ -26,9 +29,12 @@ use crate::{
 type BodyResult = std::result::Result<Object, Response>;
 
 /// A write request with its parsed body.
-struct WriteInput<'a> {
+#[derive(Clone, Copy)]
+pub(super) struct WriteInput<'a> {
     target: &'a Target,
     body: &'a Object,
+    /// The member of the body that contains the record of a change, if it is not the body itself.
+    envelope: Option<&'static str>,
     headers: &'a HeaderMap,
     handling: HandlingPreference,
     /// The idempotency key, if the request has one.
@@ -109,6 +115,7 @@ impl Api {
                 let sent = WriteInput {
                     target,
                     body: &object,
+                    envelope: None,
                     headers,
                     handling,
                     idempotent: idempotent.as_ref(),
@@ -148,33 +155,28 @@ impl Api {
         }
     }
 
-    /// Returns the stored gender identity of a person, if the body has `gender` without
-    /// `gender_identity`. The stored value decides whether `gender` is accepted.
-    ///
-    /// Requirements: RES-person-08.
-    async fn stored_identity(
-        &self,
-        cx: &Context,
-        at: &RecordAddress,
-        body: &Object,
-    ) -> Option<Json> {
-        let (gender, identity) = ("gender", "gender_identity");
-        let asks = at.kind == Kind::Person
-            && body.contains(gender)
-            && !body.contains(identity)
-            && cx.may_read(at.kind);
-        if !asks
-            || !self
-                .registered(at.kind)
-                .backend
-                .has(at.kind, Operation::Read)
-        {
-            return None;
+    /// Returns the stored record that a change is compared with; `None` if there is none or it cannot
+    /// be read with this backend.
+    async fn compared_record(&self, cx: &Context, at: &RecordAddress) -> Result<Option<RawRecord>> {
+        let backend = &self.registered(at.kind).backend;
+        if !backend.has(at.kind, Operation::Read) {
+            return Ok(None);
         }
-        // If the record cannot be read, the change itself returns the error.
-        let record = self.get(cx, at).await.ok()??;
-        let fields = record.to_fields(&ShareNames::default()).ok()?;
-        fields.get(identity).cloned()
+        let read = self.get(cx, at).await;
+        read.map_err(|error| self.classified(error))
+    }
+
+    /// Returns a stored record as the caller reads it, also in a response with warnings.
+    ///
+    /// Requirements: UND-22.
+    fn stored_document(&self, cx: &Context, record: &RawRecord) -> Option<Object> {
+        let (hal, mut document) = (self.hal(cx.base()), Vec::new());
+        hal::record(&hal, &shown(cx, record), true, &mut document);
+        hal::warnings(&hal, &[], &mut document);
+        match Json::read_kept(&document)? {
+            Json::Object(document) => Some(document),
+            _ => None,
+        }
     }
 
     /// Executes a write operation and returns its response.
@@ -198,7 +200,8 @@ impl Api {
         let outcome = self
             .perform(cx, call)
             .await
-            .map_err(|error| self.as_sent(cx, sent.body, error))?;
+            .map_err(|error| self.classified(error))
+            .map_err(|error| error.map_problems(|problems| self.as_sent(cx, sent, problems)))?;
         match (outcome, sent.idempotent) {
             (WriteOutcome::Replayed(kept), Some(asked)) => self.replay(sent.target, asked, &kept),
             (outcome, _) => self.answer_to(cx, &answering, sent.body, outcome),
@@ -225,7 +228,7 @@ impl Api {
         }
         let taken = self.accepted_members(kind);
         let (draft, report) = self.reader(cx, sent).draft(kind, taken, body, container);
-        let problems = sent.handling.problems(report, false, warnings);
+        let problems = sent.handling.problems(report, warnings);
         if !problems.is_empty() {
             return self
                 .rejection_response(
@@ -233,7 +236,7 @@ impl Api {
                     kind,
                     container,
                     WriteOperation::Create(draft),
-                    body,
+                    sent,
                     problems,
                 )
                 .await;
@@ -282,7 +285,7 @@ impl Api {
         }
         let kind = helper.recorded_kind();
         let (plan, report) = self.plan(cx, sent, helper, container);
-        let mut problems = sent.handling.problems(report, false, warnings);
+        let mut problems = sent.handling.problems(report, warnings);
         let name = Kind::Person.singular();
         let relation = self.dialect().relation(name);
         let links = body.get("_links").and_then(Json::as_object);
@@ -303,7 +306,7 @@ impl Api {
                     kind,
                     container,
                     WriteOperation::Helper(Box::new(plan)),
-                    body,
+                    sent,
                     problems,
                 )
                 .await;
@@ -319,14 +322,35 @@ impl Api {
         at: &RecordAddress,
         warnings: &mut Warnings,
     ) -> Result<Response> {
-        let identity = self.stored_identity(cx, at, sent.body).await;
+        let sent = &WriteInput {
+            envelope: is_enveloped(at.kind, sent.body).then_some(PERSON),
+            ..*sent
+        };
         let (reader, taken) = (self.reader(cx, sent), self.accepted_members(at.kind));
-        let (patch, report) = reader.patch(at, taken, sent.body, identity.as_ref());
-        let problems = sent.handling.problems(report, true, warnings);
+        let (mut patch, mut report) = reader.patch(at, taken, sent.body, None);
+        let stored = if report.needs_stored {
+            self.compared_record(cx, at).await?
+        } else {
+            None
+        };
+        if let Some(document) = stored
+            .as_ref()
+            .and_then(|stored| self.stored_document(cx, stored))
+        {
+            (patch, report) = reader.patch(at, taken, sent.body, Some(&document));
+        }
+        let problems = sent.handling.problems(report, warnings);
+        let is_read_only = |problem: &Problem| problem.code == ErrorCode::PropertyReadOnly;
+        if let Some(stored) = stored.filter(|_| problems.iter().all(is_read_only))
+            && let Some(condition) = self.condition(cx, sent.headers)
+        {
+            // The values that differ are those of an earlier state. Requirements: ETG-07.
+            condition.check(&stored)?;
+        }
         let work = WriteOperation::Update(at.clone(), patch);
         if !problems.is_empty() {
             return self
-                .rejection_response(cx, at.kind, None, work, sent.body, problems)
+                .rejection_response(cx, at.kind, None, work, sent, problems)
                 .await;
         }
         self.execute_write(
@@ -348,6 +372,7 @@ impl Api {
         let sent = WriteInput {
             target,
             body: &Object::new(),
+            envelope: None,
             headers,
             handling: HandlingPreference::Unspecified,
             idempotent: None,
@@ -370,10 +395,9 @@ impl Api {
         container: Option<&RecordAddress>,
         warnings: &mut Warnings,
     ) -> Result<Response> {
-        let body = sent.body;
         let kind = helper.recorded_kind();
         let (plan, report) = self.plan(cx, sent, helper, container);
-        let problems = sent.handling.problems(report, false, warnings);
+        let problems = sent.handling.problems(report, warnings);
         if !problems.is_empty() {
             return self
                 .rejection_response(
@@ -381,7 +405,7 @@ impl Api {
                     kind,
                     container,
                     WriteOperation::Helper(Box::new(plan)),
-                    body,
+                    sent,
                     problems,
                 )
                 .await;
@@ -409,6 +433,7 @@ impl Api {
         let sent = WriteInput {
             target,
             body: &Object::new(),
+            envelope: None,
             headers: &HeaderMap::new(),
             handling: HandlingPreference::Unspecified,
             idempotent: None,
@@ -493,12 +518,18 @@ impl Api {
         })
     }
 
-    /// Renames the properties in an error of the backend to those that the client sent.
+    /// Renames the properties in problems of the backend to those that the client sent.
     ///
     /// Requirements: ERR-26.
-    fn as_sent(&self, cx: &Context, body: &Object, error: Error) -> Error {
-        self.classified(error)
-            .map_problems(|problems| self.bodies(cx).as_sent(body, problems))
+    pub(super) fn as_sent(
+        &self,
+        cx: &Context,
+        sent: &WriteInput<'_>,
+        problems: Vec<Problem>,
+    ) -> Vec<Problem> {
+        let part = sent.envelope.map(PropertyPath::member).unwrap_or_default();
+        let problems = problems.into_iter().map(|problem| problem.within(&part));
+        self.bodies(cx).as_sent(sent.body, problems.collect())
     }
 }
 

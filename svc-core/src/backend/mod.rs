@@ -165,6 +165,8 @@ pub trait Get<R: Resource>: Send + Sync {
 ///   [`ErrorKind::NotFound`](crate::ErrorKind::NotFound).
 /// - If another record of the kind already has a foreign identifier of the draft, return
 ///   `IdentifierInUse` and name `identifiers[<n>]`.
+/// - A donation has the currency of its page. The library checks this if it can read the page. If the
+///   page has no currency, set that of the donation in the same transaction.
 ///
 /// # Examples
 ///
@@ -206,8 +208,8 @@ pub trait Create<R: Resource>: Send + Sync {
     /// Returns whether [`create`](Self::create) itself checks the container of a nested create and
     /// returns [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if it is missing.
     ///
-    /// The library then does not read the container first, which saves one read. The default is
-    /// `false`.
+    /// The library then does not read the container first, which saves one read, and does not compare
+    /// the currency of a donation with that of its page. The default is `false`.
     fn checks_container(&self) -> bool {
         false
     }
@@ -291,6 +293,8 @@ impl<R: Resource> Created<R> {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// The library does not compare the currency of a changed donation with that of its page.
 ///
 /// Requirements: CRU-15 to CRU-20, CRU-19, TYP-15, UND-25.
 #[async_trait]

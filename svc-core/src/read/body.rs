@@ -6,8 +6,12 @@
 use super::{
     AcceptedMembers, ContentLimits, Json, JsonLimits, LinkReader, Object, Validator,
     identifiers::own_in_use,
-    ignored::{BodyReport, LINKS, MemberRole, OtherMembers, RecordPart, report_gender},
+    ignored::{
+        BodyReport, LINKS, MemberRole, OtherMembers, PERSON, RecordPart, is_enveloped,
+        report_gender, similar_members,
+    },
     link::{LinkPurpose, href},
+    stored::StoredDocument,
     validate::ValidationMode,
     value_path::ValuePath,
 };
@@ -187,7 +191,9 @@ impl BodyReader<'_> {
                 Some(helper) if helper.accepts_person() => &["person", "identifiers", LINKS],
                 _ => &["identifiers", LINKS],
             },
+            similar: similar_members(kind),
         };
+        let before = report.problems.len();
         draft.fields = validator.record(schema.fields, taken, body, path, &others);
         draft.unsent = self.unsent(taken, body, &draft.fields);
         draft.holders = self.holders(&mut draft.fields);
@@ -198,12 +204,18 @@ impl BodyReader<'_> {
         if kind == Kind::Person && self.reports_ignored {
             report_gender(body.get("gender_identity"), body, path, report);
         }
+        // A member with another problem could be what is known.
+        if kind == Kind::Person && report.problems.len() == before {
+            report
+                .problems
+                .extend(self.empty_person(&draft, body, part, path));
+        }
         report.problems.extend(self.too_large(&draft.fields, path));
         let (unlinked, problems) = (taken.unlinked, &mut report.problems);
         let links = self
             .links
             .read(schema, body, path, part.purpose, unlinked, problems);
-        report.ignore(self.ignored_links(part, body, path));
+        report.ignore(self.ignored_links(part, body, path, None));
         draft.links = links
             .into_iter()
             .filter_map(|(name, address)| Some((name, address?)))
@@ -250,23 +262,45 @@ impl BodyReader<'_> {
         ))
     }
 
-    /// Reads a change of the record at an address.
+    /// Reads a change of the record at an address. The fields of a person can also be in an envelope, as
+    /// in a create: `{"person": {...}}`.
     ///
-    /// `gender_identity` is the stored gender identity of a person. If the body has none, it decides
-    /// whether `gender` is reported as ignored.
+    /// `stored` is the record as the caller reads it. Read-only members with its values are not
+    /// reported as ignored. If the body has no gender identity, the one of the record decides whether
+    /// `gender` is.
     ///
-    /// Requirements: CRU-04, RES-person-08.
+    /// Requirements: CRU-04, RES-person-08, UND-22.
     #[must_use]
     pub fn patch<'t>(
         &self,
         at: &RecordAddress,
         taken: impl Into<AcceptedMembers<'t>>,
         body: &Object,
-        gender_identity: Option<&Json>,
+        stored: Option<&Object>,
     ) -> (RawPatch, BodyReport) {
-        let (schema, taken, root) = (at.kind.schema(), taken.into(), ValuePath::Root);
+        let (schema, taken) = (at.kind.schema(), taken.into());
         let mut report = BodyReport::default();
-        let mut validator = self.validator(ValidationMode::Update);
+        let inside = ValuePath::Member(&ValuePath::Root, PERSON);
+        let empty = Object::new();
+        let (body, path) = if is_enveloped(at.kind, body) {
+            report.ignore(self.beside_envelope(body));
+            match body.get(PERSON) {
+                Some(Json::Object(person)) => (person, &inside),
+                other => {
+                    let wrong = other.map(|other| not_an_object(PERSON, other));
+                    report.problems.extend(wrong);
+                    (&empty, &inside)
+                }
+            }
+        } else {
+            (body, &ValuePath::Root)
+        };
+        let compared = stored.map(|document| StoredDocument {
+            kind: at.kind,
+            document,
+            path,
+        });
+        let mut validator = self.validator(ValidationMode::Update).comparing(compared);
         let part = RecordPart {
             kind: at.kind,
             taken,
@@ -274,40 +308,43 @@ impl BodyReader<'_> {
             helper: None,
         };
         let others = OtherMembers {
-            tables: &[],
             role: &|name| self.record_role(part, body, name),
             names: &["identifiers", LINKS],
+            similar: similar_members(at.kind),
+            ..OtherMembers::NONE
         };
-        let mut fields = validator.record(schema.fields, taken, body, &root, &others);
+        let mut fields = validator.record(schema.fields, taken, body, path, &others);
         let holders = self.holders(&mut fields);
-        let (identifiers, own) = self.identifiers(body, &root, &mut validator);
+        let (identifiers, own) = self.identifiers(body, path, &mut validator);
         report.take(validator);
         if at.kind == Kind::Person && self.reports_ignored {
-            report_gender(
-                body.get("gender_identity").or(gender_identity),
-                body,
-                &root,
-                &mut report,
-            );
+            let sent = body.get("gender_identity");
+            let identity = sent.or_else(|| stored?.get("gender_identity"));
+            report_gender(identity, body, path, &mut report);
+            report.needs_stored = sent.is_none() && body.contains("gender");
         }
-        report.problems.extend(self.too_large(&fields, &root));
+        report.problems.extend(self.too_large(&fields, path));
         if own.is_some_and(|own| own != at.id) {
-            report.problems.push(own_in_use(self.own_position(body)));
+            let position = self.own_position(body).prefixed_with(&path.property());
+            report.problems.push(own_in_use(position));
         }
         let links = self.links.read(
             schema,
             body,
-            &root,
+            path,
             part.purpose,
             taken.unlinked,
             &mut report.problems,
         );
-        report.ignore(self.ignored_links(part, body, &root));
-        let mut patch = RawPatch::new(at.kind, fields);
-        patch.identifiers = identifiers;
-        patch.holders = holders;
-        patch.links = links;
-        (patch, report)
+        report.ignore(self.ignored_links(part, body, path, stored));
+        let is_read_only = |problem: &Problem| problem.code == ErrorCode::PropertyReadOnly;
+        report.needs_stored |= report.ignored.iter().any(is_read_only);
+        report.needs_stored &= stored.is_none();
+        let mut change = RawPatch::new(at.kind, fields);
+        change.identifiers = identifiers;
+        change.holders = holders;
+        change.links = links;
+        (change, report)
     }
 
     /// Reads a helper request.
@@ -459,7 +496,7 @@ impl BodyReader<'_> {
         };
         let mut draft = self.fields(part, fields, path, report);
         if is_canvass {
-            report.ignore(self.ignored_links(part, body, &ValuePath::Root));
+            report.ignore(self.ignored_links(part, body, &ValuePath::Root, None));
         }
         if is_canvass && draft.link("canvasser").is_none() {
             // The link to the canvasser can also be in `_links` of the body.
@@ -501,9 +538,9 @@ impl BodyReader<'_> {
                     &["canvass", LINKS]
                 };
                 let others = OtherMembers {
-                    tables: &[],
                     role: &|name| names.contains(&name).then_some(MemberRole::Part),
                     names,
+                    ..OtherMembers::NONE
                 };
                 validator.record(schema, FieldBits::ALL.into(), body, &path, &others)
             }
@@ -622,12 +659,11 @@ impl BodyReader<'_> {
         }
         let mut validator = self.validator(ValidationMode::Create);
         let others = OtherMembers {
-            tables: &[],
             role: &|name| {
                 let is_second = name == "scheduled_end_date";
                 is_second.then(|| MemberRole::Overruled("scheduled_stop_date".to_owned()))
             },
-            names: &[],
+            ..OtherMembers::NONE
         };
         let (schema, taken) = (ScheduleFields::FIELDS, FieldBits::ALL.into());
         let valid = validator.record(schema, taken, &body, &ValuePath::Root, &others);

@@ -5,19 +5,31 @@
 //! Requirements: UND-22.
 
 use super::{
-    AcceptedMembers, BodyReader, Json, Object, Validator, link::LinkPurpose, value_path::ValuePath,
+    AcceptedMembers, BodyReader, Json, Object, Validator,
+    link::{LinkPurpose, href},
+    stored::{is_same, is_stored},
+    value_path::ValuePath,
 };
 use crate::{
+    draft::RawDraft,
     error::{ErrorCode, Problem, PropertyPath},
     helper::HelperName,
-    model::{Kind, person::gender_of},
+    model::{
+        Kind,
+        person::{KNOWN_BY, gender_of, similar_member},
+    },
     schema::{COMMON, KindFeature, LinkSpec, LinkTarget, ObjectSchema},
+    value::trimmed,
 };
 
 pub(super) const LINKS: &str = "_links";
+/// The member of an envelope with the fields of a person.
+pub(crate) const PERSON: &str = "person";
 /// Maximum number of ignored members that one response names. Otherwise a small request could cause
 /// a very large response.
-const MAX_IGNORED: usize = 100;
+pub(super) const MAX_IGNORED: usize = 100;
+/// Maximum number of unknown members that the problem of an empty person names.
+const MAX_NAMED: usize = 10;
 /// A longer name is not a typing error, and responses do not repeat it.
 const LONGEST_NAME: usize = 64;
 
@@ -29,6 +41,8 @@ pub struct BodyReport {
     pub problems: Vec<Problem>,
     /// The members that were ignored, if the reader [reports](BodyReader::reports_ignored) them.
     pub ignored: Vec<Problem>,
+    /// Whether `ignored` depends on the stored record, which the reader of a change did not get.
+    pub needs_stored: bool,
 }
 
 impl BodyReport {
@@ -49,6 +63,8 @@ pub(super) enum MemberRole {
     /// Another reader takes it.
     Part,
     ReadOnly,
+    /// Read-only, with another value than that of the stored record.
+    Changed,
     /// Overruled by this other member.
     Overruled(String),
 }
@@ -61,6 +77,8 @@ pub(super) struct OtherMembers<'o> {
     pub(super) role: &'o dyn Fn(&str) -> Option<MemberRole>,
     /// Other names that a client may send, for hints.
     pub(super) names: &'o [&'o str],
+    /// Returns the member that a client means by an unknown name.
+    pub(super) similar: fn(&str) -> Option<&'static str>,
 }
 
 impl OtherMembers<'_> {
@@ -69,6 +87,7 @@ impl OtherMembers<'_> {
         tables: &[],
         role: &|_| None,
         names: &[],
+        similar: |_| None,
     };
 
     /// Returns the role of a name.
@@ -137,12 +156,14 @@ impl<'o> IgnoredIn<'o> {
 
     /// Adds a member with its role. Returns `false` if there is no more room.
     ///
-    /// `names` returns the known names, for hints.
+    /// `names` returns the known names, and `similar` the member that a client means by an unknown
+    /// one, for hints.
     pub(super) fn add(
         &mut self,
         name: &str,
         role: Option<MemberRole>,
         names: &mut dyn Iterator<Item = &str>,
+        similar: fn(&str) -> Option<&'static str>,
     ) -> bool {
         if self.room == self.found.len() {
             return false;
@@ -151,6 +172,11 @@ impl<'o> IgnoredIn<'o> {
         self.found.push(match role {
             Some(MemberRole::Part) => return true,
             Some(MemberRole::ReadOnly) => read_only_at(at()),
+            Some(MemberRole::Changed) => {
+                let text =
+                    "{property} is read-only on this server. Omit it, or send its stored value.";
+                Problem::new(ErrorCode::PropertyReadOnly, at(), text)
+            }
             Some(MemberRole::Overruled(by)) => overruled(at(), &by),
             None if name.len() > LONGEST_NAME => {
                 let text = format!("A property name must have at most {LONGEST_NAME} characters.");
@@ -159,7 +185,7 @@ impl<'o> IgnoredIn<'o> {
             None => {
                 let text = "{property} is not a known property.";
                 let problem = Problem::new(ErrorCode::PropertyUnknown, at(), text);
-                match nearest(name, names) {
+                match similar(name).or_else(|| nearest(name, names)) {
                     Some(meant) => problem.with_hint(meant.to_owned()),
                     None => problem,
                 }
@@ -183,12 +209,91 @@ fn read_only_at(property: PropertyPath) -> Problem {
     Problem::new(ErrorCode::PropertyReadOnly, property, text)
 }
 
+/// Returns the problem of an empty text in place of a value.
+pub(super) fn empty_text(property: PropertyPath) -> Problem {
+    let text = "{property} is ignored because its text is empty.";
+    Problem::new(ErrorCode::PropertyEmpty, property, text)
+}
+
 fn overruled(property: PropertyPath, by: &str) -> Problem {
     let text = format!("{{property}} is ignored because the request contains `{by}`.");
     Problem::new(ErrorCode::PropertyOverruled, property, text)
 }
 
+/// Returns whether a value contains a text that is not blank, in one of these members if there are any.
+fn has_text(value: &Json, members: &[&str]) -> bool {
+    match value {
+        Json::String(text) => !trimmed(text).is_empty(),
+        Json::Array(items) => items.iter().any(|item| has_text(item, members)),
+        Json::Object(object) => object.iter().any(|(name, value)| {
+            (members.is_empty() || members.contains(&name)) && has_text(value, &[])
+        }),
+        _ => false,
+    }
+}
+
+/// Returns the function that finds the members that clients mean by unknown names of a record.
+pub(super) fn similar_members(kind: Kind) -> fn(&str) -> Option<&'static str> {
+    match kind {
+        Kind::Person => similar_member,
+        _ => |_| None,
+    }
+}
+
 impl BodyReader<'_> {
+    /// Returns the problem of a new person of whom nothing is known. It names the unknown members,
+    /// which are the usual cause.
+    ///
+    /// Requirements: UND-48.
+    pub(super) fn empty_person(
+        &self,
+        draft: &RawDraft,
+        body: &Object,
+        part: RecordPart<'_>,
+        path: &ValuePath<'_>,
+    ) -> Option<Problem> {
+        let is_known = |(name, members): &(&str, &[&str])| {
+            let value = draft.fields.get(name);
+            value.is_some_and(|value| has_text(value, members))
+        };
+        if draft.own.is_some() || !draft.identifiers.is_empty() || KNOWN_BY.iter().any(is_known) {
+            return None;
+        }
+        let schema = Kind::Person.schema().fields;
+        let is_unknown = |name: &&str| {
+            name.len() <= LONGEST_NAME
+                && !name.contains(|one: char| one.is_control() || matches!(one, '`' | '{' | '}'))
+                && schema
+                    .sent_as(name, self.links.dialect.share_names())
+                    .is_none()
+                && self.record_role(part, body, name).is_none()
+        };
+        let unknown: Vec<&str> = body.keys().filter(is_unknown).take(MAX_NAMED).collect();
+        let named = unknown.iter().map(|name| match similar_member(name) {
+            Some(meant) => format!(" `{name}` is not a known property. Use `{meant}`."),
+            None => format!(" `{name}` is not a known property."),
+        });
+        let text = "The person needs an identifier, an e-mail address, a phone number, a name, an address, an \
+                    online profile or a custom field.";
+        let text: String = std::iter::once(text.to_owned()).chain(named).collect();
+        let mut problem = Problem::for_request(ErrorCode::PersonEmpty, text);
+        problem.properties = if unknown.is_empty() {
+            let whole = path.property();
+            (!whole.segments().is_empty())
+                .then_some(whole)
+                .into_iter()
+                .collect()
+        } else {
+            let at = |name: &&str| ValuePath::Member(path, name).property();
+            unknown.iter().map(at).collect()
+        };
+        problem.hint = unknown
+            .iter()
+            .find_map(|name| similar_member(name))
+            .map(str::to_owned);
+        Some(problem)
+    }
+
     /// Returns the role of a member of a record that is not a field of its kind.
     pub(super) fn record_role(
         &self,
@@ -212,6 +317,10 @@ impl BodyReader<'_> {
                 if purpose == LinkPurpose::Create
                     && HelperName::for_nested_create(kind).is_some() =>
             {
+                return Some(MemberRole::Part);
+            }
+            // It is `null` here; otherwise the body would be an envelope.
+            "person" if purpose == LinkPurpose::Update && has_envelope(kind) => {
                 return Some(MemberRole::Part);
             }
             "_embedded" => return Some(MemberRole::ReadOnly),
@@ -242,12 +351,28 @@ impl BodyReader<'_> {
         })
     }
 
-    /// Returns the ignored links of an object.
+    /// Returns the ignored members next to the `person` of an envelope.
+    pub(super) fn beside_envelope(&self, body: &Object) -> Vec<Problem> {
+        if !self.reports_ignored {
+            return Vec::new();
+        }
+        let mut ignored = IgnoredIn::new(&ValuePath::Root, 0);
+        for name in body.keys() {
+            let role = (name == PERSON).then_some(MemberRole::Part);
+            if !ignored.add(name, role, &mut std::iter::once(PERSON), |_| None) {
+                break;
+            }
+        }
+        ignored.into_problems()
+    }
+
+    /// Returns the ignored links of an object. `stored` is the stored record of a change.
     pub(super) fn ignored_links(
         &self,
         part: RecordPart<'_>,
         body: &Object,
         path: &ValuePath<'_>,
+        stored: Option<&Object>,
     ) -> Vec<Problem> {
         if !self.reports_ignored {
             return Vec::new();
@@ -264,7 +389,7 @@ impl BodyReader<'_> {
         let known = known.filter(|link| part.accepts(link) && part.link(link.name).is_some());
         let known: Vec<String> = known.map(|link| self.relation(link.name)).collect();
         let mut ignored = IgnoredIn::new(&path, 0);
-        for name in links.keys() {
+        for (name, link) in links {
             let role = match part.link(self.plain(name)) {
                 Some(link) if !part.accepts(link) => Some(MemberRole::ReadOnly),
                 Some(link) if name == link.name && links.contains(&self.relation(name)) => {
@@ -276,11 +401,38 @@ impl BodyReader<'_> {
                 }
                 None => None,
             };
-            if !ignored.add(name, role, &mut known.iter().map(String::as_str)) {
+            let role = match (role, stored) {
+                (Some(MemberRole::ReadOnly), Some(stored)) => {
+                    Some(if self.is_stored_link(name, link, stored) {
+                        MemberRole::Part
+                    } else {
+                        MemberRole::Changed
+                    })
+                }
+                (role, _) => role,
+            };
+            if !ignored.add(name, role, &mut known.iter().map(String::as_str), |_| None) {
                 break;
             }
         }
         ignored.into_problems()
+    }
+
+    /// Returns whether a link of a body has the target of the link of the stored record.
+    fn is_stored_link(&self, name: &str, sent: &Json, stored: &Object) -> bool {
+        let links = stored.get(LINKS).and_then(Json::as_object);
+        let link =
+            links.and_then(|links| links.get(name).or_else(|| links.get(&self.relation(name))));
+        match (sent, link) {
+            // The curies of a response depend on what else it contains.
+            (Json::Array(sent), Some(Json::Array(all))) => sent
+                .iter()
+                .all(|one| all.iter().any(|known| is_same(one, known))),
+            (sent, link) => match href(sent).zip(link.and_then(href)) {
+                Some((sent, stored)) => self.links.is_same_target(sent, stored),
+                None => is_stored(sent, link),
+            },
+        }
     }
 
     /// Returns the name of a link without its prefix.
@@ -317,6 +469,17 @@ pub(super) fn report_gender(
     if follows != sent && !report.ignored.iter().any(is_reported) {
         report.ignore(vec![overruled(gender, "gender_identity")]);
     }
+}
+
+/// Returns whether the body of a change is an envelope, as a create of the kind accepts it: the
+/// fields are in the member [`PERSON`].
+pub(crate) fn is_enveloped(kind: Kind, body: &Object) -> bool {
+    has_envelope(kind) && body.get(PERSON).is_some_and(|person| !person.is_null())
+}
+
+/// Returns whether a create of the kind is a helper request that has nothing else than a person.
+fn has_envelope(kind: Kind) -> bool {
+    HelperName::for_nested_create(kind) == Some(HelperName::PersonSignup)
 }
 
 fn is_field(schema: &ObjectSchema, name: &str) -> bool {

@@ -25,15 +25,33 @@ impl LinkReader<'_> {
     /// Returns the address of the record that a URL identifies, if it is a record of this server.
     #[must_use]
     pub fn parse(&self, href: &str) -> Option<RecordAddress> {
+        match self.target(href)? {
+            Target::Record(address) => Some(address),
+            _ => None,
+        }
+    }
+
+    /// Returns the target of a URL of this server.
+    fn target(&self, href: &str) -> Option<Target> {
         let base = self.base.as_str();
         // The part after scheme and host.
         let path = base.splitn(4, '/').nth(3)?;
         let below = href
             .strip_prefix(base)
             .or_else(|| href.strip_prefix('/')?.strip_prefix(path))?;
-        match self.layout.route(below)? {
-            Target::Record(address) => Some(address),
-            _ => None,
+        self.layout.route(below)
+    }
+
+    /// Returns whether two URLs are equal, or identify the same target of this server.
+    pub(super) fn is_same_target(&self, one: &str, other: &str) -> bool {
+        match (self.target(one), self.target(other)) {
+            (Some(Target::Record(one)), Some(Target::Record(other))) => {
+                let is_short = one.parent.is_none() || other.parent.is_none();
+                (one.kind, &one.id) == (other.kind, &other.id)
+                    && (is_short || one.parent == other.parent)
+            }
+            (Some(one), Some(other)) => one == other,
+            _ => one == other,
         }
     }
 

@@ -8,6 +8,7 @@ mod constraints;
 mod identifiers;
 mod ignored;
 mod link;
+mod stored;
 mod validate;
 mod value;
 mod value_path;
@@ -18,7 +19,8 @@ pub use crate::json::{
 pub use body::{BodyReader, HelperBodyOptions};
 pub use constraints::AcceptedMembers;
 pub(crate) use constraints::wrong_default;
-pub(crate) use ignored::read_only;
 pub use ignored::{BodyReport, nearest};
+pub(crate) use ignored::{PERSON, is_enveloped, read_only};
 pub use link::LinkReader;
+pub(crate) use stored::is_stored;
 pub(crate) use validate::{MAX_PROBLEMS, Validator};

@@ -4,7 +4,8 @@
 
 use super::{
     AcceptedMembers, ContentLimits, Json, Object, constraints,
-    ignored::{IgnoredIn, MemberRole, OtherMembers},
+    ignored::{IgnoredIn, MAX_IGNORED, MemberRole, OtherMembers, empty_text},
+    stored::{StoredDocument, is_stored},
     value,
     value_path::ValuePath,
 };
@@ -12,8 +13,8 @@ use crate::{
     error::{ErrorCode, Problem},
     field_set::FieldBits,
     link::ShareNames,
-    schema::{Constraint, Constraints, FieldMode, FieldSpec, ObjectSchema, ValueType},
-    value::stored_phone,
+    schema::{COMMON, Constraint, Constraints, FieldMode, FieldSpec, ObjectSchema, ValueType},
+    value::{stored_phone, trimmed},
 };
 
 /// Maximum number of field problems in one response. Otherwise a small request could cause a very
@@ -33,15 +34,41 @@ pub(crate) enum ValidationMode {
     Update,
 }
 
+/// The numbers of members that were skipped because their text is empty.
+#[derive(Debug, Clone, Copy, Default)]
+struct EmptyTexts {
+    all: usize,
+    /// The problems of those that are required.
+    problems: usize,
+    /// The e-mail addresses and phone numbers, without which an entry of a list is nothing.
+    identifying: usize,
+}
+
+impl EmptyTexts {
+    /// Returns the numbers since an earlier moment.
+    fn since(self, before: Self) -> Self {
+        Self {
+            all: self.all.saturating_sub(before.all),
+            problems: self.problems.saturating_sub(before.problems),
+            identifying: self.identifying.saturating_sub(before.identifying),
+        }
+    }
+}
+
 /// A traversal, with its purpose and the problems found so far.
 #[derive(Debug)]
 pub(crate) struct Validator<'a> {
     names: &'a ShareNames,
     caps: &'a ContentLimits,
     purpose: ValidationMode,
+    /// Whether an empty text counts as omitted. In an update, it could be meant to clear the field.
+    skips_empty_texts: bool,
+    empty: EmptyTexts,
     pub(crate) problems: Vec<Problem>,
     /// The ignored members; `None` if they are not reported.
     pub(super) ignored: Option<Vec<Problem>>,
+    /// The stored record of a change, if it is known.
+    stored: Option<StoredDocument<'a>>,
 }
 
 impl<'a> Validator<'a> {
@@ -54,14 +81,23 @@ impl<'a> Validator<'a> {
             names,
             caps,
             purpose,
+            skips_empty_texts: purpose == ValidationMode::Create,
+            empty: EmptyTexts::default(),
             problems: Vec::new(),
             ignored: None,
+            stored: None,
         }
     }
 
     /// Also reports the ignored members.
     pub(super) fn reporting(mut self, is_wanted: bool) -> Self {
         self.ignored = is_wanted.then(Vec::new);
+        self
+    }
+
+    /// Accepts read-only members that are equal to those of the stored record.
+    pub(super) fn comparing(mut self, stored: Option<StoredDocument<'a>>) -> Self {
+        self.stored = stored;
         self
     }
 
@@ -98,13 +134,15 @@ impl<'a> Validator<'a> {
         path: &ValuePath<'_>,
         others: &OtherMembers<'_>,
     ) {
-        let Some(all) = &mut self.ignored else {
+        let Some(mut all) = self.ignored.take() else {
             return;
         };
+        let stored = self.stored.map(|stored| stored.objects(schema, raw, path));
         let narrow = |name| taken.narrowing.and_then(|narrowing| narrowing.member(name));
         let mut ignored = IgnoredIn::new(path, all.len());
-        for name in raw.keys() {
-            let role = match schema.sent_as(name, self.names) {
+        for (name, value) in raw {
+            let known = schema.sent_as(name, self.names);
+            let role = match known {
                 None => others.role(name),
                 Some((place, field)) => match narrow(field.name) {
                     Some(narrow) if narrow.is_omitted() => None,
@@ -119,6 +157,18 @@ impl<'a> Validator<'a> {
                     }
                 },
             };
+            let role = match (role, &stored) {
+                (Some(MemberRole::ReadOnly), Some(stored)) => {
+                    let field = known.map(|(_, field)| field).or_else(|| COMMON.field(name));
+                    let is_equal = |object: &&Object| self.is_equal(field, value, object.get(name));
+                    Some(if stored.iter().any(is_equal) {
+                        MemberRole::Part
+                    } else {
+                        MemberRole::Changed
+                    })
+                }
+                (role, _) => role,
+            };
             let is_sent = |field: &&FieldSpec| {
                 !field.is_computed() && !narrow(field.name).is_some_and(|narrow| narrow.read_only)
             };
@@ -126,11 +176,23 @@ impl<'a> Validator<'a> {
             let mut names = fields
                 .map(|field| self.names.to_wire(field.name))
                 .chain(others.names());
-            if !ignored.add(name, role, &mut names) {
+            if !ignored.add(name, role, &mut names, others.similar) {
                 break;
             }
         }
         all.extend(ignored.into_problems());
+        self.ignored = Some(all);
+    }
+
+    /// Returns whether a read-only value is equal to the stored one, when both are read.
+    fn is_equal(&self, field: Option<&FieldSpec>, sent: &Json, stored: Option<&Json>) -> bool {
+        let read = |value: &Json| {
+            let mut reader = Validator::new(self.names, self.caps, ValidationMode::Create);
+            let read = reader.field_value(field?, None, value, &ValuePath::Root)?;
+            reader.problems.is_empty().then_some(read)
+        };
+        let read = |value: &Json| read(value).unwrap_or_else(|| value.clone());
+        is_stored(&read(sent), stored.map(read).as_ref())
     }
 
     fn object(
@@ -168,6 +230,15 @@ impl<'a> Validator<'a> {
             let at = ValuePath::Member(path, self.names.to_wire(field.name));
             let value = match sent {
                 None | Some(Json::Null) => self.nothing(field, narrow, sent.is_some(), &at),
+                Some(value) if field.has_no_empty_text() && self.skips(value, &at) => {
+                    let before = self.problems.len();
+                    let value = self.nothing(field, narrow, true, &at);
+                    self.empty.problems += self.problems.len().saturating_sub(before);
+                    if field.is_address() {
+                        self.empty.identifying += 1;
+                    }
+                    value
+                }
                 Some(value) if self.exceeds_limit(field, value) => {
                     let most = self.caps.max_entries(field.name);
                     let text = format!("{{property}} must have at most {most} entries.");
@@ -178,7 +249,15 @@ impl<'a> Validator<'a> {
                         .as_array()
                         .map(|items| Json::Array(items.iter().take(1).cloned().collect()))
                 }
-                Some(value) => self.field_value(field, narrow, value, &at),
+                Some(value) => {
+                    let before = self.problems.len();
+                    let value = self.field_value(field, narrow, value, &at);
+                    if value.is_none() && self.problems.len() == before {
+                        self.nothing(field, narrow, true, &at)
+                    } else {
+                        value
+                    }
+                }
             };
             if let Some(value) = value {
                 valid.add(field.name, value);
@@ -245,7 +324,45 @@ impl<'a> Validator<'a> {
         length > self.caps.max_entries(field.name).saturating_add(own)
     }
 
-    /// Returns the value of a field.
+    /// Returns whether a value is an empty text that counts as omitted, and reports it as ignored.
+    ///
+    /// Requirements: UND-47.
+    fn skips(&mut self, value: &Json, at: &ValuePath<'_>) -> bool {
+        let Some(text) = value.as_str().filter(|_| self.skips_empty_texts) else {
+            return false;
+        };
+        if !trimmed(text).is_empty() {
+            return false;
+        }
+        self.empty.all += 1;
+        if let Some(ignored) = &mut self.ignored
+            && ignored.len() < MAX_IGNORED
+        {
+            ignored.push(empty_text(at.property()));
+        }
+        true
+    }
+
+    /// Returns whether an object is omitted because nothing is left of it, as the numbers of skipped
+    /// members show. The problems of its required members are removed then. An object with
+    /// another problem is not omitted.
+    fn omits(
+        &mut self,
+        before: (EmptyTexts, usize),
+        is_empty: impl FnOnce(EmptyTexts) -> bool,
+    ) -> bool {
+        let (empty, problems) = before;
+        let skipped = self.empty.since(empty);
+        let has_others = self.problems.len() > problems.saturating_add(skipped.problems);
+        if has_others || !is_empty(skipped) {
+            return false;
+        }
+        self.problems.truncate(problems);
+        self.empty.problems = empty.problems;
+        true
+    }
+
+    /// Returns the value of a field, or `None` if it is invalid or if nothing is left of it.
     ///
     /// An object or array with invalid parts is returned without them. The request is rejected, but
     /// the rules between fields still check the valid parts, so that all problems are reported
@@ -260,6 +377,7 @@ impl<'a> Validator<'a> {
         at: &ValuePath<'_>,
     ) -> Option<Json> {
         let raw = value::accept(field.rules, raw);
+        let (before, problems) = (self.empty.all, self.problems.len());
         let mut value = match (&field.ty, &*raw) {
             // The most frequent case, for which only rules apply.
             (ValueType::String, Json::String(text)) => Json::from(text.as_str()),
@@ -267,6 +385,16 @@ impl<'a> Validator<'a> {
         };
         for rule in field.rules {
             value::apply(*rule, &mut value, at, &mut self.problems);
+        }
+        // Only now, because the rules report the positions in which the entries were sent.
+        if self.empty.all > before
+            && self.problems.len() == problems
+            && let Json::Array(items) = &mut value
+        {
+            items.retain(|item| !item.is_null());
+            if items.is_empty() {
+                return None;
+            }
         }
         if let Some(narrow) = narrow {
             constraints::check(narrow, &value, at, &mut self.problems);
@@ -287,8 +415,10 @@ impl<'a> Validator<'a> {
                     narrowing: narrow.map(|narrow| &narrow.members),
                     ..FieldBits::ALL.into()
                 };
+                let before = (self.empty, self.problems.len());
                 let valid = self.record(schema, taken, object, at, &OtherMembers::NONE);
-                Some(valid.into())
+                let is_empty = |skipped: EmptyTexts| skipped.all > 0 && valid.is_empty();
+                (!self.omits(before, is_empty)).then(|| valid.into())
             }
             (ValueType::Array(item) | ValueType::OneOrMany(item), Json::Array(items)) => {
                 Some(self.array(item, narrow, items, at))
@@ -316,16 +446,25 @@ impl<'a> Validator<'a> {
     ) -> Json {
         let purpose = std::mem::replace(&mut self.purpose, ValidationMode::Create);
         let mut valid = Vec::with_capacity(items.len());
+        let is_blank = |item: &Json| item.as_str().is_some_and(|text| trimmed(text).is_empty());
+        // In a list of texts, a blank one can be an empty line.
+        let keeps_blank = matches!(item, ValueType::String) && !items.iter().all(is_blank);
         for (place, raw) in items.iter().enumerate() {
             if self.problems.len() >= MAX_PROBLEMS {
                 break;
             }
             // An invalid element keeps its index, so that the rules between fields report the right
             // index of other elements.
-            valid.push(
-                self.value(item, narrow, raw, &ValuePath::Element(at, place))
-                    .unwrap_or(Json::Null),
-            );
+            let at = ValuePath::Element(at, place);
+            let before = (self.empty, self.problems.len());
+            let value = match item {
+                _ if !keeps_blank && self.skips(raw, &at) => None,
+                _ => self.value(item, narrow, raw, &at),
+            };
+            let is_omitted = self.omits(before, |skipped| skipped.identifying > 0);
+            self.empty.identifying = before.0.identifying;
+            let value = value.filter(|_| !is_omitted);
+            valid.push(value.unwrap_or(Json::Null));
         }
         self.purpose = purpose;
         Json::Array(valid)

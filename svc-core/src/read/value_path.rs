@@ -5,7 +5,7 @@
 use crate::error::{PathSegment, PropertyPath};
 
 /// A path, as a linked list that lives as long as the traversal that creates it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValuePath<'a> {
     /// The body itself.
     Root,

@@ -113,7 +113,10 @@ fn und_24_a_strangers_action_is_answered_alike_whatever_is_there() {
     let tag = server.made("tags", r#"{"name":"known"}"#);
     let body = r#"{"identifiers":["web:12345"],"person":{"given_name":"Ada"}}"#;
     let signed = server.post(&helper, body).link("self").unwrap().to_owned();
-    server.post(&other, r#"{"identifiers":["web:2"],"person":{}}"#);
+    server.post(
+        &other,
+        r#"{"identifiers":["web:2"],"person": {"given_name": "Ada"}}"#,
+    );
     let before = server.get(&signed).text;
     let own = server.get(&signed).json["identifiers"][0]
         .as_str()

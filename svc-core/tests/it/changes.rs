@@ -97,7 +97,7 @@ async fn syn_03_an_entry_has_a_page_of_its_own() {
     let store = MemoryStore::new();
     let api = api(&store);
     for number in 0..3 {
-        make(&api, "people", json!({})).await;
+        make(&api, "people", json!({"given_name": "Ada"})).await;
         make(&api, "tags", json!({"name": format!("{number}")})).await;
     }
     let all = get(&api, one(), "changes").await.1;
@@ -198,7 +198,7 @@ async fn a_key_is_told_what_it_may_read() {
     let store = MemoryStore::new();
     let api = api(&store);
     for number in 0..5 {
-        make(&api, "people", json!({})).await;
+        make(&api, "people", json!({"given_name": "Ada"})).await;
         make(&api, "tags", json!({"name": format!("{number}")})).await;
     }
     let narrow = || known("one", Rights::only(["tags.read".parse().unwrap()]));
@@ -256,7 +256,7 @@ async fn syn_06_a_key_that_may_read_no_kind_is_forbidden() {
 async fn cursors_that_lead_nowhere() {
     let (store, other) = (MemoryStore::new(), MemoryStore::new());
     let (api, anew) = (api(&store), api(&other));
-    make(&api, "people", json!({})).await;
+    make(&api, "people", json!({"given_name": "Ada"})).await;
     let next = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
     let (status, error) = get(&api, one(), &format!("{next}0")).await;
     let said = &error["svc:error"]["resource_status"][0]["error_descriptions"][0];
@@ -385,7 +385,7 @@ async fn syn_11_a_request_waits_for_changes() {
             201
         );
         tokio::task::yield_now().await;
-        make(&api, "people", json!({})).await;
+        make(&api, "people", json!({"given_name": "Ada"})).await;
         tokio::task::yield_now().await;
         assert_eq!(hand.asked.load(Ordering::Relaxed), 1);
         make(&api, "tags", json!({"name": "blue"})).await;
@@ -550,7 +550,7 @@ async fn syn_11_requests_that_wait_share_one_read() {
     let mut blind = Box::pin(waiting(&api, narrow(), &hand, &next));
     assert!(is_waiting(&mut blind).await);
     reads();
-    make(&api, "people", json!({})).await;
+    make(&api, "people", json!({"given_name": "Ada"})).await;
     for reply in all(waiters).await {
         assert_eq!(
             told(&serde_json::from_slice(&reply.body).unwrap()),

@@ -219,7 +219,10 @@ fn err_29_to_32_a_partly_failed_call_is_reported_resource_by_resource() {
 #[test]
 fn err_33_the_other_spelling_under_the_other_style() {
     let server = Server::with(|api| api.response_style(ResponseStyle::Examples));
-    let answer = server.post("people/person_signup", r#"{"person":{},"add_tags":["no"]}"#);
+    let answer = server.post(
+        "people/person_signup",
+        r#"{"person": {"given_name": "Ada"},"add_tags":["no"]}"#,
+    );
     let entry = &answer.json["svc:error"]["resource_status"][1];
     assert_eq!(
         (
@@ -352,13 +355,53 @@ fn hlp_10_what_is_wrong_in_the_body_refuses_the_whole_call() {
     );
 }
 
+/// RES-donation-06: the currency is checked before an operation is called.
+#[test]
+fn res_donation_06_a_donation_has_the_currency_of_its_page() {
+    let server = Server::with(|api| api);
+    let page = server.made("fundraising_pages", r#"{"currency":"EUR"}"#);
+    let helper = format!("{page}/record_donation_helper");
+    let person = r#""person":{"email_addresses":[{"address":"a@example.org"}]}"#;
+    let entries: [Entry<'_>; 2] = [
+        ("person", 201, &[]),
+        ("donation", 400, &["FIELD_INVALID currency"]),
+    ];
+    let other = server.post(
+        &helper,
+        &format!(r#"{{"amount":5,"currency":"USD",{person}}}"#),
+    );
+    assert_entries(&other, "RES-donation-06", &entries);
+    let other = server.post(
+        &format!("{page}/donations"),
+        r#"{"amount":5,"currency":"USD","_links":{"svc:person":{"href":"svc:none"}}}"#,
+    );
+    assert!(
+        other
+            .problems()
+            .contains(&"FIELD_INVALID currency".to_owned()),
+        "{}",
+        other.text
+    );
+    let digits = server.post(&helper, &format!(r#"{{"amount":5.005,{person}}}"#));
+    let entries: [Entry<'_>; 2] = [
+        ("person", 200, &[]),
+        ("donation", 400, &["FIELD_INVALID amount"]),
+    ];
+    assert_entries(&digits, "RES-donation-03", &entries);
+    let same = server.post(
+        &helper,
+        &format!(r#"{{"amount":5,"currency":"EUR",{person}}}"#),
+    );
+    assert_eq!(same.status, 200, "{}", same.text);
+}
+
 #[test]
 fn err_38_functions_that_are_switched_off() {
     let server = Server::with(|api| api.without_capability("haf.add_lists"));
     server.made("lists", r#"{"name":"l"}"#);
     let answer = server.post(
         "people/person_signup",
-        r#"{"person":{},"add_lists":["l"],"triggers":{"autoresponse":{"enabled":true}}}"#,
+        r#"{"person": {"given_name": "Ada"},"add_lists":["l"],"triggers":{"autoresponse":{"enabled":true}}}"#,
     );
     let unsupported: [Entry<'_>; 3] = [
         ("person", 201, &[]),
@@ -370,7 +413,7 @@ fn err_38_functions_that_are_switched_off() {
         server
             .post(
                 "people/person_signup",
-                r#"{"person":{},"add_lists":[],"triggers":{}}"#
+                r#"{"person": {"given_name": "Ada"},"add_lists":[],"triggers":{}}"#
             )
             .status,
         200,
@@ -378,7 +421,7 @@ fn err_38_functions_that_are_switched_off() {
     );
     let wrong = server.post(
         "people/person_signup",
-        r#"{"person":{},"triggers":{"sms_response":{"enabled":"yes","identifiers":["x"]}}}"#,
+        r#"{"person": {"given_name": "Ada"},"triggers":{"sms_response":{"enabled":"yes","identifiers":["x"]}}}"#,
     );
     let expected = [
         "FIELD_INVALID triggers.sms_response.enabled",
@@ -405,8 +448,8 @@ fn und_29_an_action_function_without_a_person() {
 #[test]
 fn hlp_16_to_18_a_canvass() {
     let server = Server::with(|api| api);
-    let target = server.made("people", "{}");
-    let canvasser = server.made("people", "{}");
+    let target = server.made("people", r#"{"given_name":"Ada"}"#);
+    let canvasser = server.made("people", r#"{"given_name":"Ada"}"#);
     let question = server.made("questions", r#"{"question_type":"Paragraph"}"#);
     let helper = server
         .get(&target)
@@ -834,7 +877,10 @@ fn und_39_an_inline_person_under_a_missing_container_is_404() {
     let petition = server.made("petitions", "{}");
     let status = |petition: &str| {
         server
-            .post(&format!("{petition}/signatures"), r#"{"person":{}}"#)
+            .post(
+                &format!("{petition}/signatures"),
+                r#"{"person": {"given_name": "Ada"}}"#,
+            )
             .status
     };
     assert_eq!((status("petitions/none"), status(&petition)), (404, 500));
@@ -861,7 +907,7 @@ fn und_24_an_action_that_is_posted_again_is_updated() {
         .unwrap();
     let server = Server { api, store };
     let (one, other) = (signing(&server), signing(&server));
-    let body = r#"{"identifiers":["w:1"],"action_date":"long ago","comments":"first","person":{}}"#;
+    let body = r#"{"identifiers":["w:1"],"action_date":"long ago","comments":"first","person": {"given_name": "Ada"}}"#;
     let made = server.post(&one, body);
     let again = server.post(&one, r#"{"identifiers":["v:1","w:1"],"comments":"second"}"#);
     assert_eq!(

@@ -134,7 +134,7 @@ fn code(reply: &Response) -> Option<&'static str> {
 #[test]
 fn etg_01_nothing_has_a_tag_unless_it_is_registered() {
     let server = Server::with(|api| api);
-    let person = server.made("people", "{}");
+    let person = server.made("people", r#"{"given_name":"Ada"}"#);
     let with =
         |name, value: &'static str| HeaderMap::from_iter([(name, HeaderValue::from_static(value))]);
     let all = || Caller::with_rights(Rights::all());
@@ -439,7 +439,7 @@ fn etg_07_a_vendors_change_meets_only_what_was_compared() {
 #[test]
 fn etg_08_warnings_are_no_part_of_the_record() {
     for (which, server) in Asked::both(IfMatchPolicy::Optional) {
-        let person = server.made("people", &json!({}));
+        let person = server.made("people", &json!({"given_name": "Ada"}));
         let put = server.send(&Method::PUT, &person, &json!({"given_nam": "A"}), &[]);
         assert!(json_of(&put)["ext:warnings"].is_array(), "{which}: {put:?}");
         assert_eq!(tag(&put), tag(&server.get(&person)), "{which}");
@@ -502,7 +502,12 @@ fn etg_09_a_change_needs_a_condition_where_that_is_registered() {
             &[(IF_MATCH, &known)],
         );
         assert_eq!(put.status, 200, "{which}");
-        let echoed = server.send(&Method::POST, "people", &json!({}), &[(ETAG, &known)]);
+        let echoed = server.send(
+            &Method::POST,
+            "people",
+            &json!({"given_name": "Ada"}),
+            &[(ETAG, &known)],
+        );
         assert_eq!(
             echoed.status, 201,
             "a create needs no condition, and `ETag` is not a condition in a request"
@@ -566,5 +571,20 @@ fn etg_05_a_revision_stands_for_what_would_be_read() {
         );
         count.0.store(1, Ordering::Relaxed);
         assert_eq!(ask(), 200, "{path}");
+    }
+}
+
+/// ETG-07: the read-only values of an earlier state do not hide that the state is an earlier one.
+#[test]
+fn etg_07_a_document_of_an_earlier_state_is_not_sent_back() {
+    for (which, server) in Asked::both(IfMatchPolicy::Optional) {
+        let person = server.made("people", &json!({"given_name": "Ada"}));
+        let before = server.get(&person);
+        let change = json!({"given_name": "Eve"});
+        server.send(&Method::PUT, &person, &change, &[]);
+        let (tag, prefer) = (tag(&before), HeaderName::from_static("prefer"));
+        let headers = [(IF_MATCH, &*tag), (prefer, "handling=strict")];
+        let answer = server.send(&Method::PUT, &person, &json_of(&before), &headers);
+        assert_eq!(answer.status, 412, "ETG-07 {which}: {answer:?}");
     }
 }

@@ -21,7 +21,10 @@ fn with_person(href: &str) -> String {
 #[test]
 fn cru_02_only_a_persons_own_address_is_a_link_to_it() {
     let server = Server::with(|api| api);
-    let (petition, person) = (server.made("petitions", "{}"), server.made("people", "{}"));
+    let (petition, person) = (
+        server.made("petitions", "{}"),
+        server.made("people", r#"{"given_name":"Ada"}"#),
+    );
     let signatures = format!("{petition}/signatures");
     for good in [
         person.clone(),
@@ -82,7 +85,7 @@ fn cru_02_only_a_persons_own_address_is_a_link_to_it() {
         );
     }
     // A link is an object with `href`; a URL alone is not a link (HAL-13).
-    let person = server.made("people", "{}");
+    let person = server.made("people", r#"{"given_name":"Ada"}"#);
     let writes = writes + 1;
     for link in [
         json!([]),
@@ -104,7 +107,10 @@ fn cru_02_only_a_persons_own_address_is_a_link_to_it() {
 #[test]
 fn cru_16_links_of_an_update_are_ignored_except_an_events_organizer() {
     let server = Server::with(|api| api);
-    let (person, other) = (server.made("people", "{}"), server.made("people", "{}"));
+    let (person, other) = (
+        server.made("people", r#"{"given_name":"Ada"}"#),
+        server.made("people", r#"{"given_name":"Ada"}"#),
+    );
     let links =
         |name: &str, href: &str| format!(r#"{{"_links":{{"svc:{name}":{{"href":"{href}"}}}}}}"#);
     let event = server.made("events", &links("creator", &person));
@@ -188,7 +194,10 @@ fn res_donation_22_a_donations_links_in_either_place() {
 #[test]
 fn und_29_a_helper_links_its_inline_person_and_no_other() {
     let server = Server::with(|api| api);
-    let (petition, person) = (server.made("petitions", "{}"), server.made("people", "{}"));
+    let (petition, person) = (
+        server.made("petitions", "{}"),
+        server.made("people", r#"{"given_name":"Ada"}"#),
+    );
     let helper = format!("{petition}/record_signature_helper");
     let made = server.post(&helper, &with_person(&person));
     assert_eq!(
@@ -225,7 +234,10 @@ fn und_29_a_helper_links_its_inline_person_and_no_other() {
 #[test]
 fn und_31_an_inline_person_beside_a_link_is_refused() {
     let server = Server::with(|api| api);
-    let (petition, person) = (server.made("petitions", "{}"), server.made("people", "{}"));
+    let (petition, person) = (
+        server.made("petitions", "{}"),
+        server.made("people", r#"{"given_name":"Ada"}"#),
+    );
     let signatures = format!("{petition}/signatures");
     let made = server.post(
         &signatures,
@@ -242,7 +254,9 @@ fn und_31_an_inline_person_beside_a_link_is_refused() {
         "UND-31"
     );
     for name in ["svc:person", "person"] {
-        let body = format!(r#"{{"person":{{}},"_links":{{"{name}":{{"href":"{person}"}}}}}}"#);
+        let body = format!(
+            r#"{{"person":{{"given_name":"A"}},"_links":{{"{name}":{{"href":"{person}"}}}}}}"#
+        );
         assert_eq!(
             server.post(&signatures, &body).problems(),
             ["FIELD_INVALID person,_links.svc:person"],

@@ -73,7 +73,7 @@ async fn hlp_10_operations_with_transactions_are_a_store() -> Result<(), Contrac
         let api = api.build().unwrap();
         (ApiStore(store(&api)), ["one", "two"].map(Tenant::new))
     };
-    for tests in tests().runs(600) {
+    for tests in tests().runs(700) {
         let coverage = tests.check_and_count(&make).await?;
         println!("{coverage:#?}");
         assert!(coverage.records > 1_000, "{}", coverage.records);

@@ -318,8 +318,8 @@ proptest! {
         let new = read(&answer.text);
         let mut expected = old.clone();
         svc_core::read::merge_patch(&mut expected, &patch);
-        // These fields depend on rules between fields (RES-person-08, RES-donation-18).
-        let by_rule = |name: &str| matches!(name, "gender" | "voided_date" | "modified_date");
+        // These fields depend on rules between fields (RES-person-08, RES-donation-03, RES-donation-18).
+        let by_rule = |name: &str| matches!(name, "gender" | "amount" | "voided" | "voided_date" | "modified_date");
         let names: std::collections::BTreeSet<&str> = new.keys().chain(expected.keys()).collect();
         for name in names {
             if !by_rule(name) {
@@ -340,7 +340,7 @@ proptest! {
     fn und_27_no_body_breaks_a_request(seed in any::<u64>()) {
         let server = Server::with(|api| api);
         let dice = &mut Dice::new(seed);
-        let person = server.made("people", "{}");
+        let person = server.made("people", r#"{"given_name":"Ada"}"#);
         let known = [person, server.made("petitions", "{}"), server.made("fundraising_pages", "{}"), server.made("events", "{}")];
         for _ in 0..6 {
             let kind = Kind::ALL[dice.below(Kind::ALL.len())];
@@ -433,7 +433,9 @@ proptest! {
         let is_valid = former.iter().all(|value| value.is_converted);
         prop_assert_eq!(is_valid, problems.is_empty(), "{:?} {:?}", problems, former);
         let list = stored.get("email_addresses").and_then(Json::as_array).unwrap_or_default();
-        for refused in addresses.iter().filter(|address| stored_email(address).is_err()) {
+        // A text without an address is removed.
+        let is_refused = |address: &&&str| **address != "\u{feff}" && stored_email(address).is_err();
+        for refused in addresses.iter().filter(is_refused) {
             let remains = |entry: &Json| entry.as_object().and_then(|it| it.get("address")) == Some(&Json::from(*refused));
             prop_assert!(list.iter().any(remains), "{refused:?} {list:?}");
         }

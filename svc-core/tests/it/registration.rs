@@ -333,7 +333,7 @@ fn cap_07_a_capability_is_taken_away_wherever_the_call_stands() {
 fn err_07_an_unsupported_method_is_500_and_a_missing_record_404() {
     let server = Server::with(|api| api);
     let tag = server.made("tags", r#"{"name":"a"}"#);
-    let person = server.made("people", "{}");
+    let person = server.made("people", r#"{"given_name":"Ada"}"#);
     let tagging = server.made(
         &format!("{tag}/taggings"),
         &format!(r#"{{"_links":{{"svc:person":{{"href":"{person}"}}}}}}"#),
@@ -501,7 +501,7 @@ fn err_07_an_inline_person_needs_its_helper() {
             .without_capability("helper.record_signature")
     });
     let petition = server.made("petitions", "{}");
-    let person = server.made("people", "{}");
+    let person = server.made("people", r#"{"given_name":"Ada"}"#);
     let signatures = format!("{petition}/signatures");
     let inline = r#"{"person": {"given_name": "Ada"}}"#;
     for collection in ["people", &signatures] {

@@ -56,7 +56,7 @@ fn cru_13_and_14_the_two_styles() {
     );
 
     let server = examples();
-    let made = server.post("people", "{}");
+    let made = server.post("people", r#"{"given_name":"Ada"}"#);
     assert_eq!(
         (made.status, made.location.as_deref()),
         (200, None),
@@ -125,7 +125,7 @@ fn col_19_a_wrong_parent_is_404() {
         server.made("petitions", "{}"),
         server.made("petitions", "{}"),
     );
-    let person = server.made("people", "{}");
+    let person = server.made("people", r#"{"given_name":"Ada"}"#);
     let body = format!(r#"{{"_links":{{"svc:person":{{"href":"{person}"}}}}}}"#);
     let signature = server.made(&format!("{one}/signatures"), &body);
     let elsewhere = signature.replace(&one, &other);
@@ -310,7 +310,7 @@ fn und_17_a_record_and_a_call_hold_so_much() {
         server.made("petitions", r#"{"title":"P"}"#)
     );
     let call = |functions: Value| {
-        let mut call = json!({"person": {}});
+        let mut call = json!({"person": {"given_name": "Ada"}});
         call.as_object_mut()
             .unwrap()
             .extend(functions.as_object().unwrap().clone());
@@ -351,6 +351,35 @@ fn und_17_a_record_and_a_call_hold_so_much() {
         "UND-17"
     );
     assert_eq!(server.store.writes(), before, "UND-17");
+}
+
+/// A campaign and an outreach have up to 1 000 targets, within the size of a record.
+#[test]
+fn und_17_a_thousand_targets() {
+    let server = Server::with(|api| api);
+    let targets = |list: &str, name: &str, number: usize| {
+        let target = format!(r#"{{"given_name":"{name}"}}"#);
+        format!(r#"{{"{list}":[{}]}}"#, vec![target; number].join(","))
+    };
+    let campaign = |name: &str, number| {
+        server.post("advocacy_campaigns", &targets("target_list", name, number))
+    };
+    let all = campaign("A", 1_000);
+    assert_eq!(all.status, 201, "UND-17: {}", all.text);
+    let refused = ["FIELD_INVALID target_list"];
+    assert_eq!(campaign("A", 1_001).problems(), refused, "UND-17");
+    assert_eq!(campaign(&"A".repeat(64), 1_000).problems(), refused);
+    let helper = all.link("svc:record_outreach_helper").expect("a helper");
+    let outreach = |number| targets("targets", "A", number);
+    let made = server.post(helper, &outreach(1_000));
+    assert_eq!(made.status, 200, "UND-17: {}", made.text);
+    assert_eq!(
+        server.post(helper, &outreach(1_001)).problems(),
+        ["FIELD_INVALID targets"],
+        "UND-17"
+    );
+    let anonymous = server.post_unknown(helper, &outreach(500));
+    assert_eq!(anonymous.status, 200, "UND-17: {}", anonymous.text);
 }
 
 /// Repeated merges are limited to the same size, also for a caller with a key. A record that was
@@ -450,8 +479,12 @@ fn res_phone_number_01_the_mark_is_text_whatever_was_sent() {
 #[test]
 fn res_person_21_a_birthdate_is_a_day_that_there_is() {
     let server = table();
-    let born =
-        |birthdate: Value| server.post("people", &json!({"birthdate": birthdate}).to_string());
+    let born = |birthdate: Value| {
+        server.post(
+            "people",
+            &json!({"given_name": "A", "birthdate": birthdate}).to_string(),
+        )
+    };
     for good in [
         json!({"month": 2, "day": 29}),
         json!({"year": 2024, "month": 2, "day": 29}),
@@ -473,7 +506,7 @@ fn res_person_21_a_birthdate_is_a_day_that_there_is() {
             "RES-person-21 {bad}"
         );
     }
-    let person = server.made("people", r#"{"birthdate":{"month":2}}"#);
+    let person = server.made("people", r#"{"given_name":"A","birthdate":{"month":2}}"#);
     let day = server.put(&person, r#"{"birthdate":{"day":31}}"#);
     assert_eq!(
         day.problems(),

@@ -77,7 +77,7 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
             Method::POST,
             &helper,
             key,
-            r#"{"person":{}}"#
+            r#"{"person": {"given_name": "Ada"}}"#
         )
         .await
         .status,

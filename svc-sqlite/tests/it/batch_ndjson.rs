@@ -195,7 +195,8 @@ async fn bat_08_a_stream_goes_both_ways() {
     assert_eq!(part(&mut answer).await[0]["index"], 0);
     give.send(Ok(entry(1) + "{\"person\":")).unwrap();
     assert_eq!(part(&mut answer).await[0]["index"], 1);
-    give.send(Ok("{}}\n".to_owned())).unwrap();
+    give.send(Ok("{\"given_name\":\"A\"}}\n".to_owned()))
+        .unwrap();
     assert_eq!(
         part(&mut answer).await[0]["index"],
         2,

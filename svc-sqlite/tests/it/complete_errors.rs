@@ -48,6 +48,7 @@ fn valid(kind: Kind, person: &str) -> Value {
         Kind::Question => json!({"question_type": "Paragraph"}),
         Kind::Donation => json!({"amount": 5}),
         Kind::Answer => json!({"value": "x"}),
+        Kind::Person => json!({"given_name": "Ada"}),
         _ => json!({}),
     };
     let mut links = kind
@@ -259,7 +260,7 @@ async fn err_39_every_kind() {
         first["identifiers"] = json!([format!("{}:1", kind.singular())]);
         server.make(&collection, first).await;
         let before = totals(&server).await;
-        let else_where = server.make("people", json!({})).await;
+        let else_where = server.make("people", json!({"given_name": "Ada"})).await;
         let plain = valid(kind, &else_where);
         tried += all_sets(&server, "POST", &collection, &plain, &of_kind(kind)).await;
         let other = server.make(&collection, plain).await;
@@ -303,7 +304,7 @@ fn sent(kind: Kind) -> Vec<Fault> {
 async fn err_39_every_helper() {
     let server = Server::start().await;
     let mut tried = 0;
-    let person = server.make("people", json!({})).await;
+    let person = server.make("people", json!({"given_name": "Ada"})).await;
     let choice = json!({"question_type": "SingleChoice", "responses": [{"key": "yes"}]});
     let question = server.make("questions", choice).await;
     for helper in HelperName::ALL
@@ -344,7 +345,7 @@ async fn err_39_every_helper() {
         faults.retain(|fault| !helper.accepts_person() || !fault.names.ends_with("svc:person"));
         faults.extend(of_helper(helper, &question));
         let plain = if helper.accepts_person() {
-            json!({"person": {}})
+            json!({"person": {"given_name": "Ada"}})
         } else {
             json!({})
         };

@@ -60,6 +60,12 @@ async fn containers_live_and_go() {
             "CRU-22: {collection}"
         );
         assert_eq!(server.total(collection).await, 1, "COL-23: {collection}");
+        let back = server.put(&address, made.json.clone()).await;
+        assert_eq!(
+            (back.status, back.warnings),
+            (200, Value::Null),
+            "UND-22: {collection}"
+        );
 
         let put = server
             .put(
@@ -220,6 +226,15 @@ async fn actions_live_and_go() {
                 (200, &json!("p")),
                 "CRU-04: {members}"
             );
+            for own in [&made.self_link(), &owner] {
+                let read = server.get(own).await.json;
+                let back = server.put(own, read).await;
+                assert_eq!(
+                    (back.status, back.warnings),
+                    (200, Value::Null),
+                    "UND-22: {own}"
+                );
+            }
         }
         if is_membership {
             let again = server
@@ -253,7 +268,7 @@ async fn actions_live_and_go() {
 #[tokio::test]
 async fn a_tag_takes_its_taggings_along() {
     let server = Server::start().await;
-    let person = server.make("people", json!({})).await;
+    let person = server.make("people", json!({"given_name": "Ada"})).await;
     for (container, members) in [("tags", "taggings"), ("lists", "items")] {
         let owner = server.make(container, json!({"name": "x"})).await;
         let member = server
@@ -340,8 +355,8 @@ async fn all_faults_at_once() {
 #[tokio::test]
 async fn creators_and_organizers() {
     let server = Server::start().await;
-    let person = server.make("people", json!({})).await;
-    let other = server.make("people", json!({})).await;
+    let person = server.make("people", json!({"given_name": "Ada"})).await;
+    let other = server.make("people", json!({"given_name": "Ada"})).await;
     let cx = server.bound(&person);
     let made = server.call_as(&cx, "POST", "petitions", json!({})).await;
     assert_eq!(
@@ -545,7 +560,7 @@ async fn a_continuation_leads_to_its_own_page_only() {
 #[tokio::test]
 async fn answers_fit_their_question() {
     let server = Server::start().await;
-    let person = server.make("people", json!({})).await;
+    let person = server.make("people", json!({"given_name": "Ada"})).await;
     let answer = |responses: Value| json!({"responses": responses, "_links": person_link(&person)});
     let keys = json!([{"key": "a"}, {"key": "b"}]);
     let (none, required) = ("RESPONSE_KEY_DOES_NOT_EXIST", "FIELD_REQUIRED");
@@ -696,8 +711,8 @@ async fn answers_fit_their_question() {
 #[tokio::test]
 async fn answers_of_a_submission() {
     let server = Server::start().await;
-    let ada = server.make("people", json!({})).await;
-    let bob = server.make("people", json!({})).await;
+    let ada = server.make("people", json!({"given_name": "Ada"})).await;
+    let bob = server.make("people", json!({"given_name": "Ada"})).await;
     let form = server.make("forms", json!({})).await;
     let link = |to: &str| json!({"href": to});
     let by_ada = json!({"_links": {"svc:person": link(&ada)}});
@@ -824,6 +839,6 @@ async fn col_23_what_is_kept_ends_with_a_write() {
                 .status,
             200
         );
-        writer.make("people", json!({})).await;
+        writer.make("people", json!({"given_name": "Ada"})).await;
     }
 }

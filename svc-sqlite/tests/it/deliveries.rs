@@ -727,7 +727,7 @@ async fn haf_14_an_anonymous_call_triggers_a_response_once_a_day() {
         (
             minute,
             &one,
-            json!({}),
+            json!({"given_name": "Ada"}),
             "autoresponse",
             true,
             "a person without an address",

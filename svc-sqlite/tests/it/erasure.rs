@@ -209,7 +209,7 @@ async fn a_holder_that_an_update_wrote_is_erased() {
         json!({"identifiers": ["crm:1"], "email_addresses": [{"address": "ada@example.org"}]});
     let ada = server.make("people", person).await;
     let own = server.get(&ada).await.json["identifiers"][0].clone();
-    let buyer = server.make("people", json!({})).await;
+    let buyer = server.make("people", json!({"given_name": "Ada"})).await;
     let levels = json!([{"title": "T"}]);
     let event = server
         .make(

@@ -25,6 +25,34 @@ async fn ticketed(server: &Server, more: Value) -> (String, String) {
     (event, helper)
 }
 
+/// UND-22: the totals of a level are those of its title, also if the levels have another order.
+#[tokio::test]
+async fn levels_can_be_sent_back() {
+    let server = Server::start().await;
+    let (event, helper) = ticketed(&server, json!({})).await;
+    server
+        .post(&helper, tickets(&["Hall", "Box", "Hall"]))
+        .await;
+    let mut read = server.get(&event).await.json;
+    assert_eq!(read["ticket_levels"][0]["total_tickets"], 2);
+    read["ticket_levels"].as_array_mut().unwrap().reverse();
+    read["ticket_levels"][0]["total_amount"] = json!(99.900);
+    let back = server.put(&event, read.clone()).await;
+    assert_eq!((back.status, back.warnings), (200, Value::Null));
+    read["modified_date"] = back.json["modified_date"].clone();
+    read["ticket_levels"][1]["total_tickets"] = json!(3);
+    read["total_amount"] = json!(1);
+    let changed = server.put(&event, read).await;
+    let named: Vec<&Value> = changed
+        .warnings
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|warning| &warning["properties"][0])
+        .collect();
+    assert_eq!(named, ["total_amount", "ticket_levels[1].total_tickets"]);
+}
+
 /// RES-event-15 to RES-event-20: sold tickets are counted, priced and limited. A change or a
 /// deletion returns them.
 #[tokio::test]

@@ -509,7 +509,7 @@ async fn submissions_and_canvasses_remember() {
     let answers = submitted.link("svc:answers");
     assert_eq!(server.total(&answers).await, 1, "COL-10");
     let person = submitted.link("svc:person");
-    let canvasser = server.make("people", json!({})).await;
+    let canvasser = server.make("people", json!({"given_name": "Ada"})).await;
     let helper = server.get(&person).await.link("svc:record_canvass_helper");
     let canvass = json!({"canvass": {"contact_type": "in-person", "success": true, "canvasser": canvasser,
         "question_response": {"question": {"href": question}, "value": "w"}},

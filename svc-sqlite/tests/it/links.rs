@@ -73,7 +73,7 @@ proptest! {
             server.make("tags", json!({"name": "t"})).await;
             server.make("lists", json!({"name": "l"})).await;
             let question = server.make("questions", json!({"question_type": "Paragraph"})).await;
-            let key_person = server.make("people", json!({})).await;
+            let key_person = server.make("people", json!({"given_name": "Ada"})).await;
             let mut owners = Vec::new();
             for (collection, ..) in containers() {
                 owners.push(server.make(collection, json!({})).await);

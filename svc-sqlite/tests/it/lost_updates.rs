@@ -149,7 +149,7 @@ async fn etg_04_tags_outlive_the_process() {
     let made = api
         .handle(
             identity.clone(),
-            Request::new(&Method::POST, "people").with_body("{}"),
+            Request::new(&Method::POST, "people").with_body(r#"{"given_name":"Ada"}"#),
         )
         .await;
     let address = made

@@ -110,7 +110,7 @@ async fn und_46_equal_addresses_of_a_list_are_merged() {
     let person = json!({ "email_addresses": list });
     let created = server.post("people", person.clone()).await;
     assert_eq!(created.json["email_addresses"], merged, "{}", created.json);
-    let other = server.make("people", json!({})).await;
+    let other = server.make("people", json!({"given_name": "Ada"})).await;
     let changed = server.put(&other, person.clone()).await;
     assert_eq!(changed.json["email_addresses"], merged);
     let signed_up = sign_up(&server, &person).await;
@@ -230,5 +230,157 @@ async fn res_phone_number_03_numbers_are_stored_as_digits() {
             "{}",
             refused.json
         );
+    }
+}
+
+/// UND-47: an empty text for a value that has none counts as omitted in creates and helpers. Callers
+/// get a warning, and an error if they want one.
+#[tokio::test]
+async fn und_47_an_empty_text_is_no_value() {
+    let server = Server::start().await;
+    let person = json!({
+        "given_name": "Ada",
+        "additional_name": "",
+        "gender": "",
+        "party_identification": " ",
+        "preferred_language": "",
+        "languages_spoken": [""],
+        "ethnicities": ["", "a"],
+        "birthdate": { "day": "", "month": "", "year": "" },
+        "email_addresses": [{ "address": "", "primary": true }, { "address": "ada@example.org" }],
+        "phone_numbers": [{ "number": "\u{a0}", "number_type": "Mobile" }],
+        "postal_addresses": [{ "address_lines": [""], "region": "", "country": "" }, { "country": "", "locality": "Paris" }],
+    });
+    let ignored = [
+        "gender",
+        "party_identification",
+        "languages_spoken[0]",
+        "preferred_language",
+        "birthdate.month",
+        "birthdate.day",
+        "birthdate.year",
+        "postal_addresses[0].address_lines[0]",
+        "postal_addresses[0].region",
+        "postal_addresses[0].country",
+        "postal_addresses[1].country",
+        "email_addresses[0].address",
+        "phone_numbers[0].number",
+    ];
+    let created = server.post("people", person.clone()).await;
+    assert_eq!(created.status, 201, "{}", created.json);
+    for person in [created.json.clone(), sign_up(&server, &person).await] {
+        let stored = &person;
+        assert_eq!(stored["additional_name"], "", "a name can be empty");
+        assert_eq!(stored["languages_spoken"], Value::Null);
+        assert_eq!(
+            stored["ethnicities"],
+            json!(["", "a"]),
+            "a text can be empty"
+        );
+        assert_eq!(
+            stored["email_addresses"],
+            json!([{ "address": "ada@example.org" }])
+        );
+        assert_eq!(stored["postal_addresses"], json!([{ "locality": "Paris" }]));
+        for absent in ["gender", "birthdate", "phone_numbers", "preferred_language"] {
+            assert_eq!(stored[absent], Value::Null, "{absent}");
+        }
+    }
+    let properties = |problems: &Value| -> Vec<String> {
+        let problems = problems.as_array().into_iter().flatten();
+        let empty = problems.filter(|problem| problem["error_code"] == "PROPERTY_EMPTY");
+        let path = empty.filter_map(|problem| problem["properties"][0].as_str());
+        path.map(str::to_owned).collect()
+    };
+    let mut warned = properties(&created.warnings);
+    let mut all = ignored.map(str::to_owned).to_vec();
+    warned.sort();
+    all.sort();
+    assert_eq!(warned, all);
+    let own = created.json["_links"]["self"]["href"].as_str();
+    let own = own.expect("a link").to_owned();
+    for body in [
+        json!({ "gender": "" }),
+        json!({ "phone_numbers": [{ "number": "" }] }),
+    ] {
+        let changed = server.put(&own, body).await;
+        assert_eq!(changed.status, 400, "{}", changed.json);
+    }
+}
+
+/// UND-47: an entry with another problem is reported, and nothing that is wrong is skipped.
+#[tokio::test]
+async fn und_47_an_entry_with_another_problem_is_reported() {
+    let server = Server::start().await;
+    for (person, property) in [
+        (
+            json!({ "phone_numbers": [{ "number": "", "do_not_call": 7 }] }),
+            "phone_numbers[0].do_not_call",
+        ),
+        (
+            json!({ "email_addresses": [{ "address": "" }, { "address": "x" }] }),
+            "email_addresses[1].address",
+        ),
+        (json!({ "phone_numbers": "" }), "phone_numbers"),
+        (json!({ "birthdate": "" }), "birthdate"),
+    ] {
+        let refused = server.post("people", person.clone()).await;
+        assert_eq!(refused.status, 400, "{person}");
+        assert!(
+            refused.json.to_string().contains(property),
+            "{}",
+            refused.json
+        );
+    }
+    assert_eq!(server.total("people").await, 0);
+}
+
+/// UND-48: a person of whom nothing is known is rejected, and the error names what is misspelt.
+#[tokio::test]
+async fn und_48_a_person_needs_some_data() {
+    let server = Server::start().await;
+    for (person, named) in [
+        (json!({}), "a name"),
+        (json!({ "email": "a@x.org" }), "`email_addresses[].address`"),
+        (
+            json!({ "First Name": "Ada", "gender": "Female" }),
+            "`given_name`",
+        ),
+        (
+            json!({ "email_addresses": [{ "address": "" }] }),
+            "an e-mail address",
+        ),
+        (json!({ "custom_fields": { "a": " " } }), "a custom field"),
+        (json!({ "profiles": [{}] }), "online profile"),
+        (
+            json!({ "email_addresses": [{ "status": "subscribed" }] }),
+            "an e-mail address",
+        ),
+        (
+            json!({ "favourite_colour": "red" }),
+            "`favourite_colour` is not a known property.",
+        ),
+    ] {
+        let helper = json!({ "person": person });
+        for answer in [
+            server.post("people", person.clone()).await,
+            server.post("people/person_signup", helper).await,
+        ] {
+            assert_eq!(answer.status, 400, "{person}: {}", answer.json);
+            let text = answer.json.to_string();
+            assert!(text.contains("PERSON_EMPTY"), "{text}");
+            assert!(text.contains(named), "{text}");
+            assert!(!text.contains("a@x.org"), "{text}");
+        }
+    }
+    assert_eq!(server.total("people").await, 0);
+    for known in [
+        json!({ "given_name": "Ada" }),
+        json!({ "identifiers": ["shop:17"] }),
+        json!({ "custom_fields": { "a": "b" } }),
+        json!({ "postal_addresses": [{ "locality": "Paris" }] }),
+    ] {
+        let created = server.post("people", known.clone()).await;
+        assert_eq!(created.status, 201, "{known}: {}", created.json);
     }
 }

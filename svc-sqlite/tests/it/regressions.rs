@@ -56,7 +56,7 @@ async fn a_call_has_so_many_tickets() {
 #[tokio::test]
 async fn an_answer_in_a_canvass_has_an_answer() {
     let server = Server::start().await;
-    let person = server.make("people", json!({})).await;
+    let person = server.make("people", json!({"given_name": "Ada"})).await;
     let keys = json!([{"key": "a"}, {"key": "b"}]);
     let choice = server
         .make(

@@ -217,7 +217,7 @@ async fn links_in_bodies() {
             .await
             .self_link()
     };
-    let person = server.make("people", json!({})).await;
+    let person = server.make("people", json!({"given_name": "Ada"})).await;
     let question = server
         .make("questions", json!({"question_type": "Paragraph"}))
         .await;
@@ -229,7 +229,7 @@ async fn links_in_bodies() {
     let submission = server
         .make(&format!("{form}/submissions"), to("person", &person))
         .await;
-    let theirs = make("people", json!({})).await;
+    let theirs = make("people", json!({"given_name": "Ada"})).await;
     let page = make("fundraising_pages", json!({})).await;
     let their_event = make("events", json!({})).await;
     let donations = format!("{page}/record_donation_helper");
@@ -308,7 +308,11 @@ async fn containers_of_strangers() {
         "advocacy_campaigns",
         "people",
     ] {
-        let made = server.make(collection, json!({})).await;
+        let body = match collection {
+            "people" => json!({"given_name": "Ada"}),
+            _ => json!({}),
+        };
+        let made = server.make(collection, body).await;
         assert_eq!(
             server.store.tenant_of(&address(&made)).await.unwrap(),
             Some(server.tenant.clone()),

@@ -89,7 +89,11 @@ async fn signup_only_takes_sign_ups_into_its_table() -> TestResult {
     );
 
     let nobody = client
-        .send("POST", &helper, Some(&json!({"person": {}})))
+        .send(
+            "POST",
+            &helper,
+            Some(&json!({"person": {"given_name": "Ada"}})),
+        )
         .await?;
     let nobody: Value = serde_json::from_slice(&nobody.body)?;
     assert_eq!(

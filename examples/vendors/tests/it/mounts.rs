@@ -69,7 +69,7 @@ async fn stopping(folder: &Path) -> TestResult<(Program, Raw)> {
     let (address, key) = (program.address()?, key(&program)?);
     let mut raw = Raw::connect(address).await?;
     let head = format!(
-        "POST /api/v1/people HTTP/1.1\r\nHost: localhost\r\nSVC-API-Token: {key}\r\nContent-Length: 14\r\n"
+        "POST /api/v1/people HTTP/1.1\r\nHost: localhost\r\nSVC-API-Token: {key}\r\nContent-Length: 33\r\n"
     );
     raw.send(format!("{head}Expect: 100-continue\r\n\r\n"))
         .await?;
@@ -86,7 +86,7 @@ async fn stopping(folder: &Path) -> TestResult<(Program, Raw)> {
 async fn und_42_sigterm_drains() -> TestResult {
     let folder = tempfile::tempdir()?;
     let (program, mut raw) = stopping(folder.path()).await?;
-    raw.send(r#"{"person": {}}"#).await?;
+    raw.send(r#"{"person": {"given_name": "Ada"}}"#).await?;
     let answer = raw.answer().await?;
     assert_eq!(
         (answer.status, answer.header("connection")),

@@ -265,18 +265,26 @@ impl RawPatch {
     ///
     /// Requirements: CRU-20.
     pub fn apply_to(&self, fields: &mut Object, now: Timestamp) -> Result<(), Vec<Problem>> {
-        merge_patch(fields, &self.fields);
-        let mut problems = Vec::new();
-        (self.kind.schema().rules)(&mut RecordValidator::new(
-            fields,
-            Some(&self.fields),
-            &mut problems,
-            now,
-        ));
+        let (after, problems) = self.applied_to(fields, now);
+        *fields = after;
         if problems.is_empty() {
             Ok(())
         } else {
             Err(problems)
         }
+    }
+
+    /// Returns the fields of a record after the change, with every rule that they violate.
+    #[must_use]
+    pub fn applied_to(&self, before: &Object, now: Timestamp) -> (Object, Vec<Problem>) {
+        let (mut after, mut problems) = (before.clone(), Vec::new());
+        merge_patch(&mut after, &self.fields);
+        (self.kind.schema().rules)(&mut RecordValidator::new(
+            &mut after,
+            Some((before, &self.fields)),
+            &mut problems,
+            now,
+        ));
+        (after, problems)
     }
 }

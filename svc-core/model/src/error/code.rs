@@ -85,6 +85,18 @@ codes! {
     PropertyOverruled = "PROPERTY_OVERRULED", 400,
         cause "The body sets one value with two properties, for example with a member and with a link in `_links`. The description names the property that is used.",
         remedy "Send only one of them.";
+    /// A property has an empty text in place of a value.
+    ///
+    /// Requirements: UND-47.
+    PropertyEmpty = "PROPERTY_EMPTY", 400,
+        cause "The text of the property is empty, but its type has no empty value. With `Prefer: handling=strict` this is an error, otherwise the property counts as omitted.",
+        remedy "Omit the property.";
+    /// The request contains a person of whom nothing is known.
+    ///
+    /// Requirements: UND-48.
+    PersonEmpty = "PERSON_EMPTY", 400,
+        cause "The person has no identifier, e-mail address, phone number, name, address, online profile or custom field. The usual cause is a name that this API does not know, such as `email`.",
+        remedy "Send at least one of them. If the message names unknown properties, correct their names.";
     /// The body is not valid JSON, or exceeds a limit of this server.
     JsonInvalid = "JSON_INVALID", 400,
         cause "The body is incomplete, contains a syntax error such as an extra comma or quote, or exceeds the limits for size or nesting.",

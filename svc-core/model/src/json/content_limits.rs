@@ -24,6 +24,8 @@ use super::{Json, Object};
 pub struct ContentLimits {
     /// Entries of a list, such as e-mail addresses.
     pub entries: usize,
+    /// Targets of an advocacy campaign or of an outreach.
+    pub targets: usize,
     /// Identifiers of a record.
     pub identifiers: usize,
     /// Members of an object with arbitrary names, such as custom fields.
@@ -39,6 +41,7 @@ pub struct ContentLimits {
 /// The defaults of requests with a key.
 const DEFAULT: ContentLimits = ContentLimits {
     entries: 50,
+    targets: 1_000,
     identifiers: 100,
     custom_fields: 100,
     record: 64 * 1024,
@@ -50,6 +53,7 @@ impl ContentLimits {
     /// The defaults of requests without a key.
     pub const ANONYMOUS: Self = Self {
         entries: 10,
+        targets: 1_000,
         identifiers: 10,
         custom_fields: 20,
         record: 16 * 1024,
@@ -61,6 +65,13 @@ impl ContentLimits {
     #[must_use]
     pub const fn entries(mut self, most: usize) -> Self {
         self.entries = most;
+        self
+    }
+
+    /// Sets the maximum number of targets of an advocacy campaign or of an outreach.
+    #[must_use]
+    pub const fn targets(mut self, most: usize) -> Self {
+        self.targets = most;
         self
     }
 
@@ -104,6 +115,7 @@ impl ContentLimits {
     #[must_use]
     pub fn max_entries(&self, name: &str) -> usize {
         match name {
+            "target_list" | "targets" => self.targets,
             "tickets" => self.tickets,
             "identifiers" => self.identifiers,
             "custom_fields" => self.custom_fields,

@@ -62,6 +62,17 @@ impl Number {
         self.0.parse().ok().filter(|value: &f64| value.is_finite())
     }
 
+    /// Returns `0` if the number is zero, and otherwise the number unchanged.
+    ///
+    /// Requirements: TYP-03.
+    #[must_use]
+    pub fn with_plain_zero(self) -> Self {
+        match self.as_amount() {
+            Some(amount) if amount.is_zero() => Self::from(amount),
+            _ => self,
+        }
+    }
+
     /// Returns the exact decimal if it has at most 38 digits.
     ///
     /// Requirements: TYP-03, TYP-04.

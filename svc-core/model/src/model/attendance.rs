@@ -3,8 +3,9 @@
 use super::{Person, shared::ReferrerData};
 use crate::{
     types::{FieldType, MemberWriter, closed_enum, object, resource},
-    json::Json,
-    schema::{COMMON, FieldSpec, ObjectSchema, FieldRule, ValueType},
+    error::Problem,
+    json::{Json, Object},
+    schema::{COMMON, FieldSpec, ObjectSchema, FieldRule, RecordValidator, ValueType, currency_of, elements, excess_digits},
     value::Amount,
 };
 
@@ -32,6 +33,7 @@ resource! {
         /// The attendee, or the buyer of the tickets
         "UND-08" person: one Person Required,
     }
+    rules rules
 }
 
 object! {
@@ -118,4 +120,17 @@ impl FieldType for Holder {
 closed_enum! {
     /// Response of an attendee (RES-attendance-03).
     AttendanceStatus { Declined = "declined", Tentative = "tentative", Accepted = "accepted", NeedsAction = "needs action" }
+}
+
+/// Checks that prices have no more digits after the decimal point than their currency.
+///
+/// Requirements: RES-attendance-11.
+fn rules(cx: &mut RecordValidator<'_>) {
+    cx.report_new(wrong_prices);
+}
+
+fn wrong_prices(attendance: &Object) -> Vec<Problem> {
+    elements(attendance, "tickets")
+        .filter_map(|(at, ticket)| excess_digits(&at, ticket, "amount", currency_of(ticket)?))
+        .collect()
 }

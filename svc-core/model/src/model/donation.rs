@@ -2,9 +2,10 @@
 
 use super::shared::ReferrerData;
 use crate::{
+    error::ErrorCode,
+    json::{Json, Number, Object},
+    schema::{FieldRule, RecordValidator, currency_of, elements, wrong_amounts},
     types::{closed_enum, object, resource},
-    schema::RecordValidator,
-    schema::FieldRule,
     value::{Amount, FlexEnum, Timestamp},
 };
 
@@ -15,7 +16,7 @@ resource! {
         "RES-donation-01" origin_system: String,
         /// When the donation was made
         "RES-donation-02" action_date: String = receipt_time,
-        /// Total after any credits, in `currency`
+        /// Total after any credits, in `currency`; without it, the sum of the recipients' amounts
         "RES-donation-03" amount: Amount,
         /// Amount credited back to the donor
         "RES-donation-04" credited_amount: Amount,
@@ -80,13 +81,50 @@ closed_enum! {
     PaymentMethod { CreditCard = "Credit Card", Check = "Check", Cash = "Cash", ElectronicFundsTransfer = "Electronic Funds Transfer" }
 }
 
-/// Sets `voided_date` of a voided donation, and removes it if `voided` is false.
+/// Applies the rules of voids and amounts.
+fn rules(cx: &mut RecordValidator<'_>) {
+    void(cx);
+    cx.report_new(|donation| {
+        currency_of(donation).map_or_else(Vec::new, |currency| wrong_amounts(donation, currency))
+    });
+    if cx.touches(&["recipients"]) && !cx.has("amount") && !cx.clears("amount") {
+        sum_recipients(cx);
+    }
+}
+
+/// Voids a donation that is sent with a new `voided_date` and without `voided`. Sets the date of a voided
+/// donation, and removes that of a donation that is not voided.
 ///
 /// Requirements: RES-donation-18.
-fn rules(cx: &mut RecordValidator<'_>) {
+fn void(cx: &mut RecordValidator<'_>) {
+    let date_before = cx.before().and_then(|before| before.get("voided_date"));
+    let is_dated = cx.has("voided_date") && cx.fields().get("voided_date") != date_before;
+    let says_voided = cx.touches(&["voided"]) && (cx.has("voided") || cx.clears("voided"));
+    if is_dated && !says_voided {
+        cx.set("voided", Json::Bool(true));
+    }
     if cx.boolean("voided") == Some(true) {
         cx.set_receipt_time_if_missing("voided_date");
-    } else if cx.boolean("voided") == Some(false) {
+    } else if cx.boolean("voided") == Some(false) || cx.clears("voided") {
         cx.remove("voided_date");
     }
+}
+
+/// Sets the amount of a donation to the sum of its recipients' amounts.
+///
+/// Requirements: RES-donation-03.
+fn sum_recipients(cx: &mut RecordValidator<'_>) {
+    let Some(sum) = sum_of_recipients(cx.fields()) else { return };
+    if sum.is_money() {
+        cx.set("amount", Json::from(sum));
+    } else {
+        let text = "The sum of the amounts of {property} must have at most 16 digits before the decimal point.";
+        cx.report(ErrorCode::FieldInvalid, &["recipients"], text);
+    }
+}
+
+/// Returns the sum of the recipients' amounts, or `None` if there are none.
+fn sum_of_recipients(donation: &Object) -> Option<Amount> {
+    let amounts = elements(donation, "recipients").filter_map(|(_, recipient)| recipient.get("amount")?.as_number().and_then(Number::as_amount));
+    amounts.reduce(Amount::plus)
 }

@@ -3,9 +3,9 @@
 use super::shared::{Geocode, ShareOption};
 use crate::{
     types::{closed_enum, object, resource},
-    error::ErrorCode,
-    schema::RecordValidator,
-    schema::FieldRule,
+    error::{ErrorCode, Problem},
+    json::Object,
+    schema::{FieldRule, RecordValidator, currency_of, elements, excess_digits},
     value::{Amount, Date, Timestamp},
 };
 
@@ -182,13 +182,31 @@ closed_enum! {
     ReminderMethod { Email = "email", Sms = "sms" }
 }
 
-/// Checks that an event does not end before it starts.
+/// Checks that an event does not end before it starts, and that its ticket levels have one currency.
 ///
-/// Requirements: RES-event-24.
+/// Requirements: RES-event-14, RES-event-24.
 fn rules(cx: &mut RecordValidator<'_>) {
+    cx.report_new(wrong_levels);
     if let (Some(start), Some(end)) = (cx.timestamp("start_date"), cx.timestamp("end_date"))
         && end < start
     {
         cx.report(ErrorCode::StartDateAfterEndDate, &["start_date", "end_date"], "The start date is after the end date.");
     }
+}
+
+/// Returns a problem for each ticket level with another currency than the first one that has a
+/// currency, and for each price that has more digits after the decimal point than its currency.
+fn wrong_levels(event: &Object) -> Vec<Problem> {
+    let levels = || elements(event, "ticket_levels");
+    let Some(currency) = levels().find_map(|(_, level)| currency_of(level)) else { return Vec::new() };
+    let mut problems = Vec::new();
+    for (at, level) in levels() {
+        let own = currency_of(level).unwrap_or(currency);
+        if own != currency {
+            let text = format!("{{property}} must be {currency}, the currency of the other ticket levels, but is {own}.");
+            problems.push(Problem::new(ErrorCode::FieldInvalid, at.clone().push_member("currency"), text).with_hint(currency));
+        }
+        problems.extend(excess_digits(&at, level, "amount", own));
+    }
+    problems
 }

@@ -91,6 +91,51 @@ resource! {
     rules rules
 }
 
+/// The members of which a new person without an identifier has at least one, each with the members of
+/// its objects that count if others do not.
+///
+/// Requirements: UND-48.
+pub const KNOWN_BY: [(&str, &[&str]); 8] = [
+    ("email_addresses", &["address"]),
+    ("phone_numbers", &["number"]),
+    ("given_name", &[]),
+    ("family_name", &[]),
+    ("additional_name", &[]),
+    ("postal_addresses", &["venue", "address_lines", "locality", "region", "postal_code", "country"]),
+    ("profiles", &["provider", "id", "url", "handle"]),
+    ("custom_fields", &[]),
+];
+
+/// Members, each with the names that clients send by mistake, in lower case without separators.
+const SIMILAR: [(&str, &[&str]); 9] = [
+    (
+        "email_addresses[].address",
+        &["email", "emails", "emailaddress", "mail", "emailaddresses", "email1", "primaryemail"],
+    ),
+    (
+        "phone_numbers[].number",
+        &["phone", "phones", "phonenumber", "phonenumbers", "mobile", "mobilenumber", "mobilephone", "cell", "cellphone", "tel", "telephone", "primaryphone"],
+    ),
+    ("given_name", &["firstname", "forename", "first", "givenname", "name", "fullname", "displayname"]),
+    ("family_name", &["lastname", "surname", "last", "familyname"]),
+    ("additional_name", &["middlename", "middle"]),
+    ("postal_addresses[].address_lines", &["address", "addresses", "postaladdress", "street", "address1", "street1", "addressline1"]),
+    ("postal_addresses[].locality", &["city", "town", "locality"]),
+    ("postal_addresses[].postal_code", &["zip", "zipcode", "zip5", "postcode", "postalcode"]),
+    ("postal_addresses[].country", &["country", "countrycode"]),
+];
+
+/// Returns the member that a client means by the name of another API or of a form.
+///
+/// Requirements: UND-48.
+#[must_use]
+pub fn similar_member(name: &str) -> Option<&'static str> {
+    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    let plain = plain.to_ascii_lowercase();
+    let meant = SIMILAR.iter().find(|(_, names)| names.contains(&&*plain));
+    meant.map(|(member, _)| *member)
+}
+
 object! {
     /// A party registration (RES-person-11).
     Party: "parties" {

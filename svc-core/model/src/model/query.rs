@@ -19,8 +19,8 @@ resource! {
         "UND-04" browser_url: String,
         /// Administrative URL
         "UND-04" administrative_url: String,
-        /// Number of results; computed by the server
-        "UND-04" total_results: i64 = outside,
+        /// Number of results; computed by the server, absent until results exist
+        "UND-04" total_results: i64 = outside absent,
     }
     links {
         /// The Person who created it

@@ -171,6 +171,7 @@ impl ComputedValue {
             ComputedSource::Measure(measure) => Some(Self::of_measure(measure, Amount::ZERO)),
             ComputedSource::Relation(kind) => Some(Self::Relation(kind)),
             ComputedSource::Clock
+            | ComputedSource::AlwaysAbsent
             | ComputedSource::Part(_)
             | ComputedSource::ScheduledStart
             | ComputedSource::ScheduledStop => None,

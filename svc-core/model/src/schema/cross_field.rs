@@ -12,8 +12,8 @@ use crate::{
 #[derive(Debug)]
 pub struct RecordValidator<'a> {
     fields: &'a mut Object,
-    /// The sent members of a change; `None` for a new record.
-    sent: Option<&'a Object>,
+    /// The record before a change, and the sent members; `None` for a new record.
+    change: Option<(&'a Object, &'a Object)>,
     problems: &'a mut Vec<Problem>,
     now: Timestamp,
 }
@@ -21,13 +21,13 @@ pub struct RecordValidator<'a> {
 impl<'a> RecordValidator<'a> {
     pub(crate) fn new(
         fields: &'a mut Object,
-        sent: Option<&'a Object>,
+        change: Option<(&'a Object, &'a Object)>,
         problems: &'a mut Vec<Problem>,
         now: Timestamp,
     ) -> Self {
         Self {
             fields,
-            sent,
+            change,
             problems,
             now,
         }
@@ -37,8 +37,27 @@ impl<'a> RecordValidator<'a> {
     /// and a change concerns the fields that it sends.
     #[must_use]
     pub fn touches(&self, names: &[&str]) -> bool {
-        self.sent
-            .is_none_or(|sent| names.iter().any(|name| sent.contains(name)))
+        self.change
+            .is_none_or(|(_, sent)| names.iter().any(|name| sent.contains(name)))
+    }
+
+    /// Returns whether a change clears the field.
+    #[must_use]
+    pub fn clears(&self, name: &str) -> bool {
+        let sent = self.change.and_then(|(_, sent)| sent.get(name));
+        sent.is_some_and(Json::is_null)
+    }
+
+    /// Returns the fields of the record before a change; `None` for a new record.
+    #[must_use]
+    pub fn before(&self) -> Option<&'a Object> {
+        self.change.map(|(before, _)| before)
+    }
+
+    /// Returns the fields of the record.
+    #[must_use]
+    pub fn fields(&self) -> &Object {
+        self.fields
     }
 
     /// Returns whether the field has a value.
@@ -102,4 +121,22 @@ impl<'a> RecordValidator<'a> {
             description.to_owned(),
         ));
     }
+
+    /// Reports the problems of the record, except those that it had before the change.
+    pub fn report_new(&mut self, problems_of: impl Fn(&Object) -> Vec<Problem>) {
+        let before = self.change.map(|(before, _)| problems_of(before));
+        self.problems
+            .extend(new_problems(problems_of(self.fields), before));
+    }
+}
+
+/// Returns the problems of a changed record that it did not have before.
+pub fn new_problems(
+    after: Vec<Problem>,
+    before: Option<Vec<Problem>>,
+) -> impl Iterator<Item = Problem> {
+    let before = before.unwrap_or_default();
+    after
+        .into_iter()
+        .filter(move |problem| !before.contains(problem))
 }

@@ -28,6 +28,12 @@ impl FieldSpec {
         matches!(self.mode, FieldMode::Computed(_))
     }
 
+    /// Returns whether the value is an e-mail address or a phone number.
+    #[must_use]
+    pub fn is_address(&self) -> bool {
+        self.rules.contains(&FieldRule::Email) || self.is_phone_number()
+    }
+
     /// Returns whether the value is a phone number.
     pub(crate) const fn is_phone_number(&self) -> bool {
         let mut rest = self.rules;
@@ -38,6 +44,20 @@ impl FieldSpec {
             rest = more;
         }
         false
+    }
+
+    /// Returns whether an empty text means that the field has no value. It is a value of names and
+    /// other free texts, and wrong in an object or array.
+    #[must_use]
+    pub fn has_no_empty_text(&self) -> bool {
+        match self.ty {
+            ValueType::String => self.rules.iter().any(FieldRule::is_of_code_or_address),
+            ValueType::Object(_)
+            | ValueType::StringMap
+            | ValueType::Array(_)
+            | ValueType::OneOrMany(_) => false,
+            _ => true,
+        }
     }
 
     /// Returns the source of a computed value.
@@ -84,6 +104,11 @@ pub enum ComputedSource {
     Clock,
     /// The API does not contain the counted data, so the value is always 0.
     AlwaysZero,
+    /// The API does not contain the counted data, and the field is absent until a backend of a
+    /// vendor has a value.
+    ///
+    /// Requirements: UND-04.
+    AlwaysAbsent,
     /// The relation of a kind, the same for every record.
     ///
     /// Requirements: UND-05, UND-06.
@@ -118,6 +143,7 @@ impl ComputedSource {
             Self::Measure(measure) => Some(measure.of),
             Self::Clock
             | Self::AlwaysZero
+            | Self::AlwaysAbsent
             | Self::Relation(_)
             | Self::Part(_)
             | Self::ScheduledStart
@@ -290,4 +316,20 @@ pub enum FieldRule {
     ///
     /// Requirements: TYP-13.
     Identifiers,
+}
+
+impl FieldRule {
+    /// Returns whether an empty text means that there is no value, as in forms and tables.
+    const fn is_of_code_or_address(&self) -> bool {
+        matches!(
+            self,
+            Self::Email
+                | Self::PhoneNumber
+                | Self::CountryCode
+                | Self::CurrencyCode
+                | Self::RegionCode
+                | Self::LanguageCode
+                | Self::LanguageTag
+        )
+    }
 }

@@ -9,6 +9,7 @@ mod field;
 mod field_index;
 mod link;
 mod measure;
+mod money;
 mod share_names;
 
 use std::sync::LazyLock;
@@ -17,9 +18,13 @@ use field_index::FieldIndex;
 
 pub use constraints::{Constraint, Constraints};
 pub use cross_field::RecordValidator;
+#[doc(hidden)]
+pub use cross_field::new_problems;
 pub use field::{ComputedSource, FieldMode, FieldRule, FieldSpec, ValueType};
 pub use link::{LinkSpec, LinkTarget, LinkWrite, OnDelete, ReferenceSpec};
 pub use measure::{Aggregate, Measure, MeasureCondition, MeasureParts, measures_text};
+#[doc(hidden)]
+pub use money::{currency_of, elements, excess_digits, wrong_amounts};
 pub use share_names::ShareNames;
 
 use crate::{

@@ -20,6 +20,9 @@ macro_rules! mode {
     (outside) => {
         $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::AlwaysZero)
     };
+    (outside absent) => {
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::AlwaysAbsent)
+    };
     (relation $kind:ident) => {
         $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Relation($crate::model::Kind::$kind))
     };

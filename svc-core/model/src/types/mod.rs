@@ -26,8 +26,8 @@
 //! After the `=` of a field there is one of these:
 //!
 //! - nothing (clients may set the field), `required`, `default "..."` or `receipt_time`
-//! - the source of a computed value: `outside`, `relation Person`, `schedule start`,
-//!   `schedule stop`, or a measure
+//! - the source of a computed value: `outside`, `outside absent`, `relation Person`,
+//!   `schedule start`, `schedule stop`, or a measure
 //!
 //! A measure is computed over the records under the record:
 //!

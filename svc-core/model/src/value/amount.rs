@@ -10,13 +10,14 @@ use super::DecimalParts;
 
 /// An exact decimal, such as an amount of money: at most 38 digits, before and after the decimal point together; never a binary float.
 ///
-/// The scale is preserved: `10.50` is written as `10.50`, and is equal to `10.5`.
+/// The scale is preserved: `10.50` is written as `10.50`, and is equal to `10.5`. Zero has no scale:
+/// `0.00` is written as `0`.
 ///
 /// Requirements: TYP-03, TYP-04.
 #[derive(Clone, Copy, Default)]
 pub struct Amount {
     mantissa: i128,
-    /// The number of digits after the decimal point.
+    /// The number of digits after the decimal point; 0 if the amount is zero.
     scale: u32,
 }
 
@@ -44,7 +45,13 @@ impl Amount {
     #[must_use]
     pub fn new(mantissa: i128, scale: u32) -> Option<Self> {
         let fits = scale <= Self::MAX_DIGITS && mantissa.checked_abs()? < LIMIT;
-        fits.then_some(Self { mantissa, scale })
+        fits.then_some(Self::with_scale(mantissa, scale))
+    }
+
+    /// Creates an amount whose digits are known to fit.
+    const fn with_scale(mantissa: i128, scale: u32) -> Self {
+        let scale = if mantissa == 0 { 0 } else { scale };
+        Self { mantissa, scale }
     }
 
     /// Returns whether a client may send it as an amount of money. Such an amount is not negative,
@@ -70,10 +77,7 @@ impl Amount {
         let digits = parts.digits();
         let scale = parts.scale();
         if digits.is_empty() {
-            return Self::new(
-                0,
-                u32::try_from(scale.clamp(0, i64::from(Self::MAX_DIGITS))).ok()?,
-            );
+            return Some(Self::ZERO);
         }
         if digits.len() > usize::try_from(Self::MAX_DIGITS).ok()? {
             return None;
@@ -103,6 +107,13 @@ impl Amount {
     #[must_use]
     pub const fn scale(&self) -> u32 {
         self.scale
+    }
+
+    /// Returns whether this number of digits after the decimal point is enough for the amount. Zeros
+    /// at its end do not count.
+    #[must_use]
+    pub fn fits_digits(&self, digits: u32) -> bool {
+        self.without_end_zeros().scale <= digits
     }
 
     /// Returns whether the amount is zero.
@@ -163,10 +174,7 @@ impl Amount {
             .saturating_add(half)
             .checked_div(unit)
             .unwrap_or_default();
-        Self {
-            mantissa,
-            scale: behind,
-        }
+        Self::with_scale(mantissa, behind)
     }
 
     /// Limits the amount to what money may be: at most 16 digits before the decimal point
@@ -344,7 +352,6 @@ mod tests {
     fn typ_03_amounts_come_back_digit_for_digit() {
         for same in [
             "0",
-            "0.00",
             "10.50",
             "-10.50",
             "9007199254740993.01",
@@ -364,12 +371,26 @@ mod tests {
         for (sent, kept) in cases {
             assert_eq!(text(sent).as_deref(), Some(kept), "TYP-04");
         }
-        assert_eq!(text("-0.00").as_deref(), Some("0.00"), "TYP-03");
-        assert_eq!(
-            text("0e99999999999999999999").as_deref(),
-            Some("0"),
-            "TYP-03"
-        );
+    }
+
+    #[test]
+    fn typ_03_zero_is_always_written_as_0() {
+        for zero in [
+            "0",
+            "-0",
+            "0.00",
+            "-0.00",
+            "0E-2",
+            "0e5",
+            "0e99999999999999999999",
+        ] {
+            assert_eq!(text(zero).as_deref(), Some("0"), "TYP-03: {zero}");
+        }
+        let tiny = Amount::parse("0.0000001").unwrap();
+        let difference = tiny.minus(Amount::parse("0.00000010").unwrap());
+        for zero in [Amount::new(0, 2).unwrap(), tiny.as_money(), difference] {
+            assert_eq!(zero.to_string(), "0", "TYP-03");
+        }
     }
 
     #[test]
@@ -455,7 +476,7 @@ mod tests {
         );
         assert_eq!(
             sum("0.0000000000000000000000000001", "999999999999"),
-            "999999999999.000000",
+            "999999999999",
             "TYP-03"
         );
         assert_eq!(
@@ -472,6 +493,7 @@ mod tests {
         fn typ_03_text_round_trip(mantissa in -LIMIT + 1..LIMIT, scale in 0..=38_u32) {
             let amount = Amount::new(mantissa, scale).unwrap();
             let again = Amount::parse(&amount.to_string()).unwrap();
+            let scale = if mantissa == 0 { 0 } else { scale };
             prop_assert_eq!((again.mantissa(), again.scale()), (mantissa, scale), "TYP-03");
             let mut bytes = Vec::new();
             amount.write(&mut bytes);

@@ -16,20 +16,63 @@ const CURRENCIES: &str = "\
 /// Returns the code of the currency in capitals; `code` is case-insensitive.
 #[must_use]
 pub fn currency(code: &str) -> Option<&'static str> {
-    CURRENCIES
-        .split(' ')
-        .find(|known| known.eq_ignore_ascii_case(code))
+    // Each currency is three letters and a space.
+    let mut known = CURRENCIES.as_bytes().chunks(4);
+    let place = known.position(|known| {
+        known
+            .get(..3)
+            .is_some_and(|known| known.eq_ignore_ascii_case(code.as_bytes()))
+    })?;
+    let start = place.checked_mul(4)?;
+    CURRENCIES.get(start..start.checked_add(3)?)
 }
 
-/// The countries of ISO 3166-1, and `XK`, the code that is in use for Kosovo.
-const COUNTRIES: &str = "\
-    AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ \
-    CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO \
-    FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE \
-    JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO \
-    MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW \
-    PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM \
-    TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW XK";
+/// The countries of ISO 3166-1, and `XK`, the code that is in use for Kosovo, sorted.
+const COUNTRIES: [&str; 250] = [
+    "AD", "AE", "AF", "AG", "AI", "AL", "AM", "AO", "AQ", "AR", "AS", "AT", "AU", "AW", "AX", "AZ",
+    "BA", "BB", "BD", "BE", "BF", "BG", "BH", "BI", "BJ", "BL", "BM", "BN", "BO", "BQ", "BR", "BS",
+    "BT", "BV", "BW", "BY", "BZ", "CA", "CC", "CD", "CF", "CG", "CH", "CI", "CK", "CL", "CM", "CN",
+    "CO", "CR", "CU", "CV", "CW", "CX", "CY", "CZ", "DE", "DJ", "DK", "DM", "DO", "DZ", "EC", "EE",
+    "EG", "EH", "ER", "ES", "ET", "FI", "FJ", "FK", "FM", "FO", "FR", "GA", "GB", "GD", "GE", "GF",
+    "GG", "GH", "GI", "GL", "GM", "GN", "GP", "GQ", "GR", "GS", "GT", "GU", "GW", "GY", "HK", "HM",
+    "HN", "HR", "HT", "HU", "ID", "IE", "IL", "IM", "IN", "IO", "IQ", "IR", "IS", "IT", "JE", "JM",
+    "JO", "JP", "KE", "KG", "KH", "KI", "KM", "KN", "KP", "KR", "KW", "KY", "KZ", "LA", "LB", "LC",
+    "LI", "LK", "LR", "LS", "LT", "LU", "LV", "LY", "MA", "MC", "MD", "ME", "MF", "MG", "MH", "MK",
+    "ML", "MM", "MN", "MO", "MP", "MQ", "MR", "MS", "MT", "MU", "MV", "MW", "MX", "MY", "MZ", "NA",
+    "NC", "NE", "NF", "NG", "NI", "NL", "NO", "NP", "NR", "NU", "NZ", "OM", "PA", "PE", "PF", "PG",
+    "PH", "PK", "PL", "PM", "PN", "PR", "PS", "PT", "PW", "PY", "QA", "RE", "RO", "RS", "RU", "RW",
+    "SA", "SB", "SC", "SD", "SE", "SG", "SH", "SI", "SJ", "SK", "SL", "SM", "SN", "SO", "SR", "SS",
+    "ST", "SV", "SX", "SY", "SZ", "TC", "TD", "TF", "TG", "TH", "TJ", "TK", "TL", "TM", "TN", "TO",
+    "TR", "TT", "TV", "TW", "TZ", "UA", "UG", "UM", "US", "UY", "UZ", "VA", "VC", "VE", "VG", "VI",
+    "VN", "VU", "WF", "WS", "XK", "YE", "YT", "ZA", "ZM", "ZW",
+];
+
+/// The currencies in use that do not have two digits after the decimal point, by their number of
+/// digits (ISO 4217).
+const MINOR_DIGITS: [(u32, &str); 3] = [
+    (
+        0,
+        "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
+    ),
+    (3, "BHD IQD JOD KWD LYD OMR TND"),
+    (4, "CLF UYW"),
+];
+
+/// The codes without a minor unit: metals, units of account, and codes for tests.
+const WITHOUT_MINOR_UNIT: &str = "XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XTS XUA XXX";
+
+/// Returns the maximum number of digits after the decimal point of amounts in a currency. Returns
+/// `None` for an unknown code and for one without a minor unit.
+#[must_use]
+pub fn minor_digits(code: &str) -> Option<u32> {
+    let code = currency(code)?;
+    let has = |codes: &str| codes.split(' ').any(|known| known == code);
+    if has(WITHOUT_MINOR_UNIT) {
+        return None;
+    }
+    let listed = MINOR_DIGITS.iter().find(|(_, codes)| has(codes));
+    Some(listed.map_or(2, |(digits, _)| *digits))
+}
 
 /// Codes that the European Union uses instead of those of ISO 3166-1.
 const EU_COUNTRIES: [(&str, &str); 2] = [("EL", "GR"), ("UK", "GB")];
@@ -52,9 +95,12 @@ const SIMILAR_COUNTRIES: &[(&str, &str)] = &[
 /// Returns the code of the country in capitals; `code` is case-insensitive.
 #[must_use]
 pub fn country(code: &str) -> Option<&'static str> {
-    COUNTRIES
-        .split(' ')
-        .find(|known| known.eq_ignore_ascii_case(code))
+    let [first, second] = code.as_bytes() else {
+        return None;
+    };
+    let code = [first.to_ascii_uppercase(), second.to_ascii_uppercase()];
+    let place = COUNTRIES.binary_search_by(|known| known.as_bytes().cmp(&code));
+    COUNTRIES.get(place.ok()?).copied()
 }
 
 /// Returns the code that is probably meant by a code that is not in the list of countries.
@@ -301,20 +347,41 @@ const CALLING_CODES: &[(&str, &str)] = &[
 
 /// Returns the calling codes of a country; empty if they are unknown.
 pub fn calling_codes(country: &str) -> impl Iterator<Item = &'static str> {
-    let has = move |countries: &str| {
-        countries
-            .split(' ')
-            .any(|known| known.eq_ignore_ascii_case(country))
+    // Each country is two letters and a space.
+    let is_country = move |known: &[u8]| {
+        known
+            .get(..2)
+            .is_some_and(|known| known.eq_ignore_ascii_case(country.as_bytes()))
     };
     CALLING_CODES
         .iter()
-        .filter(move |(_, countries)| has(countries))
+        .filter(move |(_, countries)| countries.as_bytes().chunks(3).any(is_country))
         .map(|(code, _)| *code)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// RES-donation-03
+    #[test]
+    fn currencies_have_the_digits_of_iso_4217() {
+        let digits = ["JPY", "eur", "DEM", "KWD", "CLF", "XAU", "ABC"].map(minor_digits);
+        let expected = [Some(0), Some(2), Some(2), Some(3), Some(4), None, None];
+        assert_eq!(digits, expected);
+        let exceptions = MINOR_DIGITS.iter().map(|(_, codes)| *codes);
+        for code in exceptions
+            .chain([WITHOUT_MINOR_UNIT])
+            .flat_map(|codes| codes.split(' '))
+        {
+            assert_eq!(currency(code), Some(code));
+        }
+    }
+
+    #[test]
+    fn countries_are_sorted() {
+        assert!(COUNTRIES.is_sorted());
+    }
 
     #[test]
     fn every_code_stands_once() {

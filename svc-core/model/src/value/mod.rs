@@ -18,7 +18,9 @@ pub(crate) mod proptest_config;
 
 pub use amount::Amount;
 #[doc(hidden)]
-pub use codes::{calling_codes, country, currency, eu_country, region, similar_country};
+pub use codes::{
+    calling_codes, country, currency, eu_country, minor_digits, region, similar_country,
+};
 pub use date::Date;
 #[doc(hidden)]
 pub use date::digits;
@@ -30,7 +32,7 @@ pub use email::{
     EMAIL_FORM, EmailError, MAX_EMAIL, email_notations, normalize_email, stored_email,
 };
 #[doc(hidden)]
-pub use email::{email_as_sent, is_invisible};
+pub use email::{email_as_sent, is_invisible, trimmed};
 pub use flex_enum::{ClosedEnum, FlexEnum};
 #[doc(hidden)]
 pub use hex::HEX_DIGITS;

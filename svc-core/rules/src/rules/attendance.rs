@@ -13,6 +13,7 @@ use crate::{
     error::{ErrorCode, Problem, PropertyPath, quoted},
     json::{Json, Object},
     model::Kind,
+    schema::{currency_of, excess_digits},
     store::{Change, Totals},
     value::Id,
 };
@@ -194,6 +195,10 @@ fn check_tickets(
                 .push_member("currency");
             let text = format!("{{property}} must be {known}, the currency of the ticket level.");
             problems.push(Problem::new(ErrorCode::FieldInvalid, property, text).with_hint(known));
+        }
+        if let (None, Some(known)) = (currency_of(ticket), currency_of(level)) {
+            let at = PropertyPath::member("tickets").push_index(place);
+            problems.extend(excess_digits(&at, ticket, "amount", known));
         }
         for name in ["amount", "currency"] {
             if !ticket.contains(name)

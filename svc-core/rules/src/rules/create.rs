@@ -166,6 +166,10 @@ impl RuleContext<'_> {
             (Kind::Attendance, Some(event)) => {
                 self.apply_attendance(&event, None, Some(fields.to_mut()), true, &mut problems)?;
             }
+            // Another store can have donations in several currencies.
+            (Kind::Donation, Some(page)) if new.given.is_none() => {
+                self.apply_donation(&page, None, &fields, &mut problems)?;
+            }
             _ => self.measure(&record, None, Some(&fields))?,
         }
         let holders = match draft.kind {

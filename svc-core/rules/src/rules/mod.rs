@@ -11,6 +11,7 @@ mod attendance;
 mod context;
 mod create;
 mod delete;
+mod donation;
 mod erase;
 mod functions;
 mod helper;
@@ -32,6 +33,7 @@ mod update;
 pub use action::{recorded, without_claimed_identifiers};
 use context::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy};
 pub use delete::removal;
+pub use donation::wrong_donation;
 pub use initial_lookups::{
     initial_lookups, initial_lookups_of_steps, initial_lookups_one_per_person,
 };

@@ -121,10 +121,7 @@ fn merge_into(
     let mut patch = RawPatch::new(Kind::Person, fields);
     patch.identifiers = identifiers;
     if !problems.is_empty() {
-        let mut rules = patch
-            .apply_to(&mut before.clone(), context.call.received_at)
-            .err()
-            .unwrap_or_default();
+        let (_, mut rules) = patch.applied_to(&before, context.call.received_at);
         rules.append(&mut problems);
         problems = rules;
     }

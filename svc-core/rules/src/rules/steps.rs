@@ -18,19 +18,21 @@ use crate::{
 };
 
 impl RuleContext<'_> {
-    /// Creates a record in a step. If the request is already rejected, returns only the problems of
-    /// the draft.
+    /// Creates a record in a step. If the request is already rejected, or a donation does not have the
+    /// currency of its page, returns only the problems of the draft.
     pub(super) fn create_in_step(
         &mut self,
         steps: &StepLog,
         draft: &RawDraft,
         new: &CreateOptions,
     ) -> RuleResult<(StoredRecord, bool)> {
-        if self.call.is_rejected {
+        let wrong = self.wrong_donation_in_step(draft)?;
+        if self.call.is_rejected || !wrong.is_empty() {
             let meta = Meta::new(self.next_id(), self.call.received_at);
             let mut record = RawRecord::from_wire(draft.kind, meta, Bytes::new());
             let mut problems = self.follow_links(draft, new, &mut record)?;
             problems.extend(self.used_identifiers(draft.kind, &draft.identifiers, None)?);
+            problems.extend(wrong);
             check(problems)?;
             let stored = StoredRecord::new(StoredRecord::UNSAVED_ROW, record);
             self.ledger.see(&stored);
@@ -62,13 +64,12 @@ impl RuleContext<'_> {
         patch: &RawPatch,
     ) -> RuleResult<StoredRecord> {
         let at = stored.record.address();
-        let mut after = before.clone();
-        let broken = patch.apply_to(&mut after, self.call.received_at).err();
+        let (after, broken) = patch.applied_to(before, self.call.received_at);
         let mut problems = exceeded_limits(&self.call.limits, &stored, before, &after, patch);
         if self.call.is_rejected {
             let (_, missing) = self.follow_changed_links(patch)?;
             problems.extend(missing);
-            problems.extend(broken.unwrap_or_default());
+            problems.extend(broken);
             let identifiers = patch.identifiers.as_deref().unwrap_or_default();
             problems.extend(self.used_identifiers(at.kind, identifiers, Some(&stored.record))?);
         }

@@ -10,12 +10,12 @@ use crate::{
     link::RecordAddress,
     model::Kind,
     schema::{FieldRule, ObjectSchema, ValueType},
-    value::{country, eu_country, region, stored_email, stored_phone},
+    value::{country, eu_country, region, stored_email, stored_phone, trimmed},
 };
 
 /// The number of the form of stored values. If it changes, stores bring their values into the new
 /// form.
-pub(super) const VALUE_FORM: u32 = 1;
+pub(super) const VALUE_FORM: u32 = 2;
 /// The maximum number of values of a tenant that are listed, converted or unchanged.
 const MAX_LISTED: usize = 1_000;
 
@@ -73,10 +73,12 @@ impl FormerValues {
     pub(super) fn convert(&mut self, at: &RecordAddress, fields: &mut Object) {
         let schema = at.kind.schema().fields;
         let start = PropertyPath::default();
+        let mut has_empty = false;
         each_value(schema, fields, &start, &mut |ty, rules, value, property| {
             let Some(is_converted) = convert(ty, rules, value, property) else {
                 return;
             };
+            has_empty |= value.is_null();
             let list = if is_converted {
                 &mut self.converted
             } else {
@@ -92,6 +94,9 @@ impl FormerValues {
                 list.others = list.others.saturating_add(1);
             }
         });
+        if has_empty {
+            remove_empty(fields);
+        }
     }
 
     /// Returns the first 1 000 values that were converted, and the first 1 000 that are unchanged.
@@ -128,6 +133,7 @@ pub(super) fn has_any(kind: Kind) -> bool {
     }
     fn of_type(ty: &ValueType) -> bool {
         match ty {
+            ValueType::Amount => true,
             ValueType::Object(schema) => of_object(schema),
             ValueType::Array(item) | ValueType::OneOrMany(item) => of_type(item),
             _ => false,
@@ -157,7 +163,18 @@ fn convert(
     property: &PropertyPath,
 ) -> Option<bool> {
     if let (ValueType::Object(schema), Json::Object(object)) = (ty, &mut *value) {
+        let is_entry = matches!(property.segments().last(), Some(PathSegment::Element(_)));
+        if is_entry && lacks_address(schema, object) {
+            *value = Json::Null;
+            return Some(true);
+        }
         return separate_extension(schema, object).then_some(true);
+    }
+    if let (ValueType::Amount, Json::Number(number)) = (ty, &mut *value) {
+        let form = number.clone().with_plain_zero();
+        let is_former = *number != form;
+        *number = form;
+        return is_former.then_some(true);
     }
     let rule = rules.iter().find(|rule| has_form(rule))?;
     if let (FieldRule::MergedEntries, Json::Array(entries)) = (rule, &mut *value) {
@@ -172,6 +189,10 @@ fn convert(
         return (entries.len() < before).then_some(true);
     }
     let text = value.as_str()?;
+    if is_address_or_code(rule) && trimmed(text).is_empty() {
+        *value = Json::Null;
+        return Some(true);
+    }
     let form: Option<Cow<'_, str>> = match rule {
         FieldRule::Email => stored_email(text).ok().map(Cow::from),
         FieldRule::PhoneNumber => stored_phone(text).ok().map(|phone| phone.digits.into()),
@@ -190,10 +211,45 @@ fn convert(
     }
 }
 
+/// Returns whether a rule requires more than an empty text, which earlier versions stored.
+const fn is_address_or_code(rule: &FieldRule) -> bool {
+    !matches!(rule, FieldRule::WithoutAt | FieldRule::MergedEntries)
+}
+
+/// Returns whether the address or phone number of an entry is empty.
+fn lacks_address(schema: &ObjectSchema, entry: &Object) -> bool {
+    let mut addresses = schema.fields.iter().filter(|field| field.is_address());
+    addresses.any(|field| {
+        let text = entry.get(field.name).and_then(Json::as_str);
+        text.is_some_and(|text| trimmed(text).is_empty())
+    })
+}
+
+/// Removes the values that were empty, and the objects and entries that are left with nothing.
+fn remove_empty(object: &mut Object) {
+    object.retain(|_, value| remains(value));
+}
+
+fn remains(value: &mut Json) -> bool {
+    match value {
+        Json::Null => false,
+        Json::Object(members) if !members.is_empty() => {
+            remove_empty(members);
+            !members.is_empty()
+        }
+        Json::Array(items) if !items.is_empty() => {
+            items.retain_mut(remains);
+            !items.is_empty()
+        }
+        _ => true,
+    }
+}
+
+/// Returns whether the address of an entry, if there is one, is valid or is removed.
 fn has_address(entry: &Json) -> bool {
     let address = entry.as_object().and_then(|entry| entry.get("address"));
     let address = address.and_then(Json::as_str);
-    address.is_none_or(|address| stored_email(address).is_ok())
+    address.is_none_or(|address| trimmed(address).is_empty() || stored_email(address).is_ok())
 }
 
 /// Moves the extension from a phone number to its own field. Returns whether there was one.

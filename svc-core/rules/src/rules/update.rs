@@ -5,7 +5,8 @@
 use std::collections::HashSet;
 
 use super::{
-    RuleContext, RuleResult, TicketHolderPolicy, check, limits::exceeded_limits, lists::in_order,
+    RuleContext, RuleResult, TicketHolderPolicy, check, donation::changes_money,
+    limits::exceeded_limits, lists::in_order,
 };
 use crate::{
     draft::RawPatch,
@@ -59,14 +60,9 @@ impl RuleContext<'_> {
         let kind = stored.record.kind();
         let own = stored.record.address();
         let (links, mut problems) = self.follow_changed_links(patch)?;
-        let mut after = before.clone();
         let named = self.people(&patch.holders, &mut problems)?;
-        problems.extend(
-            patch
-                .apply_to(&mut after, self.call.received_at)
-                .err()
-                .unwrap_or_default(),
-        );
+        let (mut after, broken) = patch.applied_to(before, self.call.received_at);
+        problems.extend(broken);
         problems.extend(exceeded_limits(
             &self.call.limits,
             &stored,
@@ -103,6 +99,9 @@ impl RuleContext<'_> {
                     )?;
                     self.add_ticket_holder(&stored, known);
                 }
+            }
+            (Kind::Donation, Some(page)) if changes_money(before, &after) => {
+                self.apply_donation(&page, Some(before), &after, &mut problems)?;
             }
             (Kind::Answer, Some(question)) => {
                 problems.extend(self.wrong_answer(&question, Some(before), &after)?);

@@ -32,15 +32,14 @@ impl Totals {
 
     /// Sets the value of a measure.
     pub fn set(&mut self, field: &'static str, value: Amount) {
-        // A sum of 0.00 is stored, because its digits are shown.
-        if value.is_zero() && value.scale() == 0 {
+        if value.is_zero() {
             self.0.remove(field);
         } else {
             self.0.insert(field, value);
         }
     }
 
-    /// Returns whether every measure is 0, without digits after the decimal point.
+    /// Returns whether every measure is 0.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -122,9 +121,9 @@ mod tests {
         let mut totals = Totals::default();
         assert_eq!(totals.to_text(), "");
         totals.set("total_donations", Amount::new(2, 0).unwrap());
-        totals.set("total_amount", Amount::parse("0.00").unwrap());
+        totals.set("total_amount", Amount::parse("12.50").unwrap());
         let text = totals.to_text();
-        assert_eq!(text, "total_amount=0.00 total_donations=2");
+        assert_eq!(text, "total_amount=12.50 total_donations=2");
         assert_eq!(Totals::parse(&text).unwrap().to_text(), text);
         assert_eq!(Totals::parse("total_of_later=1"), Some(Totals::default()));
         assert_eq!(Totals::parse("total_donations=x"), None);

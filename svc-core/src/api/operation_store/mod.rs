@@ -32,7 +32,7 @@ use crate::{
     names::Operation,
     page::{ListRequest, RawPage},
     record::{RawRecord, RecordState},
-    rules::problems_of,
+    rules::{problems_of, wrong_donation},
     store::{LookupKey, Precondition, Store, WriteOperation, WriteOutcome, WriteRequest},
     value::Timestamp,
 };
@@ -123,7 +123,12 @@ impl OperationStore {
                 if let KindBackend::Operations(operations) = self.backend(draft.kind)
                     && !operations.checks_container
                 {
-                    self.container(cx, draft.container()).await?;
+                    let page = self.container(cx, draft.container()).await?;
+                    if !wrong_donation(page.as_ref(), &draft)?.is_empty() {
+                        let call = WriteRequest::new(cx, WriteOperation::Create(draft)).rejected();
+                        let problems = problems_of(Box::pin(self.run_steps(cx, call, page)).await);
+                        return Err(Error::invalid_all(problems?));
+                    }
                 }
                 let (record, is_new) = self.create(cx, draft).await?;
                 Ok(WriteOutcome::Created { record, is_new })

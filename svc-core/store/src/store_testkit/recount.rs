@@ -4,7 +4,7 @@
 use svc_core::{
     auth::Caller,
     context::{Context, Tenant},
-    draft::RawDraft,
+    draft::{RawDraft, RawPatch},
     error::{Error, Result},
     filter::{Filter, FilterField},
     link::RecordAddress,
@@ -23,8 +23,9 @@ use crate::memory::MemoryStore;
 
 /// Parts of the records of [`check_recount`] as they are stored, each with its kind and with what an
 /// earlier version stored instead.
-pub const FORMER_VALUES: [(Kind, &str, &str); 6] = [
+pub const FORMER_VALUES: [(Kind, &str, &str); 7] = [
     (Kind::Event, r#""total_tickets":1"#, r#""total_tickets":7"#),
+    (Kind::Event, r#""amount":0"#, r#""amount":0.00"#),
     (
         Kind::Person,
         r#"[{"address":"Ada@BÜCHER.example"}]"#,
@@ -106,8 +107,8 @@ impl<'c, S: Store> RecountTest<'c, S> {
     /// Creates the records.
     async fn with_records(store: S, contexts: &'c [Context; 2]) -> Result<Self> {
         let [one, two] = contexts;
-        let page = r#"{"currency": "EUR"}"#;
-        let event = r#"{"type": "ticketed", "ticket_levels": [{"title": "A", "amount": 5, "limit": 10}, {"title": "B"}]}"#;
+        let page = r#"{"currency": "USD"}"#;
+        let event = r#"{"type": "ticketed", "ticket_levels": [{"title": "A", "amount": 5, "limit": 10}, {"title": "B", "amount": 0}]}"#;
         let other = create(&store, two, Kind::FundraisingPage, page, &[]).await?;
         let page = create(&store, one, Kind::FundraisingPage, page, &[]).await?;
         let event = create(&store, one, Kind::Event, event, &[]).await?;
@@ -136,9 +137,13 @@ impl<'c, S: Store> RecountTest<'c, S> {
             campaign,
             other,
         };
+        all.donate(r#"{"amount": 3, "currency": "USD"}"#).await?;
+        // A page can have donations in its former currency.
+        let euro = RawPatch::new(Kind::FundraisingPage, object(r#"{"currency": "EUR"}"#));
+        let update = WriteOperation::Update(all.page.clone(), euro);
+        all.store.write(one, WriteRequest::new(one, update)).await?;
         for donation in [
             r#"{"amount": 2.5, "currency": "eur"}"#,
-            r#"{"amount": 3, "currency": "USD"}"#,
             r#"{"amount": 4, "voided": true}"#,
         ] {
             all.donate(donation).await?;

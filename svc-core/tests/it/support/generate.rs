@@ -4,7 +4,7 @@ use svc_core::{
     model::Kind,
     read::{Json, Number, Object},
     schema::{FieldMode, FieldRule, FieldSpec, ObjectSchema, ValueType},
-    value::{Amount, Date, Timestamp},
+    value::{Amount, Date, Timestamp, trimmed},
 };
 
 /// A source of random choices. The same seed gives the same values.
@@ -75,6 +75,18 @@ impl Dice {
     }
 }
 
+impl Dice {
+    /// Returns a text that is not blank.
+    fn words(&mut self) -> String {
+        let text = self.text();
+        if trimmed(&text).is_empty() {
+            "words".to_owned()
+        } else {
+            text
+        }
+    }
+}
+
 fn array<T>(items: Vec<T>) -> Json
 where
     Json: From<T>,
@@ -123,7 +135,7 @@ pub(crate) fn value(dice: &mut Dice, ty: &ValueType, rules: &[FieldRule]) -> Jso
         }
         ValueType::Enum(values) => dice.pick(values).into(),
         ValueType::FlexEnum(values) => if dice.once_in(2) {
-            dice.text()
+            dice.words()
         } else {
             dice.pick(values).to_owned()
         }
@@ -177,7 +189,8 @@ fn string(dice: &mut Dice, rules: &[FieldRule]) -> String {
         // Countries without phone numbers, because numbers are generated independently of them
         // (RES-phone_number-03).
         Some(FieldRule::CountryCode) => dice.pick(&["BV", "HM"]).to_owned(),
-        Some(FieldRule::CurrencyCode) => dice.pick(&["USD", "EUR", "JPY"]).to_owned(),
+        // Gold has no minor unit: amounts can have any number of digits (RES-donation-03).
+        Some(FieldRule::CurrencyCode) => "XAU".to_owned(),
         Some(FieldRule::OneLine) => dice.letters("Ada <.@>\u{e9}", 20),
         Some(FieldRule::RegionCode) => code(dice, 2),
         Some(FieldRule::LanguageCode) => dice.pick(&["en", "yue"]).to_owned(),
@@ -204,6 +217,10 @@ fn items(dice: &mut Dice, item: &ValueType, rules: &[FieldRule]) -> Json {
     let mut list: Vec<Json> = Vec::new();
     for place in 0..count {
         let mut made = value(dice, item, of_each(rules));
+        // An empty entry counts as omitted. Requirements: UND-47.
+        if made.as_str().is_some_and(|text| trimmed(text).is_empty()) {
+            made = dice.words().into();
+        }
         if let Json::Object(members) = &mut made {
             if rules.contains(&FieldRule::OnePrimary) && place > 0 {
                 members.remove("primary");
@@ -274,6 +291,8 @@ fn keep_rules(kind: Kind, body: &mut Object) {
             }
         }
         Kind::Person => {
+            // UND-48
+            body.insert("given_name", Json::from("Ada"));
             // RES-person-08
             if body.contains("gender_identity") {
                 body.remove("gender");
@@ -288,9 +307,15 @@ fn keep_rules(kind: Kind, body: &mut Object) {
                 birthdate.insert("day", Json::integer(28));
             }
         }
-        // RES-donation-18
-        Kind::Donation if body.get("voided").and_then(Json::as_bool) == Some(false) => {
-            drop(body.remove("voided_date"));
+        Kind::Donation => {
+            // RES-donation-18
+            if body.get("voided").and_then(Json::as_bool) != Some(true) {
+                body.remove("voided_date");
+            }
+            // RES-donation-03
+            if !body.contains("amount") {
+                body.remove("recipients");
+            }
         }
         _ => {}
     }

@@ -21,19 +21,17 @@ const BELOW: &str = "signature petitions submission forms donation fundraising_p
 /// Creates a record of a kind. Returns it, its collection, and the body for another one.
 fn made(f: &Fixture, kind: Kind) -> (Value, String, Value) {
     let (one, many) = (kind.schema().singular, kind.schema().plural);
-    let least = |many: &str| {
-        if many == "questions" {
-            json!({"question_type": "Paragraph"})
-        } else {
-            json!({})
-        }
+    let least = |many: &str| match many {
+        "questions" => json!({"question_type": "Paragraph"}),
+        "people" => json!({"given_name": "Ada"}),
+        _ => json!({}),
     };
     let mut below = BELOW
         .split_ascii_whitespace()
         .skip_while(|word| *word != one);
     let (collection, body) = match below.nth(1) {
         Some(under) => {
-            let person = f.post(&f.collection("people"), &json!({}));
+            let person = f.post(&f.collection("people"), &least("people"));
             let body = json!({"value": "v", "_links": {"svc:person": person["_links"]["self"]}});
             (
                 f.href(&f.post(&f.collection(under), &least(under)), many),
@@ -101,7 +99,7 @@ fn attempts(f: &Fixture) -> Vec<Attempt> {
             } else {
                 name
             };
-            let body = json!({"scheduled_start_date": "2026-03-01T12:00:00Z", "person": {}});
+            let body = json!({"scheduled_start_date": "2026-03-01T12:00:00Z", "person": {"given_name": "Ada"}});
             let body = if name == "record_canvass" {
                 json!({"canvass": {}})
             } else {
@@ -120,7 +118,7 @@ fn attempts(f: &Fixture) -> Vec<Attempt> {
         "helper.person_signup".into(),
         Method::POST,
         signup,
-        json!({"person": {}}),
+        json!({"person": {"given_name": "Ada"}}),
     ));
     all
 }

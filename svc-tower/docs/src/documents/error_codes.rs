@@ -187,6 +187,7 @@ fn of_fields(api: &Api, kind: Kind, is_new: bool, codes: &mut Vec<ErrorCode>) {
             ErrorCode::EventCancelled,
         ]),
         Kind::Event => codes.push(ErrorCode::StartDateAfterEndDate),
+        Kind::Person if is_new => codes.push(ErrorCode::PersonEmpty),
         Kind::Question => codes.push(ErrorCode::ParagraphCannotHaveResponses),
         Kind::Answer => codes.extend([
             ErrorCode::ResponseKeyDoesNotExist,

@@ -18,7 +18,7 @@ use crate::{
     backend::{FeedPage, FeedRequest, FeedResponse, StoredWebhook, WebhookStore, WebhookWrite},
     context::Context,
     error::{Error, ErrorCode, Problem, Result},
-    json::Object,
+    json::{Json, Object},
     link::Target,
     model::Kind,
     value::{Id, Timestamp},
@@ -108,7 +108,7 @@ impl WebhookHandler<'_> {
     }
 
     async fn create(&self, body: &[u8]) -> Result<Response, WebhookRequestError> {
-        let (asked, warnings) = self.parse_body(body, true)?;
+        let (asked, warnings) = self.parse_body(body, None)?;
         let now = self.cx.received_at();
         let url = asked.url.unwrap_or_default();
         let kinds = asked.kinds.unwrap_or_else(|| self.readable());
@@ -149,15 +149,10 @@ impl WebhookHandler<'_> {
     }
 
     async fn update(&self, id: &Id, body: &[u8]) -> Result<Response, WebhookRequestError> {
-        let (asked, warnings) = match self.parse_body(body, false) {
-            Ok(read) => read,
-            Err(problems) => {
-                // A missing webhook is reported first, before the problems of the body.
-                // Requirements: UND-39.
-                self.stored(id).await?;
-                return Err(problems);
-            }
-        };
+        // A missing webhook is reported first, before the problems of the body.
+        // Requirements: UND-39.
+        let (_, stored) = self.stored(id).await?;
+        let (asked, warnings) = self.parse_body(body, Some(&stored))?;
         let changed = self.change(id, |webhook| {
             let resumes = webhook.status == WebhookStatus::Disabled && asked.status.is_some();
             let is_redirected = asked.url.as_ref().is_some_and(|url| *url != webhook.url)
@@ -312,19 +307,24 @@ impl WebhookHandler<'_> {
             .map_err(WebhookRequestError::Problems)
     }
 
+    /// Reads the body of a create, or of a change of a stored webhook. Read-only members of a change
+    /// that are equal to those of the webhook are accepted.
     fn parse_body(
         &self,
         body: &[u8],
-        is_new: bool,
+        stored: Option<&Webhook>,
     ) -> Result<(WebhookBody, Warnings), WebhookRequestError> {
         let mut object = self.object(body, false)?;
         // A client sent an earlier response back.
         let dialect = self.api.dialect();
         object.retain(|name, _| dialect.strip_prefix(name) != Some("warnings"));
         let (kinds, reach) = (self.readable(), self.parts.receiver_policy);
-        let (asked, report) = WebhookBody::read(&object, is_new, &kinds, reach);
+        let document = stored.map(|stored| self.render(StatusCode::OK, stored, true).body);
+        let document = document.and_then(|document| Json::read_kept(&document));
+        let stored = document.as_ref().and_then(Json::as_object);
+        let (asked, report) = WebhookBody::read(&object, stored, &kinds, reach);
         let mut warnings = Warnings::default();
-        let problems = self.handling.problems(report, !is_new, &mut warnings);
+        let problems = self.handling.problems(report, &mut warnings);
         if problems.is_empty() {
             Ok((asked, warnings))
         } else {

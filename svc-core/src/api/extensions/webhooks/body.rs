@@ -7,11 +7,11 @@ use crate::{
     error::{ErrorCode, Problem, PropertyPath},
     json::{Json, Object},
     model::Kind,
-    read::{BodyReport, read_only},
+    read::{BodyReport, is_stored, read_only},
     webhooks::{Receiver, ReceiverPolicy, WebhookStatus},
 };
 
-/// Members that the server sets. A client may send them back; they are ignored, as in records.
+/// Members that the server sets. A client may send them back unchanged, as in records.
 const KEPT: [&str; 14] = [
     "secret",
     "is_failing",
@@ -41,21 +41,28 @@ pub(super) struct WebhookBody {
 }
 
 impl WebhookBody {
-    /// Reads a body. It may name only kinds that the key may read.
+    /// Reads the body of a create, or of a change of a stored webhook. It may name only kinds that the
+    /// key may read.
     ///
-    /// The members that the server sets are reported as ignored. Unknown members are problems,
+    /// The members that the server sets are reported as ignored, except those that are equal to the
+    /// members of the stored webhook. Unknown members are problems,
     /// because a webhook that is not as intended is found only when a message is missing.
     ///
     /// Requirements: HOOK-03, HOOK-04, UND-22.
     pub(super) fn read(
         body: &Object,
-        is_new: bool,
+        stored: Option<&Object>,
         readable: &[Kind],
         reach: ReceiverPolicy,
     ) -> (Self, BodyReport) {
         let (mut asked, mut report) = (Self::default(), BodyReport::default());
-        let kept = body.keys().filter(|name| KEPT.contains(name));
-        report.ignored = kept.map(read_only).collect();
+        let is_new = stored.is_none();
+        let is_equal = |name: &str, sent: &Json| {
+            stored.is_some_and(|stored| is_stored(sent, stored.get(name)))
+        };
+        let kept = body.iter().filter(|(name, _)| KEPT.contains(name));
+        let changed = kept.filter(|&(name, sent)| !is_equal(name, sent));
+        report.ignored = changed.map(|(name, _)| read_only(name)).collect();
         let problems = &mut report.problems;
         for name in body
             .keys()

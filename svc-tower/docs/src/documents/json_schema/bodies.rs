@@ -19,8 +19,11 @@ enum BodyLinks {
     Create,
     /// The links of a create in a collection of a record that is not its container.
     Below,
-    /// The links of a helper's action, where an inline person replaces a required link.
+    /// The links of a helper's action, where an inline person replaces a required link. They can
+    /// also be fields.
     Helper,
+    /// The same links next to the object of the action.
+    BesideAction,
     /// The links of an update.
     Update,
 }
@@ -138,14 +141,24 @@ impl<'a> Definitions<'a> {
                 BodyLinks::Below => {
                     write != LinkWrite::Never || Some(link.name) == kind.schema().parent
                 }
-                BodyLinks::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
+                BodyLinks::Helper | BodyLinks::BesideAction => {
+                    matches!(write, LinkWrite::Create | LinkWrite::Update)
+                }
                 BodyLinks::Update => write == LinkWrite::Update,
             };
             if !is_taken || self.api.is_link_omitted(kind, link.name) {
                 continue;
             }
             let relation = self.api.dialect().relation(link.name);
-            let address = values::href(&address_of(self.api, self.base, to));
+            let address = address_of(self.api, self.base, to);
+            if wanted == BodyLinks::Helper {
+                // Requirements: RES-canvass-07, RES-donation-22.
+                let mut field =
+                    json!({ "anyOf": [address, values::href(&address), { "type": "null" }] });
+                set(&mut field, "description", link.doc);
+                body.insert(link.name, field);
+            }
+            let address = values::href(&address);
             let is_required = match wanted {
                 BodyLinks::Create => write == LinkWrite::Required,
                 BodyLinks::Below => Some(link.name) == kind.schema().parent,
@@ -169,6 +182,23 @@ impl<'a> Definitions<'a> {
         } else {
             body.require("_links", links.into_schema());
         }
+    }
+
+    /// Returns the schema of the body of a `PUT` on a record: its changed fields. Those of a person
+    /// can also be in an envelope, as in a `POST`.
+    ///
+    /// Requirements: CRU-15.
+    pub(in crate::documents) fn update_body(&mut self, kind: Kind) -> Value {
+        let plain = self.kind(kind, SchemaVariant::Update);
+        if HelperName::for_nested_create(kind) != Some(HelperName::PersonSignup) {
+            return plain;
+        }
+        let person =
+            |schema: &Value| json!({ "type": "object", "properties": { "person": schema } });
+        let alone = json!({ "allOf": [plain, person(&json!({ "type": "null" }))] });
+        let mut enveloped = person(&plain);
+        set(&mut enveloped, "required", json!(["person"]));
+        json!({ "anyOf": [alone, enveloped] })
     }
 
     /// Returns a reference to the body of a `POST` in a collection of a record that is not the
@@ -258,7 +288,7 @@ impl<'a> Definitions<'a> {
                 let canvass = self.written(Kind::Canvass, SchemaVariant::Create, BodyLinks::Helper);
                 body.require("canvass", canvass);
                 // The link to the canvasser is also allowed outside the canvass (RES-canvass-07).
-                self.sent_links(&mut body, Kind::Canvass, BodyLinks::Helper);
+                self.sent_links(&mut body, Kind::Canvass, BodyLinks::BesideAction);
             }
             _ => {
                 let kind = helper.recorded_kind();

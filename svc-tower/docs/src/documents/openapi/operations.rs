@@ -201,9 +201,7 @@ fn request_body(
         (RequestBodyKind::NewWebhook, _) => Some((all.webhook_body(true), true)),
         (RequestBodyKind::Webhook, _) => Some((all.webhook_body(false), true)),
         (RequestBodyKind::Redelivery, _) => Some((all.redelivery(), false)),
-        (RequestBodyKind::Update, _) => {
-            Some((all.kind(kind_of(target)?, SchemaVariant::Update), true))
-        }
+        (RequestBodyKind::Update, _) => Some((all.update_body(kind_of(target)?), true)),
         _ => None,
     }?;
     Some((json!({ JSON: { "schema": schema } }), is_needed))

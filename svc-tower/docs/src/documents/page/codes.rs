@@ -132,6 +132,7 @@ pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
         ErrorCode::PropertyUnknown,
         ErrorCode::PropertyReadOnly,
         ErrorCode::PropertyOverruled,
+        ErrorCode::PropertyEmpty,
     ];
     let entries = codes
         .iter()
@@ -224,6 +225,8 @@ const RECORDS: &[(ErrorCode, Kind, &[&str])] = &[
     (ErrorCode::FieldInvalid, Kind::Person, &["gender"]),
     (ErrorCode::FieldRequired, Kind::Question, &["question_type"]),
     (ErrorCode::PageInvalid, Kind::Person, &["page"]),
+    (ErrorCode::PersonEmpty, Kind::Person, &["email"]),
+    (ErrorCode::PropertyEmpty, Kind::Person, &["gender"]),
     (ErrorCode::ParameterUnknown, Kind::Person, &["limit"]),
     (ErrorCode::NameInUse, Kind::Tag, &["name"]),
     (

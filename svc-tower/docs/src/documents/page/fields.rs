@@ -121,6 +121,31 @@ impl DocPages<'_> {
             .collect()
     }
 
+    /// Returns the links of an action that a client may also send as fields of its helper.
+    ///
+    /// Requirements: RES-canvass-07.
+    pub(super) fn links_as_fields(&self, kind: Kind) -> Vec<DocField> {
+        let links = kind.schema().links.iter();
+        let sent = links.filter_map(|link| match link.target {
+            LinkTarget::One {
+                kind: to,
+                write: LinkWrite::Create | LinkWrite::Update,
+                ..
+            } if !self.api.is_link_omitted(kind, link.name) => Some((link, to)),
+            _ => None,
+        });
+        sent.map(|(link, to)| DocField {
+            name: link.name.to_owned(),
+            rule: self.rule(link.requirement),
+            ..self.part(
+                to,
+                &format!("{}; a URL, or an object with `href`", link.doc),
+                false,
+            )
+        })
+        .collect()
+    }
+
     /// Returns a field for a record that is embedded in the body of a helper.
     pub(super) fn part(&self, kind: Kind, text: &str, required: bool) -> DocField {
         let name = kind.singular();

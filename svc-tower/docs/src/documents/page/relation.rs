@@ -368,7 +368,9 @@ fn helper(docs: &DocPages<'_>, helper: HelperName, alias: Option<&'static str>) 
                 name: format!("canvass.{}", field.name),
                 ..field
             };
-            page.fields = docs.sendable(records).into_iter().map(of_canvass).collect();
+            let fields = docs.sendable(records).into_iter();
+            let links = docs.links_as_fields(records);
+            page.fields = fields.chain(links).map(of_canvass).collect();
             page.fields
                 .insert(0, docs.part(records, "The result of the canvass", true));
         }

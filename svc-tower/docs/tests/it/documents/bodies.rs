@@ -170,6 +170,9 @@ fn cru_17_a_change_is_valid_by_its_schema_as_it_is_taken() {
                 let response = [("key", Json::from("k"))].into_iter().collect();
                 first.insert("responses", Json::Array(vec![Json::Object(response)]));
             }
+            if kind == Kind::Person {
+                first.insert("given_name", "Ada");
+            }
             let record = server.made(
                 &ground.collection,
                 &as_value(&with_links(first, &ground)).to_string(),

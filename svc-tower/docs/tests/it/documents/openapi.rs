@@ -278,6 +278,51 @@ fn hlp_16_a_canvass_is_required_in_the_documents() {
     assert_eq!(of_helper["required"], json!(["canvass"]));
 }
 
+/// RES-canvass-07: the documents declare where a canvasser can be.
+#[test]
+fn res_canvass_07_a_canvasser_is_declared() {
+    let server = Server::with(|api| api);
+    let about = |name: &str| json_schema(&server.api, server.api.base_url(), name).expect(name);
+    let own = about("record_canvass_helper");
+    let own = &own["$defs"]["record_canvass_helper"]["properties"];
+    let canvass = &own["canvass"]["properties"];
+    for links in [own, canvass] {
+        assert!(links["_links"]["properties"]["svc:canvasser"].is_object());
+    }
+    assert!(canvass["canvasser"].is_object() && own["canvasser"].is_null());
+    let person = server.made("people", r#"{"given_name":"Ada"}"#);
+    let valid = validator(&about("record_canvass_helper"));
+    for (sent, is_valid) in [
+        (json!(person), true),
+        (json!({"href": person}), true),
+        (Value::Null, true),
+        (json!("nobody"), false),
+    ] {
+        let body = json!({"canvass": {"canvasser": sent}});
+        assert_eq!(valid.is_valid(&body), is_valid, "{body}");
+    }
+}
+
+/// CRU-15: a change of a person has its fields directly or in an envelope, as a create does.
+#[test]
+fn cru_15_an_envelope_is_declared() {
+    let server = Server::with(|api| api);
+    let document = openapi(&server.api, server.api.base_url());
+    let paths = document["paths"].as_object().expect("paths");
+    let body = |path: &str| {
+        let (_, item) = paths
+            .iter()
+            .find(|(known, _)| known.starts_with(path) && known.matches('/').count() == 2)
+            .expect(path);
+        item["put"]["requestBody"]["content"]["application/json"]["schema"].clone()
+    };
+    let update = json!({"$ref": "#/components/schemas/person.update"});
+    let person = body("/people/{");
+    assert_eq!(person["anyOf"][0]["allOf"][0], update, "{person}");
+    assert_eq!(person["anyOf"][1]["properties"]["person"], update);
+    assert!(body("/petitions/{")["$ref"].is_string());
+}
+
 #[test]
 fn hal_13_every_answer_is_as_its_schema_says() {
     for server in servers() {

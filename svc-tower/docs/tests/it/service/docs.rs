@@ -308,7 +308,10 @@ async fn hal_18_helpers_show_their_bodies() {
             && schedule.contains("does not offer it")
     );
     let canvass = page(&service, "/docs/v1/record_canvas_helper").await;
-    assert!(canvass.contains("<th scope=\"row\"><code>canvass.contact_type</code>"));
+    for field in ["contact_type", "canvasser"] {
+        let row = format!("<th scope=\"row\"><code>canvass.{field}</code>");
+        assert!(canvass.contains(&row), "{field}");
+    }
 }
 
 #[tokio::test]

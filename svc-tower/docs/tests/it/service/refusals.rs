@@ -23,6 +23,7 @@ const NOT_HERE: &[ErrorCode] = &[
     ErrorCode::CursorInvalid,
     ErrorCode::DuplicateKey,
     ErrorCode::NotImplemented,
+    ErrorCode::PropertyEmpty,
     ErrorCode::PropertyOverruled,
     ErrorCode::PropertyReadOnly,
     ErrorCode::PropertyUnknown,

@@ -1,0 +1,106 @@
+//! The comparison of the read-only members of a change with the stored record.
+//!
+//! Requirements: UND-22.
+
+use super::{Json, Object, value_path::ValuePath};
+use crate::{
+    model::Kind,
+    schema::{ComputedSource, FieldSpec, MeasureParts, ObjectSchema},
+};
+
+/// The stored record that a change is compared with, as the caller reads it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StoredDocument<'a> {
+    pub(super) kind: Kind,
+    pub(super) document: &'a Object,
+    /// The position of the record in the body.
+    pub(super) path: &'a ValuePath<'a>,
+}
+
+impl<'a> StoredDocument<'a> {
+    /// Returns the stored objects that an object of the body is compared with: the one at its path.
+    /// If the elements of an array show the parts of a measure, those with the same title.
+    pub(super) fn objects(
+        &self,
+        schema: &ObjectSchema,
+        sent: &Object,
+        path: &ValuePath<'_>,
+    ) -> Vec<&'a Object> {
+        if let ValuePath::Element(list, _) = path
+            && let Some(title) = self.title(schema)
+        {
+            let elements = self.value(list).and_then(Json::as_array);
+            return elements
+                .into_iter()
+                .flatten()
+                .filter_map(Json::as_object)
+                .filter(|element| element.get(title) == sent.get(title))
+                .collect();
+        }
+        let object = if path == self.path {
+            Some(self.document)
+        } else {
+            self.value(path).and_then(Json::as_object)
+        };
+        object.into_iter().collect()
+    }
+
+    /// Returns the member with the title of an element that shows the part of a measure.
+    fn title(&self, schema: &ObjectSchema) -> Option<&'static str> {
+        let mut sources = schema.fields.iter().filter_map(FieldSpec::source);
+        let of = sources.find_map(|source| match source {
+            ComputedSource::Part(of) => Some(of),
+            _ => None,
+        })?;
+        let mut measures = self.kind.schema().measures();
+        measures.find_map(|(field, measure)| match measure.parts {
+            MeasureParts::Each(title) if field == of => Some(title),
+            _ => None,
+        })
+    }
+
+    /// Returns the stored value at a path.
+    fn value(&self, path: &ValuePath<'_>) -> Option<&'a Json> {
+        match path {
+            ValuePath::Root => None,
+            ValuePath::Member(parent, name) if *parent == self.path => self.document.get(name),
+            ValuePath::Member(parent, name) => self.value(parent)?.as_object()?.get(name),
+            ValuePath::Element(list, place) => self.value(list)?.as_array()?.get(*place),
+        }
+    }
+}
+
+/// Returns whether two values are equal. The order of members and the notation of numbers have no
+/// meaning, and a member that is `null` is absent.
+pub(crate) fn is_same(one: &Json, other: &Json) -> bool {
+    match (one, other) {
+        (Json::Number(one), Json::Number(other)) => {
+            let amount = one.as_amount();
+            one == other || amount.is_some() && amount == other.as_amount()
+        }
+        (Json::Array(one), Json::Array(other)) => {
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .zip(other)
+                    .all(|(one, other)| is_same(one, other))
+        }
+        (Json::Object(one), Json::Object(other)) => {
+            is_same_member_by_member(one, other) && is_same_member_by_member(other, one)
+        }
+        _ => one == other,
+    }
+}
+
+fn is_same_member_by_member(one: &Object, other: &Object) -> bool {
+    one.iter()
+        .all(|(name, value)| is_stored(value, other.get(name)))
+}
+
+/// Returns whether a value is equal to a stored one, or `null` if there is none.
+pub(crate) fn is_stored(sent: &Json, stored: Option<&Json>) -> bool {
+    match stored.filter(|stored| !stored.is_null()) {
+        Some(stored) => is_same(sent, stored),
+        None => sent.is_null(),
+    }
+}
