@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use svc_core::{
+    filter::name_key,
     model::Kind,
     store::{HeldTickets, Lookup, LookupCache, LookupKey, StoredRecord, StoredResponse, Totals},
     value::{Identifier, Timestamp},
@@ -47,7 +48,7 @@ struct GroupedLookups {
     ids: Vec<(i16, Uuid, i32)>,
     identifiers: Vec<(i16, Uuid, i32)>,
     emails: Vec<(Uuid, i32)>,
-    names: Vec<(i16, String, i32)>,
+    names: Vec<(i16, String, String, String, i32)>,
     links: Vec<LinkLookup>,
     /// Members, and kind and id of the owner.
     totals: Vec<(i16, i16, Uuid, i32)>,
@@ -72,7 +73,7 @@ struct LinkLookup {
 #[derive(Default)]
 struct MembershipLookup {
     ids: Vec<(i16, i32, Uuid)>,
-    names: Vec<(i16, i32, i16, String)>,
+    names: Vec<(i16, i32, i16, String, String, String)>,
     identifiers: Vec<(i16, i32, i16, Uuid)>,
     emails: Vec<(i16, i32, Uuid)>,
     asked: usize,
@@ -85,7 +86,9 @@ impl MembershipLookup {
             match key {
                 LookupKey::Id(_, id) => self.ids.extend(id.as_uuid().map(|id| (side, place, id))),
                 LookupKey::Name(kind, name) => {
-                    self.names.push((side, place, code(*kind), name.clone()));
+                    let (field, text) = same_name(*kind, name);
+                    let name = (side, place, code(*kind), name.clone(), field, text);
+                    self.names.push(name);
                 }
                 LookupKey::Identifier(kind, it) => {
                     self.identifiers
@@ -101,7 +104,7 @@ impl MembershipLookup {
     fn values(&mut self) -> Vec<SqlValue> {
         let (ids, names) = (
             columns!(self.ids; 0, 1, 2),
-            columns!(self.names; 0, 1, 2, 3),
+            columns!(self.names; 0, 1, 2, 3, 4, 5),
         );
         let (identifiers, emails) = (
             columns!(self.identifiers; 0, 1, 2, 3),
@@ -112,6 +115,13 @@ impl MembershipLookup {
             .flatten()
             .collect()
     }
+}
+
+/// Returns the field and the text of the key of a name; empty for a name without a key.
+fn same_name(kind: Kind, name: &str) -> (String, String) {
+    let key = name_key(kind, name);
+    key.map(|key| (key.field().as_str().to_owned(), key.text().to_owned()))
+        .unwrap_or_default()
 }
 
 fn identifier(identifier: &Identifier) -> Uuid {
@@ -224,7 +234,11 @@ impl GroupedLookups {
             LookupKey::Id(kind, id) => self
                 .ids
                 .extend(id.as_uuid().map(|id| (code(*kind), id, place))),
-            LookupKey::Name(kind, name) => self.names.push((code(*kind), name.clone(), place)),
+            LookupKey::Name(kind, name) => {
+                let (field, text) = same_name(*kind, name);
+                let name = (code(*kind), name.clone(), field, text, place);
+                self.names.push(name);
+            }
             LookupKey::Identifier(kind, it) => {
                 self.identifiers.push((code(*kind), identifier(it), place));
             }
@@ -280,7 +294,7 @@ impl GroupedLookups {
                 self.names.len(),
                 ResultKind::Record,
                 &texts.by_name,
-                columns!(self.names; 0, 1, 2),
+                columns!(self.names; 0, 1, 2, 3, 4),
             ),
             (
                 self.links.len(),

@@ -235,7 +235,7 @@ impl Removal {
         if all.contains(&Kind::Person) {
             texts.push(delete("email", "seq", "seq", &[Kind::Person]));
         }
-        let has_texts = |kind: &Kind| FilterField::of_texts(*kind).next().is_some();
+        let has_texts = |kind: &Kind| FilterField::of_index(*kind).next().is_some();
         let with_texts: Vec<Kind> = all.iter().copied().filter(has_texts).collect();
         if !with_texts.is_empty() {
             texts.push(delete("text_key", "seq", "seq", &with_texts));

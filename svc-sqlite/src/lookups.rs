@@ -5,6 +5,7 @@ use std::{collections::HashSet, sync::Arc};
 use rusqlite::{Connection, OptionalExtension};
 use svc_core::{
     Error,
+    filter::name_key,
     model::Kind,
     store::{
         HeldTickets, LookupKey, LookupSource, RecordLocation, RuleError, StoredRecord,
@@ -300,11 +301,14 @@ pub(crate) fn record(
         LookupKey::Id(kind, id) => return by_id(file, tenant, *kind, id),
         LookupKey::Name(kind, name) => {
             let table = table(*kind);
-            return if table.has_unique_name() {
-                one(file, table, &table.sql.named, &[&tenant, name])
-            } else {
-                Ok(None)
-            };
+            if !table.has_unique_name() {
+                return Ok(None);
+            }
+            let exactly = one(file, table, &table.sql.named, &[&tenant, name])?;
+            match exactly {
+                Some(stored) => return Ok(Some(stored)),
+                None => row_with_same_name(file, tenant, *kind, name)?,
+            }
         }
         LookupKey::Link(kind, id, name) => {
             let link = by_id(file, tenant, *kind, id)?
@@ -319,6 +323,23 @@ pub(crate) fn record(
         (Some(row), Some(kind)) => by_row(file, tenant, kind, row),
         _ => Ok(None),
     }
+}
+
+/// Returns the row of the oldest record whose name has the same key as another name.
+fn row_with_same_name(
+    file: &Connection,
+    tenant: i64,
+    kind: Kind,
+    name: &str,
+) -> rusqlite::Result<Option<i64>> {
+    let Some(key) = name_key(kind, name) else {
+        return Ok(None);
+    };
+    file.prepare_cached(
+        "SELECT seq FROM text_key WHERE tenant = ?1 AND field = ?2 AND text = ?3 ORDER BY seq LIMIT 1",
+    )?
+    .query_row((tenant, key.field().as_str(), key.text()), |row| row.get(0))
+    .optional()
 }
 
 /// Returns the row of the record that has an identifier, or of the oldest person with an e-mail

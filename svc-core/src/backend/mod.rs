@@ -362,6 +362,10 @@ pub trait Delete<R: Resource>: Send + Sync {
 ///
 /// - Return only records of `cx.tenant()`. If several records match, return the oldest.
 /// - A key that this kind does not have finds nothing. For example, a tag has no e-mail address.
+/// - A name can be compared without regard to case, as in the stores of this library. Prefer the record
+///   with exactly the name. The library does not use this operation to check that the name of a new
+///   record is unique: your `Create` and `Update` return
+///   [`NameInUse`](crate::error::ErrorCode::NameInUse).
 ///
 /// # Examples
 ///

@@ -5,7 +5,7 @@
 use svc_core::store::StoredRecord;
 use svc_core::{
     error::{Error, ErrorCode, Problem, Result},
-    filter::{FILTER, Filter, FilterExpr, MAX_KEY_MATCHES, QueryPlan, matches},
+    filter::{FILTER, Filter, FilterExpr, FilterSource, MAX_KEY_MATCHES, QueryPlan, matches},
     page::{ListRequest, NextPage, RawPage},
 };
 
@@ -126,10 +126,11 @@ impl OrderedPages<'_> {
 }
 
 /// Returns whether each comparison of an expression is an index key of its
-/// [keys](svc_core::filter::QueryPlan::Keys).
+/// [keys](svc_core::filter::QueryPlan::Keys) that finds only records that match. A name also finds a
+/// record whose name has another case.
 fn has_only_keys(tree: &FilterExpr) -> bool {
     match tree {
-        FilterExpr::Compare(_) => true,
+        FilterExpr::Compare(term) => term.field.source() != FilterSource::UniqueName,
         FilterExpr::Or(trees) => trees.iter().all(has_only_keys),
         FilterExpr::And(_) => false,
     }

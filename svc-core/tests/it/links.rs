@@ -328,7 +328,7 @@ fn hal_09_a_backend_names_links_without_knowing_the_prefix() {
         ),
     );
     assert_eq!(
-        server.post("tags", "{}").problems(),
+        server.post("tags", r#"{"name": "t"}"#).problems(),
         ["LINK_NOT_FOUND _links.abc:creator"],
         "ERR-26"
     );

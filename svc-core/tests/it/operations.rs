@@ -88,7 +88,7 @@ fn cru_13_and_cru_14_the_styles_differ_in_create_and_delete_only() {
 #[test]
 fn und_39_a_call_is_admitted_in_order() {
     let server = Server::with(|api| api.without_capability("tags.update"));
-    let tag = server.made("tags", "{}");
+    let tag = server.made("tags", r#"{"name": "t"}"#);
     let tag = tag.strip_prefix(server.api.base_url().as_str()).unwrap();
     let reader = || bearer(Rights::read_only());
     let petition = "petitions/nobody/record_signature_helper";
@@ -140,10 +140,10 @@ fn aut_07_and_und_28_headers_are_in_the_reply() {
         Some("GET, HEAD, POST, OPTIONS"),
         "UND-28"
     );
-    let made = answer(&server, bearer(Rights::all()), &Method::POST, "tags");
+    let made = answer(&server, bearer(Rights::all()), &Method::POST, "petitions");
     assert!(
         made.header("location")
-            .is_some_and(|at| at.starts_with("https://crm.example.org/api/v1/tags/")),
+            .is_some_and(|at| at.starts_with("https://crm.example.org/api/v1/petitions/")),
         "UND-33"
     );
     assert_eq!(

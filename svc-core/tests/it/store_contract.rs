@@ -11,7 +11,7 @@ use svc_core::{ChangeFeed, Context, FeedRequest, FeedResponse, ListRequest, Tena
 use svc_store::memory::MemoryStore;
 use svc_store::store_testkit::{
     ContractViolation, NumberedPages, StoreTests, check, check_feed, check_feed_among_writers,
-    check_filters, check_outgoing, check_recount, check_rulebook, check_webhooks,
+    check_filters, check_names, check_outgoing, check_recount, check_rulebook, check_webhooks,
 };
 
 /// Compares the store with a second one: undo, clock and batches. Equal histories must have equal
@@ -142,6 +142,12 @@ async fn a_feed_that_forgets_breaks_the_law() {
 #[tokio::test]
 async fn flt_01_filters_show_what_each_record_says() -> Result<(), ContractViolation> {
     check_filters(&MemoryStore::new(), ["one", "two"].map(Tenant::new), 5_000).await
+}
+
+/// UND-02, UND-03: names are unique without regard to case.
+#[tokio::test]
+async fn und_02_names_are_unique() -> Result<(), ContractViolation> {
+    check_names(&MemoryStore::new(), Tenant::new("one")).await
 }
 
 /// COL-23, COL-28: a page by number agrees with its own total during concurrent writes.

@@ -11,7 +11,7 @@ mod ranges;
 mod webhooks;
 
 use expiring::{of_outbox, stored_response_sql};
-use parts::{POSITION_OFFSET, arrays, columns, each, oldest, ties, totals};
+use parts::{POSITION_OFFSET, arrays, columns, each, named, oldest, ties, totals};
 use ranges::RangeStatements;
 use svc_core::model::Kind;
 use webhooks::of_webhooks;
@@ -235,9 +235,9 @@ impl Texts {
                 each(s, "record", "r", "r.kind::int = $5 AND r.seq = x.seq")
             ),
             by_name: format!(
-                "SELECT k.place, {cols} FROM unnest({}) k(kind, name, place) {} {tot}",
-                arrays(2, "smallint text int"),
-                each(s, "record", "r", "r.name = k.name AND r.kind = k.kind")
+                "SELECT n.place, {cols} FROM unnest({}) n(kind, name, field, text, place) {} {tot}",
+                arrays(2, "smallint text text text int"),
+                named(s, "r")
             ),
             by_link: format!(
                 "SELECT k.place, {cols} FROM unnest({}) k(kind, id, target, slot, place) {} {} {tot}",

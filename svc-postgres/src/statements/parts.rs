@@ -77,6 +77,22 @@ pub(super) fn oldest(s: &str, hash: &str) -> String {
     )
 }
 
+/// Joins the record with each name `n` of a previous row. If no record has exactly this name, it is
+/// the oldest record whose name has the same key.
+pub(super) fn named(s: &str, alias: &str) -> String {
+    let record = each(
+        s,
+        "record",
+        alias,
+        &format!("{alias}.kind::int = n.kind AND {alias}.seq = e.seq"),
+    );
+    format!(
+        "CROSS JOIN LATERAL (SELECT coalesce((SELECT w.seq FROM {s}.record w WHERE w.tenant = $1 AND w.name = n.name \
+         AND w.kind = n.kind), (SELECT min(o.seq) FROM (SELECT m.seq FROM {s}.text_key m WHERE m.tenant = $1 \
+         AND m.field = n.field AND m.text = n.text OFFSET 0) o)) AS seq OFFSET 0) e {record}"
+    )
+}
+
 /// Returns parameters of this many arrays from `first` on: `$2::smallint[], $3::uuid[]`.
 pub(super) fn arrays(first: usize, types: &str) -> String {
     let one = |(place, name): (usize, &str)| format!("${}::{name}[]", first.saturating_add(place));
@@ -98,7 +114,7 @@ pub(super) fn ties(s: &str, cols: &str, tot: &str, of: &[Kind], one: &str, other
         .map(|kind| layout(*kind).code.to_string())
         .collect::<Vec<_>>()
         .join(", ");
-    let by_name = each(s, "record", "q", "q.name = n.name AND q.kind = n.kind");
+    let by_name = named(s, "q");
     let by_hash = each(s, "identifier", "i", "i.hash = n.hash AND i.kind = n.kind");
     let by_seq = each(s, "record", "q", "q.kind::int = i.kind AND q.seq = i.seq");
     let (oldest, person) = (
@@ -120,14 +136,14 @@ pub(super) fn ties(s: &str, cols: &str, tot: &str, of: &[Kind], one: &str, other
     );
     format!(
         "WITH k AS (SELECT i.side, i.place, i.id FROM unnest({ids}) i(side, place, id) UNION ALL \
-         SELECT n.side, n.place, q.id FROM unnest({names}) n(side, place, kind, name) {by_name} UNION ALL \
+         SELECT n.side, n.place, q.id FROM unnest({names}) n(side, place, kind, name, field, text) {by_name} UNION ALL \
          SELECT n.side, n.place, q.id FROM unnest({identifiers}) n(side, place, kind, hash) {by_hash} {by_seq} UNION ALL \
          SELECT n.side, n.place, q.id FROM unnest({emails}) n(side, place, hash) {oldest} {person}) \
          SELECT a.place, {cols} FROM k a JOIN k b ON b.place = a.place AND b.side = 1 {tie} {tot} WHERE a.side = 0",
         ids = arrays(2, "smallint int uuid"),
-        names = arrays(5, "smallint int smallint text"),
-        identifiers = arrays(9, "smallint int smallint uuid"),
-        emails = arrays(13, "smallint int uuid"),
+        names = arrays(5, "smallint int smallint text text text"),
+        identifiers = arrays(11, "smallint int smallint uuid"),
+        emails = arrays(15, "smallint int uuid"),
     )
 }
 

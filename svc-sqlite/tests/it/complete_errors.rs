@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::server::{Answer, Server};
+use crate::server::{Answer, Server, minimal};
 use serde_json::{Value, json};
 use svc_core::{
     auth::Operation,
@@ -45,11 +45,9 @@ fn merge(into: &mut Value, other: &Value) {
 /// Returns a body without problems.
 fn valid(kind: Kind, person: &str) -> Value {
     let mut body = match kind {
-        Kind::Question => json!({"question_type": "Paragraph"}),
         Kind::Donation => json!({"amount": 5}),
         Kind::Answer => json!({"value": "x"}),
-        Kind::Person => json!({"given_name": "Ada"}),
-        _ => json!({}),
+        kind => minimal(kind.plural()),
     };
     let mut links = kind
         .schema()

@@ -2,9 +2,10 @@
 //!
 //! Requirements: UND-12, UND-13, UND-38.
 
-use crate::server::Server;
+use crate::server::{Server, minimal};
 use serde_json::{Value, json};
 use svc_sqlite::{SqliteOptions, SqliteStore};
+use svc_store::store_testkit::{ContractViolation, check_names};
 
 /// Collections at the top level that accept a plain create.
 const CONTAINERS: [&str; 11] = [
@@ -23,14 +24,6 @@ const CONTAINERS: [&str; 11] = [
 
 fn person_link(address: &str) -> Value {
     json!({"svc:person": {"href": address}})
-}
-
-fn minimal(collection: &str) -> Value {
-    if collection == "questions" {
-        json!({"question_type": "Paragraph"})
-    } else {
-        json!({})
-    }
 }
 
 /// CRU-13, CRU-22, CRU-03, ERR-16: the life cycle of a record of each kind at the top level.
@@ -287,26 +280,51 @@ async fn a_tag_takes_its_taggings_along() {
     }
 }
 
-/// UND-02, UND-03: names of tags and lists are unique, on create and on update. A tag and a list
-/// can have the same name.
+/// UND-02, UND-03: names of tags and lists are unique in a store.
+#[tokio::test]
+async fn names_are_unique_in_a_store() -> Result<(), ContractViolation> {
+    let server = Server::start().await;
+    check_names(&server.store, server.tenant.clone()).await
+}
+
+/// UND-02, UND-03: names of tags and lists are required and unique, on create and on update. A tag
+/// and a list can have the same name. Helpers find them in any case, and filters exactly.
 #[tokio::test]
 async fn names_are_unique() {
     let server = Server::start().await;
     for collection in ["tags", "lists"] {
-        server.make(collection, json!({"name": "Volunteer"})).await;
-        let other = server.make(collection, json!({"name": "volunteer"})).await;
-        server.make(collection, json!({})).await;
-        server.make(collection, json!({})).await;
+        let own = server.make(collection, json!({"name": "Volunteer"})).await;
+        let other = server.make(collection, json!({"name": "Donor"})).await;
+        for unnamed in [
+            json!({}),
+            json!({"name": null}),
+            json!({"name": " \u{200b}"}),
+        ] {
+            let refused = server.post(collection, unnamed.clone()).await;
+            assert_eq!(refused.codes(), ["FIELD_REQUIRED"], "{unnamed}");
+        }
         let taken = server
             .post(
                 collection,
-                json!({"name": "Volunteer", "identifiers": ["x:1"]}),
+                json!({"name": "VOLUNTEER", "identifiers": ["x:1"]}),
             )
             .await;
         assert_eq!(taken.codes(), ["NAME_IN_USE"], "UND-02: {collection}");
+        let error = taken.json.to_string();
+        for part in ["VOLUNTEER", &format!("add_{collection}")] {
+            assert!(error.contains(part), "{error}");
+        }
+        let add =
+            json!({"person": {"given_name": "Ada"}, format!("add_{collection}"): ["volunteer"]});
+        let signed_up = server.post("people/person_signup", add).await;
+        assert_eq!(signed_up.status, 200, "HAF-02: {}", signed_up.json);
+        for (name, total) in [("Volunteer", 1), ("volunteer", 0)] {
+            let found = format!("{collection}?filter=name%20eq%20'{name}'");
+            assert_eq!(server.total(&found).await, total, "FLT-07: {name}");
+        }
         assert_eq!(
             server
-                .put(&other, json!({"name": "Volunteer"}))
+                .put(&other, json!({"name": "volunteer"}))
                 .await
                 .codes(),
             ["NAME_IN_USE"],
@@ -314,17 +332,21 @@ async fn names_are_unique() {
         );
         assert_eq!(
             server
-                .put(&other, json!({"name": "volunteer", "description": "d"}))
+                .put(&other, json!({"name": "donor", "description": "d"}))
                 .await
                 .status,
             200
         );
         assert_eq!(
-            server.put(&other, json!({"name": null})).await.status,
-            200,
-            "CRU-17"
+            server.put(&other, json!({"name": null})).await.codes(),
+            ["FIELD_REQUIRED"],
+            "UND-02"
         );
-        server.make(collection, json!({"name": "volunteer"})).await;
+        assert_eq!(
+            server.put(&own, json!({"name": "VOLUNTEER"})).await.status,
+            200,
+            "UND-02"
+        );
     }
 }
 

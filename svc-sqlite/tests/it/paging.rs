@@ -102,8 +102,13 @@ proptest! {
         runtime.block_on(async {
             let server = Server::start().await;
             let (mut staying, mut going) = (Vec::new(), Vec::new());
+            let mut number = 0;
+            let mut name = || {
+                number += 1;
+                json!({"name": format!("t{number}")})
+            };
             for stays in stays {
-                let made = server.make("tags", json!({})).await;
+                let made = server.make("tags", name()).await;
                 if stays { staying.push(made) } else { going.push(made) }
             }
             let mut walk = Walk::from(format!("tags?per_page={size}"));
@@ -111,7 +116,7 @@ proptest! {
             let mut script = script.into_iter();
             while walk.go_on(&server).await {
                 match script.next().unwrap_or(Between::Nothing) {
-                    Between::Make => going.push(server.make("tags", json!({})).await),
+                    Between::Make => going.push(server.make("tags", name()).await),
                     Between::Delete(which) if !going.is_empty() => {
                         let gone = going.swap_remove(which % going.len());
                         assert_eq!(server.delete(&gone).await.status, 204, "ERR-17");

@@ -44,6 +44,7 @@ fn body(kind: Kind) -> Value {
             body["custom_fields"] = json!({"a": planted(kind)});
         }
         Kind::Question => body["question_type"] = json!("Paragraph"),
+        Kind::Tag | Kind::List => body["name"] = json!(planted(kind)),
         Kind::Donation => body["amount"] = json!(5),
         _ => {}
     }
@@ -147,7 +148,7 @@ async fn ask(server: &Server, cx: &Context, records: &[(Kind, String)]) -> Vec<(
             (
                 "POST",
                 kind.plural().to_owned(),
-                json!({"question_type": "Paragraph"}),
+                json!({"question_type": "Paragraph", "name": "new"}),
             ),
         ]);
         let links = server.get(address).await.json["_links"]

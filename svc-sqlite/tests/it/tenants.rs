@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::server::Server;
+use crate::server::{Server, minimal};
 use serde_json::{Value, json};
 use svc_core::{
     Context,
@@ -187,8 +187,8 @@ async fn nothing_is_shared() {
     }
     // A cursor of one tenant has no effect for another (UND-14).
     for _ in 0..3 {
-        server.make("tags", json!({})).await;
-        server.call_as(&them, "POST", "tags", json!({})).await;
+        server.make("tags", minimal("tags")).await;
+        server.call_as(&them, "POST", "tags", minimal("tags")).await;
     }
     let page = server.get("tags?per_page=1").await;
     let next = page.json["_links"]["next"]["href"].as_str().unwrap();
@@ -325,7 +325,7 @@ async fn containers_of_strangers() {
             "HLP-09"
         );
     }
-    let tag = server.make("tags", json!({})).await;
+    let tag = server.make("tags", minimal("tags")).await;
     assert_eq!(server.store.tenant_of(&address(&tag)).await.unwrap(), None);
 }
 

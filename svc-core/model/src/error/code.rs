@@ -65,7 +65,7 @@ codes! {
         remedy "Look up the field on the page of its resource, and send a valid value.";
     /// A required field is missing.
     FieldRequired = "FIELD_REQUIRED", 400,
-        cause "A create request does not contain a field or link that this server requires.",
+        cause "A create request does not contain a field or link that this server requires, a change clears it, or a name is blank.",
         remedy "Send the field or link that `properties` names.";
     /// The body contains an unknown property.
     ///
@@ -145,7 +145,7 @@ codes! {
         remedy "Fix the filter at the reported position. The grammar is on the page about filters, and the capability document lists the fields of each collection.";
     /// Another tag or list already has this name.
     NameInUse = "NAME_IN_USE", 400,
-        cause "The names of tags and lists must be unique, and another record has this name.",
+        cause "The names of tags and lists must be unique without regard to case, and another record has this name.",
         remedy "Use the record with this name, or choose another name.";
     /// Another record of this kind already has this identifier.
     ///

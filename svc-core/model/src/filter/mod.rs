@@ -22,7 +22,7 @@ use std::{fmt, sync::Arc};
 
 pub use matches::matches;
 pub use query_plan::{FindKey, IndexKey, KeyRange, MembershipKey, QueryPlan, SortKey};
-pub use text_key::{MAX_TEXT, TEXT_FORM, TextKey, text_keys};
+pub use text_key::{MAX_TEXT, TEXT_FORM, TextKey, name_key, text_keys};
 
 use crate::{
     error::{ErrorCode, Problem},
@@ -201,9 +201,25 @@ impl FilterField {
         Self::of(kind).filter(|field| field.membership().is_none())
     }
 
-    /// Returns the fields of a kind whose texts a store has in an index: see [`TextKey`].
+    /// Returns the text fields that records of a kind can be filtered by.
     pub fn of_texts(kind: Kind) -> impl Iterator<Item = Self> {
         Self::of(kind).filter(|field| matches!(field.source(), FilterSource::Text { .. }))
+    }
+
+    /// Returns the fields whose texts a store has in an index of the records of a kind: see
+    /// [`TextKey`].
+    pub fn of_index(kind: Kind) -> impl Iterator<Item = Self> {
+        let is_of_kind = move |field: &Self| field.indexed().is_some_and(|(of, _)| of == kind);
+        Self::ALL.iter().copied().filter(is_of_kind)
+    }
+
+    /// Returns the kind and the field of its table whose texts a store has in an index.
+    const fn indexed(self) -> Option<(Kind, &'static str)> {
+        match self.source() {
+            FilterSource::Text { kind, field } => Some((kind, field)),
+            FilterSource::Through(membership) => Some((membership.container, "name")),
+            _ => None,
+        }
     }
 
     /// Returns whether a filter can name the field like this. `identifier` means `identifiers`.

@@ -6,10 +6,11 @@ use std::fmt;
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::{FilterField, FilterSource};
+use super::FilterField;
 use crate::{
     json::{Json, Object},
     model::Kind,
+    value::{digest, trimmed},
 };
 
 /// Maximum number of characters of a text in a filter.
@@ -18,12 +19,12 @@ pub const MAX_TEXT: usize = 63;
 /// an indexed text is equal to a text of a filter only if the whole texts are equal.
 const INDEXED: usize = MAX_TEXT + 1;
 /// The number of the form of texts. If it changes, stores build their indexes of texts again.
-pub const TEXT_FORM: u32 = 1;
+pub const TEXT_FORM: u32 = 2;
 /// The last character. It is not assigned, and no indexed text contains it.
 const LAST: char = char::MAX;
 
-/// A text of a filterable field, in the form in which texts are compared: without spaces at both
-/// ends, in lower case, composed (NFC), and of limited length.
+/// A text of a filterable field, in the form in which texts are compared: without spaces and
+/// zero-width characters at both ends, in lower case, composed (NFC), and of limited length.
 ///
 /// An index of texts contains this form and orders it by code points, which is the order of its
 /// UTF-8 bytes.
@@ -51,7 +52,7 @@ impl TextKey {
     /// Returns the key of a whole text; `None` for a text without characters.
     #[must_use]
     pub fn new(field: FilterField, text: &str) -> Option<Self> {
-        Self::of(field, compared(text).trim())
+        Self::of(field, trimmed(&compared(text)))
     }
 
     /// Returns the key of the beginning of a text; `None` if it has no characters. A space at its end
@@ -62,7 +63,12 @@ impl TextKey {
     }
 
     fn of(field: FilterField, compared: &str) -> Option<Self> {
-        let text: String = compared.chars().take(INDEXED).collect();
+        let mut text: String = compared.chars().take(INDEXED).collect();
+        // Two names are equal only if the whole names are.
+        if field.membership().is_some() && text.chars().count() > MAX_TEXT {
+            let start: String = text.chars().take(INDEXED / 2).collect();
+            text = format!("{start}{:032x}", digest(compared.as_bytes()));
+        }
         (!text.is_empty()).then_some(Self { field, text })
     }
 
@@ -118,16 +124,33 @@ fn compared(text: &str) -> String {
     same.nfc().collect()
 }
 
-/// Returns the texts by which the records of a kind can be filtered, from the fields of a record.
+/// Returns the texts that an index has of a record of a kind with these fields.
 ///
-/// Requirements: FLT-14.
+/// Requirements: FLT-14, UND-02, UND-03.
 pub fn text_keys(kind: Kind, fields: &Object) -> impl Iterator<Item = TextKey> {
-    FilterField::of_texts(kind).filter_map(|filterable| match filterable.source() {
-        FilterSource::Text { field, .. } => {
-            TextKey::new(filterable, fields.get(field).and_then(Json::as_str)?)
-        }
-        _ => None,
+    FilterField::of_index(kind).filter_map(|indexed| {
+        let (_, field) = indexed.indexed()?;
+        TextKey::new(indexed, fields.get(field).and_then(Json::as_str)?)
     })
+}
+
+/// Returns the key of a unique name of a record of a kind. Names with equal keys are the same name.
+/// `None` if the name has no visible characters, or if records of the kind have no unique name.
+///
+/// # Examples
+///
+/// ```
+/// use svc_core::{filter::name_key, model::Kind};
+///
+/// assert_eq!(name_key(Kind::Tag, " VOLUNTEERS"), name_key(Kind::Tag, "volunteers"));
+/// assert_eq!(name_key(Kind::Tag, "\u{a0}\u{200b}"), None);
+/// ```
+///
+/// Requirements: UND-02, UND-03.
+#[must_use]
+pub fn name_key(kind: Kind, name: &str) -> Option<TextKey> {
+    let indexed = FilterField::of_index(kind).find(|field| field.membership().is_some())?;
+    TextKey::new(indexed, name)
 }
 
 #[cfg(test)]
@@ -152,7 +175,11 @@ mod tests {
         assert_eq!(key("a\u{0}b\u{10ffff}").text(), "ab");
         assert!(key("Österby").starts_with(&key("öst")));
         assert!(!key("Öst").starts_with(&key("österby")));
-        assert_eq!(TextKey::new(FilterField::FamilyName, "\u{a0} "), None);
+        assert_eq!(key("\u{feff}Smith\u{200b} "), key("smith"));
+        assert_eq!(
+            TextKey::new(FilterField::FamilyName, "\u{a0} \u{200b}"),
+            None
+        );
     }
 
     /// FLT-14: a letter and its upper and lower case are equal, and the form of a text has the same
@@ -176,7 +203,7 @@ mod tests {
             }
         }
         assert_eq!(different, Vec::<char>::new());
-        assert_eq!((TEXT_FORM, sum), (1, 1_424_435_015_224_240_816));
+        assert_eq!((TEXT_FORM, sum), (2, 1_424_435_015_224_240_816));
     }
 
     /// FLT-14: a space at the end of a beginning is compared.
@@ -196,5 +223,19 @@ mod tests {
         assert!(!long.is_comparable());
         let longest = key(&"ü".repeat(MAX_TEXT));
         assert!(longest.is_comparable() && long.starts_with(&longest) && long != longest);
+    }
+
+    /// UND-02, UND-03: names are the same without regard to case and composition, as a whole.
+    #[test]
+    fn und_02_und_03_names_are_compared_as_a_whole() {
+        let name = |text: &str| name_key(Kind::Tag, text).unwrap();
+        assert_eq!(name("Z\u{fc}rich "), name("ZU\u{308}RICH"));
+        assert_ne!(Some(name("one")), name_key(Kind::List, "one"));
+        let long = "\u{fc}".repeat(INDEXED);
+        assert_eq!(name(&long), name(&long.to_uppercase()));
+        assert_ne!(name(&long), name(&format!("{long}x")));
+        assert_eq!(name(&long).text().chars().count(), INDEXED);
+        assert_eq!(name_key(Kind::Tag, " \u{a0}\u{feff}\u{200b}\u{1}"), None);
+        assert_eq!(name_key(Kind::Person, "one"), None);
     }
 }

@@ -8,7 +8,7 @@ resource! {
         /// Name of the creating system
         "UND-03" origin_system: String,
         /// Administrative name
-        "UND-03" name: String [FieldRule::UniqueName],
+        "UND-03" name: String [FieldRule::UniqueName] = required,
         /// Public title
         "UND-03" title: String,
         /// Description, text and/or HTML

@@ -8,7 +8,7 @@ resource! {
         /// Name of the creating system
         "UND-02" origin_system: String,
         /// Administrative name
-        "UND-02" name: String [FieldRule::UniqueName],
+        "UND-02" name: String [FieldRule::UniqueName] = required,
         /// Description, text and/or HTML
         "UND-02" description: String,
     }

@@ -288,7 +288,8 @@ pub enum FieldRule {
     ///
     /// Requirements: RES-person-16.
     Unique,
-    /// Unique among the records of a tenant.
+    /// Not blank, and unique among the records of a tenant, without regard to case and composition. See
+    /// [`name_key`](crate::filter::name_key).
     ///
     /// Requirements: UND-02, UND-03.
     UniqueName,

@@ -8,6 +8,8 @@ use super::{CreateOptions, RuleContext, RuleResult, check};
 use crate::{
     draft::RawDraft,
     error::{Error, ErrorCode, Problem, quoted},
+    filter::name_key,
+    helper::{GroupKind, GroupRef},
     json::{Json, Object},
     link::{LinkValue, RecordAddress},
     model::Kind,
@@ -158,7 +160,10 @@ impl RuleContext<'_> {
         }
         problems.extend(self.used_identifiers(draft.kind, &draft.identifiers, None)?);
         let mut fields = Cow::Borrowed(&draft.fields);
-        let name = self.unique_name(draft.kind, &fields, None, &mut problems)?;
+        let name = match new.given {
+            Some(_) => self.imported_name(draft.kind, &fields, &mut problems)?,
+            None => self.unique_name(draft.kind, &fields, None, &mut problems)?,
+        };
         if schema.fields.has_nested_computed() {
             fill_nested_computed(schema.fields, fields.to_mut());
         }
@@ -280,8 +285,8 @@ impl RuleContext<'_> {
         Ok(problems)
     }
 
-    /// Returns the unique name of a record, and adds a problem if another record of the kind has
-    /// it.
+    /// Returns the unique name of a record, and adds a problem if it is blank, or if another record
+    /// of the kind has it.
     ///
     /// `own` is the address of an existing record together with its fields before the change. An
     /// unchanged name is not checked again.
@@ -294,20 +299,80 @@ impl RuleContext<'_> {
         own: Option<(&RecordAddress, &Object)>,
         problems: &mut Vec<Problem>,
     ) -> RuleResult<Option<String>> {
-        let Some(field) = kind.schema().unique_name() else {
+        let Some((field, name)) = name_of(kind, fields) else {
             return Ok(None);
         };
-        let Some(name) = fields.get(field.name).and_then(Json::as_str) else {
-            return Ok(None);
-        };
-        if own.is_some_and(|(_, before)| before.get(field.name) == fields.get(field.name)) {
+        if own.is_some_and(|(_, before)| before.get(field) == fields.get(field)) {
+            return Ok(Some(name.to_owned()));
+        }
+        if let Some(blank) = blank_name(kind, None, fields) {
+            problems.push(blank);
             return Ok(Some(name.to_owned()));
         }
         let other = self.ledger.find(&LookupKey::Name(kind, name.to_owned()))?;
         if other.is_some_and(|other| own.is_none_or(|(own, _)| own.id != other.id)) {
-            let text = format!("Another {} is named {}.", kind.singular(), quoted(name));
-            problems.push(Problem::new(ErrorCode::NameInUse, field.name, text));
+            problems.push(name_in_use(kind, field, name));
         }
         Ok(Some(name.to_owned()))
+    }
+
+    /// Returns the unique name of an imported record, and adds a problem if another record of the
+    /// kind has exactly this name. Earlier versions have stored other names that are equal now.
+    fn imported_name(
+        &mut self,
+        kind: Kind,
+        fields: &Object,
+        problems: &mut Vec<Problem>,
+    ) -> RuleResult<Option<String>> {
+        let Some((field, name)) = name_of(kind, fields) else {
+            return Ok(None);
+        };
+        let key = LookupKey::Name(kind, name.to_owned());
+        if let Some(other) = self.ledger.record(&key)?
+            && self.fields(&other.record)?.get(field) == fields.get(field)
+        {
+            problems.push(name_in_use(kind, field, name));
+        }
+        Ok(Some(name.to_owned()))
+    }
+}
+
+/// Returns the field with the unique name of a record, and the name.
+fn name_of(kind: Kind, fields: &Object) -> Option<(&'static str, &str)> {
+    let field = kind.schema().unique_name()?.name;
+    Some((field, fields.get(field).and_then(Json::as_str)?))
+}
+
+/// Returns the problem of a unique name without visible characters. A name that was stored before
+/// is not checked again.
+///
+/// Requirements: UND-02, UND-03.
+pub(super) fn blank_name(kind: Kind, before: Option<&Object>, after: &Object) -> Option<Problem> {
+    let (field, name) = name_of(kind, after)?;
+    let is_stored = before.is_some_and(|before| before.get(field) == after.get(field));
+    (!is_stored && name_key(kind, name).is_none()).then(|| {
+        let text = "{property} is blank. Send a name with at least one visible character.";
+        Problem::new(ErrorCode::FieldRequired, field, text)
+    })
+}
+
+/// Returns the problem of a name that another record of the kind has.
+fn name_in_use(kind: Kind, field: &'static str, name: &str) -> Problem {
+    let one = kind.singular();
+    let text = format!(
+        "Another {one} is named {}. The case of letters is ignored.",
+        quoted(name)
+    );
+    let problem = Problem::new(ErrorCode::NameInUse, field, text);
+    let named = GroupRef::Name(name.to_owned());
+    match [GroupKind::TAGS, GroupKind::LISTS]
+        .iter()
+        .find(|kinds| kinds.group == kind)
+    {
+        Some(kinds) => problem.with_hint(format!(
+            "Use another name, or the existing {one}: `{}` of a helper finds it by its name.",
+            kinds.property(&named)
+        )),
+        None => problem,
     }
 }

@@ -116,7 +116,7 @@ mod tests {
             let target = ChangeTarget::new(*kind, 1.into(), 1);
             for change in removal(RecordSet::One(target, IndexValues::default())) {
                 if let Change::Delete(RecordSet::Under(under, ..)) = change {
-                    assert_eq!(FilterField::of_texts(under).next(), None, "{under:?}");
+                    assert_eq!(FilterField::of_index(under).next(), None, "{under:?}");
                 }
             }
         }

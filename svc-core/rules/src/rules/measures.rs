@@ -396,7 +396,7 @@ impl Recount {
             "Person.email_addresses = addresses in form {EMAIL_FORM}\nvalues = in form {VALUE_FORM}"
         );
         for kind in Kind::ALL {
-            for field in FilterField::of_texts(*kind) {
+            for field in FilterField::of_index(*kind) {
                 _ = writeln!(
                     text,
                     "{kind:?}.{} = texts in form {TEXT_FORM}",
@@ -532,6 +532,8 @@ mod tests {
                 Kind::Event,
                 Kind::FundraisingPage,
                 Kind::Person,
+                Kind::Tag,
+                Kind::List,
                 Kind::AdvocacyCampaign,
                 Kind::Outreach
             ]

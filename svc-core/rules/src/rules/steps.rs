@@ -6,7 +6,8 @@
 use bytes::Bytes;
 
 use super::{
-    CreateOptions, RuleContext, RuleResult, TicketHolderPolicy, check, limits::exceeded_limits,
+    CreateOptions, RuleContext, RuleResult, TicketHolderPolicy, check, create::blank_name,
+    limits::exceeded_limits,
 };
 use crate::{
     draft::{RawDraft, RawPatch},
@@ -18,8 +19,8 @@ use crate::{
 };
 
 impl RuleContext<'_> {
-    /// Creates a record in a step. If the request is already rejected, or a donation does not have the
-    /// currency of its page, returns only the problems of the draft.
+    /// Creates a record in a step. If the request is already rejected, a donation does not have the
+    /// currency of its page, or a name is blank, returns only the problems of the draft.
     pub(super) fn create_in_step(
         &mut self,
         steps: &StepLog,
@@ -27,12 +28,14 @@ impl RuleContext<'_> {
         new: &CreateOptions,
     ) -> RuleResult<(StoredRecord, bool)> {
         let wrong = self.wrong_donation_in_step(draft)?;
-        if self.call.is_rejected || !wrong.is_empty() {
+        let blank = blank_name(draft.kind, None, &draft.fields);
+        if self.call.is_rejected || !wrong.is_empty() || blank.is_some() {
             let meta = Meta::new(self.next_id(), self.call.received_at);
             let mut record = RawRecord::from_wire(draft.kind, meta, Bytes::new());
             let mut problems = self.follow_links(draft, new, &mut record)?;
             problems.extend(self.used_identifiers(draft.kind, &draft.identifiers, None)?);
             problems.extend(wrong);
+            problems.extend(blank);
             check(problems)?;
             let stored = StoredRecord::new(StoredRecord::UNSAVED_ROW, record);
             self.ledger.see(&stored);
@@ -66,6 +69,7 @@ impl RuleContext<'_> {
         let at = stored.record.address();
         let (after, broken) = patch.applied_to(before, self.call.received_at);
         let mut problems = exceeded_limits(&self.call.limits, &stored, before, &after, patch);
+        problems.extend(blank_name(at.kind, Some(before), &after));
         if self.call.is_rejected {
             let (_, missing) = self.follow_changed_links(patch)?;
             problems.extend(missing);

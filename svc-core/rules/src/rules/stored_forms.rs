@@ -1,10 +1,11 @@
 //! Brings the values of stored records into the form in which this version stores them.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, collections::HashSet, fmt};
 
 use super::repair::each_value;
 use crate::{
     error::{PathSegment, PropertyPath},
+    filter::{TextKey, name_key},
     helper::merge_equal_entries,
     json::{Json, Object},
     link::RecordAddress,
@@ -59,6 +60,8 @@ impl fmt::Display for FormerValue {
 pub(super) struct FormerValues {
     converted: ValueList,
     unchanged: ValueList,
+    /// The unique names so far.
+    names: HashSet<TextKey>,
 }
 
 /// The first values, and the number of the others.
@@ -69,13 +72,21 @@ struct ValueList {
 }
 
 impl FormerValues {
-    /// Brings the values of a record into the form of this version.
+    /// Brings the values of a record into the form of this version. A blank name, and a name that an
+    /// earlier record has, stay unchanged.
     pub(super) fn convert(&mut self, at: &RecordAddress, fields: &mut Object) {
         let schema = at.kind.schema().fields;
         let start = PropertyPath::default();
         let mut has_empty = false;
         each_value(schema, fields, &start, &mut |ty, rules, value, property| {
-            let Some(is_converted) = convert(ty, rules, value, property) else {
+            let is_converted = match value.as_str() {
+                Some(name) if rules.contains(&FieldRule::UniqueName) => {
+                    let is_new = name_key(at.kind, name).is_some_and(|key| self.names.insert(key));
+                    (!is_new).then_some(false)
+                }
+                _ => convert(ty, rules, value, property),
+            };
+            let Some(is_converted) = is_converted else {
                 return;
             };
             has_empty |= value.is_null();
@@ -266,4 +277,34 @@ fn separate_extension(schema: &ObjectSchema, object: &mut Object) -> bool {
         object.insert("extension", Json::from(extension));
     }
     !has_own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Id;
+
+    /// UND-02, UND-03: a blank name, and a name that an earlier record has, are listed and
+    /// unchanged.
+    #[test]
+    fn und_02_equal_and_blank_names_are_listed() {
+        let mut former = FormerValues::default();
+        for (id, kind, name) in [
+            ("1", Kind::Tag, "Blue"),
+            ("2", Kind::List, "blue"),
+            ("3", Kind::Tag, "BLUE"),
+            ("4", Kind::Tag, "\u{a0}"),
+            ("5", Kind::Tag, "red"),
+        ] {
+            let mut fields = Object::new();
+            fields.insert("name", name);
+            let at = RecordAddress::without_parent(kind, Id::new(id).unwrap());
+            former.convert(&at, &mut fields);
+            assert_eq!(fields.get("name").and_then(Json::as_str), Some(name));
+        }
+        let listed: Vec<String> = former.listed().map(ToString::to_string).collect();
+        let unchanged = "`name` is not valid in this version, and is unchanged";
+        let expected = ["3", "4"].map(|id| format!("tag {id}: {unchanged}"));
+        assert_eq!(listed, expected);
+    }
 }

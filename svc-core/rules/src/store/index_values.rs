@@ -17,9 +17,10 @@ pub struct IndexValues {
     /// The e-mail addresses of a person in
     /// [normal form](crate::value::normalize_email).
     pub emails: Vec<String>,
-    /// The texts of the fields that the kind can be filtered by.
+    /// The texts of the fields that the kind can be filtered by, and the
+    /// [key](crate::filter::name_key) of its unique name.
     ///
-    /// Requirements: FLT-14.
+    /// Requirements: FLT-14, UND-02, UND-03.
     pub texts: Vec<TextKey>,
 }
 
@@ -27,7 +28,7 @@ impl IndexValues {
     /// Returns whether records of a kind can have such values.
     #[must_use]
     pub fn has_any(kind: Kind) -> bool {
-        kind == Kind::Person || FilterField::of_texts(kind).next().is_some()
+        kind == Kind::Person || FilterField::of_index(kind).next().is_some()
     }
 
     /// Returns the values of a record with these fields.

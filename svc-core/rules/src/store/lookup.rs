@@ -16,7 +16,9 @@ use crate::{
 pub enum LookupKey {
     /// The record with this id.
     Id(Kind, Id),
-    /// The record with this unique name, compared exactly.
+    /// The record with this unique name. If no record has exactly this name, the oldest record whose
+    /// name has the same [key](crate::filter::name_key). A backend of a vendor can compare names in
+    /// another way.
     ///
     /// Requirements: UND-02, UND-03.
     Name(Kind, String),

@@ -10,6 +10,7 @@ use super::{
     Totals,
 };
 use crate::{
+    filter::name_key,
     model::Kind,
     record::{ComputedValue, RawRecord},
     schema::ComputedSource,
@@ -26,7 +27,8 @@ pub struct PendingChanges {
     /// The current records, except for the members that depend on [`counts`](Self::counts). `None`
     /// for a deleted record.
     pub(super) records: HashMap<(Kind, Id), Option<StoredRecord>>,
-    /// The record for each name, identifier and e-mail address. `None` if no record has it.
+    /// The record for each name, identifier and e-mail address. `None` if no record has it. A new
+    /// record also has the form of its name in which names are compared.
     pub(super) keys: HashMap<LookupKey, Option<(Kind, Id)>>,
     /// The changes of collection counts.
     pub counts: CountDeltas,
@@ -44,6 +46,18 @@ pub struct PendingChanges {
 }
 
 impl PendingChanges {
+    /// Returns the record with a key other than an id, if these changes determine it.
+    pub(super) fn keyed(&self, key: &LookupKey) -> Option<&Option<(Kind, Id)>> {
+        let same_name = || match key {
+            LookupKey::Name(kind, name) => {
+                let form = name_key(*kind, name)?.text().to_owned();
+                self.keys.get(&LookupKey::Name(*kind, form))
+            }
+            _ => None,
+        };
+        self.keys.get(key).or_else(same_name)
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.records.is_empty() && !self.unsettled
     }
@@ -103,8 +117,10 @@ impl PendingChanges {
                 .insert(LookupKey::Identifier(kind, identifier.clone()), own.clone());
         }
         if let Some(name) = &insert.name {
-            self.keys
-                .insert(LookupKey::Name(kind, name.clone()), own.clone());
+            let form = name_key(kind, name).map(|key| key.text().to_owned());
+            for name in form.into_iter().chain([name.clone()]) {
+                self.keys.insert(LookupKey::Name(kind, name), own.clone());
+            }
         }
         self.records.insert(
             (kind, id.clone()),

@@ -120,11 +120,7 @@ impl<'a> TransactionView<'a> {
                 PendingState::Deleted => KeyResolution::Nowhere,
                 PendingState::Unchanged => KeyResolution::AsStored,
             },
-            _ => match self
-                .layers()
-                .into_iter()
-                .find_map(|layer| layer.keys.get(key))
-            {
+            _ => match self.layers().into_iter().find_map(|layer| layer.keyed(key)) {
                 Some(Some((kind, id))) => KeyResolution::To(LookupKey::Id(*kind, id.clone())),
                 Some(None) => KeyResolution::Nowhere,
                 None => KeyResolution::AsStored,

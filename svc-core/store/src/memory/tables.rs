@@ -7,6 +7,7 @@ use std::{
 
 use svc_core::{
     backend::{ChangeKind, RecordChange},
+    filter::name_key,
     link::{LinkValue, RecordAddress, Scope},
     model::Kind,
     record::{ComputedValue, RawRecord},
@@ -94,8 +95,27 @@ impl TenantTables {
                 .get(&LookupKey::Email(normalize_email(address)))?
                 .first()
                 .copied(),
-            LookupKey::Name(..) | LookupKey::Identifier(..) => self.keys.get(key)?.first().copied(),
+            LookupKey::Name(kind, name) => {
+                let exactly = self.keys.get(key).and_then(|rows| rows.first().copied());
+                exactly.or_else(|| self.row_with_same_name(*kind, name))
+            }
+            LookupKey::Identifier(..) => self.keys.get(key)?.first().copied(),
         }
+    }
+
+    /// Returns the row of the oldest record whose name has the same key as another name.
+    fn row_with_same_name(&self, kind: Kind, name: &str) -> Option<i64> {
+        let sought = name_key(kind, name)?;
+        let is_same = |key: &LookupKey| match key {
+            LookupKey::Name(_, name) => name_key(kind, name).as_ref() == Some(&sought),
+            _ => false,
+        };
+        let mut rows = self.collections.get(&(kind, None))?.iter();
+        rows.find(|row| {
+            let found = self.rows.get(row);
+            found.is_some_and(|(_, keys)| keys.iter().any(is_same))
+        })
+        .copied()
     }
 
     /// Returns the record in a row in its current state.

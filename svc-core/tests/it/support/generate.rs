@@ -1,6 +1,7 @@
 //! Generates values and faults from the tables, for every field of every kind.
 
 use svc_core::{
+    filter::name_key,
     model::Kind,
     read::{Json, Number, Object},
     schema::{FieldMode, FieldRule, FieldSpec, ObjectSchema, ValueType},
@@ -279,6 +280,13 @@ fn keep_rules(kind: Kind, body: &mut Object) {
         Kind::Question if body.get("responses").is_none_or(Json::is_empty) => {
             let response = Json::Object([("key", Json::from("k0"))].into_iter().collect());
             body.insert("responses", Json::Array(vec![response]));
+        }
+        // UND-02, UND-03
+        Kind::Tag | Kind::List => {
+            let name = text(body, "name").unwrap_or_default();
+            if name_key(kind, &name).is_none() {
+                body.insert("name", "n");
+            }
         }
         // RES-event-24
         Kind::Event => {

@@ -14,7 +14,7 @@ use svc_core::{Tenant, value::Timestamp};
 use svc_postgres::{PostgresOptions, PostgresStore};
 use svc_store::store_testkit::{
     ContractViolation, NumberedPages, StoreTests, check_feed_among_writers, check_feed_expires,
-    check_filters, check_outgoing, check_webhooks,
+    check_filters, check_names, check_outgoing, check_webhooks,
 };
 
 /// A database, with new tenants for each history.
@@ -136,6 +136,18 @@ async fn flt_01_filters_show_what_each_record_says() -> Result<(), ContractViola
         store.ensure_tenant("two").await,
     );
     check_filters(&store, [one.unwrap(), two.unwrap()], 5_000).await
+}
+
+/// UND-02, UND-03: names are unique without regard to case.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn und_02_names_are_unique() -> Result<(), ContractViolation> {
+    let server = support::server();
+    let store = PostgresStore::connect(options(&server.url()).schema(&server.schema()))
+        .await
+        .unwrap();
+    let tenant = store.ensure_tenant("one").await.unwrap();
+    check_names(&store, tenant).await
 }
 
 /// FLT-12, SYN-04, SYN-12: 8 writers on two stores, like those of two processes, and pollers by

@@ -10,6 +10,7 @@ use svc_sqlite::KeyOptions;
 
 use crate::requirements::answer::Answer;
 use crate::requirements::fixture::Fixture;
+use crate::server::minimal;
 
 /// The required right, method, address and body.
 type Attempt = (String, Method, String, Value);
@@ -21,24 +22,26 @@ const BELOW: &str = "signature petitions submission forms donation fundraising_p
 /// Creates a record of a kind. Returns it, its collection, and the body for another one.
 fn made(f: &Fixture, kind: Kind) -> (Value, String, Value) {
     let (one, many) = (kind.schema().singular, kind.schema().plural);
-    let least = |many: &str| match many {
-        "questions" => json!({"question_type": "Paragraph"}),
-        "people" => json!({"given_name": "Ada"}),
-        _ => json!({}),
-    };
     let mut below = BELOW
         .split_ascii_whitespace()
         .skip_while(|word| *word != one);
     let (collection, body) = match below.nth(1) {
         Some(under) => {
-            let person = f.post(&f.collection("people"), &least("people"));
+            let person = f.post(&f.collection("people"), &minimal("people"));
             let body = json!({"value": "v", "_links": {"svc:person": person["_links"]["self"]}});
             (
-                f.href(&f.post(&f.collection(under), &least(under)), many),
+                f.href(&f.post(&f.collection(under), &minimal(under)), many),
                 body,
             )
         }
-        None => (f.collection(many), least(many)),
+        None => {
+            let collection = f.collection(many);
+            return (
+                f.post(&collection, &minimal(many)),
+                collection,
+                minimal(many),
+            );
+        }
     };
     (f.post(&collection, &body), collection, body)
 }
