@@ -193,7 +193,7 @@ impl BodyGenerator<'_> {
     fn free(&self, name: &str) -> BoxedStrategy<Value> {
         match name {
             "custom_fields" => {
-                Just(json!({"Shoe size": "42", "\u{fc}": "a & b", self.unique: " x "})).boxed()
+                Just(json!({"Shoe size": "42", "\u{fc}": "a & b", self.unique: "x  y"})).boxed()
             }
             // An embedded person with at least a name.
             // Requirements: RES-attendance-14.

@@ -9,6 +9,7 @@ use super::{
     admitted::AuthorizedParts,
     extensions::{Extension, response_cache::CacheSlot},
     operation_store::with_operation,
+    preferences::HandlingPreference,
     response::kind_of,
     shown::shown,
 };
@@ -70,13 +71,17 @@ impl AuthorizedRequest<'_> {
             .conditions(self.0.request.headers)
             .filter(|_| is_shown);
         let (cx, target, query) = (&self.0.context, &*self.0.target, self.0.request.query);
+        // The cached page may be the response to a query that strict handling rejects.
+        let is_strict = query.is_some()
+            && handler == Handler::List
+            && HandlingPreference::of(self.0.request.headers) == HandlingPreference::Strict;
         let entry = match self
             .0
             .api
             .extensions()
             .response_cache
             .as_ref()
-            .filter(|_| is_shown)
+            .filter(|_| is_shown && !is_strict)
         {
             Some(cache) if is_read => cache.entry(cx, target, query).await,
             // Documents do not depend on the query, so only the one without a query is cached.
@@ -139,7 +144,12 @@ impl AuthorizedRequest<'_> {
                 None => Err(Error::not_implemented()),
             },
             (Handler::List, Target::Collection { kind, scope }) => {
-                api.list(cx, *kind, scope, request.query).await
+                let handling = HandlingPreference::of(request.headers);
+                let mut reply = api.list(cx, *kind, scope, request.query, handling).await;
+                if let (HandlingPreference::Strict, Ok(reply)) = (handling, &mut reply) {
+                    handling.mark(reply);
+                }
+                reply
             }
             (Handler::Create | Handler::Update | Handler::Call, target) => {
                 // Boxed, because its future would make the future of every read as large.
@@ -245,8 +255,9 @@ impl Api {
         kind: Kind,
         scope: &Scope,
         query: Option<&str>,
+        handling: HandlingPreference,
     ) -> Result<Response> {
-        let asked = match self.list_request(kind, scope, query, cx.namespace()) {
+        let asked = match self.list_request(kind, scope, query, handling, cx.namespace()) {
             Ok(asked) => asked,
             Err(problems) => return Ok(self.invalid(Some(kind), &problems)),
         };

@@ -2,7 +2,7 @@
 //!
 //! Requirements: FLT-01 to FLT-14.
 
-use super::Api;
+use super::{Api, preferences::HandlingPreference};
 use crate::{
     auth::Operation,
     error::{ErrorCode, Problem, PropertyPath},
@@ -90,6 +90,7 @@ impl Api {
         kind: Kind,
         scope: &Scope,
         query: Option<&str>,
+        handling: HandlingPreference,
         namespace: &str,
     ) -> Result<ParsedListRequest, Vec<Problem>> {
         let fields = if *scope == Scope::All {
@@ -106,8 +107,8 @@ impl Api {
                 continue;
             }
             if !is_ours || !self.has_filters() {
-                let similar = self.similar_parameter(&name);
-                problems.extend(similar.filter(|_| problems.len() < MAX_PROBLEMS));
+                let unknown = self.unknown_parameter(&name, handling);
+                problems.extend(unknown.filter(|_| problems.len() < MAX_PROBLEMS));
                 continue;
             }
             let value = decoded(value);
@@ -161,16 +162,26 @@ impl Api {
     }
 
     /// Returns the problem of an unknown parameter that resembles one of a collection. Other unknown
-    /// parameters are ignored.
+    /// parameters are ignored, except with strict handling.
     ///
     /// Requirements: UND-14.
-    fn similar_parameter(&self, name: &str) -> Option<Problem> {
-        let meant = similar(name)?;
-        let is_known = ![FILTER, ORDER].contains(&meant) || self.has_filters();
-        let text = format!("{{property}} is not a parameter of this collection. Use `{meant}`.");
-        is_known.then(|| {
-            let property = PropertyPath::member(name.to_owned());
-            Problem::new(ErrorCode::ParameterUnknown, property, text).with_hint(meant)
+    fn unknown_parameter(&self, name: &str, handling: HandlingPreference) -> Option<Problem> {
+        let is_known = |meant: &&str| ![FILTER, ORDER].contains(meant) || self.has_filters();
+        let meant = similar(name).filter(is_known);
+        if meant.is_none() && handling != HandlingPreference::Strict {
+            return None;
+        }
+        let text = match meant {
+            Some(meant) => {
+                format!("{{property}} is not a parameter of this collection. Use `{meant}`.")
+            }
+            None => String::from("{property} is not a parameter of this collection."),
+        };
+        let property = PropertyPath::member(name.to_owned());
+        let problem = Problem::new(ErrorCode::ParameterUnknown, property, text);
+        Some(match meant {
+            Some(meant) => problem.with_hint(meant),
+            None => problem,
         })
     }
 

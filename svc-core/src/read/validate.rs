@@ -13,7 +13,9 @@ use crate::{
     error::{ErrorCode, Problem},
     field_set::FieldBits,
     link::ShareNames,
-    schema::{COMMON, Constraint, Constraints, FieldMode, FieldSpec, ObjectSchema, ValueType},
+    schema::{
+        COMMON, Constraint, Constraints, FieldMode, FieldRule, FieldSpec, ObjectSchema, ValueType,
+    },
     value::{stored_phone, trimmed},
 };
 
@@ -378,11 +380,24 @@ impl<'a> Validator<'a> {
     ) -> Option<Json> {
         let raw = value::accept(field.rules, raw);
         let (before, problems) = (self.empty.all, self.problems.len());
+        let is_exact = field.rules.iter().any(FieldRule::is_exact);
         let mut value = match (&field.ty, &*raw) {
             // The most frequent case, for which only rules apply.
-            (ValueType::String, Json::String(text)) => Json::from(text.as_str()),
+            (ValueType::String, Json::String(text)) if !is_exact => match value::free_text(text) {
+                Ok(text) => text,
+                Err(wrong) => {
+                    self.problems.push(wrong.at(at));
+                    return None;
+                }
+            },
             _ => self.value(&field.ty, narrow, &raw, at)?,
         };
+        if let ValueType::Array(ValueType::String) | ValueType::OneOrMany(ValueType::String) =
+            field.ty
+            && !is_exact
+        {
+            value::store_texts(&mut value, at, &mut self.problems);
+        }
         for rule in field.rules {
             value::apply(*rule, &mut value, at, &mut self.problems);
         }

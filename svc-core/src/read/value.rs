@@ -11,7 +11,7 @@ use crate::{
     schema::{FieldRule, ValueType},
     value::{
         Amount, Date, Identifier, Timestamp, calling_codes, country, currency, is_invisible,
-        region, similar_country, stored_email, stored_phone,
+        region, similar_country, stored_email, stored_phone, stored_text, without_at,
     },
 };
 
@@ -74,13 +74,44 @@ pub(crate) fn accept<'a>(rules: &[FieldRule], raw: &'a Json) -> Cow<'a, Json> {
     }
 }
 
+/// Brings the texts of a list, or the only one of it, into the form in which they are stored.
+pub(crate) fn store_texts(value: &mut Json, at: &ValuePath<'_>, problems: &mut Vec<Problem>) {
+    let mut store = |item: &mut Json, at: &ValuePath<'_>| match item.as_str().map(free_text) {
+        Some(Ok(text)) if item.as_str().map(str::len) != text.as_str().map(str::len) => {
+            *item = text;
+        }
+        Some(Err(wrong)) => problems.push(wrong.at(at)),
+        _ => {}
+    };
+    match value {
+        Json::Array(items) => {
+            for (place, item) in items.iter_mut().enumerate() {
+                store(item, &ValuePath::Element(at, place));
+            }
+        }
+        item => store(item, at),
+    }
+}
+
+/// Returns a text in the form in which it is stored.
+///
+/// Requirements: UND-49.
+pub(crate) fn free_text(text: &str) -> Result<Json, ValueError> {
+    let text = stored_text(text).ok_or_else(|| {
+        ValueError::new("must not have control characters other than tabs and line breaks")
+    });
+    text.map(Json::from)
+}
+
 /// Validates a value that is neither an object nor an array of the tables.
 ///
 /// Requirements: TYP-01 to TYP-09.
 pub(crate) fn scalar(ty: &ValueType, raw: &Json) -> Result<Json, ValueError> {
     let wanted = |what: &str| ValueError::new(format!("must be {what}, not {}", raw.kind_name()));
     match (ty, raw) {
-        (ValueType::String | ValueType::FlexEnum(_) | ValueType::Reference, Json::String(_))
+        (ValueType::FlexEnum(_), Json::String(text)) => free_text(text),
+        // Free texts are brought into their form by the field.
+        (ValueType::String | ValueType::Reference, Json::String(_))
         | (ValueType::Boolean, Json::Bool(_)) => Ok(raw.clone()),
         // Always a string in JSON. Requirements: RES-phone_number-01.
         (ValueType::Flag, Json::Bool(set)) => Ok(Json::from(if *set { "true" } else { "false" })),
@@ -268,7 +299,7 @@ pub(crate) fn apply(
         }
         FieldRule::WithoutAt => {
             let Some(text) = value.as_str() else { return };
-            let rest = text.trim_start_matches('@');
+            let rest = without_at(text);
             if rest.len() < text.len() {
                 *value = Json::from(rest);
             }

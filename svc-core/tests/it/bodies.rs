@@ -340,7 +340,7 @@ fn res_email_address_03_what_mailers_use_is_one_line() {
             ["contact.email_address"],
             "{unseen}"
         );
-        let message = format!(r#"{{"from":"a{unseen}","reply_to":"b{unseen}"}}"#);
+        let message = format!(r#"{{"from":"a{unseen}b","reply_to":"b{unseen}c"}}"#);
         assert_eq!(
             properties(&draft(Kind::Message, &message).1),
             ["from", "reply_to"],

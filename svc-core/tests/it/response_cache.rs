@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use http::Method;
+use http::{HeaderName, HeaderValue, Method};
 use svc_core::{
     Api, BaseUrl, RevisionSource, Tenant,
     api::Request,
@@ -67,6 +67,38 @@ fn col_23_a_page_is_kept_until_a_change_is_counted() {
         2,
         "without a revision the backend is read"
     );
+}
+
+/// UND-14: with strict handling, an unknown parameter of a collection is an error, even if the page is
+/// cached.
+#[test]
+fn und_14_strict_handling_rejects_unknown_parameters() {
+    let (server, _) = keeping();
+    let ask = |to: &str, handling: &str| {
+        let headers = [(HeaderName::from_static("prefer"), handling)]
+            .map(|(name, value)| (name, HeaderValue::from_str(value).expect("a header")));
+        let caller = Caller::with_rights(Rights::all());
+        server.send_with(&headers.into_iter().collect(), caller, &Method::GET, to, "")
+    };
+    kept_total(&server, "people?x=y&per_page=2");
+    let answer = ask("people?x=y&per_page=2&limit=3", "handling=strict");
+    assert_eq!(
+        answer.problems(),
+        ["PARAMETER_UNKNOWN x", "PARAMETER_UNKNOWN limit"]
+    );
+    let strict = Some("handling=strict");
+    for (to, handling, status, applied) in [
+        ("people?x=y&per_page=2", "handling=strict", 400, strict),
+        ("people?x=y&per_page=2", "handling=lenient", 200, None),
+        ("people?page=1&per_page=2", "handling=strict", 200, strict),
+    ] {
+        let answer = ask(to, handling);
+        assert_eq!(
+            (answer.status, answer.applied.as_deref()),
+            (status, applied),
+            "{to}"
+        );
+    }
 }
 
 /// A request that is sent once, like each page of an export, is not cached and evicts nothing.

@@ -248,7 +248,7 @@ async fn paging_while_others_write() {
     }
     // After the members are loaded into memory, they follow writes.
     assert_eq!(server.delete(&standing[0]).await.status, 204);
-    server.make("tags", json!({})).await;
+    server.make("tags", json!({"name": "last"})).await;
     let page = server.get("tags?per_page=8&page=2").await.json;
     assert_eq!(page["_embedded"]["svc:tags"], json!(all[9..17]), "UND-19");
 }

@@ -335,6 +335,72 @@ async fn und_47_an_entry_with_another_problem_is_reported() {
     assert_eq!(server.total("people").await, 0);
 }
 
+/// UND-49: white space at both ends of a text is removed, also in lists, and control characters are
+/// rejected. What is stored can be sent back.
+#[tokio::test]
+async fn und_49_texts_have_one_form() {
+    let server = Server::start().await;
+    let person = json!({
+        "given_name": " Ada\u{a0}",
+        "family_name": "\u{feff}Smith  Jones\n",
+        "additional_name": " ",
+        "postal_addresses": [{ "address_lines": [" 1 Main Street ", "\tFloor 2"], "locality": "Paris " }],
+        "custom_fields": { " size ": " 42 " },
+    });
+    let stored = json!({
+        "given_name": "Ada",
+        "family_name": "Smith  Jones",
+        "additional_name": "",
+        "postal_addresses": [{ "address_lines": ["1 Main Street", "Floor 2"], "locality": "Paris" }],
+        "custom_fields": { " size ": " 42 " },
+    });
+    let agrees = |record: &Value| {
+        for (name, value) in stored.as_object().expect("an object") {
+            assert_eq!(record[name], *value, "{name}");
+        }
+    };
+    let own = server.make("people", person.clone()).await;
+    agrees(&server.get(&own).await.json);
+    agrees(&sign_up(&server, &person).await);
+    let changed = server
+        .put(&own, json!({ "given_name": "\u{200b}Grace " }))
+        .await;
+    assert_eq!(changed.json["given_name"], "Grace");
+    let wrong = json!({
+        "given_name": "A\u{7}da",
+        "email_addresses": [{ "address": "a\u{1b}@x.org" }],
+        "postal_addresses": [{ "address_lines": ["one", "t\u{80}wo"] }],
+    });
+    for answer in [
+        server.post("people", wrong.clone()).await,
+        server.put(&own, wrong).await,
+    ] {
+        let told = answer.descriptions();
+        let named: Vec<&Value> = told.iter().map(|one| &one["properties"][0]).collect();
+        assert_eq!(
+            named,
+            [
+                "given_name",
+                "postal_addresses[0].address_lines[1]",
+                "email_addresses[0].address"
+            ],
+            "{}",
+            answer.json
+        );
+    }
+    let event = server
+        .make(
+            "events",
+            json!({ "title": "Picnic ", "description": "  one\n\n  two\n" }),
+        )
+        .await;
+    let event = server.get(&event).await.json;
+    assert_eq!(
+        (&event["title"], &event["description"]),
+        (&json!("Picnic"), &json!("one\n\n  two"))
+    );
+}
+
 /// UND-48: a person of whom nothing is known is rejected, and the error names what is misspelt.
 #[tokio::test]
 async fn und_48_a_person_needs_some_data() {

@@ -145,7 +145,6 @@ pub(super) fn faults() -> Vec<Mutant> {
 
 fn texts() -> Vec<Mutant> {
     vec![
-        text("texts are trimmed", |text| text.trim().to_owned()),
         text("texts are in small letters", str::to_lowercase).on_reference(),
         text("texts lose what is beyond 16 bits", |text| {
             text.chars()

@@ -120,10 +120,7 @@ const VENDORS: &[Vendor] = &[
                 "ERR-39",
                 "no create with two fields that have declared rules",
             ),
-            (
-                "CRU-20",
-                "no create and no update with a field that has a declared rule",
-            ),
+            ("CRU-20", "people.update is not declared"),
         ],
     },
     Vendor {

@@ -65,7 +65,7 @@ codes! {
         remedy "Look up the field on the page of its resource, and send a valid value.";
     /// A required field is missing.
     FieldRequired = "FIELD_REQUIRED", 400,
-        cause "A create request does not contain a field or link that this server requires, a change clears it, or a name is blank.",
+        cause "A create request does not contain a field or link that this server requires, or a change clears it. A blank name counts as missing.",
         remedy "Send the field or link that `properties` names.";
     /// The body contains an unknown property.
     ///
@@ -125,12 +125,13 @@ codes! {
     PageInvalid = "PAGE_INVALID", 400,
         cause "`page` or `per_page` is not a whole number greater than 0.",
         remedy "Follow the `next` link, or send a whole number greater than 0.";
-    /// A query parameter resembles one of the collection, and would otherwise be ignored.
+    /// A query parameter resembles one of the collection, or is unknown with strict handling. It would
+    /// otherwise be ignored.
     ///
     /// Requirements: UND-14.
     ParameterUnknown = "PARAMETER_UNKNOWN", 400,
-        cause "The query has a parameter whose name another API uses, such as `limit`, or whose name is misspelled. Without this error, the response would contain records that the request does not ask for.",
-        remedy "Use the parameter that the message names.";
+        cause "The query has a parameter whose name another API uses, such as `limit`, or whose name is misspelled. Without this error, the response would contain records that the request does not ask for. With `Prefer: handling=strict`, every unknown parameter of a collection is this error.",
+        remedy "Use the parameter that the message names, or omit it.";
     /// The cursor does not belong to this change feed.
     ///
     /// Requirements: SYN-07.

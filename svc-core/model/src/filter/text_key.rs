@@ -124,7 +124,7 @@ fn compared(text: &str) -> String {
     same.nfc().collect()
 }
 
-/// Returns the texts that an index has of a record of a kind with these fields.
+/// Returns the texts of a record for the index of its kind.
 ///
 /// Requirements: FLT-14, UND-02, UND-03.
 pub fn text_keys(kind: Kind, fields: &Object) -> impl Iterator<Item = TextKey> {

@@ -320,6 +320,17 @@ pub enum FieldRule {
 }
 
 impl FieldRule {
+    /// Returns whether texts are stored exactly as they are sent, with white space at both ends.
+    ///
+    /// Requirements: UND-49.
+    #[must_use]
+    pub const fn is_exact(&self) -> bool {
+        matches!(
+            self,
+            Self::Identifiers | Self::ResponseKey | Self::ResponseName
+        )
+    }
+
     /// Returns whether an empty text means that there is no value, as in forms and tables.
     const fn is_of_code_or_address(&self) -> bool {
         matches!(

@@ -11,6 +11,7 @@ mod hex;
 mod id;
 mod identifier;
 mod phone;
+mod text;
 mod timestamp;
 
 #[cfg(test)]
@@ -41,4 +42,7 @@ pub use hex::hex_digits;
 pub use id::Id;
 pub use identifier::Identifier;
 pub use phone::{PhoneError, StoredPhone, stored_phone};
+pub use text::stored_text;
+#[doc(hidden)]
+pub use text::{without_at, without_control_characters};
 pub use timestamp::Timestamp;

@@ -317,7 +317,7 @@ impl RuleContext<'_> {
     }
 
     /// Returns the unique name of an imported record, and adds a problem if another record of the
-    /// kind has exactly this name. Earlier versions have stored other names that are equal now.
+    /// kind has exactly this name. Earlier versions accepted names that differ only in case.
     fn imported_name(
         &mut self,
         kind: Kind,
@@ -360,7 +360,7 @@ pub(super) fn blank_name(kind: Kind, before: Option<&Object>, after: &Object) ->
 fn name_in_use(kind: Kind, field: &'static str, name: &str) -> Problem {
     let one = kind.singular();
     let text = format!(
-        "Another {one} is named {}. The case of letters is ignored.",
+        "Another {one} is named {}. Names that differ only in case are equal.",
         quoted(name)
     );
     let problem = Problem::new(ErrorCode::NameInUse, field, text);

@@ -57,6 +57,11 @@ impl RuleContext<'_> {
             (Kind::Message, _) => self.recall(stored),
             _ => self.measure_deleted(record)?,
         }
+        if kind.schema().unique_name().is_some() {
+            // A damaged record is not in an index.
+            let fields = self.fields(record).unwrap_or_default();
+            index = IndexValues::of(kind, &fields);
+        }
         check(problems)?;
         for change in removal(RecordSet::One(stored.at(), index)) {
             self.ledger.change(change);

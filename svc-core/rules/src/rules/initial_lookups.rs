@@ -16,7 +16,7 @@ use crate::{
     helper::{
         GroupKind, GroupRef, HelperName, MatchKey, PersonMatching, RawHelperRequest, Triggers,
     },
-    json::Object,
+    json::{Json, Object},
     link::RecordAddress,
     model::Kind,
     schema::OnDelete,
@@ -64,6 +64,9 @@ pub fn initial_lookups_one_per_person(
                 load.id.clone(),
             )));
             first.create(&load.draft);
+            if let Some(name) = unique_name(load.draft.kind, &load.draft.fields) {
+                first.add(Lookup::Record(name));
+            }
             if let Some(of) = &load.draft.recorded_by {
                 first.add(Lookup::Find(of.into()));
             }
@@ -227,10 +230,8 @@ impl InitialLookups<'_> {
     }
 
     fn name(&mut self, kind: Kind, fields: &Object) {
-        if let Some(field) = kind.schema().unique_name()
-            && let Some(name) = fields.get(field.name).and_then(crate::json::Json::as_str)
-        {
-            self.add(Lookup::Find(LookupKey::Name(kind, name.to_owned())));
+        if let Some(name) = unique_name(kind, fields) {
+            self.add(Lookup::Find(name));
         }
     }
 
@@ -348,4 +349,10 @@ impl InitialLookups<'_> {
             self.add(Lookup::Answers { people, questions });
         }
     }
+}
+/// Returns the key of the unique name of a record.
+fn unique_name(kind: Kind, fields: &Object) -> Option<LookupKey> {
+    let field = kind.schema().unique_name()?;
+    let name = fields.get(field.name).and_then(Json::as_str)?;
+    Some(LookupKey::Name(kind, name.to_owned()))
 }

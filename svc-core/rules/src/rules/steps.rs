@@ -19,8 +19,9 @@ use crate::{
 };
 
 impl RuleContext<'_> {
-    /// Creates a record in a step. If the request is already rejected, a donation does not have the
-    /// currency of its page, or a name is blank, returns only the problems of the draft.
+    /// Creates a record in a step, or returns only the problems of the draft. These are all that is
+    /// returned if the request is already rejected, if a donation does not have the currency of its page,
+    /// or if a name is blank.
     pub(super) fn create_in_step(
         &mut self,
         steps: &StepLog,

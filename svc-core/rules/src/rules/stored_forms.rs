@@ -11,12 +11,15 @@ use crate::{
     link::RecordAddress,
     model::Kind,
     schema::{FieldRule, ObjectSchema, ValueType},
-    value::{country, eu_country, region, stored_email, stored_phone, trimmed},
+    value::{
+        country, eu_country, region, stored_email, stored_phone, stored_text, trimmed, without_at,
+        without_control_characters,
+    },
 };
 
 /// The number of the form of stored values. If it changes, stores bring their values into the new
 /// form.
-pub(super) const VALUE_FORM: u32 = 2;
+pub(super) const VALUE_FORM: u32 = 3;
 /// The maximum number of values of a tenant that are listed, converted or unchanged.
 const MAX_LISTED: usize = 1_000;
 
@@ -72,14 +75,15 @@ struct ValueList {
 }
 
 impl FormerValues {
-    /// Brings the values of a record into the form of this version. A blank name, and a name that an
-    /// earlier record has, stay unchanged.
+    /// Brings the values of a record into the form of this version. Unique names stay unchanged. A blank
+    /// one, and one that an earlier record has, are listed.
     pub(super) fn convert(&mut self, at: &RecordAddress, fields: &mut Object) {
         let schema = at.kind.schema().fields;
         let start = PropertyPath::default();
         let mut has_empty = false;
         each_value(schema, fields, &start, &mut |ty, rules, value, property| {
             let is_converted = match value.as_str() {
+                // The index of names has it in the same form.
                 Some(name) if rules.contains(&FieldRule::UniqueName) => {
                     let is_new = name_key(at.kind, name).is_some_and(|key| self.names.insert(key));
                     (!is_new).then_some(false)
@@ -140,11 +144,11 @@ impl FormerValues {
 pub(super) fn has_any(kind: Kind) -> bool {
     fn of_object(schema: &ObjectSchema) -> bool {
         let mut fields = schema.fields.iter().filter(|field| !field.is_computed());
-        fields.any(|field| field.rules.iter().any(has_form) || of_type(&field.ty))
+        fields.any(|field| of_type(&field.ty))
     }
     fn of_type(ty: &ValueType) -> bool {
         match ty {
-            ValueType::Amount => true,
+            ValueType::Amount | ValueType::String | ValueType::FlexEnum(_) => true,
             ValueType::Object(schema) => of_object(schema),
             ValueType::Array(item) | ValueType::OneOrMany(item) => of_type(item),
             _ => false,
@@ -187,8 +191,8 @@ fn convert(
         *number = form;
         return is_former.then_some(true);
     }
-    let rule = rules.iter().find(|rule| has_form(rule))?;
-    if let (FieldRule::MergedEntries, Json::Array(entries)) = (rule, &mut *value) {
+    let rule = rules.iter().find(|rule| has_form(rule));
+    if let (Some(FieldRule::MergedEntries), Json::Array(entries)) = (rule, &mut *value) {
         let Some(PathSegment::Member(list)) = property.segments().last() else {
             return None;
         };
@@ -199,18 +203,26 @@ fn convert(
         }
         return (entries.len() < before).then_some(true);
     }
+    let is_text = matches!(ty, ValueType::String | ValueType::FlexEnum(_));
+    if !is_text || rules.iter().any(FieldRule::is_exact) {
+        return None;
+    }
     let text = value.as_str()?;
-    if is_address_or_code(rule) && trimmed(text).is_empty() {
+    if rule.is_some_and(is_address_or_code) && trimmed(text).is_empty() {
         *value = Json::Null;
         return Some(true);
     }
+    let sent = stored_text(text).unwrap_or(text);
     let form: Option<Cow<'_, str>> = match rule {
-        FieldRule::Email => stored_email(text).ok().map(Cow::from),
-        FieldRule::PhoneNumber => stored_phone(text).ok().map(|phone| phone.digits.into()),
-        FieldRule::CountryCode => country(text).or_else(|| eu_country(text)).map(Cow::from),
-        FieldRule::RegionCode => region(text).map(Cow::from),
-        FieldRule::WithoutAt => Some(text.trim_start_matches('@').into()),
-        _ => return None,
+        Some(FieldRule::Email) => stored_email(sent).ok().map(Cow::from),
+        Some(FieldRule::PhoneNumber) => stored_phone(sent).ok().map(|phone| phone.digits.into()),
+        Some(FieldRule::CountryCode) => country(sent).or_else(|| eu_country(sent)).map(Cow::from),
+        Some(FieldRule::RegionCode) => region(sent).map(Cow::from),
+        Some(FieldRule::WithoutAt) => {
+            let handle = without_control_characters(text);
+            Some(without_at(&handle).to_owned().into())
+        }
+        _ => Some(without_control_characters(text)),
     };
     match form {
         Some(form) if form == text => None,
@@ -295,6 +307,8 @@ mod tests {
             ("3", Kind::Tag, "BLUE"),
             ("4", Kind::Tag, "\u{a0}"),
             ("5", Kind::Tag, "red"),
+            ("6", Kind::Tag, " Green"),
+            ("7", Kind::Tag, "Green"),
         ] {
             let mut fields = Object::new();
             fields.insert("name", name);
@@ -304,7 +318,7 @@ mod tests {
         }
         let listed: Vec<String> = former.listed().map(ToString::to_string).collect();
         let unchanged = "`name` is not valid in this version, and is unchanged";
-        let expected = ["3", "4"].map(|id| format!("tag {id}: {unchanged}"));
+        let expected = ["3", "4", "7"].map(|id| format!("tag {id}: {unchanged}"));
         assert_eq!(listed, expected);
     }
 }

@@ -27,8 +27,8 @@ pub struct PendingChanges {
     /// The current records, except for the members that depend on [`counts`](Self::counts). `None`
     /// for a deleted record.
     pub(super) records: HashMap<(Kind, Id), Option<StoredRecord>>,
-    /// The record for each name, identifier and e-mail address. `None` if no record has it. A new
-    /// record also has the form of its name in which names are compared.
+    /// The record for each name, identifier and e-mail address. `None` if no record has it. The form in
+    /// which the name of a new record is compared is a key, too.
     pub(super) keys: HashMap<LookupKey, Option<(Kind, Id)>>,
     /// The changes of collection counts.
     pub counts: CountDeltas,
@@ -117,10 +117,12 @@ impl PendingChanges {
                 .insert(LookupKey::Identifier(kind, identifier.clone()), own.clone());
         }
         if let Some(name) = &insert.name {
-            let form = name_key(kind, name).map(|key| key.text().to_owned());
-            for name in form.into_iter().chain([name.clone()]) {
-                self.keys.insert(LookupKey::Name(kind, name), own.clone());
+            if let Some(form) = name_key(kind, name) {
+                let form = LookupKey::Name(kind, form.text().to_owned());
+                self.keys.entry(form).or_insert_with(|| own.clone());
             }
+            self.keys
+                .insert(LookupKey::Name(kind, name.clone()), own.clone());
         }
         self.records.insert(
             (kind, id.clone()),

@@ -110,6 +110,8 @@ impl<'a> TransactionView<'a> {
         }
         match key {
             LookupKey::Id(..) => KeyResolution::AsStored,
+            // Only the store knows which names are free again.
+            LookupKey::Name(..) if self.before.unsettled => KeyResolution::AsStored,
             LookupKey::Link(kind, id, name) => match self.pending_state(*kind, id) {
                 PendingState::Changed(stored) => stored
                     .record

@@ -74,7 +74,7 @@ impl<S: Store> NameTest<'_, S> {
         let both = ["Grün", "GRÜN"].map(|name| self.request(create(kind, name)));
         let both = both.map(|request| self.store.write(&self.cx, request));
         let made = poll_all(both.into_iter().collect()).await;
-        let made = made.into_iter().map(written).filter(Result::is_ok).count();
+        let made = made.into_iter().filter_map(|one| written(one).ok()).count();
         self.expect("simultaneous creates", &made, &1)?;
         let renamed = self.rename(kind, &one, "Genf").await;
         self.expect("Genf", &renamed, &Ok(one))?;
@@ -83,7 +83,10 @@ impl<S: Store> NameTest<'_, S> {
         let delete = WriteOperation::Delete(RecordAddress::without_parent(kind, again));
         let deleted = self.store.write(&self.cx, self.request(delete)).await;
         self.expect("a deletion", &deleted.is_ok(), &true)?;
-        self.finds(kind, "Zürich", None).await
+        self.finds(kind, "Zürich", None).await?;
+        // The name of the deleted record does not hide the new one.
+        let new = self.made(kind, "zürich").await?;
+        self.finds(kind, "ZÜRICH", Some(&new)).await
     }
 
     /// Names that an earlier version accepted.

@@ -23,7 +23,7 @@ use crate::memory::MemoryStore;
 
 /// Parts of the records of [`check_recount`] as they are stored, each with its kind and with what an
 /// earlier version stored instead.
-pub const FORMER_VALUES: [(Kind, &str, &str); 7] = [
+pub const FORMER_VALUES: [(Kind, &str, &str); 8] = [
     (Kind::Event, r#""total_tickets":1"#, r#""total_tickets":7"#),
     (Kind::Event, r#""amount":0"#, r#""amount":0.00"#),
     (
@@ -47,6 +47,11 @@ pub const FORMER_VALUES: [(Kind, &str, &str); 7] = [
         r#""number":"+33 1 40 20 50 50""#,
     ),
     (Kind::Person, r#""handle":"ada""#, r#""handle":"@@ada""#),
+    (
+        Kind::Person,
+        r#""provider":"mastodon""#,
+        r#""provider":" mastodon\n""#,
+    ),
 ];
 
 /// Checks that a store counts its totals again, brings its values into the form of this version, and

@@ -5,7 +5,7 @@ use svc_core::{
     model::Kind,
     read::{Json, Number, Object},
     schema::{FieldMode, FieldRule, FieldSpec, ObjectSchema, ValueType},
-    value::{Amount, Date, Timestamp, trimmed},
+    value::{Amount, Date, Timestamp, stored_text, trimmed},
 };
 
 /// A source of random choices. The same seed gives the same values.
@@ -52,17 +52,21 @@ impl Dice {
             .collect()
     }
 
-    /// Returns a text with characters of all sorts.
+    /// Returns a text with characters of all sorts, in the form in which it is stored.
     ///
-    /// Requirements: TYP-01.
+    /// Requirements: TYP-01, UND-49.
     pub(crate) fn text(&mut self) -> String {
+        let text = self.any_text();
+        stored_text(&text).expect("no control character").to_owned()
+    }
+
+    fn any_text(&mut self) -> String {
         let whole = [
             "",
             "plain",
-            " spaces ",
+            "spaces  inside",
             "quote \" backslash \\ slash /",
-            "tab\tline\nreturn\rbell\u{7}",
-            "\u{7f}",
+            "tab\tline\nreturn\rend",
         ];
         match self.below(4) {
             0 => self.pick(&whole).to_owned(),
@@ -98,7 +102,9 @@ where
 /// Returns a valid value for a type and its rules.
 pub(crate) fn value(dice: &mut Dice, ty: &ValueType, rules: &[FieldRule]) -> Json {
     match ty {
-        ValueType::String | ValueType::Reference => string(dice, rules).into(),
+        ValueType::String => string(dice, rules).into(),
+        // An empty one counts as omitted. Requirements: UND-47.
+        ValueType::Reference => dice.words().into(),
         ValueType::Integer => integer(dice, rules),
         ValueType::Float => {
             let (low, high) = bounds(rules).unwrap_or((-1000, 1000));
@@ -192,7 +198,7 @@ fn string(dice: &mut Dice, rules: &[FieldRule]) -> String {
         Some(FieldRule::CountryCode) => dice.pick(&["BV", "HM"]).to_owned(),
         // Gold has no minor unit: amounts can have any number of digits (RES-donation-03).
         Some(FieldRule::CurrencyCode) => "XAU".to_owned(),
-        Some(FieldRule::OneLine) => dice.letters("Ada <.@>\u{e9}", 20),
+        Some(FieldRule::OneLine) => dice.letters("Ada <.@>\u{e9}", 20).trim().to_owned(),
         Some(FieldRule::RegionCode) => code(dice, 2),
         Some(FieldRule::LanguageCode) => dice.pick(&["en", "yue"]).to_owned(),
         Some(FieldRule::PhoneNumber) => format!("493012{}", dice.letters("0123456789", 9)),

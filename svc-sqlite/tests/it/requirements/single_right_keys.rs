@@ -25,24 +25,14 @@ fn made(f: &Fixture, kind: Kind) -> (Value, String, Value) {
     let mut below = BELOW
         .split_ascii_whitespace()
         .skip_while(|word| *word != one);
-    let (collection, body) = match below.nth(1) {
-        Some(under) => {
-            let person = f.post(&f.collection("people"), &minimal("people"));
-            let body = json!({"value": "v", "_links": {"svc:person": person["_links"]["self"]}});
-            (
-                f.href(&f.post(&f.collection(under), &minimal(under)), many),
-                body,
-            )
-        }
-        None => {
-            let collection = f.collection(many);
-            return (
-                f.post(&collection, &minimal(many)),
-                collection,
-                minimal(many),
-            );
-        }
+    let Some(under) = below.nth(1) else {
+        let collection = f.collection(many);
+        let record = f.post(&collection, &minimal(many));
+        return (record, collection, minimal(many));
     };
+    let person = f.post(&f.collection("people"), &minimal("people"));
+    let collection = f.href(&f.post(&f.collection(under), &minimal(under)), many);
+    let body = json!({"value": "v", "_links": {"svc:person": person["_links"]["self"]}});
     (f.post(&collection, &body), collection, body)
 }
 

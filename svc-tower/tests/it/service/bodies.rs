@@ -26,8 +26,9 @@ async fn und_17_one_mebibyte_is_taken_and_one_byte_more_is_not() {
     let service = service();
     let body = |length: usize| -> &'static str {
         // Unknown members are ignored, and do not count as records.
-        let frame = "{\"unknown_to_us\":\"\"}";
-        ("{\"unknown_to_us\":\"".to_owned() + &"x".repeat(length - frame.len()) + "\"}").leak()
+        let (start, end) = (r#"{"name":"a","unknown_to_us":""#, r#""}"#);
+        let filler = length - start.len() - end.len();
+        format!("{start}{}{end}", "x".repeat(filler)).leak()
     };
     assert_eq!(
         exchange(&service, with_key("POST", "/tags"), body(1 << 20))

@@ -242,7 +242,7 @@ async fn idm_01_a_form_whose_answer_was_lost_makes_one_record() -> TestResult {
     session.use_key(KEY).await?;
     session.open("tags").await?;
     session.browser.press("Create a tag").await?;
-    session.browser.enter("name", "Harbour festival").await?;
+    session.browser.enter("name *", "Harbour festival").await?;
     let key = "return document.querySelector('.panel').innerText.match(/Idempotency-Key: (\\S+)/)?.[1] ?? null;";
     let first = session.browser.run(key).await?;
     assert!(first.as_str().is_some_and(|key| key.len() >= 32), "{first}");
@@ -277,7 +277,7 @@ async fn idm_01_a_form_whose_answer_was_lost_makes_one_record() -> TestResult {
     // Another form has another key, and so has a form after a response.
     session.browser.press("Create a tag").await?;
     let second = session.browser.run(key).await?;
-    session.browser.enter("name", "Harbour festival").await?;
+    session.browser.enter("name *", "Harbour festival").await?;
     session.browser.press("Send").await?;
     session
         .browser

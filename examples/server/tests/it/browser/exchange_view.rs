@@ -24,7 +24,7 @@ const BODY: &str =
 #[ignore = "needs Chromium: .ci/browser"]
 async fn f3_the_exchange_of_a_write_stays_beside_the_record_it_led_to() -> TestResult {
     let mut session = Session::at_form("tags", "Create a tag").await?;
-    session.browser.enter("name", "seen").await?;
+    session.browser.enter("name *", "seen").await?;
     session
         .browser
         .enter("description", "To be emptied")
@@ -139,7 +139,7 @@ async fn f6_what_was_deleted_is_gone_and_totals_are_those_of_now() -> TestResult
         .as_u64()
         .ok_or("no total")?;
     session.browser.press("Create a tag").await?;
-    session.browser.enter("name", "short-lived").await?;
+    session.browser.enter("name *", "short-lived").await?;
     session.browser.press("Send").await?;
     session
         .browser
@@ -451,7 +451,7 @@ async fn all_exchanges_of_the_tab_are_listed_and_a_write_is_repeated_on_request_
 #[ignore = "needs Chromium: .ci/browser"]
 async fn idm_01_a_changed_body_has_a_key_of_its_own() -> TestResult {
     let mut session = Session::at_form("tags", "Create a tag").await?;
-    session.browser.enter("name", "first-text").await?;
+    session.browser.enter("name *", "first-text").await?;
     let key = "return document.querySelector('.panel').innerText.match(/Idempotency-Key: (\\S+)/)?.[1] ?? null;";
     let first = session.browser.run(key).await?;
     let lose = "const whole = window.fetch; window.fetch = async (...request) => {\
@@ -462,7 +462,7 @@ async fn idm_01_a_changed_body_has_a_key_of_its_own() -> TestResult {
         .browser
         .wait_for("document.body.innerText.includes('The server cannot be reached: lost')")
         .await?;
-    session.browser.enter("name", "second-text").await?;
+    session.browser.enter("name *", "second-text").await?;
     session.browser.press("Send").await?;
     session
         .browser

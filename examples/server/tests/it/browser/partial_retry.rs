@@ -128,7 +128,7 @@ async fn f2_of_a_helper_that_fails_in_parts_only_what_failed_is_sent_again() -> 
     // Only the list: it is created first.
     session.browser.press("Retry only this").await?;
     session.browser.press("Create the list first").await?;
-    session.browser.enter("name", "no-such-list").await?;
+    session.browser.enter("name *", "no-such-list").await?;
     session.browser.press("Send").await?;
     session
         .browser

@@ -25,7 +25,7 @@ async fn point_4_the_request_stands_beside_its_form_while_one_types() -> TestRes
     ] {
         session.browser.choose("Language", language).await?;
         let name = format!("typed in {language}");
-        session.browser.enter("name", &name).await?;
+        session.browser.enter("name *", &name).await?;
         let code = session.browser.run(CODE).await?;
         let code = code.as_str().ok_or("no code")?;
         assert!(code.starts_with(begins) && code.contains(&name), "{code}");

@@ -19,7 +19,7 @@ const FOCUSED: &str = "return document.activeElement.textContent;";
 #[ignore = "needs Chromium: .ci/browser"]
 async fn idm_01_what_is_clicked_three_times_is_sent_once_and_the_focus_goes_on() -> TestResult {
     let mut session = Session::at_form("tags", "Create a tag").await?;
-    session.browser.enter("name", "clicked-thrice").await?;
+    session.browser.enter("name *", "clicked-thrice").await?;
     let thrice =
         "const send = document.querySelector('.panel button[type=submit]'); [1, 2, 3].forEach(() => send.click());
                   return send.getAttribute('aria-disabled');";
@@ -49,13 +49,13 @@ async fn idm_01_what_is_clicked_three_times_is_sent_once_and_the_focus_goes_on()
     assert_eq!(session.browser.run(FOCUSED).await?, "Create a tag");
     // A rejected request can be sent again.
     session.browser.press("Create a tag").await?;
-    session.browser.enter("name", "volunteer").await?;
+    session.browser.enter("name *", "volunteer").await?;
     session.browser.press("Send").await?;
     session
         .browser
         .wait_for("document.querySelector('.panel .errors strong')")
         .await?;
-    session.browser.enter("name", "mended").await?;
+    session.browser.enter("name *", "mended").await?;
     session.browser.press("Send").await?;
     session
         .browser
@@ -115,7 +115,7 @@ async fn aut_03_a_wrong_key_no_key_and_a_missing_right_are_told_apart() -> TestR
 #[ignore = "needs Chromium: .ci/browser"]
 async fn f6_an_answer_that_comes_late_does_not_take_the_place_of_what_is_shown() -> TestResult {
     let mut session = Session::at_form("tags", "Create a tag").await?;
-    session.browser.enter("name", "left-behind").await?;
+    session.browser.enter("name *", "left-behind").await?;
     session.browser.press("Send").await?;
     session.browser.click("//a[.='Open left-behind']").await?;
     session.browser.press("Delete a tag").await?;

@@ -349,7 +349,7 @@ const WRITING: &[(&str, &[Step])] = &[
         &[
             Turn("tags"),
             Press("Create a tag"),
-            Enter("name", "looked-at"),
+            Enter("name *", "looked-at"),
             Enter("description", "To be emptied"),
             Press("Send"),
             Until("document.querySelector('.panel').innerText.includes('Done: 201')"),

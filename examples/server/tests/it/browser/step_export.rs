@@ -344,7 +344,7 @@ async fn point_6_what_a_step_names_is_taken_from_the_answer_that_told_it() -> Te
     let person = person.as_str().ok_or("no address")?.to_owned();
     session.open("tags").await?;
     session.browser.press("Create a tag").await?;
-    session.browser.enter("name", "recorded").await?;
+    session.browser.enter("name *", "recorded").await?;
     session.browser.press("Send").await?;
     session.browser.click("//a[.='Open recorded']").await?;
     session.browser.press("svc:taggings").await?;

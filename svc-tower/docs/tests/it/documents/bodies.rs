@@ -34,7 +34,14 @@ fn ground(server: &Server, kind: Kind) -> Ground {
         Some(Kind::Question) => {
             server.made("questions", r#"{"question_type":"Paragraph"}"#) + "/answers"
         }
-        Some(parent) => format!("{}/{}", server.made(parent.plural(), "{}"), kind.plural()),
+        Some(parent) => {
+            let name = format!(r#"{{"name":"of {}"}}"#, kind.plural());
+            let body = match parent {
+                Kind::Tag | Kind::List => &*name,
+                _ => "{}",
+            };
+            format!("{}/{}", server.made(parent.plural(), body), kind.plural())
+        }
     };
     let needs_person = kind.schema().links.iter().any(|link| {
         matches!(
@@ -172,6 +179,9 @@ fn cru_17_a_change_is_valid_by_its_schema_as_it_is_taken() {
             }
             if kind == Kind::Person {
                 first.insert("given_name", "Ada");
+            }
+            if matches!(kind, Kind::Tag | Kind::List) {
+                first.insert("name", format!("name {seed}"));
             }
             let record = server.made(
                 &ground.collection,
