@@ -52,7 +52,9 @@ pub(super) async fn changes(cx: &CheckContext) -> Result<(), CheckStop> {
         times = times.saturating_add(1);
         full(cx, one, &answered, &after);
         changed(cx, one, &sent, &before, &after);
-        dated(cx, &before, &after, whole_seconds(&after) && !waits);
+        let is_different = generate::differs(cx, one, &sent, &before.json);
+        let may_be_equal = !is_different || (whole_seconds(&after) && !waits);
+        dated(cx, &before, &after, may_be_equal);
         before = after;
     }
     kept(cx, &api, one, &before).await
@@ -145,7 +147,8 @@ fn changed(
     }
 }
 
-/// The date of the last change increases. The date of the creation stays the same.
+/// The date of the last change increases. It may be equal if no value is different, or if the clock has
+/// whole seconds. The date of the creation stays the same.
 ///
 /// Requirements: CRU-19, TYP-15, TYP-16.
 fn dated(cx: &CheckContext, before: &Representation, after: &Representation, may_be_equal: bool) {

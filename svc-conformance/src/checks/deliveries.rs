@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::Method;
 
 use super::prelude::*;
-use super::{change_feed, webhooks};
+use super::{change_feed, subject, webhooks};
 use crate::address;
 use crate::kinds::kind_of;
 use crate::receiver::{Inbox, Message, Receiver, Reply, Secret};
@@ -300,6 +300,7 @@ async fn delivered(cx: &CheckContext) -> Result<(), CheckStop> {
 /// A record with the ids of the messages about it so far.
 struct Watched {
     of: CatalogueKind,
+    record: Representation,
     own: String,
     ids: BTreeSet<String>,
 }
@@ -312,13 +313,11 @@ async fn each_change(
 ) -> Result<(), CheckStop> {
     let mut all = Vec::new();
     for of in kinds {
-        let own = api
-            .reread(&api.make(of.one, &json!({})).await?)
-            .await?
-            .self_url()?;
+        let record = api.reread(&api.make(of.one, &json!({})).await?).await?;
         all.push(Watched {
             of: *of,
-            own,
+            own: record.self_url()?,
+            record,
             ids: BTreeSet::new(),
         });
     }
@@ -334,10 +333,9 @@ async fn each_change(
             let is_done = if operation == "delete" {
                 api.delete(&watched.own).await?.is_removal()
             } else {
-                api.put(&watched.own, &json!({ "origin_system": cx.unique() }))
+                subject::touch(api, watched.of.one, &watched.record)
                     .await?
-                    .status
-                    == 200
+                    .is_some()
             };
             changed.extend(is_done.then_some(watched));
         }

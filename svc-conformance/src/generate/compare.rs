@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::body::{FieldValue, JsonPathStep, described_values};
 use crate::cause::{Cause, CauseKind};
 use crate::check::CheckContext;
-use crate::fields::{CheckedField, ObservationMethod, ValueShape};
+use crate::fields::{self, CheckedField, ObservationMethod, ValueShape};
 use crate::linked_resources::LinkedResource;
 use crate::response::Representation;
 use crate::values::{instant, is_unset};
@@ -65,6 +65,23 @@ pub(crate) fn restored(sent: &Value, got: Option<&Value>) -> bool {
         }
         _ => sent == got,
     }
+}
+
+/// Whether a body has a value that a record does not have, in a field that can be read. The default of
+/// a field is equal to `null`.
+///
+/// Requirements: CRU-19.
+pub(crate) fn differs(cx: &CheckContext, one: &str, sent: &Value, read: &Value) -> bool {
+    let prefix = &cx.declared().text.custom_field_prefix;
+    let mut sent = sent.as_object().into_iter().flatten();
+    sent.any(|(name, value)| {
+        let declared = cx.declared().field(one, name).filter(|it| it.readable);
+        let known = fields::find(one, name).zip(declared);
+        known.is_some_and(|(field, declared)| {
+            let is_default = value.is_null() && declared.default.is_some();
+            !is_default && !same(field, value, read.get(name), prefix)
+        })
+    })
 }
 
 fn close(sent: Option<f64>, got: Option<f64>) -> bool {

@@ -13,7 +13,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use crate::seed::Seed;
 
 pub(crate) use body::{BodyVariant, FieldValue, body, described_values, part};
-pub(crate) use compare::{lost, lost_in, restored, same};
+pub(crate) use compare::{differs, lost, lost_in, restored, same};
 pub(crate) use invalid_body::{InvalidBody, faults};
 pub(crate) use minimal_body::{complete, minimal_body, with, without};
 

@@ -258,7 +258,8 @@ impl<R: Resource> Created<R> {
 ///
 /// - Return `None` if the record does not exist for `cx.tenant()`, or if its parent differs from the
 ///   address.
-/// - The change is all or nothing. `modified` strictly increases, and `created` does not change.
+/// - The change is all or nothing. If a value changes, `modified` strictly increases; otherwise it may
+///   stay the same. `created` does not change.
 /// - The record's own identifier never changes, whatever the client sends.
 /// - Call [`UpdateRequest::check_expected_state`] before the change, in the same transaction. A
 ///   composed helper, or a client that sends `If-Match`, has read the record earlier. The check

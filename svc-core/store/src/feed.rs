@@ -28,8 +28,8 @@ impl FeedRecorder {
     /// Returns the feed entry of a change. Call it before the change is applied, because deleted
     /// records cannot be read afterwards.
     ///
-    /// Changes of computed fields, cleared links to deleted records, and totals have no entry,
-    /// because the modification date stays the same.
+    /// Changes of computed fields other than the dates of a schedule, cleared links to deleted records,
+    /// and totals have no entry, because the modification date stays the same.
     ///
     /// Requirements: TYP-16.
     pub fn record<'c>(&mut self, change: &'c Change) -> Option<FeedChange<'c>> {
@@ -42,6 +42,10 @@ impl FeedRecorder {
                     RecordAddress::new(replace.target.kind, replace.target.id.clone(), parent),
                 )
             }
+            Change::SetSchedule { at, .. } => (
+                ChangeKind::Changed,
+                RecordAddress::without_parent(at.kind, at.id.clone()),
+            ),
             Change::Delete(set) => return Some(FeedChange::DeletedSet(set)),
             _ => return None,
         };

@@ -214,6 +214,7 @@ impl ExportBatch {
         if start.or(stop).is_some() {
             self.changes.push(Change::SetSchedule {
                 at: at(),
+                modified: record.meta().modified,
                 start,
                 stop,
             });

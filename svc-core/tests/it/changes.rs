@@ -2,6 +2,7 @@
 //!
 //! Requirements: SYN-01 to SYN-12.
 
+use std::cell::RefCell;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -13,7 +14,7 @@ use http::{HeaderMap, HeaderValue, Method};
 use serde_json::{Value, json};
 use svc_core::api::{Request, Response, Timer, WaitLimits};
 use svc_core::auth::{Authenticator, Caller, Credentials, Identity, Principal, Rights};
-use svc_core::backend::Subscription;
+use svc_core::backend::{DeliveryOutcome, OutboxEntry, Subscription};
 use svc_core::error::ErrorCode;
 use svc_core::value::Timestamp;
 use svc_core::{Api, ChangeFeed, Context, FeedRequest, FeedResponse, Tenant, Vendor};
@@ -155,6 +156,118 @@ async fn it_is_there_where_it_is_registered() {
     assert_eq!(get(&without, one(), "changes").await.0, 500);
     assert_eq!(get(&without, Identity::Anonymous, "changes").await.0, 401);
     assert!(!without.behaviours().contains(&"changes"));
+}
+
+/// CRU-19, SYN-02: a request that changes no value changes no date and has no entry. Each difference is
+/// a change.
+#[tokio::test]
+async fn syn_02_no_change_is_no_change() {
+    let store = Arc::new(MemoryStore::new());
+    let api = Api::builder(Vendor::new("Acme", "CRM"))
+        .store(&store)
+        .change_feed(&store)
+        .delivery(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Sent));
+    let api = api
+        .base_url("http://localhost/")
+        .authenticator(svc_core::auth::FixedKeys::new())
+        .build()
+        .unwrap();
+    let ada = json!({"given_name": "Ada", "identifiers": ["a:1"], "languages_spoken": ["en", "fr"],
+        "email_addresses": [{"address": "ada@example.org", "primary": true}], "custom_fields": {"a": "1", "b": "2"}});
+    let person = make(&api, "people", ada.clone()).await;
+    let other = make(&api, "people", json!({"given_name": "Grace"})).await;
+    let petition = make(&api, "petitions", json!({})).await;
+    let message = make(&api, "messages", json!({"subject": "Hello"})).await;
+    let organizer = |person: &str| json!({"_links": {"svc:organizer": {"href": format!("http://localhost/{person}")}}});
+    let event = make(&api, "events", organizer(&person)).await;
+    make(&api, "tags", json!({"name": "blue"})).await;
+    make(&api, "lists", json!({"name": "news"})).await;
+    let at = RefCell::new(path(&get(&api, one(), "changes").await.1["_links"]["last"]));
+    // Sends a request, and returns the entries that it adds.
+    let added = async |method: Method, address: &str, body: &Value| {
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        let request = Request::new(&method, address).with_body(body);
+        let reply = api.handle(one(), request).await;
+        let text = String::from_utf8_lossy(&reply.body).into_owned();
+        assert!(reply.status.is_success(), "{method} {address}: {text}");
+        let from = at.borrow().clone();
+        let page = get(&api, one(), &from).await.1;
+        at.replace(path(&page["_links"]["last"]));
+        told(&page)
+    };
+    let entry = |what: &str, kind: &str| vec![(what.to_owned(), kind.to_owned())];
+    let changed = |kind: &str| entry("changed", kind);
+    let signup = async |person: &Value, more: Value| {
+        let mut body = json!({ "person": person });
+        body.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().cloned().unwrap());
+        added(Method::POST, "people/person_signup", &body).await
+    };
+    let functions = json!({"add_tags": ["blue"], "add_lists": ["news"]});
+    let memberships = [entry("created", "tagging"), entry("created", "item")].concat();
+    assert_eq!(signup(&ada, functions.clone()).await, memberships);
+    let before = get(&api, one(), &person).await.1;
+    let none: [(String, String); 0] = [];
+    assert_eq!(signup(&ada, functions).await, none);
+    let mut turned = ada.clone();
+    turned["custom_fields"] = json!({"b": "2", "a": "1"});
+    for same in [
+        &json!({}),
+        &ada,
+        &turned,
+        &before,
+        &json!({"identifiers": ["a:1"], "family_name": null}),
+    ] {
+        assert_eq!(added(Method::PUT, &person, same).await, none, "{same}");
+        let after = get(&api, one(), &person).await.1;
+        assert_eq!(after, before, "CRU-19: {same}");
+    }
+    assert_eq!(signup(&ada, json!({})).await, none);
+    let helper = format!("{petition}/record_signature_helper");
+    let signature = json!({"identifiers": ["a:2"], "person": ada});
+    let signed = added(Method::POST, &helper, &signature).await;
+    assert_eq!(signed, entry("created", "signature"));
+    assert_eq!(added(Method::POST, &helper, &signature).await, none);
+    assert_eq!(get(&api, one(), &person).await.1, before, "HLP-04");
+    for (name, value) in [
+        ("given_name", json!("Augusta")),
+        ("languages_spoken", json!(["fr", "en"])),
+        ("identifiers", json!(["a:1", "a:3"])),
+        ("identifiers", json!(["a:3", "a:1"])),
+        ("custom_fields", json!({"b": null})),
+    ] {
+        let body = json!({ name: value });
+        let entries = added(Method::PUT, &person, &body).await;
+        assert_eq!(entries, changed("person"), "{body}");
+    }
+    for (to, expected) in [
+        (&person, &none[..]),
+        (&other, &changed("event")),
+        (&other, &none),
+    ] {
+        let entries = added(Method::PUT, &event, &organizer(to)).await;
+        assert_eq!(entries, expected, "CRU-16: {to}");
+    }
+    // SCH-01, SCH-04: the dates of a schedule are values of the message.
+    let helper = format!("{message}/schedule");
+    let start = json!({"scheduled_start_date": "2037-03-01T12:00:00Z"});
+    for (method, body, expected) in [
+        (Method::POST, &start, &changed("message")[..]),
+        (Method::POST, &start, &none),
+        (Method::DELETE, &Value::Null, &changed("message")),
+    ] {
+        let before = get(&api, one(), &message).await.1;
+        let entries = added(method.clone(), &helper, body).await;
+        let after = get(&api, one(), &message).await.1;
+        assert_eq!(entries, expected, "{method}");
+        let is_same = after["modified_date"] == before["modified_date"];
+        assert_eq!(is_same, expected.is_empty(), "TYP-16: {method}");
+    }
 }
 
 /// SYN-02, SYN-04, SYN-10: deleting a tag also deletes its taggings. Of a deleted person only the

@@ -661,7 +661,7 @@ fn hlp_10_a_composed_helper_undoes_nothing_of_other_calls() {
     );
     // The number of repetitions is limited.
     server.store.meanwhile(vec![object(unsubscribed); 100]);
-    let busy = server.post(&helper, body);
+    let busy = server.post(&helper, &body.replace("Ada", "Grace"));
     assert_eq!(
         (busy.status, busy.retry_after.as_deref()),
         (503, Some("1")),
@@ -785,18 +785,41 @@ fn hlp_04_a_stranger_that_says_nothing_new_changes_nothing() {
         "HLP-07: the response does not reveal whose identifiers these are"
     );
     assert_eq!(server.get(&person).text, before, "HLP-04");
-    let known = server
-        .post(&helper, body)
-        .link("svc:person")
-        .unwrap()
-        .to_owned();
-    let modified =
-        |text: &str| serde_json::from_str::<Value>(text).unwrap()["modified_date"].clone();
-    assert_ne!(
-        modified(&server.get(&known).text),
-        modified(&before),
-        "HLP-04: with a key the date reveals the match"
+    let known = server.post(&helper, body);
+    assert_eq!(known.link("svc:person"), Some(person.as_str()), "HLP-04");
+    assert_eq!(
+        server.get(&person).text,
+        before,
+        "CRU-19: a caller with a key that sends nothing new"
     );
+}
+
+/// CRU-19: if a helper changes no value, the operation of the vendor is not called.
+#[test]
+fn cru_19_nothing_new_is_no_update() {
+    let server = Server::with(|api| api);
+    let body = json!({"person": {"identifiers": ["a:1"], "given_name": "Ada", "custom_fields": {"a": "1", "b": "2"},
+        "email_addresses": [{"address": "a@x.org", "primary": true}]}});
+    let signup = |body: &Value| server.post("people/person_signup", &body.to_string());
+    let person = signup(&body).link("self").unwrap().to_owned();
+    let (before, writes) = (server.get(&person).text, server.store.writes());
+    let mut turned = body.clone();
+    turned["person"]["custom_fields"] = json!({"b": "2", "a": "1"});
+    turned["person"]["email_addresses"] = json!([{"primary": true, "address": "a@x.org"}]);
+    for same in [&body, &turned] {
+        assert_eq!(signup(same).link("self"), Some(person.as_str()), "{same}");
+        assert_eq!(server.get(&person).text, before, "{same}");
+        assert_eq!(server.store.writes(), writes, "{same}");
+    }
+    for (number, (name, value)) in (1..).zip([
+        ("given_name", json!("Grace")),
+        ("identifiers", json!(["a:1", "a:2"])),
+    ]) {
+        let mut other = body.clone();
+        other["person"][name] = value;
+        assert_eq!(signup(&other).link("self"), Some(person.as_str()), "{name}");
+        assert_eq!(server.store.writes(), writes + number, "{name}");
+    }
 }
 
 #[test]

@@ -165,12 +165,20 @@ impl<'a> ChangeApplier<'a> {
             Change::SetLink { at, link, from, to } => {
                 self.set_link(at, link, from.as_ref(), to.as_ref())?;
             }
-            Change::SetSchedule { at, start, stop } => {
+            Change::SetSchedule {
+                at,
+                modified,
+                start,
+                stop,
+            } => {
                 let (start, stop) = (
                     start.map(Timestamp::as_micros),
                     stop.map(Timestamp::as_micros),
                 );
-                self.edit(at, |row| row.schedule(start, stop))?;
+                self.edit(at, |row| {
+                    row.modified = Some(modified.as_micros());
+                    row.schedule(start, stop);
+                })?;
             }
             Change::Delete(set) => self.removal(set)?.0.delete(set),
             Change::ClearLink { kind, link, to } => {

@@ -64,9 +64,15 @@ impl<'a> ChangeApplier<'a> {
                 self.run(sql, &[&self.tenant, &self.row(at)?, &fields.as_ref()])
             }
             Change::SetLink { at, link, from, to } => self.set_link(at, link, from.as_ref(), to.as_ref()),
-            Change::SetSchedule { at, start, stop } => self.run(
-                "UPDATE messages SET scheduled_start = ?3, scheduled_stop = ?4 WHERE tenant = ?1 AND seq = ?2",
-                &[&self.tenant, &self.row(at)?, &start.map(Timestamp::as_micros), &stop.map(Timestamp::as_micros)],
+            Change::SetSchedule { at, modified, start, stop } => self.run(
+                "UPDATE messages SET modified = ?3, scheduled_start = ?4, scheduled_stop = ?5 WHERE tenant = ?1 AND seq = ?2",
+                &[
+                    &self.tenant,
+                    &self.row(at)?,
+                    &modified.as_micros(),
+                    &start.map(Timestamp::as_micros),
+                    &stop.map(Timestamp::as_micros),
+                ],
             ),
             Change::Delete(set) => self.delete(set),
             Change::ClearLink { kind, link, to } => self.clear_link(table(*kind), link, to),

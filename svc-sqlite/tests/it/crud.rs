@@ -59,6 +59,7 @@ async fn containers_live_and_go() {
             (200, Value::Null),
             "UND-22: {collection}"
         );
+        assert_eq!(back.json, made.json, "CRU-19: {collection}");
 
         let put = server
             .put(
@@ -488,7 +489,7 @@ async fn messages_are_scheduled() {
         "SCH-08"
     );
     let dates = json!({"scheduled_start_date": "2026-03-01T12:00:00Z", "scheduled_end_date": "2026-03-02T12:00:00Z"});
-    let scheduled = server.post(&helper, dates).await;
+    let scheduled = server.post(&helper, dates.clone()).await;
     assert_eq!(scheduled.status, 200, "SCH-02: {}", scheduled.json);
     assert!(
         scheduled.json["notice"]
@@ -505,7 +506,9 @@ async fn messages_are_scheduled() {
         read["scheduled_stop_date"], "2026-03-02T12:00:00Z",
         "SCH-07"
     );
-    assert_eq!(read["modified_date"], made.json["modified_date"], "TYP-16");
+    assert_ne!(read["modified_date"], made.json["modified_date"], "TYP-16");
+    assert_eq!(server.post(&helper, dates).await.status, 200, "SCH-08");
+    assert_eq!(server.get(&message).await.json, read, "TYP-16");
     server
         .post(
             &helper,

@@ -5,7 +5,7 @@
 
 use super::{
     RuleContext, RuleResult, TicketHolderPolicy, check,
-    lists::{in_order, list},
+    lists::{has_same_members, list},
     person,
 };
 use crate::{
@@ -174,7 +174,7 @@ impl RuleContext<'_> {
             .filter_map(|(place, holder)| Some((place, holder?)))
             .collect();
         // Each ticket takes over one previous holder: first the one at the same position, then the
-        // same person, then one with equal text.
+        // same person, then one with equal members.
         let ways: [HolderCriterion; 3] = [
             |old, from, new, to| from == to && old.is(new),
             |old, _, new, _| old.own.is_some() && old.own == new.own,
@@ -208,13 +208,13 @@ struct TicketHolder {
     /// The server's own identifier of the person.
     own: Option<String>,
     /// All members except identifiers, because a client can omit identifiers that named the person.
-    text: String,
+    members: Object,
 }
 
 impl TicketHolder {
     fn of(ticket: &Json, namespace: &str) -> Option<Self> {
-        let mut person = ticket.as_object()?.get("person")?.as_object()?.clone();
-        let identifiers = person.remove("identifiers");
+        let mut members = ticket.as_object()?.get("person")?.as_object()?.clone();
+        let identifiers = members.remove("identifiers");
         let mut identifiers = identifiers
             .iter()
             .filter_map(Json::as_array)
@@ -225,15 +225,12 @@ impl TicketHolder {
                 .is_some_and(|rest| rest.starts_with(':'))
         };
         let own = identifiers.find(is_own).map(str::to_owned);
-        Some(Self {
-            own,
-            text: in_order(&Json::Object(person)),
-        })
+        Some(Self { own, members })
     }
 
     /// Returns whether both describe the same person and do not have different own identifiers.
     fn is(&self, other: &Self) -> bool {
-        self.text == other.text
+        has_same_members(&self.members, &other.members)
             && (self.own == other.own || self.own.is_none() || other.own.is_none())
     }
 }

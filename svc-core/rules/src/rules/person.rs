@@ -112,10 +112,9 @@ fn merge_into(
             .find(&LookupKey::Identifier(Kind::Person, identifier.clone()));
         owner.map(|owner| owner.is_some())
     })?;
-    // With a key, the dates of the record show that the person matched. An anonymous request
-    // without new data changes nothing.
+    // A request without new data changes nothing.
     // Requirements: HLP-04.
-    if merge != MergePolicy::Replace && identifiers.is_none() && fields.is_empty() {
+    if problems.is_empty() && identifiers.is_none() && fields.is_empty() {
         return Ok(known);
     }
     let mut patch = RawPatch::new(Kind::Person, fields);

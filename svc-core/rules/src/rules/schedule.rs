@@ -1,5 +1,4 @@
-//! Schedules a message and cancels its schedule. Neither changes the modification date of the
-//! message.
+//! Schedules a message and cancels its schedule. Both are changes of the message.
 //!
 //! Requirements: SCH-01 to SCH-08, TYP-16.
 
@@ -77,26 +76,35 @@ impl RuleContext<'_> {
         }
     }
 
-    /// Sets only the dates of a schedule, without an outbox entry. Used for imported records.
+    /// Sets only the dates of a schedule, without an outbox entry. Used for imported records. The same
+    /// dates again are no change of the message.
     pub(super) fn set_dates(
         &mut self,
         mut message: StoredRecord,
         start: Option<Timestamp>,
         stop: Option<Timestamp>,
     ) -> StoredRecord {
+        let dates = [
+            (ComputedSource::ScheduledStart, start),
+            (ComputedSource::ScheduledStop, stop),
+        ]
+        .map(|(source, date)| (source, date.map(ComputedValue::Timestamp)));
+        if dates
+            .iter()
+            .all(|(source, date)| message.record.computed_value(*source) == date.as_ref())
+        {
+            return message;
+        }
         self.ledger.note(&message);
+        self.advance_date(&mut message);
         self.ledger.change(Change::SetSchedule {
             at: message.at(),
+            modified: message.record.meta().modified,
             start,
             stop,
         });
-        for (source, date) in [
-            (ComputedSource::ScheduledStart, start),
-            (ComputedSource::ScheduledStop, stop),
-        ] {
-            message
-                .record
-                .set_computed(source, date.map(ComputedValue::Timestamp));
+        for (source, date) in dates {
+            message.record.set_computed(source, date);
         }
         message
     }

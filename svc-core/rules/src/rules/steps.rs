@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::{
     CreateOptions, RuleContext, RuleResult, TicketHolderPolicy, check, create::blank_name,
-    limits::exceeded_limits,
+    limits::exceeded_limits, update::is_unchanged,
 };
 use crate::{
     draft::{RawDraft, RawPatch},
@@ -57,7 +57,8 @@ impl RuleContext<'_> {
         })
     }
 
-    /// Changes a record in a step. An action that the backend cannot change stays unchanged.
+    /// Changes a record in a step, unless every value stays the same. An action that the backend
+    /// cannot change stays unchanged.
     ///
     /// If the request is already rejected, returns only the problems of the patch.
     pub(super) fn update_in_step(
@@ -68,7 +69,7 @@ impl RuleContext<'_> {
         patch: &RawPatch,
     ) -> RuleResult<StoredRecord> {
         let at = stored.record.address();
-        let (after, broken) = patch.applied_to(before, self.call.received_at);
+        let (mut after, broken) = patch.applied_to(before, self.call.received_at);
         let mut problems = exceeded_limits(&self.call.limits, &stored, before, &after, patch);
         problems.extend(blank_name(at.kind, Some(before), &after));
         if self.call.is_rejected {
@@ -79,7 +80,10 @@ impl RuleContext<'_> {
             problems.extend(self.used_identifiers(at.kind, identifiers, Some(&stored.record))?);
         }
         check(problems)?;
-        if self.call.is_rejected {
+        self.name_holders(&mut after, &patch.holders);
+        if self.call.is_rejected
+            || is_unchanged(&stored.record, before, &after, patch, &patch.links)
+        {
             return Ok(stored);
         }
         if !steps.updatable.contains(&at.kind) {

@@ -5,8 +5,10 @@
 use std::collections::HashSet;
 
 use super::{
-    RuleContext, RuleResult, TicketHolderPolicy, check, donation::changes_money,
-    limits::exceeded_limits, lists::in_order,
+    RuleContext, RuleResult, TicketHolderPolicy, check,
+    donation::changes_money,
+    limits::exceeded_limits,
+    lists::{has_same_members, is_same},
 };
 use crate::{
     draft::RawPatch,
@@ -14,7 +16,7 @@ use crate::{
     json::Object,
     link::{LinkValue, RecordAddress},
     model::Kind,
-    record::Identifiers,
+    record::{Identifiers, RawRecord},
     schema::fill_nested_computed,
     store::{Change, IndexValues, LookupKey, ReplaceRecord, StoredRecord},
     value::Identifier,
@@ -47,7 +49,10 @@ impl RuleContext<'_> {
         self.update(stored, &before, patch).map(Some)
     }
 
-    /// Changes a record by a merge patch, including everything that depends on its fields.
+    /// Changes a record by a merge patch, including everything that depends on its fields. A patch
+    /// without a different value changes nothing.
+    ///
+    /// Requirements: CRU-19.
     pub(super) fn update(
         &mut self,
         mut stored: StoredRecord,
@@ -73,8 +78,11 @@ impl RuleContext<'_> {
         self.name_holders(&mut after, &named);
         // Tickets that are sent back unchanged are not checked again. Their level may no longer
         // exist.
-        let tickets = |fields: &Object| fields.get("tickets").map(in_order);
-        let tickets_sent = patch.fields.contains("tickets") && tickets(before) != tickets(&after);
+        let tickets_sent = patch.fields.contains("tickets")
+            && match (before.get("tickets"), after.get("tickets")) {
+                (Some(before), Some(after)) => !is_same(before, after),
+                (before, after) => before != after,
+            };
         if let Some(identifiers) = &patch.identifiers {
             problems.extend(self.used_identifiers(kind, identifiers, Some(&stored.record))?);
         }
@@ -111,6 +119,9 @@ impl RuleContext<'_> {
         self.measure_again(&mut stored, before, &mut after)?;
         check(problems)?;
         fill_nested_computed(kind.schema().fields, &mut after);
+        if is_unchanged(&stored.record, before, &after, patch, &links) {
+            return Ok(stored);
+        }
         self.replace(
             &mut stored,
             before,
@@ -170,18 +181,7 @@ impl RuleContext<'_> {
         let kind = stored.record.kind();
         let (had, has) = (IndexValues::of(kind, before), IndexValues::of(kind, after));
         let fields = self.names().wire_members(after);
-        // The date always increases, even if the clock does not. A record that changes twice in one
-        // request gets one date only, because the next one may belong to the next request.
-        // Requirements: CRU-19.
-        if !self
-            .ledger
-            .has_dated(stored.record.kind(), &stored.record.meta().id)
-        {
-            stored.record.meta_mut().modified = self
-                .turn
-                .timestamp
-                .at_least_after(stored.record.meta().modified);
-        }
+        self.advance_date(stored);
         if let Some(link) = stored.record.kind().schema().link("modified_by") {
             stored.record.set_link(link.name, self.link_to_caller());
         }
@@ -199,6 +199,20 @@ impl RuleContext<'_> {
             removed: had.without(&has),
             added: has.without(&had),
         })));
+    }
+
+    /// Sets the modification date of a record that is about to change.
+    ///
+    /// The date always increases, even if the clock does not. A record that changes twice in one
+    /// request gets one date only, because the next one may belong to the next request.
+    ///
+    /// Requirements: CRU-19.
+    pub(super) fn advance_date(&self, stored: &mut StoredRecord) {
+        let meta = stored.record.meta();
+        if !self.ledger.has_dated(stored.record.kind(), &meta.id) {
+            let modified = self.turn.timestamp.at_least_after(meta.modified);
+            stored.record.meta_mut().modified = modified;
+        }
     }
 
     /// Changes the target of a link.
@@ -222,6 +236,32 @@ impl RuleContext<'_> {
         }
         stored.record.set_link(link, to.map(LinkValue::Local));
     }
+}
+
+/// Returns whether a patch leaves every value of a record as it is: fields, identifiers and links.
+/// Values are compared as they are stored. A damaged record is never unchanged.
+///
+/// Requirements: CRU-19.
+pub(super) fn is_unchanged(
+    record: &RawRecord,
+    before: &Object,
+    after: &Object,
+    patch: &RawPatch,
+    links: &[(&'static str, Option<RecordAddress>)],
+) -> bool {
+    let has_target = |(name, to): &(&str, Option<RecordAddress>)| {
+        let mut known = record.links().iter();
+        match (known.find(|(known, _)| known == name), to) {
+            (None, None) => true,
+            (Some((_, LinkValue::Local(from))), Some(to)) => from.id == to.id,
+            _ => false,
+        }
+    };
+    let identifiers = patch.identifiers.as_ref();
+    has_same_members(before, after)
+        && identifiers.is_none_or(|new| *new == record.meta().identifiers.to_vec())
+        && links.iter().all(has_target)
+        && record.is_well_formed()
 }
 
 /// Links of a patch by name, with their new targets.

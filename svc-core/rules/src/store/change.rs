@@ -46,12 +46,14 @@ pub enum Change {
         /// The new target.
         to: Option<Id>,
     },
-    /// Sets the schedule dates of a message.
+    /// Sets the schedule dates of a message and its modification date.
     ///
     /// Requirements: SCH-01, SCH-04.
     SetSchedule {
         /// The message.
         at: ChangeTarget,
+        /// The modification date.
+        modified: Timestamp,
         /// When sending starts.
         start: Option<Timestamp>,
         /// When sending stops.

@@ -76,7 +76,13 @@ impl PendingChanges {
             Change::SetFields { at, fields } => {
                 self.edit(at.kind, &at.id, |record| record.set_fields(fields.clone()));
             }
-            Change::SetSchedule { at, start, stop } => self.edit(at.kind, &at.id, |record| {
+            Change::SetSchedule {
+                at,
+                modified,
+                start,
+                stop,
+            } => self.edit(at.kind, &at.id, |record| {
+                record.meta_mut().modified = *modified;
                 for (source, date) in [
                     (ComputedSource::ScheduledStart, start),
                     (ComputedSource::ScheduledStop, stop),

@@ -22,7 +22,7 @@ pub(crate) struct TransactionView<'a> {
     before: &'a PendingChanges,
     /// The changes of this request only.
     own: PendingChanges,
-    /// The records that this request has created or replaced.
+    /// The records whose dates this request has set.
     dated: HashSet<(Kind, Id)>,
     pub(crate) changes: Vec<Change>,
 }
@@ -47,6 +47,7 @@ impl<'a> TransactionView<'a> {
             Change::Replace(replace) => self
                 .dated
                 .insert((replace.target.kind, replace.target.id.clone())),
+            Change::SetSchedule { at, .. } => self.dated.insert((at.kind, at.id.clone())),
             _ => false,
         };
         self.own.apply(&change);
@@ -66,7 +67,7 @@ impl<'a> TransactionView<'a> {
         self.own.records.insert(key, Some(stored.clone()));
     }
 
-    /// Returns whether this request has created or replaced a record and therefore set its date.
+    /// Returns whether this request has set the modification date of a record.
     pub(crate) fn has_dated(&self, kind: Kind, id: &Id) -> bool {
         self.dated.contains(&(kind, id.clone()))
     }

@@ -335,7 +335,13 @@ impl TenantTables {
                     self.set_link(row, link, to.as_ref());
                 }
             }
-            Change::SetSchedule { at, start, stop } => self.edit(at.kind, &at.id, |record| {
+            Change::SetSchedule {
+                at,
+                modified,
+                start,
+                stop,
+            } => self.edit(at.kind, &at.id, |record| {
+                record.meta_mut().modified = *modified;
                 record.set_computed(
                     ComputedSource::ScheduledStart,
                     start.map(ComputedValue::Timestamp),

@@ -440,9 +440,13 @@ impl<S: Store> History<S> {
     async fn step(&mut self) -> Result<ObservedOutcome, ContractViolation> {
         let call = self.call();
         let cx = self.cx_of(&call);
+        let before = match &call.operation {
+            WriteOperation::Update(at, _) => self.store.get(&cx, at).await.unwrap_or_default(),
+            _ => None,
+        };
         let outcome = self.store.write(&cx, call.clone()).await;
         self.coverage.count(&call.operation, &outcome);
-        self.check_timestamps(&call, &outcome)?;
+        self.check_timestamps(&call, before.as_ref(), &outcome)?;
         let label = label(&call);
         let (text, what) = (
             self.describe_outcome(&outcome),
@@ -479,10 +483,11 @@ impl<S: Store> History<S> {
         self.here.names.outcome(outcome)
     }
 
-    /// Checks the contract of the clock.
+    /// Checks the contract of the clock. `before` is the record that the request updates.
     fn check_timestamps(
         &mut self,
         call: &WriteRequest,
+        before: Option<&RawRecord>,
         outcome: &Result<WriteOutcome>,
     ) -> Result<(), ContractViolation> {
         let is_load = matches!(call.operation, WriteOperation::Import(_));
@@ -497,15 +502,15 @@ impl<S: Store> History<S> {
             }
             _ => Vec::new(),
         };
-        let before = self.here.last;
+        let last = self.here.last;
         for (record, is_new) in records {
             let meta = record.meta();
             let known = self
                 .here
                 .modified
                 .insert((record.kind(), meta.id.clone()), meta.modified);
-            let is_changed = is_new
-                || known != Some(meta.modified) && matches!(outcome, Ok(WriteOutcome::Updated(_)));
+            let is_changed =
+                is_new || before.is_some_and(|before| before.meta().modified != meta.modified);
             let text = |what: &str| {
                 format!(
                     "{} {}: {what}, {:?}",
@@ -528,14 +533,21 @@ impl<S: Store> History<S> {
             if known.is_some_and(|known| meta.modified < known) {
                 return Err(self.broken("clock", text("the modification date has decreased")));
             }
-            if matches!(outcome, Ok(WriteOutcome::Updated(_))) && known == Some(meta.modified) {
-                return Err(self.broken(
-                    "clock",
-                    text("the record has changed, but its date has not"),
-                ));
+            if let (Some(before), Ok(WriteOutcome::Updated(_))) = (before, outcome) {
+                let is_same = has_same_values(before, record);
+                if is_same != (before.meta().modified == meta.modified) {
+                    return Err(self.broken(
+                        "clock",
+                        text(if is_same {
+                            "the record has not changed, but its date has"
+                        } else {
+                            "the record has changed, but its date has not"
+                        }),
+                    ));
+                }
             }
             if is_changed {
-                if meta.modified <= before {
+                if meta.modified <= last {
                     return Err(self.broken(
                         "clock",
                         text("the date is not later than the tenant's last write"),
@@ -650,4 +662,22 @@ impl<S: Store> History<S> {
         }
         text
     }
+}
+
+/// Returns whether two states of a record have the same fields, identifiers and links.
+fn has_same_values(one: &RawRecord, other: &RawRecord) -> bool {
+    let values = |record: &RawRecord| {
+        let mut links: Vec<String> = record
+            .links()
+            .iter()
+            .map(|link| format!("{link:?}"))
+            .collect();
+        links.sort_unstable();
+        (
+            record.wire_fields().to_vec(),
+            record.meta().identifiers.to_vec(),
+            links,
+        )
+    };
+    values(one) == values(other)
 }

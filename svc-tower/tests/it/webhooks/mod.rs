@@ -219,6 +219,33 @@ async fn each_change_comes_signed_and_thin() {
     running.stop().await;
 }
 
+/// HOOK-07, CRU-19: an update that changes no value sends no message.
+#[tokio::test]
+async fn no_change_sends_nothing() {
+    let (house, receiver) = (House::open(), Receiver::start(|_| status(204, "")).await);
+    let running = House::run(house.sender());
+    house.hook(&receiver.url()).await;
+    let tag = json!({"name": "blue"});
+    let made = house
+        .ask(Method::POST, house.api.route("tags").unwrap(), &tag)
+        .await;
+    let own = made["_links"]["self"]["href"].as_str().unwrap();
+    let own = own.strip_prefix("https://crm.example.org/").unwrap();
+    for change in [&tag, &made, &json!({"description": "A color"})] {
+        house
+            .ask(Method::PUT, house.api.route(own).unwrap(), change)
+            .await;
+    }
+    house.tags(1).await;
+    let types = receiver.messages(3).await.into_iter().map(|message| {
+        let body: Value = serde_json::from_str(&message.body).unwrap();
+        body["type"].as_str().unwrap().to_owned()
+    });
+    let expected = ["tag.created", "tag.changed", "tag.created"];
+    assert_eq!(types.collect::<Vec<_>>(), expected);
+    running.stop().await;
+}
+
 /// HOOK-12: while one receiver hangs, the other one receives everything.
 #[tokio::test]
 async fn a_receiver_that_hangs_delays_nobody() {
