@@ -95,7 +95,10 @@ fn computed(
         ComputedSource::ScheduledStart => moment(12)?.map(ComputedValue::Timestamp),
         ComputedSource::ScheduledStop => moment(13)?.map(ComputedValue::Timestamp),
         // These values are in columns of every record, in the body, or nowhere.
-        ComputedSource::Clock | ComputedSource::Part(_) | ComputedSource::AlwaysAbsent => None,
+        ComputedSource::Clock
+        | ComputedSource::Part(_)
+        | ComputedSource::Former(_)
+        | ComputedSource::AlwaysAbsent => None,
     })
 }
 

@@ -102,7 +102,10 @@ impl ColumnReader<'_, '_> {
                 .next::<Option<i64>>()?
                 .map(|micros| ComputedValue::Timestamp(Timestamp::from_micros(micros))),
             // These values are in columns of every record, in the body, or nowhere.
-            ComputedSource::Clock | ComputedSource::Part(_) | ComputedSource::AlwaysAbsent => None,
+            ComputedSource::Clock
+            | ComputedSource::Part(_)
+            | ComputedSource::Former(_)
+            | ComputedSource::AlwaysAbsent => None,
         })
     }
 }

@@ -249,6 +249,7 @@ fn select(table: &KindTable) -> String {
             | ComputedSource::AlwaysAbsent
             | ComputedSource::Relation(_)
             | ComputedSource::Part(_)
+            | ComputedSource::Former(_)
             | ComputedSource::Clock => {
                 return None;
             }

@@ -50,6 +50,10 @@ const DIFFERENT: &[(&str, &str)] = &[
         "a postal address, which has the requirements",
     ),
     (
+        "event.ticket_levels[].former_titles",
+        "an addition of the reference implementation (RES-event-11)",
+    ),
+    (
         "message.*",
         "the requirements of messages are those of scheduling; the fields are those that sending \
             a message needs",

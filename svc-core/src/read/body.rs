@@ -343,6 +343,7 @@ impl BodyReader<'_> {
         let mut change = RawPatch::new(at.kind, fields);
         change.identifiers = identifiers;
         change.holders = holders;
+        change.sold_tickets = sold_tickets(at.kind, body);
         change.links = links;
         (change, report)
     }
@@ -695,6 +696,19 @@ fn without_top_links(body: &Object) -> Object {
     body.get("_links")
         .map(|links| ("_links", links.clone()))
         .into_iter()
+        .collect()
+}
+
+/// Returns the `total_tickets` of the sent ticket levels, each with the index of its level.
+fn sold_tickets(kind: Kind, body: &Object) -> Vec<(usize, i64)> {
+    let levels = match kind {
+        Kind::Event => body.get("ticket_levels").and_then(Json::as_array),
+        _ => None,
+    };
+    let sold = |level: &Json| level.as_object()?.get("total_tickets")?.as_i64();
+    let levels = levels.into_iter().flatten().enumerate();
+    levels
+        .filter_map(|(place, level)| Some((place, sold(level)?)))
         .collect()
 }
 

@@ -19,7 +19,8 @@ pub(super) struct StoredDocument<'a> {
 
 impl<'a> StoredDocument<'a> {
     /// Returns the stored objects that an object of the body is compared with: the one at its path.
-    /// If the elements of an array show the parts of a measure, those with the same title.
+    /// If the elements of an array show the parts of a measure, those with the same title, if there
+    /// are any: a level can have a new title.
     pub(super) fn objects(
         &self,
         schema: &ObjectSchema,
@@ -30,12 +31,15 @@ impl<'a> StoredDocument<'a> {
             && let Some(title) = self.title(schema)
         {
             let elements = self.value(list).and_then(Json::as_array);
-            return elements
+            let titled: Vec<_> = elements
                 .into_iter()
                 .flatten()
                 .filter_map(Json::as_object)
                 .filter(|element| element.get(title) == sent.get(title))
                 .collect();
+            if !titled.is_empty() {
+                return titled;
+            }
         }
         let object = if path == self.path {
             Some(self.document)

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 
 use serde_json::{Value, json};
-use svc_core::Result;
 use svc_core::auth::Caller;
 use svc_core::context::{Context, Tenant};
 use svc_core::helper::{
@@ -20,6 +19,7 @@ use svc_core::store::{
     PendingChanges, RuleError, TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
 };
 use svc_core::value::{Id, Identifier, Timestamp};
+use svc_core::{ErrorCode, Result};
 use svc_store::memory::MemoryStore;
 
 /// A remote store that counts the rounds.
@@ -427,9 +427,27 @@ fn a_create_takes_one_fetch_an_update_one_and_a_delete_three() {
     update(answer, json!({"responses": ["a"], "value": null}), None);
     update(
         &world.tickets,
-        json!({"ticket_levels": [{"title": "A"}]}),
+        json!({"ticket_levels": [{"title": "A"}, {"title": "B"}]}),
         None,
     );
+    let question =
+        json!({"question_type": "SingleChoice", "responses": [{"key": "a"}, {"key": "b"}]});
+    update(&world.question, question, None);
+    for (at, fields) in [
+        (&world.question, json!({"responses": [{"key": "b"}]})),
+        (&world.question, json!({"question_type": "MultiChoice"})),
+        (&world.tickets, json!({"ticket_levels": [{"title": "A"}]})),
+        (&world.tickets, json!({"type": "open"})),
+    ] {
+        let patch = RawPatch::new(at.kind, object(&fields));
+        let refused = world
+            .remote
+            .call(WriteOperation::Update(at.clone(), patch), 2);
+        let code = refused
+            .err()
+            .and_then(|error| Some(error.problems().first()?.code));
+        assert_eq!(code, Some(ErrorCode::HasDependents), "{fields}");
+    }
     update(&world.page, json!({"currency": "USD"}), None);
     update(&world.tag, json!({"name": "u"}), None);
     update(&world.list, json!({"origin_system": "x"}), None);

@@ -693,8 +693,7 @@ async fn answers_fit_their_question() {
         200,
         "HAF-10"
     );
-    // A valid answer is unchanged when its question changes, and a client can send it back as it
-    // was read.
+    // A valid answer is unchanged when its question gets more responses.
     let question = server
         .make(
             "questions",
@@ -704,13 +703,8 @@ async fn answers_fit_their_question() {
     let kept = server
         .make(&format!("{question}/answers"), answer(json!(["a", "b"])))
         .await;
-    assert_eq!(
-        server
-            .put(&question, json!({"responses": [{"key": "b"}]}))
-            .await
-            .status,
-        200
-    );
+    let more = json!({"responses": [{"key": "c"}, {"key": "b", "title": "B"}, {"key": "a"}]});
+    assert_eq!(server.put(&question, more).await.status, 200);
     assert_eq!(
         server
             .put(&kept, json!({"responses": ["a", "b"], "value": "v"}))
@@ -720,7 +714,7 @@ async fn answers_fit_their_question() {
         "CRU-15"
     );
     assert_eq!(
-        server.put(&kept, json!({"responses": ["a"]})).await.codes(),
+        server.put(&kept, json!({"responses": ["d"]})).await.codes(),
         [none],
         "HAF-09"
     );
@@ -729,6 +723,50 @@ async fn answers_fit_their_question() {
         [required],
         "HAF-09"
     );
+}
+
+/// RES-question-06, RES-question-07: a question with answers keeps its type and its responses.
+#[tokio::test]
+async fn what_answers_refer_to_is_not_removed() {
+    let server = Server::start().await;
+    let person = server.make("people", json!({"given_name": "Ada"})).await;
+    let keys = json!([{"key": "a", "title": "A"}, {"key": "b"}, {"key": "c"}]);
+    let question = json!({"question_type": "MultiChoice", "responses": keys});
+    let question = server.make("questions", question).await;
+    let removed = json!({"responses": [{"key": "a"}, {"key": "b"}]});
+    assert_eq!(server.put(&question, removed).await.status, 200);
+    let answers = format!("{question}/answers");
+    let answer = json!({"responses": ["a"], "_links": person_link(&person)});
+    let answer = server.make(&answers, answer).await;
+
+    let read = server.get(&question).await.json;
+    let back = server.put(&question, read.clone()).await;
+    assert_eq!((back.status, back.warnings), (200, Value::Null), "UND-22");
+    let renamed = json!({"responses": [{"key": "a"}, {"key": "d"}, {"key": "e"}]});
+    let refused = server.put(&question, renamed).await;
+    assert_eq!(refused.status, 400);
+    let description = &refused.descriptions()[0];
+    assert_eq!(description["error_code"], "HAS_DEPENDENTS");
+    assert_eq!(description["properties"], json!(["responses"]));
+    assert_eq!(
+        description["description"],
+        r#"`responses` must contain the keys "b", because the question has 1 answer."#
+    );
+    let other = json!({"question_type": "Paragraph", "responses": null});
+    let refused = server.put(&question, other).await;
+    assert_eq!(refused.codes(), ["HAS_DEPENDENTS", "HAS_DEPENDENTS"]);
+    assert_eq!(
+        refused.descriptions()[0]["description"],
+        "`question_type` must be MultiChoice, because the question has 1 answer."
+    );
+    assert_eq!(
+        server.get(&question).await.json["responses"],
+        read["responses"]
+    );
+
+    assert_eq!(server.delete(&answer).await.status, 204);
+    let other = json!({"question_type": "Paragraph", "responses": null});
+    assert_eq!(server.put(&question, other).await.status, 200);
 }
 
 /// RES-submission-07, UND-01: the answers of a submission are created below it, for the person of

@@ -2,7 +2,7 @@
 //!
 //! Requirements: RES-event-15 to RES-event-20, RES-event-27, RES-attendance-05, RES-attendance-08.
 
-use crate::server::Server;
+use crate::server::{Answer, Server};
 use serde_json::{Value, json};
 
 fn tickets(titles: &[&str]) -> Value {
@@ -273,9 +273,11 @@ async fn ticket_holders() {
 async fn tickets_that_come_back_as_they_were_are_not_checked_again() {
     let server = Server::start().await;
     let (event, helper) = ticketed(&server, json!({})).await;
-    let attendance = server.post(&helper, tickets(&["Hall"])).await.self_link();
+    let mut declined = tickets(&["Hall"]);
+    declined["status"] = json!("declined");
+    let attendance = server.post(&helper, declined).await.self_link();
     // A holder and the members that the server has added are not in the order of a client.
-    let with_holder = json!({"tickets": [{"title": "Hall", "person": {"given_name": "Guest"}}]});
+    let with_holder = json!({"status": "declined", "tickets": [{"title": "Hall", "person": {"given_name": "Guest"}}]});
     let held = server.post(&helper, with_holder).await.self_link();
     for change in [
         json!({"ticket_levels": [{"title": "Box"}]}),
@@ -300,7 +302,172 @@ async fn tickets_that_come_back_as_they_were_are_not_checked_again() {
         );
         let sent = server.put(&attendance, tickets(&["Hall", "Hall"])).await;
         assert_eq!(sent.status, 400, "RES-event-15: other tickets are checked");
+        let accepted = server.put(&attendance, json!({"status": "accepted"})).await;
+        assert_eq!(accepted.status, 400, "RES-event-15: {}", accepted.json);
     }
+}
+
+/// Returns the error codes of a response, each with the first property.
+fn refused(answer: &Answer) -> Vec<(String, Value)> {
+    let properties = answer.descriptions();
+    let properties = properties.iter().map(|one| one["properties"][0].clone());
+    answer.codes().into_iter().zip(properties).collect()
+}
+
+/// RES-event-11: a renamed level keeps its sold tickets, which have a former title.
+#[tokio::test]
+async fn a_renamed_level_keeps_its_sold_tickets() {
+    let server = Server::start().await;
+    let (event, helper) = ticketed(&server, json!({})).await;
+    let rename = async |titles: &[&str]| {
+        let mut read = server.get(&event).await.json;
+        for (place, title) in titles.iter().enumerate() {
+            read["ticket_levels"][place]["title"] = json!(title);
+        }
+        server.put(&event, read).await
+    };
+    let renamed = rename(&["Hal"]).await;
+    assert_eq!(renamed.json["ticket_levels"][0].get("former_titles"), None);
+    let sold = server.post(&helper, tickets(&["Hal", "Hal"])).await;
+    let attendance = sold.self_link();
+    let unpaid = json!({"status": "needs action", "tickets": [{"title": "Box"}]});
+    let unpaid = server.post(&helper, unpaid).await.self_link();
+
+    let renamed = rename(&["Hall", "Balcony"]).await;
+    assert_eq!((renamed.status, renamed.warnings), (200, Value::Null));
+    let mut levels = json!([
+        {"title": "Hall", "former_titles": ["Hal"], "amount": 10.5, "currency": "EUR", "limit": 1,
+            "total_tickets": 2, "total_amount": 21.0},
+        {"title": "Balcony", "former_titles": ["Box"], "amount": 99.9, "currency": "EUR",
+            "total_tickets": 0, "total_amount": 0},
+    ]);
+    assert_eq!(renamed.json["ticket_levels"], levels);
+    let read = server.get(&event).await.json;
+    assert_eq!(read["ticket_levels"], levels);
+    assert_eq!(read["total_tickets"], 2);
+
+    // The tickets are those of the level, under each title.
+    let paid = server.put(&unpaid, json!({"status": "accepted"})).await;
+    assert_eq!(paid.status, 200, "{}", paid.json);
+    let mut attended = server.get(&attendance).await.json;
+    attended["tickets"][0]["attended"] = json!(true);
+    assert_eq!(server.put(&attendance, attended).await.status, 200);
+    let full = server.post(&helper, tickets(&["Hall", "Hal"])).await;
+    assert_eq!(full.codes(), ["TICKET_LIMIT_EXCEEDED"]);
+    let sold = server.post(&helper, tickets(&["Hall"])).await;
+    assert_eq!(sold.json["tickets"][0]["amount"], 10.5);
+    levels[0]["limit"] = json!(0);
+    levels[0]["total_tickets"] = json!(3);
+    levels[0]["total_amount"] = json!(31.5);
+    levels[1]["total_tickets"] = json!(1);
+    levels[1]["total_amount"] = json!(99.9);
+    assert_eq!(server.get(&event).await.json["ticket_levels"], levels);
+
+    // The former title cannot be that of another level.
+    let mut other = levels.clone();
+    other.as_array_mut().unwrap().push(json!({"title": "Hal"}));
+    let other = server.put(&event, json!({"ticket_levels": other})).await;
+    assert_eq!(
+        refused(&other),
+        [("HAS_DEPENDENTS".to_owned(), json!("ticket_levels[2].title"))]
+    );
+    let back = rename(&["Hal"]).await.json;
+    assert_eq!(back["ticket_levels"][0]["former_titles"], json!(["Hall"]));
+    assert_eq!(back["ticket_levels"][0]["total_tickets"], 3);
+    assert_eq!(server.delete(&attendance).await.status, 204);
+    assert_eq!(server.delete(&sold.self_link()).await.status, 204);
+    let read = server.get(&event).await.json;
+    assert_eq!(
+        (
+            &read["ticket_levels"][0]["limit"],
+            &read["ticket_levels"][0]["total_tickets"]
+        ),
+        (&json!(3), &json!(0))
+    );
+}
+
+/// RES-event-09, RES-event-10, RES-event-14: levels with sold tickets are not removed, and keep
+/// their currency.
+#[tokio::test]
+async fn levels_with_sold_tickets_are_not_removed() {
+    let server = Server::start().await;
+    let (event, helper) = ticketed(&server, json!({})).await;
+    server.post(&helper, tickets(&["Hall", "Hall"])).await;
+    let before = server.get(&event).await.json["ticket_levels"].clone();
+    let euro = json!([{"title": "Hall", "currency": "USD"}, {"title": "Box"}]);
+    for (change, property) in [
+        (
+            json!({"ticket_levels": [{"title": "Box"}]}),
+            "ticket_levels",
+        ),
+        (json!({"ticket_levels": null}), "ticket_levels"),
+        (json!({"type": "open"}), "type"),
+        (json!({"ticket_levels": euro}), "ticket_levels[0].currency"),
+    ] {
+        let answer = server.put(&event, change.clone()).await;
+        assert_eq!(
+            refused(&answer),
+            [("HAS_DEPENDENTS".to_owned(), json!(property))],
+            "{change}"
+        );
+    }
+    let gone = server.put(&event, json!({"ticket_levels": []})).await;
+    assert_eq!(
+        gone.descriptions()[0]["description"],
+        r#"`ticket_levels` must contain the level "Hall", because 2 tickets were sold."#
+    );
+    assert_eq!(server.get(&event).await.json["ticket_levels"], before);
+    // Levels without sold tickets can be removed, added and put in another order.
+    let levels = json!([{"title": "Box"}, {"title": "Hall"}, {"title": "Stalls"}]);
+    let levels = server.put(&event, json!({"ticket_levels": levels})).await;
+    assert_eq!(levels.json["ticket_levels"][1]["total_tickets"], 2);
+    let levels = json!({"ticket_levels": [{"title": "Hall"}]});
+    let levels = server.put(&event, levels).await.json;
+    assert_eq!(levels["ticket_levels"][0]["total_tickets"], 2);
+    assert_eq!(levels["ticket_levels"][0].get("former_titles"), None);
+}
+
+/// RES-event-15: the limit in an older document is that of its number of sold tickets.
+#[tokio::test]
+async fn an_older_document_sells_no_ticket_twice() {
+    let server = Server::start().await;
+    let (event, helper) = ticketed(&server, json!({})).await;
+    let limit = async |limit: i64| {
+        let hall = json!({"title": "Hall", "limit": limit});
+        let levels = json!({"ticket_levels": [hall, {"title": "Box"}]});
+        server.put(&event, levels).await;
+    };
+    let left = async || server.get(&event).await.json["ticket_levels"][0]["limit"].clone();
+    limit(1).await;
+    let mut older = server.get(&event).await.json;
+    let sold = server.post(&helper, tickets(&["Hall"])).await;
+    older["title"] = json!("Concert");
+    older["ticket_levels"][0]["title"] = json!("Main hall");
+    let put = server.put(&event, older.clone()).await;
+    assert_eq!(put.json["title"], "Concert");
+    assert_eq!(put.json["ticket_levels"][0]["total_tickets"], 1);
+    assert_eq!(left().await, 0);
+    let again = server.post(&helper, tickets(&["Main hall"])).await;
+    assert_eq!(again.codes(), ["TICKET_LIMIT_EXCEEDED"]);
+
+    // Without the number of sold tickets, the limit is what remains.
+    limit(2).await;
+    server.post(&helper, tickets(&["Hall", "Hall"])).await;
+    let refused_again = server.put(&event, older).await;
+    assert_eq!(
+        refused(&refused_again),
+        [("HAS_DEPENDENTS".to_owned(), json!("ticket_levels[0].limit"))]
+    );
+    assert_eq!(
+        refused_again.descriptions()[0]["description"],
+        "`ticket_levels[0].limit` must be at least 3, because 3 tickets were sold since the sent `total_tickets`."
+    );
+    // Cancelled tickets are added.
+    let older = server.get(&event).await.json;
+    assert_eq!(left().await, 0);
+    server.delete(&sold.self_link()).await;
+    server.put(&event, older).await;
+    assert_eq!(left().await, 1);
 }
 
 /// RES-attendance-14, TYP-13, HLP-04: the holder of a ticket has identifiers, as every posted

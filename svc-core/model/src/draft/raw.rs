@@ -216,6 +216,11 @@ pub struct RawPatch {
     ///
     /// Requirements: RES-attendance-14.
     pub holders: Vec<(usize, Id)>,
+    /// The `total_tickets` that were sent with ticket levels, each with the index of its level. The
+    /// sent `limit` of a level is the number of remaining tickets when so many were sold.
+    ///
+    /// Requirements: RES-event-15.
+    pub sold_tickets: Vec<(usize, i64)>,
     /// The links that were sent and may be changed; `None` clears a link.
     ///
     /// Requirements: CRU-16.
@@ -244,6 +249,7 @@ impl RawPatch {
             fields,
             identifiers: None,
             holders: Vec::new(),
+            sold_tickets: Vec::new(),
             links: Vec::new(),
             if_match: None,
         }

@@ -154,12 +154,12 @@ codes! {
     IdentifierInUse = "IDENTIFIER_IN_USE", 400,
         cause "Identifiers must be unique within a kind, and another record has this one.",
         remedy "Change that record, or send a different identifier.";
-    /// The record still has actions or answers and cannot be deleted.
+    /// Actions or answers refer to the record, or to what the request removes or changes.
     ///
-    /// Requirements: UND-26.
+    /// Requirements: UND-26, RES-question-06, RES-question-07, RES-event-10.
     HasDependents = "HAS_DEPENDENTS", 400,
-        cause "Signatures, donations, answers or similar records still belong to the record.",
-        remedy "Delete these records first, or do not delete the record.";
+        cause "The request deletes a record with signatures, donations, answers or similar records. Or it changes the type of a question with answers, removes one of its responses, or removes a ticket level with sold tickets.",
+        remedy "Delete these records first, or do not delete the record. Send what the error names unchanged.";
     /// More than one entry of a list is marked as primary.
     MultiplePrimary = "MULTIPLE_PRIMARY", 400,
         cause "Several addresses or phone numbers of one person are marked as primary.",

@@ -92,6 +92,8 @@ object! {
     TicketLevel: "ticket_levels" {
         /// Title
         "RES-event-11" title: String,
+        /// Earlier titles, which its sold tickets can have; computed by the server
+        "RES-event-11" former_titles: Vec<String> = former title,
         /// Description
         "RES-event-12" description: String,
         /// Price per ticket

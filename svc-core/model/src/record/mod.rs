@@ -173,6 +173,7 @@ impl ComputedValue {
             ComputedSource::Clock
             | ComputedSource::AlwaysAbsent
             | ComputedSource::Part(_)
+            | ComputedSource::Former(_)
             | ComputedSource::ScheduledStart
             | ComputedSource::ScheduledStop => None,
         };

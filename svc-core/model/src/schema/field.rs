@@ -124,6 +124,11 @@ pub enum ComputedSource {
     ///
     /// Requirements: RES-event-16, RES-event-17.
     Part(&'static str),
+    /// In an element of an array with parts: the former values of the member that names its part. It
+    /// is absent if there are none.
+    ///
+    /// Requirements: RES-event-11.
+    Former(&'static str),
     /// The time when sending starts.
     ///
     /// Requirements: RES-message-01.
@@ -146,6 +151,7 @@ impl ComputedSource {
             | Self::AlwaysAbsent
             | Self::Relation(_)
             | Self::Part(_)
+            | Self::Former(_)
             | Self::ScheduledStart
             | Self::ScheduledStop => None,
         }

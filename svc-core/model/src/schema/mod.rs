@@ -355,7 +355,7 @@ pub const COMMON: &ObjectSchema = &ObjectSchema::new(
 /// Applies no rules between fields.
 pub fn no_rules(_: &mut RecordValidator<'_>) {}
 
-/// Adds missing nested computed members with the value zero, so that stored bytes can be sent
+/// Adds missing nested computed numbers with the value zero, so that stored bytes can be sent
 /// unchanged.
 ///
 /// Computed fields of the top level remain unchanged, because the renderer inserts them.
@@ -365,8 +365,12 @@ pub fn fill_nested_computed(schema: &ObjectSchema, object: &mut Object) {
             continue;
         };
         for member in value.objects_mut() {
-            for field in inner.fields.iter().filter(|field| field.is_computed()) {
-                if !member.contains(field.name) {
+            for field in inner.fields {
+                let is_number = matches!(
+                    field.source(),
+                    Some(ComputedSource::AlwaysZero | ComputedSource::Part(_))
+                );
+                if is_number && !member.contains(field.name) {
                     member.insert(field.name, crate::json::Json::integer(0));
                 }
             }
@@ -607,17 +611,25 @@ mod tests {
                         };
                         assert!(fields.fields.iter().any(|field| field.name == title));
                     }
+                    if let ComputedSource::Former(title) = source {
+                        assert!(fields.fields.iter().any(|field| field.name == title));
+                        assert!(matches!(field.ty, ValueType::Array(&ValueType::String)));
+                    }
                     assert_ne!(
                         source,
                         ComputedSource::Clock,
                         "only common fields: {}",
                         field.name
                     );
-                    let is_total =
-                        matches!(source, ComputedSource::AlwaysZero | ComputedSource::Part(_));
+                    let is_nested = matches!(
+                        source,
+                        ComputedSource::AlwaysZero
+                            | ComputedSource::Part(_)
+                            | ComputedSource::Former(_)
+                    );
                     assert!(
-                        top || is_total,
-                        "`fill_nested_computed` writes 0 for {}",
+                        top || is_nested,
+                        "`fill_nested_computed` does not write {}",
                         field.name
                     );
                 }

@@ -38,6 +38,9 @@ macro_rules! mode {
     (part $field:ident) => {
         $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Part(stringify!($field)))
     };
+    (former $member:ident) => {
+        $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::Former(stringify!($member)))
+    };
     (schedule start) => {
         $crate::schema::FieldMode::Computed($crate::schema::ComputedSource::ScheduledStart)
     };

@@ -37,7 +37,8 @@
 //! - `count(Attendance.tickets)`: of the elements of an array
 //! - `sum(Donation.amount)`, `sum(Attendance.tickets.amount)`: the sum of amounts
 //! - `..., each title`: also for each title of the elements. In the array of the record with these
-//!   titles, a field `= part total_tickets` has the value of its element.
+//!   titles, a field `= part total_tickets` has the value of its element, also of the titles in its
+//!   field `= former title`.
 //! - `..., of currency`: only of the records with the currency of the record
 //!
 //! A link points to `one` record, to `many` (an `alias` is a second name of such a collection), or

@@ -2,7 +2,7 @@
 //!
 //! Requirements: RES-event-15 to RES-event-20, RES-event-27, RES-attendance-05, RES-attendance-08.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{
     RuleContext, RuleResult,
@@ -22,7 +22,7 @@ use crate::{
 const ACCEPTED: &str = "total_accepted";
 const TICKETS: &str = "total_tickets";
 
-fn title(level: &Object) -> &str {
+pub(super) fn title(level: &Object) -> &str {
     level
         .get("title")
         .and_then(Json::as_str)
@@ -39,7 +39,7 @@ fn is_ticketed(event: &Object) -> bool {
     }
 }
 
-fn levels(event: &Object) -> impl Iterator<Item = &Object> {
+pub(super) fn levels(event: &Object) -> impl Iterator<Item = &Object> {
     list(event, "ticket_levels")
         .iter()
         .filter_map(Json::as_object)
@@ -63,16 +63,21 @@ impl RuleContext<'_> {
         let stored = self.container(Kind::Event, event)?;
         let mut fields = self.fields(&stored.record)?;
         let ticketed = is_ticketed(&fields);
+        let contribution =
+            |fields: Option<&Object>| Contribution::of(Kind::Event, Kind::Attendance, fields);
+        let had = contribution(before);
         if let Some(after) = after.as_deref_mut() {
             if ticketed {
                 after.remove("attended");
             }
-            if tickets_sent {
+            let sells_more =
+                |has: Contribution| has.whole.count(TICKETS) > had.whole.count(TICKETS);
+            // The level of a ticket that was not sold before can have been removed since.
+            if tickets_sent || sells_more(contribution(Some(after))) {
                 check_tickets(&fields, ticketed, after, problems);
             }
         }
-        let had = Contribution::of(Kind::Event, Kind::Attendance, before);
-        let has = Contribution::of(Kind::Event, Kind::Attendance, after.as_deref());
+        let has = contribution(after.as_deref());
         let is_cancelled = fields.get("status").and_then(Json::as_str) == Some("cancelled");
         let declines =
             |fields: &Object| fields.get("status").and_then(Json::as_str) == Some("declined");
@@ -84,7 +89,7 @@ impl RuleContext<'_> {
         }
         let (sum, parts) = self.change_totals(&stored, &fields, &had, &has)?;
         check_capacity(&fields, ticketed, takes_more, &sum, problems);
-        if change_levels(&mut fields, &had, &has, &parts, problems) {
+        if change_levels(&mut fields, &had, &has, parts, problems) {
             let fields = self.names().wire_members(&fields);
             self.ledger.change(Change::SetFields {
                 at: stored.at(),
@@ -96,31 +101,32 @@ impl RuleContext<'_> {
 }
 
 /// Takes tickets from the limits of the levels and shows the new totals there. Returns whether a
-/// level changed. `parts` contains the new totals of the changed levels by title.
+/// level changed. `parts` contains the new totals by the titles of tickets.
 fn change_levels(
     event: &mut Object,
     had: &Contribution,
     has: &Contribution,
-    parts: &BTreeMap<String, Totals>,
+    mut parts: BTreeMap<String, Totals>,
     problems: &mut Vec<Problem>,
 ) -> bool {
     let Some(list) = PartList::of(Kind::Event) else {
         return false;
     };
-    let mut changed = BTreeSet::new();
+    let mut is_changed = false;
     let levels = event.get_mut(list.field).and_then(Json::as_array_mut);
     for level in levels.into_iter().flatten().filter_map(Json::as_object_mut) {
-        let name = title(level).to_owned();
-        let Some(part) = parts.get(&name).filter(|_| !changed.contains(&name)) else {
+        let own = list.take(level, &mut parts);
+        let is_in = |of: &Contribution| own.keys().any(|name| of.parts.contains_key(name));
+        if !is_in(had) && !is_in(has) {
             continue;
-        };
-        let tickets = |of: &Contribution| of.parts.get(&name).map_or(0, |part| part.count(TICKETS));
+        }
+        let tickets = |of: &Contribution| tickets(own.keys().filter_map(|name| of.parts.get(name)));
         let taken = tickets(has).saturating_sub(tickets(had));
         if let Some(left) = level.get("limit").and_then(Json::as_i64) {
             if taken > 0 && taken > left {
                 let text = format!(
                     "The ticket level {} has fewer tickets left than requested.",
-                    quoted(&name)
+                    quoted(title(level))
                 );
                 problems.push(Problem::new(
                     ErrorCode::TicketLimitExceeded,
@@ -130,15 +136,21 @@ fn change_levels(
             }
             level.insert("limit", Json::integer(left.saturating_sub(taken)));
         }
-        list.show(level, part);
-        changed.insert(name);
+        list.show(level, &own);
+        is_changed = true;
     }
-    !changed.is_empty()
+    is_changed
 }
 
-/// Checks that each ticket has the title and the currency of a level.
+/// Returns the number of tickets in some parts.
+pub(super) fn tickets<'t>(parts: impl IntoIterator<Item = &'t Totals>) -> i64 {
+    let counts = parts.into_iter().map(|part| part.count(TICKETS));
+    counts.fold(0, i64::saturating_add)
+}
+
+/// Checks that each ticket has the title of a level, or a former one, and the currency of the level.
 ///
-/// Requirements: RES-event-15.
+/// Requirements: RES-event-11, RES-event-15.
 fn check_tickets(
     event: &Object,
     ticketed: bool,
@@ -160,7 +172,10 @@ fn check_tickets(
     }
     let mut by_title = BTreeMap::new();
     for level in levels(event) {
-        by_title.entry(title(level)).or_insert(level);
+        let names = PartList::of(Kind::Event).map(|list| list.names(level));
+        for name in names.into_iter().flatten() {
+            by_title.entry(name).or_insert(level);
+        }
     }
     for (place, ticket) in list.iter_mut().enumerate() {
         let Some(ticket) = ticket.as_object_mut() else {

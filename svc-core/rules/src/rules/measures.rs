@@ -3,7 +3,7 @@
 //!
 //! Requirements: RES-event-16 to RES-event-20, RES-fundraising_page-09, RES-fundraising_page-10.
 
-use std::{collections::BTreeMap, fmt::Write as _, sync::LazyLock};
+use std::{collections::BTreeMap, fmt::Write as _, iter, sync::LazyLock};
 
 use super::{
     RuleContext, RuleResult,
@@ -160,6 +160,8 @@ pub(super) struct PartList {
     pub(super) field: &'static str,
     /// The member of the elements with the name of the part.
     name: &'static str,
+    /// The member of the elements with former names. An element also shows the parts with these.
+    pub(super) former: Option<&'static str>,
     /// The computed members of the elements.
     members: Vec<PartMember>,
 }
@@ -183,8 +185,9 @@ impl PartList {
     fn from_schema(kind: Kind) -> Option<Self> {
         let schema = kind.schema();
         schema.fields.fields.iter().find_map(|field| {
-            let elements = field.ty.object()?.fields.iter();
+            let elements = field.ty.object()?.fields;
             let members: Vec<PartMember> = elements
+                .iter()
                 .filter_map(|member| {
                     let Some(ComputedSource::Part(of)) = member.source() else {
                         return None;
@@ -197,28 +200,50 @@ impl PartList {
             let MeasureParts::Each(name) = members.first()?.measure.parts else {
                 return None;
             };
+            let former = elements
+                .iter()
+                .find(|member| member.source() == Some(ComputedSource::Former(name)));
             Some(Self {
                 field: field.name,
                 name,
+                former: former.map(|member| member.name),
                 members,
             })
         })
     }
 
-    /// Shows the parts on the elements. Of several elements with one name, the first is used.
-    pub(super) fn show_all(&self, fields: &mut Object, parts: &BTreeMap<String, Totals>) {
+    /// Returns the names of the parts that an element shows: its own name and its former ones.
+    pub(super) fn names<'e>(&self, element: &'e Object) -> impl Iterator<Item = &'e str> {
+        let former = self.former.map_or(&[][..], |former| list(element, former));
+        iter::once(text(element, self.name)).chain(former.iter().filter_map(Json::as_str))
+    }
+
+    /// Removes the parts that an element shows from those that are left, and returns them. Of several
+    /// elements with one name, the first is used.
+    pub(super) fn take(
+        &self,
+        element: &Object,
+        left: &mut BTreeMap<String, Totals>,
+    ) -> BTreeMap<String, Totals> {
+        let names = self.names(element);
+        names.filter_map(|name| left.remove_entry(name)).collect()
+    }
+
+    /// Shows the parts on the elements.
+    pub(super) fn show_all(&self, fields: &mut Object, mut parts: BTreeMap<String, Totals>) {
         let list = fields.get_mut(self.field).and_then(Json::as_array_mut);
-        let mut left = parts.clone();
         for element in list.into_iter().flatten().filter_map(Json::as_object_mut) {
-            let part = left.remove(text(element, self.name)).unwrap_or_default();
-            self.show(element, &part);
+            let own = self.take(element, &mut parts);
+            self.show(element, &own);
         }
     }
 
-    /// Shows a part on its element.
-    pub(super) fn show(&self, element: &mut Object, part: &Totals) {
+    /// Shows the sum of its parts on an element.
+    pub(super) fn show(&self, element: &mut Object, parts: &BTreeMap<String, Totals>) {
         for PartMember { name, of, measure } in &self.members {
-            let value = match ComputedValue::of_measure(*measure, part.value(of)) {
+            let values = parts.values().map(|part| part.value(of));
+            let sum = values.fold(Amount::ZERO, Amount::plus);
+            let value = match ComputedValue::of_measure(*measure, sum) {
                 ComputedValue::Count(count) => Json::integer(count),
                 ComputedValue::Amount(amount) => Json::from(amount),
                 ComputedValue::Timestamp(_) | ComputedValue::Relation(_) => continue,
@@ -265,8 +290,8 @@ impl RuleContext<'_> {
         Ok(container.ok_or_else(|| Error::unexpected("a record without its container"))?)
     }
 
-    /// Replaces what a record adds to the totals of its container. Returns the new totals, and the
-    /// changed parts.
+    /// Replaces what a record adds to the totals of its container. Returns the new totals and the new
+    /// parts; no parts if nothing changes.
     pub(super) fn change_totals(
         &mut self,
         container: &StoredRecord,
@@ -297,9 +322,11 @@ impl RuleContext<'_> {
             parts.entry(name.clone()).or_default().plus(part);
         }
         add_sums_of_parts(&mut whole, kind, fields, &parts);
-        parts.retain(|name, _| before.parts.contains_key(name) || after.parts.contains_key(name));
+        let changed = before.parts.keys().chain(after.parts.keys());
+        let changed = changed.filter_map(|name| Some((name.clone(), parts.get(name)?.clone())));
+        let changed: BTreeMap<String, Totals> = changed.collect();
         self.ledger.note(container);
-        for change in changes(kind, id, &parts, whole.clone()) {
+        for change in changes(kind, id, &changed, whole.clone()) {
             self.ledger.change(change);
         }
         Ok((whole, parts))
@@ -317,7 +344,7 @@ impl RuleContext<'_> {
         if let Some(list) = PartList::of(kind)
             && before.get(list.field) != after.get(list.field)
         {
-            list.show_all(after, &self.ledger.parts(kind, &id)?);
+            list.show_all(after, self.ledger.parts(kind, &id)?);
         }
         let changes = |member: &str| capitals(before, member) != capitals(after, member);
         if selecting(kind).any(changes) {
@@ -503,7 +530,7 @@ impl Recount {
             .chain(values)
             .collect();
         if let Some(list) = PartList::of(kind).filter(|_| !is_damaged) {
-            list.show_all(&mut fields, &counted.parts);
+            list.show_all(&mut fields, counted.parts);
         }
         all.extend(changed_fields(stored, &stored_fields, &fields));
         all

@@ -11,6 +11,7 @@ mod attendance;
 mod context;
 mod create;
 mod delete;
+mod dependents;
 mod donation;
 mod erase;
 mod functions;

@@ -68,6 +68,16 @@ impl RuleContext<'_> {
         let named = self.people(&patch.holders, &mut problems)?;
         let (mut after, broken) = patch.applied_to(before, self.call.received_at);
         problems.extend(broken);
+        match kind {
+            Kind::Event => {
+                let sold = &patch.sold_tickets;
+                problems.extend(self.change_levels(&own.id, before, &mut after, sold)?);
+            }
+            Kind::Question => {
+                problems.extend(self.change_question(&own.id, before, &after)?);
+            }
+            _ => {}
+        }
         problems.extend(exceeded_limits(
             &self.call.limits,
             &stored,

@@ -71,6 +71,9 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
             codes.extend([ErrorCode::BodyMissing, ErrorCode::FieldInvalid]);
             of_fields(api, at.kind, false, &mut codes);
             of_links(api, at.kind, &[LinkWrite::Update], &mut codes);
+            if matches!(at.kind, Kind::Event | Kind::Question) {
+                codes.push(ErrorCode::HasDependents);
+            }
         }
         (
             RequestBodyKind::Call,

@@ -48,6 +48,7 @@ pub(super) fn text(owner: &str, name: &str) -> &'static str {
     match (owner, name) {
         ("responses", "name" | "title") => "Yes",
         ("event" | "ticket_levels" | "tickets", "title") => "General",
+        ("ticket_levels", "former_titles") => "Standard",
         ("ticket_levels" | "tickets", "description") => "One seat",
         ("tag", "name") => "phone-banker",
         ("list", "name") => "Phone bankers of spring",
