@@ -377,6 +377,7 @@ fn outcome_record(outcome: &WriteOutcome) -> Option<&RawRecord> {
         WriteOutcome::Updated(None)
         | WriteOutcome::Deleted(_)
         | WriteOutcome::HelperDone(_)
+        | WriteOutcome::Resumed(_)
         | WriteOutcome::Replayed(_) => None,
     }
 }

@@ -4,7 +4,7 @@ use http::HeaderMap;
 
 use super::{
     Api, Response, WriteRenderer,
-    extensions::idempotency::IdempotentRequest,
+    extensions::idempotency::{IdempotentRequest, mark_resumed},
     operation_store::{with_helper, with_operation},
     preferences::{HandlingPreference, Warnings},
     response::kind_of,
@@ -204,7 +204,14 @@ impl Api {
             .map_err(|error| error.map_problems(|problems| self.as_sent(cx, sent, problems)))?;
         match (outcome, sent.idempotent) {
             (WriteOutcome::Replayed(kept), Some(asked)) => self.replay(sent.target, asked, &kept),
-            (outcome, _) => self.answer_to(cx, &answering, sent.body, outcome),
+            (outcome, _) => {
+                let is_resumed = matches!(outcome, WriteOutcome::Resumed(_));
+                let mut reply = self.answer_to(cx, &answering, sent.body, outcome)?;
+                if is_resumed {
+                    mark_resumed(&mut reply);
+                }
+                Ok(reply)
+            }
         }
     }
 

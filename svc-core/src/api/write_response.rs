@@ -82,7 +82,7 @@ impl Api {
             }
             WriteOutcome::Deleted(true) => Ok(self.deleted_reply(answering.kind)),
             WriteOutcome::Updated(None) | WriteOutcome::Deleted(false) => Err(Error::not_found()),
-            WriteOutcome::HelperDone(outcome) => {
+            WriteOutcome::HelperDone(outcome) | WriteOutcome::Resumed(outcome) => {
                 let outcome = self.render_report(cx, answering, body, outcome);
                 self.answer_help(cx, answering, &outcome)
             }

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use super::StoredResponse;
-use crate::{context::Context, error::Result};
+use crate::{
+    context::Context,
+    error::{Error, Result},
+};
 use async_trait::async_trait;
 
 /// Stores the responses of requests with an `Idempotency-Key`.
@@ -24,6 +27,10 @@ use async_trait::async_trait;
 ///   API key. If a concurrent request has stored a response under it, `save` fails. Map this error to [`Error::rolled_back`](crate::Error::rolled_back) with
 ///   [`ApiBuilder::map_errors`](crate::ApiBuilder::map_errors). The library then repeats the
 ///   request and finds that response.
+/// - A response can report parts of a helper request that failed, such as a tag that does not exist.
+///   If such a request is repeated and a part succeeds now, the new response replaces the stored
+///   one. This needs [`Transactions`](crate::Transactions), a composed helper, and
+///   [`replace`](Self::replace). Otherwise the stored response is returned.
 /// - Store a response for at least 24 hours. Responses from before
 ///   [`StoredResponse::expires_before`] can be deleted.
 /// - Responses contain personal data. When a person is deleted, delete the responses that contain
@@ -74,4 +81,20 @@ pub trait IdempotencyStore: Send + Sync {
     ///
     /// Returns an error if a response is already stored under its key.
     async fn save(&self, cx: &Context, kept: StoredResponse) -> Result<()>;
+
+    /// Returns whether [`replace`](Self::replace) is implemented. The default is `false`.
+    fn replaces(&self) -> bool {
+        false
+    }
+
+    /// Replaces the response under the key of `kept`, together with its people.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Error::rolled_back`] if the stored response differs from `before`, for example
+    /// because a concurrent request has replaced it.
+    async fn replace(&self, cx: &Context, before: &[u8], kept: StoredResponse) -> Result<()> {
+        let _ = (cx, before, kept);
+        Err(Error::not_implemented())
+    }
 }

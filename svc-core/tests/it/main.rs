@@ -11,6 +11,7 @@ mod composed;
 mod conditional;
 mod constraints;
 mod dates;
+mod failed_parts;
 mod fetch_rounds;
 mod golden;
 mod links;

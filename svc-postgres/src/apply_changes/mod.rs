@@ -431,6 +431,9 @@ impl<'a> ChangeApplier<'a> {
             );
         }
         let (key, at) = (kept.key.to_string(), kept.created_at.as_micros());
+        // A repeated request of the same transaction replaces the response. One statement must not
+        // write a row twice.
+        self.kept.retain(|(other, ..)| *other != key);
         for person in &kept.people {
             self.kept.push((key.clone(), try_parse(person)?, at, None));
         }

@@ -5,6 +5,8 @@
 #[allow(dead_code, reason = "the tests of svc-core use the rest of it")]
 mod generate;
 mod log;
+#[path = "../../../svc-core/tests/it/support/partial_calls.rs"]
+mod partial_calls;
 mod polling;
 mod server;
 
@@ -25,6 +27,7 @@ mod export;
 mod file;
 mod filters;
 mod helpers;
+mod idempotency;
 mod import;
 mod keys;
 mod links;

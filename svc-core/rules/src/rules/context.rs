@@ -69,6 +69,17 @@ impl RuleContext<'_> {
         self.ledger.change(Change::Enqueue(Box::new(dispatch)));
     }
 
+    /// Looks up the person that is bound to the caller's key.
+    pub(super) fn find_caller(&mut self) -> RuleResult<()> {
+        if let Some(id) = &self.call.caller {
+            self.caller = self
+                .ledger
+                .find(&LookupKey::Id(Kind::Person, id.clone()))?
+                .map(|found| found.id);
+        }
+        Ok(())
+    }
+
     /// Returns the link to the person that is bound to the caller's key.
     pub(super) fn link_to_caller(&self) -> Option<LinkValue> {
         self.caller

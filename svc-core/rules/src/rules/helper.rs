@@ -10,8 +10,9 @@ use super::{
 use crate::{
     error::{Error, PropertyPath},
     helper::{Atomicity, EntryStatus, HelperName, RawHelperOutcome, RawHelperRequest},
+    link::RecordAddress,
     model::Kind,
-    store::RuleError,
+    store::{RuleError, StoredRecord},
 };
 
 /// Executes a helper request, either completely or without the entries that fail separately.
@@ -95,18 +96,10 @@ pub(super) fn help(
             Err(error) => return Err(error),
         }
     }
-    let of_call = match (plan.helper, &person, &recorded) {
-        (HelperName::RecordCanvass, ..) => container,
-        (_, Some(person), _) => Some(person.record.address()),
-        // Without a posted person, the action may link a person. An anonymous request has no link.
-        (_, None, action) => action
-            .as_ref()
-            .and_then(|action| action.record.link("person").cloned()),
-    };
     let is_refused = context.call.is_rejected || !wrong.is_empty();
     let done = RecordedAction {
         plan,
-        person: of_call,
+        person: person_of_functions(plan, container, person.as_ref(), recorded.as_ref()),
         action: recorded.as_ref(),
         is_repeat,
         is_refused,
@@ -119,6 +112,21 @@ pub(super) fn help(
     outcome.person = person.map(|person| person.record);
     outcome.action = recorded.map(|action| action.record);
     Ok(outcome)
+}
+
+/// Returns the person that gets the tags, lists and answers of a helper request.
+pub(super) fn person_of_functions(
+    plan: &RawHelperRequest,
+    container: Option<RecordAddress>,
+    person: Option<&StoredRecord>,
+    action: Option<&StoredRecord>,
+) -> Option<RecordAddress> {
+    match person {
+        _ if plan.helper == HelperName::RecordCanvass => container,
+        Some(person) => Some(person.record.address()),
+        // Without a posted person, the action may link a person. An anonymous request has no link.
+        None => action.and_then(|action| action.record.link("person").cloned()),
+    }
 }
 
 impl RuleError {

@@ -46,10 +46,9 @@ pub use stored_forms::FormerValue;
 
 use crate::{
     error::{Error, Problem},
-    model::Kind,
     store::{
-        Change, LookupKey, LookupSource, PendingChanges, RuleError, TransactionContext,
-        TransactionView, WriteOperation, WriteOutcome, WriteRequest,
+        Change, LookupSource, PendingChanges, RuleError, TransactionContext, TransactionView,
+        WriteOperation, WriteOutcome, WriteRequest,
     },
 };
 
@@ -95,18 +94,10 @@ pub fn decide(
         made: 0,
         steps: 0,
     };
-    if let Some(answer) = case.stored_response()? {
-        return Ok(Decision {
-            changes: Vec::new(),
-            outcome: WriteOutcome::Replayed(answer),
-        });
+    if let Some(stored) = case.stored_response()? {
+        return case.replay(stored);
     }
-    if let Some(id) = &call.caller {
-        case.caller = case
-            .ledger
-            .find(&LookupKey::Id(Kind::Person, id.clone()))?
-            .map(|found| found.id);
-    }
+    case.find_caller()?;
     let outcome = match &call.operation {
         WriteOperation::Create(draft) => {
             let (stored, is_new) = case.create_standalone(draft)?;
@@ -138,7 +129,7 @@ pub fn decide(
         }
         _ => return Err(Error::invalid_all(Vec::new()).into()),
     }
-    case.store_response(&outcome)?;
+    case.store_response(&outcome, &[])?;
     Ok(Decision {
         changes: case.ledger.changes,
         outcome,

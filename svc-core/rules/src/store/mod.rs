@@ -18,6 +18,7 @@
 
 mod change;
 mod count_deltas;
+mod failed_parts;
 mod index_values;
 mod lookup;
 mod lookup_cache;
@@ -37,6 +38,7 @@ use async_trait::async_trait;
 
 pub use change::{Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord};
 pub use count_deltas::{CollectionId, CountDeltas};
+pub use failed_parts::FailedParts;
 pub use index_values::IndexValues;
 pub use lookup::{HeldTickets, Lookup, LookupKey, LookupSource, RecordLocation, RuleError};
 pub use lookup_cache::LookupCache;

@@ -6,7 +6,7 @@ use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
 
-use super::{StoredResponse, WriteOutcome};
+use super::{FailedParts, StoredResponse, WriteOutcome};
 use crate::{
     error::Result,
     link::LinkValue,
@@ -15,29 +15,57 @@ use crate::{
     value::{Id, Timestamp},
 };
 
-/// Renders the response for an outcome.
-type ResponseFn = Arc<dyn Fn(&WriteOutcome) -> Result<Bytes> + Send + Sync>;
+/// Renders the response for an outcome and its failed parts.
+type ResponseFn = Arc<dyn Fn(&WriteOutcome, Option<&FailedParts>) -> Result<Bytes> + Send + Sync>;
+
+/// Reads the failed parts from a stored response.
+type FailedPartsFn = Arc<dyn Fn(&Bytes) -> Option<FailedParts> + Send + Sync>;
 
 /// The idempotency key of a request, and the function that renders its response.
 ///
 /// The response is rendered in the transaction of the request and stored with its changes. A
-/// repeated request gets the stored response and changes nothing.
+/// repeated request gets the stored response and changes nothing. If parts of the request failed, and
+/// one of them succeeds now, the failed parts are executed, and the new response is stored.
 #[derive(Clone)]
 pub struct ResponseRecorder {
     key: Arc<str>,
     answer: ResponseFn,
+    failed_parts: Option<FailedPartsFn>,
 }
 
 impl ResponseRecorder {
-    /// Creates a recorder from a key and the function that renders the response.
+    /// Creates a recorder from a key and the function that renders the response. The function also
+    /// gets the failed parts of the request, which it can store in the response: see
+    /// [`resuming`](Self::resuming).
     pub fn new(
         key: Arc<str>,
-        answer: impl Fn(&WriteOutcome) -> Result<Bytes> + Send + Sync + 'static,
+        answer: impl Fn(&WriteOutcome, Option<&FailedParts>) -> Result<Bytes> + Send + Sync + 'static,
     ) -> Self {
         Self {
             key,
             answer: Arc::new(answer),
+            failed_parts: None,
         }
+    }
+
+    /// Sets the function that reads the [`FailedParts`] of this request from its stored response.
+    /// It returns `None` if nothing is to be executed again, for example if the response belongs to
+    /// a different request.
+    #[must_use]
+    pub fn resuming(
+        self,
+        failed_parts: impl Fn(&Bytes) -> Option<FailedParts> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            failed_parts: Some(Arc::new(failed_parts)),
+            ..self
+        }
+    }
+
+    /// Returns the parts of the request that failed, according to its stored response.
+    #[must_use]
+    pub fn failed_parts(&self, stored: &Bytes) -> Option<FailedParts> {
+        self.failed_parts.as_ref().and_then(|read| read(stored))
     }
 
     /// Returns the key of the stored response, at most 320 bytes. It is unique for each request and
@@ -47,7 +75,8 @@ impl ResponseRecorder {
         &self.key
     }
 
-    /// Renders the response for an outcome. `noted` contains the people recorded for tickets.
+    /// Renders the response for an outcome. `noted` contains the people recorded for tickets, also
+    /// by an earlier execution of the request.
     ///
     /// # Errors
     ///
@@ -61,12 +90,9 @@ impl ResponseRecorder {
         let mut people: Vec<Id> = outcome.records().flat_map(people).chain(noted).collect();
         people.sort();
         people.dedup();
-        Ok(StoredResponse::new(
-            Arc::clone(&self.key),
-            at,
-            people,
-            (self.answer)(outcome)?,
-        ))
+        let failed = FailedParts::from_outcome(outcome, &people);
+        let body = (self.answer)(outcome, failed.as_ref())?;
+        Ok(StoredResponse::new(Arc::clone(&self.key), at, people, body))
     }
 }
 

@@ -180,6 +180,11 @@ pub enum WriteOutcome {
     Deleted(bool),
     /// The outcome of a helper request.
     HelperDone(RawHelperOutcome),
+    /// The outcome of a repeated helper request, of which only the failed parts were executed
+    /// again. The other parts have the status [`Existing`](crate::helper::EntryStatus::Existing).
+    ///
+    /// Requirements: IDM-02.
+    Resumed(RawHelperOutcome),
     /// Nothing was executed: the request was repeated, and this is its stored response.
     ///
     /// Requirements: IDM-01.
@@ -193,7 +198,7 @@ impl WriteOutcome {
         match self {
             Self::Created { record, is_new } => Some((record, is_new)),
             Self::Updated(record) => Some((record?, false)),
-            Self::Deleted(_) | Self::HelperDone(_) | Self::Replayed(_) => None,
+            Self::Deleted(_) | Self::HelperDone(_) | Self::Resumed(_) | Self::Replayed(_) => None,
         }
     }
 
@@ -202,7 +207,9 @@ impl WriteOutcome {
         let (one, other) = match self {
             Self::Created { record, .. } => (Some(record), None),
             Self::Updated(record) => (record.as_ref(), None),
-            Self::HelperDone(outcome) => (outcome.person.as_ref(), outcome.action.as_ref()),
+            Self::HelperDone(outcome) | Self::Resumed(outcome) => {
+                (outcome.person.as_ref(), outcome.action.as_ref())
+            }
             Self::Deleted(_) | Self::Replayed(_) => (None, None),
         };
         one.into_iter().chain(other)

@@ -19,7 +19,7 @@ pub(crate) use erased::{
     KindOperations, NativeHelper, TypedOperation, with_helper, with_operation,
 };
 
-use self::join_all::join_all;
+use self::{join_all::join_all, steps::known_record};
 use super::{classify::ErrorMapper, registration::KindBackend};
 use crate::{
     backend::{DeleteRequest, ErasedTransactions, FindKey, IdempotencyStore},
@@ -126,7 +126,8 @@ impl OperationStore {
                     let page = self.container(cx, draft.container()).await?;
                     if !wrong_donation(page.as_ref(), &draft)?.is_empty() {
                         let call = WriteRequest::new(cx, WriteOperation::Create(draft)).rejected();
-                        let problems = problems_of(Box::pin(self.run_steps(cx, call, page)).await);
+                        let known = known_record(page);
+                        let problems = problems_of(Box::pin(self.run_steps(cx, call, known)).await);
                         return Err(Error::invalid_all(problems?));
                     }
                 }
@@ -165,7 +166,8 @@ impl OperationStore {
                     let container = self.container(cx, plan.container.as_ref()).await?;
                     // Boxed, because its many steps would make the future of every request as
                     // large.
-                    let decision = Box::pin(self.run_steps(cx, call, container)).await?;
+                    let known = known_record(container);
+                    let decision = Box::pin(self.run_steps(cx, call, known)).await?;
                     Ok(decision.outcome)
                 }
                 Some(HelperBackend::Store(_)) | None => Err(Error::not_implemented()),
@@ -385,7 +387,7 @@ impl Store for OperationStore {
             }
             WriteOperation::Import(_) => return Ok(Vec::new()),
         };
-        problems_of(Box::pin(self.run_steps(cx, call, known)).await)
+        problems_of(Box::pin(self.run_steps(cx, call, known_record(known))).await)
     }
 
     fn person_matching(&self) -> Arc<dyn PersonMatching> {

@@ -25,9 +25,9 @@ use crate::{
     record::RawRecord,
     rules::{Decision, RuleRunner, decide, initial_lookups_of_steps, run_rules},
     store::{
-        HeldTickets, IdSequence, Lookup, LookupCache, LookupKey, LookupSource, PendingChanges,
-        RecordLocation, RuleError, Step, StepLog, StepResult, Store, StoredRecord, StoredResponse,
-        Totals, TransactionContext, WriteRequest,
+        Change, HeldTickets, IdSequence, Lookup, LookupCache, LookupKey, LookupSource,
+        PendingChanges, RecordLocation, RuleError, Step, StepLog, StepResult, Store, StoredRecord,
+        StoredResponse, Totals, TransactionContext, WriteRequest,
     },
     value::Id,
 };
@@ -44,13 +44,13 @@ const CONFLICTS: usize = 8;
 impl OperationStore {
     /// Executes a request by the rules. Creates and changes are operations of the backend.
     ///
-    /// If the request is already rejected, only reads are executed. `known` is the container
-    /// or the record of the request if it was read.
+    /// If the request is already rejected, only reads are executed. `known` contains the lookup
+    /// results so far.
     pub(super) async fn run_steps(
         &self,
         cx: &Context,
         mut call: WriteRequest,
-        known: Option<RawRecord>,
+        known: LookupCache,
     ) -> Result<Decision> {
         // The operations link the caller themselves.
         call.caller = None;
@@ -68,7 +68,7 @@ impl OperationStore {
             call: &call,
             ids: IdSequence::default(),
             names: ShareNames::default(),
-            fetched: LookupCache::default(),
+            fetched: known,
             log: StepLog {
                 is_atomic: self.transactions.is_some(),
                 findable: kinds(&|kind| self.backend(kind).finds()),
@@ -78,17 +78,13 @@ impl OperationStore {
             conflicts: 0,
             looked_again: None,
         };
-        if let Some(known) = known {
-            let key = LookupKey::Id(known.kind(), known.meta().id.clone());
-            let stored = StoredRecord::by_age(known);
-            runner.fetched.insert_record(&key, Some(stored));
-        }
         runner.fetch(first).await?;
         let decision = run_rules(&mut runner).await??;
-        if decision.changes.is_empty() {
+        let is_stored = |change: &Change| matches!(change, Change::StoreResponse(_));
+        if decision.changes.iter().all(is_stored) {
             Ok(decision)
         } else {
-            // No operation applies changes, such as those of the outbox.
+            // No operation applies other changes, such as those of the outbox.
             Err(Error::not_implemented())
         }
     }
@@ -352,9 +348,20 @@ impl LookupSource for OperationLookups<'_> {
         Ok(Vec::new())
     }
 
-    fn stored_response(&mut self, _: &Arc<str>) -> RuleResult<Option<StoredResponse>> {
-        Ok(None)
+    fn stored_response(&mut self, key: &Arc<str>) -> RuleResult<Option<StoredResponse>> {
+        // A response that was not loaded before the steps does not exist.
+        self.fetched.stored_response(key).or(Ok(None))
     }
+}
+
+/// Returns the lookup results of a record that was read; empty if there is none.
+pub(super) fn known_record(record: Option<RawRecord>) -> LookupCache {
+    let mut known = LookupCache::default();
+    if let Some(record) = record {
+        let key = LookupKey::Id(record.kind(), record.meta().id.clone());
+        known.insert_record(&key, Some(StoredRecord::by_age(record)));
+    }
+    known
 }
 
 impl OperationStore {

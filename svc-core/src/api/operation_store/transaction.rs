@@ -2,14 +2,16 @@
 //!
 //! Requirements: ERR-04, ERR-34, HLP-04.
 
-use std::{borrow::Cow, time::Instant};
+use std::{borrow::Cow, sync::Arc, time::Instant};
 
-use super::{OperationStore, lock_keys::lock_keys};
+use bytes::Bytes;
+
+use super::{HelperBackend, OperationStore, lock_keys::lock_keys};
 use crate::{
-    backend::{ErasedTransactions, LockKey, TransactionEnd},
+    backend::{ErasedTransactions, IdempotencyStore, LockKey, TransactionEnd},
     context::Context,
     error::{Error, Result},
-    store::{WriteOutcome, WriteRequest},
+    store::{Change, LookupCache, StoredResponse, WriteOperation, WriteOutcome, WriteRequest},
 };
 
 /// How often a request is executed if the database keeps rolling it back.
@@ -88,14 +90,60 @@ impl OperationStore {
         let Some(keep) = call.response_recorder.take() else {
             return self.operate(cx, call).await;
         };
-        if let Some(answer) = responses.load(cx, keep.key()).await? {
-            return Ok(WriteOutcome::Replayed(answer.into()));
+        if let Some(stored) = responses.load(cx, keep.key()).await? {
+            let stored = Bytes::from(stored);
+            let has_failed = keep.failed_parts(&stored).is_some();
+            return if has_failed && self.can_resume(&**responses, &call) {
+                call.response_recorder = Some(keep);
+                self.resume(cx, call, &**responses, stored).await
+            } else {
+                Ok(WriteOutcome::Replayed(stored))
+            };
         }
         let outcome = self.operate(cx, call).await?;
         responses
             .save(cx, keep.of(cx.received_at(), &outcome, std::iter::empty())?)
             .await?;
         Ok(outcome)
+    }
+
+    /// Returns whether the failed parts of a repeated request can be executed again: by the rules,
+    /// and together with the change of the stored response.
+    fn can_resume(&self, responses: &dyn IdempotencyStore, call: &WriteRequest) -> bool {
+        let WriteOperation::Helper(plan) = &call.operation else {
+            return false;
+        };
+        let helper = self.helpers.get(&plan.helper);
+        matches!(helper, Some(HelperBackend::Composed))
+            && self.transactions.is_some()
+            && responses.replaces()
+    }
+
+    /// Returns the stored response of a repeated request, unless parts of it failed and one of them
+    /// succeeds now.
+    ///
+    /// Requirements: IDM-02.
+    async fn resume(
+        &self,
+        cx: &Context,
+        call: WriteRequest,
+        responses: &dyn IdempotencyStore,
+        stored: Bytes,
+    ) -> Result<WriteOutcome> {
+        let mut known = LookupCache::default();
+        if let Some(recorder) = &call.response_recorder {
+            let key = recorder.key();
+            let stored = stored.clone();
+            let stored = StoredResponse::new(Arc::clone(key), cx.received_at(), Vec::new(), stored);
+            known.insert_stored_response(key, Some(stored));
+        }
+        let decision = Box::pin(self.run_steps(cx, call, known)).await?;
+        for change in decision.changes {
+            if let Change::StoreResponse(response) = change {
+                responses.replace(cx, &stored, *response).await?;
+            }
+        }
+        Ok(decision.outcome)
     }
 }
 

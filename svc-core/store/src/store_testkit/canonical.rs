@@ -118,7 +118,7 @@ impl Ordinals {
             Ok(WriteOutcome::Replayed(answer)) => {
                 format!("stored response: {}", String::from_utf8_lossy(answer))
             }
-            Ok(WriteOutcome::HelperDone(helped)) => {
+            Ok(WriteOutcome::HelperDone(helped) | WriteOutcome::Resumed(helped)) => {
                 let mut text = String::from("helped");
                 for entry in &helped.entries {
                     let status = match &entry.status {
@@ -170,7 +170,9 @@ pub(super) fn refusal(error: &Error) -> String {
 pub(super) fn in_short(outcome: &WriteOutcome) -> String {
     match outcome {
         WriteOutcome::Created { is_new, .. } => format!("created ({is_new})"),
-        WriteOutcome::HelperDone(helped) => format!("helped {:?}", helped.entries),
+        WriteOutcome::HelperDone(helped) | WriteOutcome::Resumed(helped) => {
+            format!("helped {:?}", helped.entries)
+        }
         _ => "other".to_owned(),
     }
 }

@@ -353,15 +353,17 @@ impl Coverage {
             Ok(WriteOutcome::Created { is_new, .. }) => *is_new,
             Ok(WriteOutcome::Updated(record)) => record.is_some(),
             Ok(WriteOutcome::Deleted(is_gone)) => *is_gone,
-            Ok(WriteOutcome::HelperDone(helped)) => helped.entries.iter().any(|entry| {
-                // The schedule helper creates nothing.
-                entry.status == EntryStatus::Created
-                    || entry.kind == Kind::Message && entry.status == EntryStatus::Existing
-            }),
+            Ok(WriteOutcome::HelperDone(helped) | WriteOutcome::Resumed(helped)) => {
+                helped.entries.iter().any(|entry| {
+                    // The schedule helper creates nothing.
+                    entry.status == EntryStatus::Created
+                        || entry.kind == Kind::Message && entry.status == EntryStatus::Existing
+                })
+            }
             Ok(WriteOutcome::Replayed(_)) | Err(_) => false,
         };
         self.add(name, has_effect, outcome.is_err());
-        if let Ok(WriteOutcome::HelperDone(helped)) = outcome {
+        if let Ok(WriteOutcome::HelperDone(helped) | WriteOutcome::Resumed(helped)) = outcome {
             for entry in &helped.entries {
                 if matches!(entry.kind, Kind::Tagging | Kind::Item | Kind::Answer) {
                     let is_failed = matches!(entry.status, EntryStatus::Failed(_));

@@ -115,7 +115,7 @@ impl RequestGenerator<'_> {
         call.caller = caller;
         call.is_rejected = is_refused;
         call.response_recorder = may_repeat.then(|| {
-            ResponseRecorder::new(format!("key {key}").into(), |outcome| {
+            ResponseRecorder::new(format!("key {key}").into(), |outcome, _| {
                 Ok(in_short(outcome).into())
             })
         });

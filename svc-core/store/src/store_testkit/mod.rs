@@ -471,7 +471,7 @@ impl<S: Store> History<S> {
             Ok(WriteOutcome::Created { record, .. } | WriteOutcome::Updated(Some(record))) => {
                 self.here.learn(record);
             }
-            Ok(WriteOutcome::HelperDone(helped)) => {
+            Ok(WriteOutcome::HelperDone(helped) | WriteOutcome::Resumed(helped)) => {
                 helped
                     .person
                     .iter()
@@ -494,7 +494,7 @@ impl<S: Store> History<S> {
         let records: Vec<(&RawRecord, bool)> = match outcome {
             Ok(WriteOutcome::Created { record, is_new }) => vec![(record, *is_new)],
             Ok(WriteOutcome::Updated(Some(record))) => vec![(record, false)],
-            Ok(WriteOutcome::HelperDone(helped)) => {
+            Ok(WriteOutcome::HelperDone(helped) | WriteOutcome::Resumed(helped)) => {
                 let records = helped.person.iter().chain(&helped.action);
                 records
                     .map(|record| (record, helped.was_created(record.kind())))

@@ -40,7 +40,7 @@ pub(super) async fn step<S: Store>(history: &mut History<S>) -> Result<(), Contr
     let after = see(history).await?;
     match &told.outcome {
         Err(_) => history.agree("undo", &after.text, &before.text, &told.what),
-        Ok(WriteOutcome::HelperDone(helped)) => {
+        Ok(WriteOutcome::HelperDone(helped) | WriteOutcome::Resumed(helped)) => {
             let is_new = |entry: &&ReportEntry| entry.status == EntryStatus::Created;
             let said = count(helped.entries.iter().filter(is_new).map(|entry| entry.kind));
             let new = after

@@ -2,6 +2,7 @@
 //! tables.
 
 pub(crate) mod generate;
+pub(crate) mod partial_calls;
 pub(crate) mod server;
 pub(crate) mod store_backend;
 pub(crate) mod typed_backend;

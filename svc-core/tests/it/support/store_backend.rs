@@ -2,13 +2,16 @@
 //! store, so differences between an API over these operations and the store itself are those of the
 //! library.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use async_trait::async_trait;
 use svc_core::{
     ApiBuilder, Context, Create, CreateRequest, Created, Delete, DeleteRequest, Error, Find,
-    FindKey, Get, Helper, List, ListRequest, Page, Record, Result, Transactions, Update,
-    UpdateRequest,
+    FindKey, Get, Helper, IdempotencyStore, List, ListRequest, Page, Record, Result, Tenant,
+    Transactions, Update, UpdateRequest,
     backend::SavepointAction,
     helper::{
         HelperOutcome, HelperRequest, PersonSignup, RecordAttendance, RecordCanvass,
@@ -16,7 +19,7 @@ use svc_core::{
     },
     link::RecordAddress,
     model::Resource,
-    store::{LookupKey, Store, WriteOperation, WriteOutcome, WriteRequest},
+    store::{LookupKey, Store, StoredResponse, WriteOperation, WriteOutcome, WriteRequest},
 };
 use svc_store::memory::MemoryStore;
 
@@ -24,6 +27,8 @@ use svc_store::memory::MemoryStore;
 #[derive(Default)]
 pub(crate) struct StoreBackend {
     store: Mutex<MemoryStore>,
+    /// The stored responses by tenant and key. Storing one is the last step of a transaction.
+    responses: Mutex<HashMap<(Tenant, Arc<str>), Vec<u8>>>,
 }
 
 /// A transaction: the store as it was before it, and at its savepoint.
@@ -156,6 +161,35 @@ impl Transactions for StoreBackend {
 
     async fn rollback(&self, before: Before) -> Result<()> {
         *lock(&self.store) = before.store;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl IdempotencyStore for StoreBackend {
+    async fn load(&self, cx: &Context, key: &Arc<str>) -> Result<Option<Vec<u8>>> {
+        let key = (cx.tenant().clone(), Arc::clone(key));
+        Ok(lock(&self.responses).get(&key).cloned())
+    }
+
+    async fn save(&self, cx: &Context, kept: StoredResponse) -> Result<()> {
+        let body = kept.body.to_vec();
+        match lock(&self.responses).insert((cx.tenant().clone(), kept.key), body) {
+            None => Ok(()),
+            Some(_) => Err(Error::rolled_back()),
+        }
+    }
+
+    fn replaces(&self) -> bool {
+        true
+    }
+
+    async fn replace(&self, cx: &Context, before: &[u8], kept: StoredResponse) -> Result<()> {
+        let key = (cx.tenant().clone(), kept.key);
+        match lock(&self.responses).get_mut(&key) {
+            Some(stored) if stored == before => *stored = kept.body.to_vec(),
+            _ => return Err(Error::rolled_back()),
+        }
         Ok(())
     }
 }

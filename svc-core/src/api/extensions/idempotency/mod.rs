@@ -21,7 +21,7 @@ use crate::{
     json::Object,
     link::Target,
     model::Kind,
-    store::ResponseRecorder,
+    store::{FailedParts, ResponseRecorder},
     value::digest,
 };
 
@@ -129,11 +129,21 @@ impl Api {
         let (api, cx, answering, body) =
             (self.clone(), cx.clone(), answering.clone(), body.clone());
         let fingerprint = asked.fingerprint;
-        ResponseRecorder::new(Arc::clone(&asked.key), move |outcome| {
-            Ok(encode(
-                fingerprint,
-                &api.answer_to(&cx, &answering, &body, outcome.clone())?,
-            ))
+        ResponseRecorder::new(Arc::clone(&asked.key), move |outcome, failed| {
+            let mut reply = api.answer_to(&cx, &answering, &body, outcome.clone())?;
+            // `stored_response` overwrites this value, also that of earlier versions.
+            reply.insert(
+                IDEMPOTENCY_REPLAYED,
+                failed.and_then(|parts| HeaderValue::try_from(parts.to_string()).ok()),
+            );
+            Ok(encode(fingerprint, &reply))
+        })
+        .resuming(move |stored| {
+            let (of, reply) = decode(stored)?;
+            let text = reply.headers.get(IDEMPOTENCY_REPLAYED)?.to_str().ok()?;
+            (of == fingerprint)
+                .then(|| FailedParts::parse(text))
+                .flatten()
         })
     }
 
@@ -154,6 +164,16 @@ impl Api {
         }
         Ok(reply)
     }
+}
+
+/// Marks the response of a repeated request whose failed parts were executed again.
+///
+/// Requirements: IDM-02.
+pub(in crate::api) fn mark_resumed(reply: &mut Response) {
+    reply.insert(
+        IDEMPOTENCY_REPLAYED,
+        Some(HeaderValue::from_static("partial")),
+    );
 }
 
 /// Returns a stored response with the fingerprint of its request.

@@ -41,7 +41,10 @@ pub(super) fn answers(
         };
         let headers = response.entry("headers").or_insert_with(|| json!({}));
         if let Some(headers) = headers.as_object_mut() {
-            let replayed = json!({ "description": "`true`: the response is a repetition of an earlier one.", "schema": { "type": "string" } });
+            let replayed = json!({
+                "description": "`true`: the response is a repetition of an earlier one. `partial`: the parts of the request that had failed were executed again.",
+                "schema": { "type": "string" },
+            });
             headers.insert("Idempotency-Replayed".to_owned(), replayed);
         }
     }

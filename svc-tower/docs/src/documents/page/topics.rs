@@ -519,6 +519,10 @@ fn idempotency(docs: &DocPages<'_>) -> Option<DocPage> {
             "The same response, byte for byte, with `Idempotency-Replayed: true`",
         ),
         (
+            "A repeated helper request of which parts failed, when one of them can succeed",
+            "The failed parts are executed, and the new response is stored: `Idempotency-Replayed: partial`",
+        ),
+        (
             "Simultaneous requests",
             "One is executed; the others wait for its response",
         ),
