@@ -6,7 +6,10 @@ use std::collections::HashMap;
 use svc_core::{
     filter::name_key,
     model::Kind,
-    store::{HeldTickets, Lookup, LookupCache, LookupKey, StoredRecord, StoredResponse, Totals},
+    store::{
+        HeldTickets, Lookup, LookupCache, LookupKey, RecordLocation, StoredRecord, StoredResponse,
+        Totals,
+    },
     value::{Identifier, Timestamp},
 };
 use svc_store::lookup;
@@ -32,6 +35,7 @@ enum ResultKind {
     Totals,
     Parts,
     Holdings,
+    EmailHolders,
     Kept,
 }
 
@@ -54,6 +58,7 @@ struct GroupedLookups {
     totals: Vec<(i16, i16, Uuid, i32)>,
     parts: Vec<(Uuid, i32)>,
     holdings: Vec<(Uuid, i32)>,
+    email_holders: Vec<(Uuid, i32)>,
     kept: Vec<(String, i32)>,
     memberships: MembershipLookup,
     answers: MembershipLookup,
@@ -223,6 +228,7 @@ impl GroupedLookups {
             Lookup::HeldTickets(person) => {
                 self.holdings.extend(person.as_uuid().map(|id| (id, place)));
             }
+            Lookup::EmailHolders(address) => self.email_holders.push((email(address), place)),
             Lookup::StoredResponse(key) => self.kept.push((key.to_string(), place)),
             // Looked up again by its id, when that is known.
             _ => {}
@@ -333,6 +339,12 @@ impl GroupedLookups {
                 columns!(self.holdings; 0, 1),
             ),
             (
+                self.email_holders.len(),
+                ResultKind::EmailHolders,
+                &texts.email_holders,
+                columns!(self.email_holders; 0, 1),
+            ),
+            (
                 self.kept.len(),
                 ResultKind::Kept,
                 &texts.kept,
@@ -356,6 +368,7 @@ struct DecodedRows {
     sums: HashMap<usize, (i64, Totals)>,
     parts: HashMap<usize, Vec<(String, Totals)>>,
     holdings: HashMap<usize, Vec<HeldTickets>>,
+    email_holders: HashMap<usize, Vec<RecordLocation>>,
     kept: HashMap<usize, StoredResponse>,
 }
 
@@ -377,6 +390,11 @@ impl DecodedRows {
                     .entry(place)
                     .or_default()
                     .push((row.try_get(1)?, sum));
+            }
+            ResultKind::EmailHolders => {
+                let (id, row) = (row.try_get::<_, Uuid>(1)?.into(), row.try_get(2)?);
+                let person = RecordLocation::new(Kind::Person, id, row, None);
+                self.email_holders.entry(place).or_default().push(person);
             }
             ResultKind::Kept => {
                 let (key, at) = (
@@ -442,6 +460,10 @@ impl DecodedRows {
             Lookup::HeldTickets(person) => {
                 let held = self.holdings.remove(&at).unwrap_or_default();
                 fetched.insert_held_tickets(&person, held);
+            }
+            Lookup::EmailHolders(address) => {
+                let holders = self.email_holders.remove(&at).unwrap_or_default();
+                fetched.insert_email_holders(&address, holders);
             }
             Lookup::StoredResponse(key) => {
                 fetched.insert_stored_response(&key, self.kept.remove(&at));

@@ -97,6 +97,11 @@ impl LookupSource for SqliteLookups<'_> {
         self.known(held)
     }
 
+    fn email_holders(&mut self, address: &str) -> RuleResult<Vec<RecordLocation>> {
+        let holders = self.people_with(address);
+        self.known(holders)
+    }
+
     fn stored_response(&mut self, key: &Arc<str>) -> RuleResult<Option<StoredResponse>> {
         let stored = stored_responses::get(self.file, self.tenant, key);
         self.known(stored)
@@ -242,6 +247,19 @@ impl<'a> SqliteLookups<'a> {
             Ok((row.get(0)?, part))
         })?;
         parts.collect()
+    }
+
+    /// Returns the two oldest people with an e-mail address.
+    fn people_with(&self, address: &str) -> Result<Vec<RecordLocation>> {
+        let mut statement = self.file.prepare_cached(
+            "SELECT seq FROM email WHERE tenant = ?1 AND hash = ?2 ORDER BY seq LIMIT 2",
+        )?;
+        let mut rows = statement.query((self.tenant, lookup::hash_email(address)))?;
+        let mut people = Vec::new();
+        while let Some(row) = rows.next()? {
+            people.extend(place(self.file, self.tenant, Kind::Person, row.get(0)?)?);
+        }
+        Ok(people)
     }
 
     fn holdings(&self, person: &Id) -> Result<Vec<HeldTickets>> {

@@ -30,7 +30,10 @@ const OTHERS: &[(&str, &str)] = &[
     ("error", "Why a request failed."),
     ("redeliver", "Sends changes to a webhook again."),
     ("rotate_secret", "Replaces the secret of a webhook."),
-    ("warnings", "Members of a request that were ignored."),
+    (
+        "warnings",
+        "Ignored members of a request, and shared addresses.",
+    ),
     (
         "webhooks",
         "Registrations of URLs that receive messages about changes.",

@@ -75,6 +75,15 @@ impl ResolvedMapping {
                 }
                 self.under(&mut sql, table, of)?;
             }
+            Lookup::EmailHolders(address) => {
+                let table = self.of(Kind::Person)?;
+                table.emails()?;
+                self.heads(&mut sql, table);
+                self.named(&mut sql, table, "t", &LookupKey::Email(address.clone()));
+                sql.push(" ORDER BY t.")
+                    .push(&table.order.name)
+                    .push(" LIMIT 2");
+            }
             Lookup::PartTotals(_) | Lookup::HeldTickets(_) | Lookup::StoredResponse(_) => {
                 return None;
             }
@@ -140,6 +149,13 @@ impl ResolvedMapping {
             }
             Lookup::PartTotals(of) => results.insert_part_totals(of, Vec::new()),
             Lookup::HeldTickets(person) => results.insert_held_tickets(person, Vec::new()),
+            Lookup::EmailHolders(address) => {
+                let people = match self.of(Kind::Person) {
+                    Some(table) => rows.iter().map(|row| self.found(table, row)).collect(),
+                    None => Ok(Vec::new()),
+                };
+                results.insert_email_holders(address, people?);
+            }
             Lookup::StoredResponse(key) => results.insert_stored_response(key, None),
         }
         Ok(())

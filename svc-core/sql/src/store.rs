@@ -265,19 +265,21 @@ impl MappedStore {
         {
             self.shared.outgoing.notify(&());
         }
+        let (outcome, warnings) = outcome.split_warnings();
         // The response contains the current state of the tables, including changes by triggers.
         let record = match again.zip(given.last()) {
             Some((key, rows)) => mapping.stored(&key, rows)?,
-            None => return Ok(outcome),
+            None => return Ok(outcome.with_warnings(warnings)),
         };
-        Ok(match (outcome, record) {
+        let current = match (outcome, record) {
             (WriteOutcome::Created { is_new, .. }, Some(now)) => WriteOutcome::Created {
                 record: now.record,
                 is_new,
             },
             (WriteOutcome::Updated(Some(_)), Some(now)) => WriteOutcome::Updated(Some(now.record)),
             (outcome, _) => outcome,
-        })
+        };
+        Ok(current.with_warnings(warnings))
     }
 
     /// Returns which of these lookups need a statement, and the statements.
@@ -372,13 +374,14 @@ impl RuleRunner for MappedRunner<'_> {
 
 /// Returns the record that is part of an outcome.
 fn outcome_record(outcome: &WriteOutcome) -> Option<&RawRecord> {
-    match outcome {
+    match outcome.without_warnings() {
         WriteOutcome::Created { record, .. } | WriteOutcome::Updated(Some(record)) => Some(record),
         WriteOutcome::Updated(None)
         | WriteOutcome::Deleted(_)
         | WriteOutcome::HelperDone(_)
         | WriteOutcome::Resumed(_)
-        | WriteOutcome::Replayed(_) => None,
+        | WriteOutcome::Replayed(_)
+        | WriteOutcome::Warned(..) => None,
     }
 }
 

@@ -122,9 +122,19 @@ fn parts(text: &str, separator: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The members of a body that are ignored and reported in the response.
-#[derive(Debug, Default)]
+/// The warnings of a response: the members of a body that are ignored, and what the rules report.
+#[derive(Debug, Default, Clone)]
 pub(super) struct Warnings(Vec<Problem>);
+
+impl Warnings {
+    pub(super) fn extend(&mut self, warnings: Vec<Problem>) {
+        self.0.extend(warnings);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
 
 impl HandlingPreference {
     /// Returns whether ignored members are reported. An anonymous caller gets only `{}`.

@@ -186,7 +186,9 @@ impl Api {
         sent: &WriteInput<'_>,
         work: WriteOperation,
         answering: WriteRenderer,
+        warnings: &mut Warnings,
     ) -> Result<Response> {
+        let answering = answering.warning(warnings, sent.envelope);
         let condition = match work {
             WriteOperation::Update(..) | WriteOperation::Delete(_) => {
                 self.condition(cx, sent.headers)
@@ -202,17 +204,22 @@ impl Api {
             .await
             .map_err(|error| self.classified(error))
             .map_err(|error| error.map_problems(|problems| self.as_sent(cx, sent, problems)))?;
-        match (outcome, sent.idempotent) {
-            (WriteOutcome::Replayed(kept), Some(asked)) => self.replay(sent.target, asked, &kept),
+        let reply = match (outcome, sent.idempotent) {
+            (WriteOutcome::Replayed(kept), Some(asked)) => {
+                self.replay(sent.target, asked, &kept)?
+            }
             (outcome, _) => {
-                let is_resumed = matches!(outcome, WriteOutcome::Resumed(_));
+                let is_resumed = matches!(outcome.without_warnings(), WriteOutcome::Resumed(_));
                 let mut reply = self.answer_to(cx, &answering, sent.body, outcome)?;
                 if is_resumed {
                     mark_resumed(&mut reply);
                 }
-                Ok(reply)
+                reply
             }
-        }
+        };
+        // The response contains them.
+        warnings.clear();
+        Ok(reply)
     }
 
     async fn create(
@@ -253,6 +260,7 @@ impl Api {
             sent,
             WriteOperation::Create(draft),
             WriteRenderer::new(ResponseForm::Record, kind),
+            warnings,
         )
         .await
     }
@@ -318,7 +326,7 @@ impl Api {
                 )
                 .await;
         }
-        self.run(cx, sent, plan, ResponseForm::CreatedWithPerson)
+        self.run(cx, sent, plan, ResponseForm::CreatedWithPerson, warnings)
             .await
     }
 
@@ -365,6 +373,7 @@ impl Api {
             sent,
             work,
             WriteRenderer::new(ResponseForm::Record, at.kind),
+            warnings,
         )
         .await
     }
@@ -390,6 +399,7 @@ impl Api {
             &sent,
             work,
             WriteRenderer::new(ResponseForm::Record, at.kind),
+            &mut Warnings::default(),
         )
         .await
     }
@@ -427,6 +437,7 @@ impl Api {
             } else {
                 ResponseForm::Called
             },
+            warnings,
         )
         .await
     }
@@ -452,6 +463,7 @@ impl Api {
             &sent,
             plan,
             ResponseForm::Notice("The message is no longer scheduled."),
+            &mut Warnings::default(),
         )
         .await
     }
@@ -495,6 +507,7 @@ impl Api {
         sent: &WriteInput<'_>,
         mut plan: RawHelperRequest,
         form: ResponseForm,
+        warnings: &mut Warnings,
     ) -> Result<Response> {
         // Backends do not get unsupported functions, so that none can forget to report them.
         // Requirements: ERR-38.
@@ -505,6 +518,7 @@ impl Api {
             sent,
             WriteOperation::Helper(Box::new(plan)),
             renderer.reporting(unsupported),
+            warnings,
         )
         .await
     }

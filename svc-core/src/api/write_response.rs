@@ -4,10 +4,12 @@
 
 use http::StatusCode;
 
-use super::{Api, Response, extensions::idempotency::stored_response, shown::shown};
+use super::{
+    Api, Response, extensions::idempotency::stored_response, preferences::Warnings, shown::shown,
+};
 use crate::{
     context::Context,
-    error::{Error, Problem, Result},
+    error::{Error, Problem, PropertyPath, Result},
     hal,
     helper::{EntryStatus, RawHelperOutcome},
     json::Object,
@@ -26,6 +28,10 @@ pub(super) struct WriteRenderer {
     form: ResponseForm,
     /// The kind of the record.
     kind: Kind,
+    /// The member of the body that contains the record, if it is not the body itself.
+    envelope: Option<&'static str>,
+    /// The warnings about the body.
+    warnings: Warnings,
     /// Action functions that were not executed, because this server does not support them.
     ///
     /// Requirements: ERR-38.
@@ -50,7 +56,18 @@ impl WriteRenderer {
         Self {
             form,
             kind,
+            envelope: None,
+            warnings: Warnings::default(),
             unsupported: Vec::new(),
+        }
+    }
+
+    /// Adds the warnings about the body, and the member that contains the record.
+    pub(super) fn warning(self, warnings: &Warnings, envelope: Option<&'static str>) -> Self {
+        Self {
+            envelope,
+            warnings: warnings.clone(),
+            ..self
         }
     }
 
@@ -73,6 +90,25 @@ impl Api {
         body: &Object,
         outcome: WriteOutcome,
     ) -> Result<Response> {
+        let (outcome, found) = outcome.split_warnings();
+        let part = answering.envelope.map(PropertyPath::member);
+        let part = part.unwrap_or_default();
+        let found = found.into_iter().map(|warning| warning.within(&part));
+        let mut warnings = answering.warnings.clone();
+        warnings.extend(self.bodies(cx).as_sent(body, found.collect()));
+        let mut reply = self.rendered(cx, answering, body, outcome)?;
+        self.warn(cx, &warnings, &mut reply);
+        Ok(reply)
+    }
+
+    /// Returns the response for an outcome without its warnings.
+    fn rendered(
+        &self,
+        cx: &Context,
+        answering: &WriteRenderer,
+        body: &Object,
+        outcome: WriteOutcome,
+    ) -> Result<Response> {
         match outcome {
             WriteOutcome::Created { record, is_new } => {
                 Ok(self.written_reply(cx, self.created_status(is_new), &record))
@@ -87,6 +123,7 @@ impl Api {
                 self.answer_help(cx, answering, &outcome)
             }
             WriteOutcome::Replayed(kept) => Ok(stored_response(&kept)?.1),
+            WriteOutcome::Warned(outcome, _) => self.rendered(cx, answering, body, *outcome),
         }
     }
 

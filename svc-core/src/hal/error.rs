@@ -1,4 +1,4 @@
-//! Renders error objects and notices. They contain no links (Annex C).
+//! Renders error objects, warnings and notices. Error objects contain no links (Annex C).
 //!
 //! Requirements: ERR-18 to ERR-33.
 
@@ -9,6 +9,7 @@ use crate::{
     error::{ErrorCode, Problem, PropertyPath},
     helper::{EntryStatus, ReportEntry},
     json::write_string,
+    link::Target,
     model::Kind,
     operation::ResponseStyle,
     record::RawRecord,
@@ -115,7 +116,7 @@ fn entry_status(entry: &ReportEntry, anonymous: bool) -> (u16, &[Problem]) {
     }
 }
 
-/// Adds the member with the warnings about ignored members to a written object.
+/// Adds the member with the warnings to a written object.
 ///
 /// Requirements: UND-22.
 pub(crate) fn warnings(hal: &Hal<'_>, problems: &[Problem], out: &mut Vec<u8>) {
@@ -213,6 +214,13 @@ fn list(
         if let Some(hint) = &problem.hint {
             out.extend_from_slice(b",\"hint\":");
             write_string(hint, out);
+        }
+        if let Some(other) = &problem.other {
+            out.extend_from_slice(b",\"_links\":{");
+            write_string(&hal.relations.dialect.relation(other.kind.singular()), out);
+            out.push(b':');
+            hal.write_link(&Target::Record(other.clone()), out);
+            out.push(b'}');
         }
         if let Some(reference) = reference_code {
             out.extend_from_slice(b",\"reference_code\":");

@@ -9,7 +9,7 @@ use super::{BodyReader, Json, Object, Validator, value_path::ValuePath};
 use crate::{
     error::{ErrorCode, PathSegment, Problem, PropertyPath},
     schema::COMMON,
-    value::{Id, Identifier},
+    value::{Id, Identifier, normalize_email},
 };
 
 const IDENTIFIERS: &str = "identifiers";
@@ -111,11 +111,12 @@ impl BodyReader<'_> {
         PropertyPath::member(IDENTIFIERS).push_index(self.places(body).own.unwrap_or_default())
     }
 
-    /// Converts the problems of a store to the positions of identifiers and links in the body.
+    /// Converts the problems of a store to the positions of identifiers, addresses and links in the
+    /// body.
     ///
     /// A store counts the foreign identifiers of a draft without duplicates, and names the server's
-    /// own one `identifiers`. It names a link as a link of the draft, wherever the body contains
-    /// it.
+    /// own one `identifiers`. It counts the e-mail addresses without empty and equal ones. It names
+    /// a link as a link of the draft, wherever the body contains it.
     pub(crate) fn as_sent(&self, body: &Object, problems: Vec<Problem>) -> Vec<Problem> {
         let mut problems = problems;
         let mut places = HashMap::new();
@@ -123,6 +124,7 @@ impl BodyReader<'_> {
             for property in &mut problem.properties {
                 let sent = match problem.code {
                     ErrorCode::IdentifierInUse => self.place_as_sent(body, property, &mut places),
+                    ErrorCode::AddressShared => address_as_sent(body, property),
                     ErrorCode::PersonNotFound | ErrorCode::LinkNotFound => {
                         self.links.as_sent(body, property)
                     }
@@ -188,6 +190,30 @@ struct IdentifierPositions {
     own: Option<usize>,
     /// The first position of each foreign one.
     foreign: Vec<usize>,
+}
+
+/// Converts the path of an e-mail address of a draft to its position in the body.
+fn address_as_sent(body: &Object, property: &PropertyPath) -> Option<PropertyPath> {
+    let segments = property.segments();
+    let [
+        part @ ..,
+        PathSegment::Member(list),
+        PathSegment::Element(counted),
+        address,
+    ] = segments
+    else {
+        return None;
+    };
+    let mut seen = HashSet::new();
+    let sent = part_of(body, part)?.get(list)?.as_array()?.iter();
+    let mut places = sent.enumerate().filter_map(|(place, entry)| {
+        let address = normalize_email(entry.as_object()?.get("address")?.as_str()?);
+        (!address.is_empty() && seen.insert(address)).then_some(place)
+    });
+    let place = PathSegment::Element(places.nth(*counted)?);
+    let list = PathSegment::Member(list.clone());
+    let path = [list, place, address.clone()].into_iter();
+    Some(part.iter().cloned().chain(path).collect())
 }
 
 /// Returns the object at these segments of a body.

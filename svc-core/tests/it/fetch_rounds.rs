@@ -86,7 +86,7 @@ impl Remote {
             changes, outcome, ..
         } = decision?;
         self.store.commit(&self.tenant, time, &changes)?;
-        Ok(outcome)
+        Ok(outcome.split_warnings().0)
     }
 
     fn make(
@@ -111,14 +111,16 @@ fn object(json: &Value) -> Object {
 
 /// Creates an anonymous write request at time zero.
 fn call(tenant: &Tenant, work: WriteOperation) -> WriteRequest {
-    WriteRequest::new(
+    let mut call = WriteRequest::new(
         &Context::new(
             tenant.clone(),
             Caller::anonymous(),
             Timestamp::from_micros(0),
         ),
         work,
-    )
+    );
+    call.reports_shared_addresses = true;
+    call
 }
 
 fn draft(kind: Kind, fields: &Value, links: &[(&'static str, &RecordAddress)]) -> RawDraft {

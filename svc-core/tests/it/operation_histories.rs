@@ -60,6 +60,8 @@ fn tests() -> StoreTests {
         // Known difference: the operation matches these people after the steps of the request, so it
         // can change the person of the request again.
         .without(Exclusion::TicketHolders)
+        // An operation finds only the oldest person with an address.
+        .without(Exclusion::SharedAddresses)
         // Each step of a composed helper is an operation with a time of its own.
         .without(Exclusion::SharedDates)
 }
@@ -141,5 +143,77 @@ async fn hlp_04_an_anonymous_ticket_changes_no_person() {
         .await;
         let after = send(key(), Method::GET, &at(&person, "self"), "").await;
         assert_eq!(after["given_name"], "Ada", "{mode}");
+    }
+}
+
+/// HLP-04: typed operations warn about an address of another person if they find people.
+#[tokio::test]
+async fn hlp_04_typed_operations_warn_of_an_address_of_another_person() {
+    use http::Method;
+    use svc_core::{
+        api::Request,
+        auth::{Caller, Identity, Principal, Rights},
+        model::Person,
+    };
+    for finds in [true, false] {
+        let backend = Arc::new(StoreBackend::default());
+        let api = if finds {
+            everything(builder(), &backend)
+        } else {
+            builder().resource::<Person, _>(&backend, |x| x.all_operations())
+        };
+        let api = api.build().unwrap();
+        let send = async |method: Method, path: &str, addresses: &[&str]| {
+            let path = path
+                .strip_prefix("https://crm.example.org/api/v1/")
+                .unwrap_or(path);
+            let list = addresses
+                .iter()
+                .map(|it| serde_json::json!({ "address": it }));
+            let person = serde_json::json!({ "email_addresses": list.collect::<Vec<_>>() });
+            let body = match path {
+                "people/person_signup" => serde_json::json!({ "person": person }),
+                _ => person,
+            };
+            let request = Request::new(&method, path).with_base_url(api.base_url().clone());
+            let caller = Caller::with_rights(Rights::all());
+            let who = Identity::Authenticated(Principal::new(Tenant::new("one"), caller));
+            let answer = api.handle(who, request.with_body(body.to_string())).await;
+            let json: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+            let own = json["_links"]["self"]["href"].as_str().unwrap_or_default();
+            let warnings = json["ext:warnings"].as_array().into_iter().flatten();
+            let named = warnings.map(|it| {
+                let property = it["properties"][0].as_str().unwrap_or_default();
+                let other = it["_links"]["svc:person"]["href"].as_str();
+                format!("{property} {}", other.unwrap_or_default())
+            });
+            (own.to_owned(), named.collect::<Vec<_>>())
+        };
+        let expected = |property: &str, other: &str| {
+            let all = finds.then(|| format!("{property}.address {other}"));
+            all.into_iter().collect::<Vec<_>>()
+        };
+        let (ada, none) = send(Method::POST, "people", &["ada@example.org"]).await;
+        assert!(none.is_empty(), "{none:?}");
+        let (bob, warned) = send(
+            Method::POST,
+            "people",
+            &["b@example.org", "ADA@example.org"],
+        )
+        .await;
+        assert_eq!(warned, expected("email_addresses[1]", &ada));
+        let (_, none) = send(Method::PUT, &bob, &["b@example.org", "ada@example.org"]).await;
+        assert!(none.is_empty(), "{none:?}");
+        let (_, warned) = send(Method::PUT, &ada, &["ada@example.org", "b@example.org"]).await;
+        assert_eq!(warned, expected("email_addresses[1]", &bob));
+        if finds {
+            let (eve, _) = send(Method::POST, "people", &["eve@example.org"]).await;
+            let both = ["eve@example.org", "ada@example.org"];
+            let (own, warned) = send(Method::POST, "people/person_signup", &both).await;
+            assert_eq!(
+                (own, warned),
+                (ada, expected("person.email_addresses[0]", &eve))
+            );
+        }
     }
 }

@@ -11,7 +11,7 @@ mod ranges;
 mod webhooks;
 
 use expiring::{of_outbox, stored_response_sql};
-use parts::{POSITION_OFFSET, arrays, columns, each, named, oldest, ties, totals};
+use parts::{POSITION_OFFSET, arrays, columns, each, named, oldest, ties, totals, two_oldest};
 use ranges::RangeStatements;
 use svc_core::model::Kind;
 use webhooks::of_webhooks;
@@ -72,7 +72,8 @@ macro_rules! texts {
 
 texts! {
     // Lookups of the rules.
-    by_id, one, by_identifier, by_email, by_emails, by_texts, by_name, by_link, memberships, answers, totals, parts, holdings, kept,
+    by_id, one, by_identifier, by_email, by_emails, by_texts, by_name, by_link, memberships, answers, totals, parts, holdings,
+    email_holders, kept,
     // Pages.
     /// A page of all records of a kind: total, existence of the owner, and records, from one
     /// snapshot.
@@ -208,6 +209,17 @@ impl Texts {
                 "SELECT k.place, {cols} FROM unnest({}) k(hash, place) {} {} {tot}",
                 arrays(2, "uuid int"),
                 oldest(s, "k.hash"),
+                each(
+                    s,
+                    "record",
+                    "r",
+                    &format!("r.kind::int = {person} AND r.seq = e.seq")
+                )
+            ),
+            email_holders: format!(
+                "SELECT k.place, r.id, r.seq FROM unnest({}) k(hash, place) {} {} ORDER BY k.place, r.seq",
+                arrays(2, "uuid int"),
+                two_oldest(s, "k.hash"),
                 each(
                     s,
                     "record",

@@ -77,6 +77,14 @@ pub(super) fn oldest(s: &str, hash: &str) -> String {
     )
 }
 
+/// Joins the rows of the two oldest people with each address, by the hash of a previous row.
+pub(super) fn two_oldest(s: &str, hash: &str) -> String {
+    format!(
+        "CROSS JOIN LATERAL (SELECT o.seq FROM (SELECT m.seq FROM {s}.email m WHERE m.tenant = $1 \
+         AND m.hash = {hash} OFFSET 0) o ORDER BY o.seq LIMIT 2) e"
+    )
+}
+
 /// Joins the record with each name `n` of a previous row. If no record has exactly this name, it is
 /// the oldest record whose name has the same key.
 pub(super) fn named(s: &str, alias: &str) -> String {

@@ -2,6 +2,13 @@
 //! is not accepted.
 
 use serde_json::{Value, json};
+use svc_core::{
+    Context,
+    auth::{Caller, Operation, Right, Rights},
+    helper::HelperName,
+    model::Kind,
+    value::Timestamp,
+};
 
 use crate::server::Server;
 
@@ -449,4 +456,236 @@ async fn und_48_a_person_needs_some_data() {
         let created = server.post("people", known.clone()).await;
         assert_eq!(created.status, 201, "{known}: {}", created.json);
     }
+}
+
+/// Sends a request with headers.
+async fn send(
+    server: &Server,
+    headers: &[(&'static str, &'static str)],
+    (method, address): (&str, &str),
+    body: &Value,
+) -> (u16, Value) {
+    let method = method.parse().unwrap();
+    let path = address.strip_prefix(crate::server::BASE).unwrap_or(address);
+    let headers = headers.iter().map(|(name, value)| {
+        let name = http::HeaderName::from_static(name);
+        (name, http::HeaderValue::from_static(value))
+    });
+    let headers = headers.collect();
+    let request = svc_core::api::Request::new(&method, path)
+        .with_headers(&headers)
+        .with_body(body.to_string());
+    let reply = server.api.handle(server.identity(), request).await;
+    let json = serde_json::from_slice(&reply.body).unwrap();
+    (reply.status.as_u16(), json)
+}
+
+/// Returns the property and the other person of each warning about a shared address.
+fn shared(warnings: &Value) -> Vec<(String, String)> {
+    let all = warnings.as_array().into_iter().flatten();
+    let shared = all.filter(|warning| warning["error_code"] == "ADDRESS_SHARED");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    shared
+        .map(|warning| {
+            let other = &warning["_links"]["svc:person"]["href"];
+            (text(&warning["properties"][0]), text(other))
+        })
+        .collect()
+}
+
+fn warning(property: &str, other: &str) -> Vec<(String, String)> {
+    vec![(property.to_owned(), other.to_owned())]
+}
+
+/// HLP-04: creates and changes store an address of another person, and the response warns. A change
+/// warns only about the addresses that it adds.
+#[tokio::test]
+async fn hlp_04_creates_and_changes_warn_of_an_address_of_another_person() {
+    let server = Server::start().await;
+    let ada = server
+        .make("people", with_addresses(&["ada@example.org"]))
+        .await;
+    let created = server
+        .post(
+            "people",
+            with_addresses(&["bob@example.org", " ADA@example.org"]),
+        )
+        .await;
+    assert_eq!(
+        shared(&created.warnings),
+        warning("email_addresses[1].address", &ada)
+    );
+    let bob = created.self_link();
+    let again = server.put(&bob, created.json.clone()).await;
+    assert_eq!(again.warnings, Value::Null, "nothing is added");
+    let same = server.put(&ada, with_addresses(&["Ada@example.org"])).await;
+    assert_eq!(
+        same.warnings,
+        Value::Null,
+        "the same address in another notation"
+    );
+    let body = with_addresses(&["ada@example.org", "eve@example.org", "bob@example.org"]);
+    let changed = server.put(&ada, body.clone()).await;
+    assert_eq!(
+        shared(&changed.warnings),
+        warning("email_addresses[2].address", &bob)
+    );
+    let named = server.put(&ada, json!({ "given_name": "Ada" })).await;
+    assert_eq!(named.warnings, Value::Null);
+    // Next to other warnings, at the position in the body.
+    let body = json!({ "person": { "email": "x", "email_addresses": [
+        { "address": "kim@example.org" }, { "address": "KIM@example.org" }, { "address": "ada@example.org" },
+    ] } });
+    let kim = server.make("people", json!({ "given_name": "Kim" })).await;
+    let changed = server.put(&kim, body).await;
+    assert_eq!(
+        shared(&changed.warnings),
+        warning("person.email_addresses[2].address", &ada)
+    );
+    assert_eq!(changed.warnings[0]["error_code"], "PROPERTY_UNKNOWN");
+    assert_eq!(changed.warnings.as_array().map(Vec::len), Some(2));
+    let body = json!({ "email_addresses": [{ "address": "" }, { "address": "kim@example.org" }] });
+    let created = server.post("people", body).await;
+    assert_eq!(
+        shared(&created.warnings),
+        warning("email_addresses[1].address", &kim)
+    );
+    // Families share addresses, so strict handling does not reject them.
+    let strict = [("prefer", "handling=strict")];
+    let (status, json) = send(
+        &server,
+        &strict,
+        ("POST", "people"),
+        &with_addresses(&["ada@example.org"]),
+    )
+    .await;
+    assert_eq!(status, 201, "{json}");
+    assert_eq!(
+        shared(&json["ext:warnings"]),
+        warning("email_addresses[0].address", &ada)
+    );
+}
+
+/// HLP-04: a sign-up with the addresses of two people goes to the older one, and no person loses an
+/// address.
+#[tokio::test]
+async fn hlp_04_a_sign_up_with_the_addresses_of_two_people_warns() {
+    let server = Server::with(|options| options, svc_core::ApiBuilder::batches).await;
+    let ada = server
+        .make("people", with_addresses(&["ada@example.org"]))
+        .await;
+    let bob = server
+        .make("people", with_addresses(&["bob@example.org"]))
+        .await;
+    let before = server.get(&bob).await.json;
+    let both = json!({ "person": with_addresses(&["bob@example.org", "ada@example.org"]) });
+    for _ in 0..2 {
+        let answer = server.post("people/person_signup", both.clone()).await;
+        assert_eq!(answer.self_link(), ada);
+        assert_eq!(
+            answer.json["email_addresses"],
+            with_addresses(&["ada@example.org", "bob@example.org"])["email_addresses"]
+        );
+        assert_eq!(
+            shared(&answer.warnings),
+            warning("person.email_addresses[0].address", &bob),
+            "also if nothing changes: the address matches both people"
+        );
+        assert_eq!(server.get(&bob).await.json, before);
+    }
+    // Actions of helpers, and entries of batches.
+    let petition = server.make("petitions", json!({})).await;
+    let answer = server
+        .post(&format!("{petition}/record_signature_helper"), both.clone())
+        .await;
+    assert_eq!(
+        shared(&answer.warnings),
+        warning("person.email_addresses[0].address", &bob)
+    );
+    let other = json!({ "person": with_addresses(&["kim@example.org"]) });
+    let batch = server
+        .post("people/person_signup/batch", json!([both, other, both]))
+        .await;
+    let results = batch.json["results"].as_array().into_iter().flatten();
+    let of_entry = results.map(|result| shared(&result["body"]["ext:warnings"]).len());
+    assert_eq!(of_entry.collect::<Vec<_>>(), [1, 0, 1], "{}", batch.json);
+}
+
+/// HLP-04, IDM-02: a repeated request gets the same warnings, also if the address is no longer shared.
+#[tokio::test]
+async fn hlp_04_a_repeated_request_gets_the_same_warnings() {
+    let server = Server::start().await;
+    let ada = server
+        .make("people", with_addresses(&["ada@example.org"]))
+        .await;
+    let mut body = with_addresses(&["ada@example.org"]);
+    body["no_such_field"] = json!(1);
+    let key = [("idempotency-key", "one")];
+    let first = send(&server, &key, ("POST", "people"), &body).await;
+    assert_eq!(
+        first.1["ext:warnings"].as_array().map(Vec::len),
+        Some(2),
+        "{}",
+        first.1
+    );
+    server.put(&ada, with_addresses(&["a@example.org"])).await;
+    assert_eq!(send(&server, &key, ("POST", "people"), &body).await, first);
+    // UND-26: the stored response names the other person, and is erased with this person.
+    server.delete(&ada).await;
+    let again = send(&server, &key, ("POST", "people"), &body).await;
+    assert_ne!(again.1["_links"]["self"], first.1["_links"]["self"]);
+}
+
+/// HLP-04, AUT-04, HLP-07: only a key that may read people learns who else has an address.
+#[tokio::test]
+async fn hlp_04_no_warning_reveals_an_address_without_the_right_to_read() {
+    let server = Server::start().await;
+    server
+        .make("people", with_addresses(&["ada@example.org"]))
+        .await;
+    let bob = server
+        .make("people", with_addresses(&["bob@example.org"]))
+        .await;
+    let writer = |operations: &[Operation]| {
+        let rights = operations
+            .iter()
+            .map(|operation| Right::Operation(Kind::Person, *operation));
+        let rights = Rights::only(rights.chain([Right::Helper(HelperName::PersonSignup)]));
+        Context::new(
+            server.tenant.clone(),
+            Caller::with_rights(rights),
+            Timestamp::now(),
+        )
+    };
+    let both = with_addresses(&["bob@example.org", "ada@example.org"]);
+    let signup = json!({ "person": both });
+    let (writes, reads) = (
+        writer(&[Operation::Create, Operation::Update]),
+        writer(&[Operation::Create, Operation::Update, Operation::Read]),
+    );
+    for (cx, is_warned) in [(&writes, false), (&reads, true)] {
+        for (method, address, body) in [
+            ("PUT", bob.as_str(), &both),
+            ("POST", "people", &both),
+            ("POST", "people/person_signup", &signup),
+        ] {
+            server.put(&bob, with_addresses(&["bob@example.org"])).await;
+            let answer = server.call_as(cx, method, address, body.clone()).await;
+            assert!(answer.status < 300, "{method} {address}: {}", answer.json);
+            assert_eq!(answer.warnings.is_array(), is_warned, "{method} {address}");
+        }
+    }
+    let nobody = server.stranger();
+    let known = server
+        .call_as(&nobody, "POST", "people/person_signup", signup)
+        .await;
+    let unknown = json!({ "person": with_addresses(&["new@example.org"]) });
+    let unknown = server
+        .call_as(&nobody, "POST", "people/person_signup", unknown)
+        .await;
+    assert_eq!(
+        (known.status, &known.json, &known.warnings),
+        (200, &json!({}), &Value::Null)
+    );
+    assert_eq!((unknown.status, unknown.json), (200, json!({})));
 }

@@ -97,6 +97,12 @@ codes! {
     PersonEmpty = "PERSON_EMPTY", 400,
         cause "The person has no identifier, e-mail address, phone number, name, address, online profile or custom field. The usual cause is a name that this API does not know, such as `email`.",
         remedy "Send at least one of them. If the message names unknown properties, correct their names.";
+    /// Another person also has the e-mail address.
+    ///
+    /// Requirements: HLP-04.
+    AddressShared = "ADDRESS_SHARED", 200,
+        cause "The request sends an e-mail address of another person for a person. This is only a warning, also with `Prefer: handling=strict`, because families share addresses. The address is removed from no one. Keys without the right to read people get no such warning.",
+        remedy "Follow the link of the warning to the other person. If both are the same person, remove one of them.";
     /// The body is not valid JSON, or exceeds a limit of this server.
     JsonInvalid = "JSON_INVALID", 400,
         cause "The body is incomplete, contains a syntax error such as an extra comma or quote, or exceeds the limits for size or nesting.",

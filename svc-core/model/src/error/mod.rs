@@ -11,6 +11,8 @@ pub use backend_error::{Error, ErrorKind, Result};
 pub use code::ErrorCode;
 pub use property_path::{PathSegment, PropertyPath};
 
+use crate::link::RecordAddress;
+
 /// Length of a name in a description, in characters.
 const MAX_QUOTED: usize = 80;
 
@@ -42,6 +44,8 @@ pub struct Problem {
     ///
     /// Requirements: ERR-27.
     pub hint: Option<String>,
+    /// The other record that the problem concerns. A warning has a link to it.
+    pub other: Option<RecordAddress>,
     text: Cow<'static, str>,
 }
 
@@ -67,6 +71,7 @@ impl Problem {
             text: description.into(),
             properties: vec![property.into()],
             hint: None,
+            other: None,
         }
     }
 
@@ -77,6 +82,7 @@ impl Problem {
             text: description.into(),
             properties: Vec::new(),
             hint: None,
+            other: None,
         }
     }
 
@@ -92,6 +98,7 @@ impl Problem {
             text: description.into(),
             properties,
             hint: None,
+            other: None,
         }
     }
 
@@ -107,6 +114,22 @@ impl Problem {
             property,
             "{property} is the identifier of another record.",
         )
+    }
+
+    /// Creates the warning about an e-mail address that another person also has. `place` is its
+    /// index in the draft.
+    ///
+    /// Requirements: HLP-04.
+    #[must_use]
+    pub fn address_shared(place: usize, other: RecordAddress) -> Self {
+        let property = PropertyPath::member("email_addresses")
+            .push_index(place)
+            .push_member("address");
+        let text = "{property} is also an e-mail address of another person.";
+        Self {
+            other: Some(other),
+            ..Self::new(ErrorCode::AddressShared, property, text)
+        }
     }
 
     /// Creates the problem of an identifier in the server's own namespace that does not identify a

@@ -9,6 +9,7 @@ use super::{
     lists::list,
     measures,
     person::person_key,
+    shared_addresses::PostedAddresses,
     trigger_limit::contact_keys,
 };
 use crate::{
@@ -109,6 +110,9 @@ pub fn initial_lookups_one_per_person(
         }
         WriteOperation::Helper(plan) => first.help(plan),
     }
+    for (_, address) in PostedAddresses::of(call).addresses {
+        first.add(Lookup::EmailHolders(address));
+    }
     first.questions
 }
 
@@ -126,7 +130,12 @@ pub fn initial_lookups_of_steps(call: &WriteRequest, matching: &dyn PersonMatchi
         once: &[],
     };
     match &call.operation {
-        WriteOperation::Helper(plan) => first.named(plan),
+        WriteOperation::Helper(plan) => {
+            first.named(plan);
+            for (_, address) in PostedAddresses::of(call).addresses {
+                first.add(Lookup::Find(LookupKey::Email(address)));
+            }
+        }
         WriteOperation::Create(draft) => {
             let linked = draft.links.iter().map(|(_, address)| address);
             first.targets(draft.kind, linked, &draft.identifiers);

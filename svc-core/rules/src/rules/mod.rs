@@ -26,6 +26,7 @@ mod person;
 mod repair;
 mod run;
 mod schedule;
+mod shared_addresses;
 mod steps;
 mod stored_forms;
 mod trigger_limit;
@@ -42,6 +43,7 @@ pub use measures::Recount;
 pub use person::{MatchedPerson, PersonCandidate, PersonLookup};
 pub use repair::{RecordRepair, RoundedAmount};
 pub use run::{RuleRunner, run_rules};
+pub use shared_addresses::PostedAddresses;
 pub use stored_forms::FormerValue;
 
 use crate::{
@@ -129,6 +131,8 @@ pub fn decide(
         }
         _ => return Err(Error::invalid_all(Vec::new()).into()),
     }
+    let warnings = case.shared_addresses(&outcome)?;
+    let outcome = outcome.with_warnings(warnings);
     case.store_response(&outcome, &[])?;
     Ok(Decision {
         changes: case.ledger.changes,

@@ -114,6 +114,11 @@ pub enum Lookup {
     PartTotals(LookupKey),
     /// The attendances whose tickets name this person.
     HeldTickets(Id),
+    /// The two oldest people with this e-mail address, in
+    /// [normal form](crate::value::normalize_email).
+    ///
+    /// Requirements: HLP-04.
+    EmailHolders(String),
     /// The stored response for a key.
     ///
     /// Requirements: IDM-01.
@@ -151,6 +156,9 @@ impl Lookup {
             Self::PartTotals(of) => into.insert_part_totals(of, source.part_totals(of)?),
             Self::HeldTickets(person) => {
                 into.insert_held_tickets(person, source.held_tickets(person)?);
+            }
+            Self::EmailHolders(address) => {
+                into.insert_email_holders(address, source.email_holders(address)?);
             }
             Self::StoredResponse(key) => {
                 into.insert_stored_response(key, source.stored_response(key)?);
@@ -263,6 +271,11 @@ pub trait LookupSource {
 
     /// Returns the attendances whose tickets name a person, each once.
     fn held_tickets(&mut self, person: &Id) -> Result<Vec<HeldTickets>, RuleError>;
+
+    /// Returns the two oldest people with an e-mail address in normal form.
+    ///
+    /// Requirements: HLP-04.
+    fn email_holders(&mut self, address: &str) -> Result<Vec<RecordLocation>, RuleError>;
 
     /// Returns the stored response for a key.
     ///

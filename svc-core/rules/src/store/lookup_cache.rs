@@ -24,6 +24,7 @@ pub struct LookupCache {
     totals: HashMap<LookupKey, Totals>,
     part_totals: HashMap<LookupKey, Vec<(String, Totals)>>,
     held_tickets: HashMap<Id, Vec<HeldTickets>>,
+    email_holders: HashMap<String, Vec<RecordLocation>>,
     stored_responses: HashMap<Arc<str>, Option<StoredResponse>>,
 }
 
@@ -67,6 +68,11 @@ impl LookupCache {
     /// Inserts the attendances whose tickets name a person.
     pub fn insert_held_tickets(&mut self, person: &Id, held: Vec<HeldTickets>) {
         self.held_tickets.insert(person.clone(), held);
+    }
+
+    /// Inserts the oldest people with an e-mail address.
+    pub fn insert_email_holders(&mut self, address: &str, found: Vec<RecordLocation>) {
+        self.email_holders.insert(address.to_owned(), found);
     }
 
     /// Inserts the stored response for a key, or that there is none.
@@ -275,6 +281,12 @@ impl LookupSource for LookupCache {
     fn held_tickets(&mut self, person: &Id) -> Result<Vec<HeldTickets>, RuleError> {
         fetched(self.held_tickets.get(person).cloned(), || {
             Lookup::HeldTickets(person.clone())
+        })
+    }
+
+    fn email_holders(&mut self, address: &str) -> Result<Vec<RecordLocation>, RuleError> {
+        fetched(self.email_holders.get(address).cloned(), || {
+            Lookup::EmailHolders(address.to_owned())
         })
     }
 

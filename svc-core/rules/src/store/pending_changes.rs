@@ -30,6 +30,8 @@ pub struct PendingChanges {
     /// The record for each name, identifier and e-mail address. `None` if no record has it. The form in
     /// which the name of a new record is compared is a key, too.
     pub(super) keys: HashMap<LookupKey, Option<(Kind, Id)>>,
+    /// The people who got an e-mail address, in order.
+    pub(super) email_holders: HashMap<String, Vec<Id>>,
     /// The changes of collection counts.
     pub counts: CountDeltas,
     /// The new memberships, by group and person.
@@ -162,6 +164,8 @@ impl PendingChanges {
 
     /// Assigns an e-mail address to a person, unless an older person has it.
     fn tie_email(&mut self, email: &str, kind: Kind, id: &Id) {
+        let holders = self.email_holders.entry(email.to_owned());
+        holders.or_default().push(id.clone());
         let row = |of: &(Kind, Id)| {
             self.records
                 .get(of)

@@ -87,7 +87,10 @@ impl ResponseRecorder {
         outcome: &WriteOutcome,
         noted: impl Iterator<Item = Id>,
     ) -> Result<StoredResponse> {
-        let mut people: Vec<Id> = outcome.records().flat_map(people).chain(noted).collect();
+        let others = outcome.warnings().iter();
+        let others = others.filter_map(|warning| Some(warning.other.as_ref()?.id.clone()));
+        let named = outcome.records().flat_map(people);
+        let mut people: Vec<Id> = named.chain(others).chain(noted).collect();
         people.sort();
         people.dedup();
         let failed = FailedParts::from_outcome(outcome, &people);

@@ -385,6 +385,22 @@ impl<'a> TransactionView<'a> {
     pub(crate) fn holdings(&mut self, person: &Id) -> Result<Vec<HeldTickets>, RuleError> {
         self.stored()?.held_tickets(person)
     }
+
+    /// Returns people with an e-mail address, the oldest first. If there are several, returns at
+    /// least two.
+    pub(crate) fn email_holders(
+        &mut self,
+        address: &str,
+    ) -> Result<Vec<RecordLocation>, RuleError> {
+        let mut holders = self.stored()?.email_holders(address)?;
+        for layer in [self.before, &self.own] {
+            let given = layer.email_holders.get(address).into_iter().flatten();
+            let given = given.filter_map(|id| self.changed(Kind::Person, id));
+            holders.extend(given.map(StoredRecord::location));
+        }
+        holders.sort_by_key(|holder| holder.row);
+        Ok(holders)
+    }
 }
 
 /// The pending state of a record.

@@ -8,7 +8,7 @@ use super::{Precondition, ResponseRecorder, StepLog};
 use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
-    error::Result,
+    error::{Problem, Result},
     helper::{PersonMatching, RawHelperOutcome, RawHelperRequest},
     json::ContentLimits,
     link::{RecordAddress, ShareNames},
@@ -42,6 +42,12 @@ pub struct WriteRequest {
     pub is_rejected: bool,
     /// The precondition on the record that the request changes or deletes.
     pub precondition: Option<Precondition>,
+    /// Whether the outcome has a warning for each e-mail address that another person also has.
+    /// [`new`](Self::new) sets it for a caller with a key and the right to read people. The warning
+    /// would reveal to other callers whose addresses are stored.
+    ///
+    /// Requirements: HLP-04.
+    pub reports_shared_addresses: bool,
     /// The idempotency key of the request and the function that renders its response, if the
     /// response is to be stored.
     ///
@@ -57,6 +63,7 @@ impl WriteRequest {
             caller: cx.caller().person().cloned(),
             limits: *cx.limits(),
             namespace: Arc::clone(cx.namespace()),
+            reports_shared_addresses: !cx.is_anonymous() && cx.may_read(Kind::Person),
             ..Self::received_at(cx.received_at(), work)
         }
     }
@@ -72,6 +79,7 @@ impl WriteRequest {
             operation: work,
             is_rejected: false,
             precondition: None,
+            reports_shared_addresses: false,
             response_recorder: None,
         }
     }
@@ -189,28 +197,77 @@ pub enum WriteOutcome {
     ///
     /// Requirements: IDM-01.
     Replayed(Bytes),
+    /// An outcome with warnings, for a caller that may know their reasons.
+    Warned(Box<WriteOutcome>, Vec<Problem>),
 }
 
 impl WriteOutcome {
+    /// Adds warnings.
+    #[must_use]
+    pub fn with_warnings(self, warnings: Vec<Problem>) -> Self {
+        if warnings.is_empty() {
+            self
+        } else {
+            Self::Warned(Box::new(self), warnings)
+        }
+    }
+
+    /// Returns the outcome without its warnings, and the warnings.
+    #[must_use]
+    pub fn split_warnings(self) -> (Self, Vec<Problem>) {
+        match self {
+            Self::Warned(outcome, warnings) => (*outcome, warnings),
+            outcome => (outcome, Vec::new()),
+        }
+    }
+
+    /// Returns the warnings.
+    #[must_use]
+    pub fn warnings(&self) -> &[Problem] {
+        match self {
+            Self::Warned(_, warnings) => warnings,
+            _ => &[],
+        }
+    }
+
+    /// Returns the outcome without its warnings.
+    #[must_use]
+    pub fn without_warnings(&self) -> &Self {
+        match self {
+            Self::Warned(outcome, _) => outcome,
+            outcome => outcome,
+        }
+    }
+
     /// Returns the record of a create or change, and whether it is new; `None` if there is none.
     #[must_use]
     pub fn into_written(self) -> Option<(RawRecord, bool)> {
-        match self {
+        match self.split_warnings().0 {
             Self::Created { record, is_new } => Some((record, is_new)),
             Self::Updated(record) => Some((record?, false)),
-            Self::Deleted(_) | Self::HelperDone(_) | Self::Resumed(_) | Self::Replayed(_) => None,
+            Self::Deleted(_)
+            | Self::HelperDone(_)
+            | Self::Resumed(_)
+            | Self::Replayed(_)
+            | Self::Warned(..) => None,
         }
+    }
+
+    /// Returns the person that was created, changed or posted.
+    #[must_use]
+    pub fn person(&self) -> Option<&RawRecord> {
+        self.records().find(|record| record.kind() == Kind::Person)
     }
 
     /// Returns the records that the response can contain.
     pub(crate) fn records(&self) -> impl Iterator<Item = &RawRecord> {
-        let (one, other) = match self {
+        let (one, other) = match self.without_warnings() {
             Self::Created { record, .. } => (Some(record), None),
             Self::Updated(record) => (record.as_ref(), None),
             Self::HelperDone(outcome) | Self::Resumed(outcome) => {
                 (outcome.person.as_ref(), outcome.action.as_ref())
             }
-            Self::Deleted(_) | Self::Replayed(_) => (None, None),
+            Self::Deleted(_) | Self::Replayed(_) | Self::Warned(..) => (None, None),
         };
         one.into_iter().chain(other)
     }

@@ -8,6 +8,7 @@
 mod erased;
 mod join_all;
 mod lock_keys;
+mod shared_addresses;
 mod steps;
 mod transaction;
 
@@ -118,7 +119,8 @@ impl OperationStore {
             return store.write(cx, call).await;
         }
         let condition = call.precondition.clone();
-        match call.operation {
+        let shared = self.shared_addresses(cx, &call).await;
+        let outcome = match call.operation {
             WriteOperation::Create(draft) => {
                 if let KindBackend::Operations(operations) = self.backend(draft.kind)
                     && !operations.checks_container
@@ -173,7 +175,8 @@ impl OperationStore {
                 Some(HelperBackend::Store(_)) | None => Err(Error::not_implemented()),
             },
             WriteOperation::Import(_) => Err(Error::not_implemented()),
-        }
+        };
+        shared.warn(outcome?)
     }
 
     /// Returns the container or the record of a request. There is none if its kind cannot be read,

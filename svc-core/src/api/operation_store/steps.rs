@@ -348,6 +348,12 @@ impl LookupSource for OperationLookups<'_> {
         Ok(Vec::new())
     }
 
+    /// An operation finds only one person with an address.
+    fn email_holders(&mut self, address: &str) -> RuleResult<Vec<RecordLocation>> {
+        let found = self.fetched.find(&LookupKey::Email(address.to_owned()))?;
+        Ok(found.into_iter().collect())
+    }
+
     fn stored_response(&mut self, key: &Arc<str>) -> RuleResult<Option<StoredResponse>> {
         // A response that was not loaded before the steps does not exist.
         self.fetched.stored_response(key).or(Ok(None))

@@ -260,6 +260,14 @@ impl LookupSource for MemoryLookups<'_> {
         Ok(found.collect())
     }
 
+    fn email_holders(&mut self, address: &str) -> Result<Vec<RecordLocation>, RuleError> {
+        let rows = self.0.keys.get(&LookupKey::Email(address.to_owned()));
+        let oldest = rows.into_iter().flatten().take(2);
+        Ok(oldest
+            .filter_map(|row| Some(self.0.in_row(*row)?.location()))
+            .collect())
+    }
+
     fn stored_response(&mut self, key: &Arc<str>) -> Result<Option<StoredResponse>, RuleError> {
         Ok(self.0.kept.get(key).cloned())
     }

@@ -110,15 +110,34 @@ impl Ordinals {
 
     pub(super) fn outcome(&mut self, outcome: &Result<WriteOutcome, Error>) -> String {
         match outcome {
-            Ok(WriteOutcome::Created { record, is_new }) => {
+            Ok(outcome) => self.success(outcome),
+            Err(error) => refusal(error),
+        }
+    }
+
+    fn success(&mut self, outcome: &WriteOutcome) -> String {
+        match outcome {
+            WriteOutcome::Created { record, is_new } => {
                 format!("created ({is_new}) {}", self.record(record))
             }
-            Ok(WriteOutcome::Updated(record)) => format!("updated {}", self.found(record.as_ref())),
-            Ok(WriteOutcome::Deleted(is_gone)) => format!("deleted {is_gone}"),
-            Ok(WriteOutcome::Replayed(answer)) => {
+            WriteOutcome::Updated(record) => format!("updated {}", self.found(record.as_ref())),
+            WriteOutcome::Deleted(is_gone) => format!("deleted {is_gone}"),
+            WriteOutcome::Replayed(answer) => {
                 format!("stored response: {}", String::from_utf8_lossy(answer))
             }
-            Ok(WriteOutcome::HelperDone(helped) | WriteOutcome::Resumed(helped)) => {
+            WriteOutcome::Warned(outcome, warnings) => {
+                let mut text = self.success(outcome);
+                for warning in warnings {
+                    let other = warning.other.as_ref().map(|other| self.address(other));
+                    _ = write!(
+                        text,
+                        "; {} {:?} {other:?}",
+                        warning.code, warning.properties
+                    );
+                }
+                text
+            }
+            WriteOutcome::HelperDone(helped) | WriteOutcome::Resumed(helped) => {
                 let mut text = String::from("helped");
                 for entry in &helped.entries {
                     let status = match &entry.status {
@@ -141,7 +160,6 @@ impl Ordinals {
                 );
                 format!("{text}; {person}; {action}")
             }
-            Err(error) => refusal(error),
         }
     }
 }
@@ -168,7 +186,7 @@ pub(super) fn refusal(error: &Error) -> String {
 
 /// Formats an outcome without ids, because each store assigns its own.
 pub(super) fn in_short(outcome: &WriteOutcome) -> String {
-    match outcome {
+    match outcome.without_warnings() {
         WriteOutcome::Created { is_new, .. } => format!("created ({is_new})"),
         WriteOutcome::HelperDone(helped) | WriteOutcome::Resumed(helped) => {
             format!("helped {:?}", helped.entries)

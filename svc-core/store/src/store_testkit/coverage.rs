@@ -76,6 +76,8 @@ pub enum Exclusion {
     FurtherProblems,
     /// The people in the tickets of a helper request.
     TicketHolders,
+    /// The warnings about e-mail addresses that another person also has.
+    SharedAddresses,
     /// The order of the members of JSON objects.
     MemberOrder,
     /// Whether two records have the same date. The dates of one record are still compared.
@@ -164,6 +166,7 @@ impl Exclusions {
         if self.0.is_empty() {
             return Some(call);
         }
+        call.reports_shared_addresses &= !self.has(Exclusion::SharedAddresses);
         let is_executed = match &mut call.operation {
             WriteOperation::Create(draft) => {
                 self.restrict_draft(draft);
@@ -349,6 +352,7 @@ impl Coverage {
             WriteOperation::Import(load) => of_kind(load.draft.kind, "import"),
             WriteOperation::Helper(plan) => of_helper(plan.helper),
         };
+        let outcome = outcome.as_ref().map(WriteOutcome::without_warnings);
         let has_effect = match outcome {
             Ok(WriteOutcome::Created { is_new, .. }) => *is_new,
             Ok(WriteOutcome::Updated(record)) => record.is_some(),
@@ -360,7 +364,7 @@ impl Coverage {
                         || entry.kind == Kind::Message && entry.status == EntryStatus::Existing
                 })
             }
-            Ok(WriteOutcome::Replayed(_)) | Err(_) => false,
+            Ok(WriteOutcome::Replayed(_) | WriteOutcome::Warned(..)) | Err(_) => false,
         };
         self.add(name, has_effect, outcome.is_err());
         if let Ok(WriteOutcome::HelperDone(helped) | WriteOutcome::Resumed(helped)) = outcome {

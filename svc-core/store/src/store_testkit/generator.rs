@@ -114,6 +114,7 @@ impl RequestGenerator<'_> {
         let mut call = WriteRequest::received_at(self.moment(), work);
         call.caller = caller;
         call.is_rejected = is_refused;
+        call.reports_shared_addresses = true;
         call.response_recorder = may_repeat.then(|| {
             ResponseRecorder::new(format!("key {key}").into(), |outcome, _| {
                 Ok(in_short(outcome).into())

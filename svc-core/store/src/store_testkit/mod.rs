@@ -467,7 +467,7 @@ impl<S: Store> History<S> {
 
     /// Returns an outcome as text, and remembers its records.
     fn describe_outcome(&mut self, outcome: &Result<WriteOutcome>) -> String {
-        match outcome {
+        match outcome.as_ref().map(WriteOutcome::without_warnings) {
             Ok(WriteOutcome::Created { record, .. } | WriteOutcome::Updated(Some(record))) => {
                 self.here.learn(record);
             }
@@ -491,6 +491,7 @@ impl<S: Store> History<S> {
         outcome: &Result<WriteOutcome>,
     ) -> Result<(), ContractViolation> {
         let is_load = matches!(call.operation, WriteOperation::Import(_));
+        let outcome = outcome.as_ref().map(WriteOutcome::without_warnings);
         let records: Vec<(&RawRecord, bool)> = match outcome {
             Ok(WriteOutcome::Created { record, is_new }) => vec![(record, *is_new)],
             Ok(WriteOutcome::Updated(Some(record))) => vec![(record, false)],

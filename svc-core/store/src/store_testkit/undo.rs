@@ -38,7 +38,7 @@ pub(super) async fn step<S: Store>(history: &mut History<S>) -> Result<(), Contr
     let before = see(history).await?;
     let told = history.step().await?;
     let after = see(history).await?;
-    match &told.outcome {
+    match told.outcome.as_ref().map(WriteOutcome::without_warnings) {
         Err(_) => history.agree("undo", &after.text, &before.text, &told.what),
         Ok(WriteOutcome::HelperDone(helped) | WriteOutcome::Resumed(helped)) => {
             let is_new = |entry: &&ReportEntry| entry.status == EntryStatus::Created;

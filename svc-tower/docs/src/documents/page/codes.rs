@@ -86,7 +86,8 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
     }
     page.notes.push(format!(
         "If a write with a key has a body with ignored members, the response has an additional member `{}`. It is an \
-         array like `error_descriptions`. With the header `Prefer: handling=strict`, such members are errors.",
+         array like `error_descriptions`. With the header `Prefer: handling=strict`, such members are errors. The member \
+         also warns about e-mail addresses that another person has.",
         docs.api.dialect().relation("warnings")
     ));
     page.requests = docs.examples().refused().into_iter().collect();
@@ -101,19 +102,23 @@ pub(super) fn error_object(docs: &DocPages<'_>) -> DocPage {
     page
 }
 
-/// Returns the page of the member that lists the ignored members of a body.
+/// Returns the page of the member that lists the warnings of a response.
 pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
     let title = docs.api.dialect().relation("warnings");
-    let summary =
-        "The members of a request body that the server ignored, in the response to that request.";
+    let summary = "The members of a request body that the server ignored, and the e-mail addresses that another person also has.";
     let mut page = open("warnings", DocSubject::ErrorObject, title, summary);
     page.notes.push(
         "The response to a write with a key has this member if the server ignored members of the body. With the header \
          `Prefer: handling=strict`, such members are errors, and nothing is stored."
             .to_owned(),
     );
+    page.notes.push(format!(
+        "If the key may read people, the response also warns about e-mail addresses that another person has. This is not an \
+         error, also with the header. The code is `{}`.",
+        ErrorCode::AddressShared
+    ));
     page.fields = [
-        ("[].error_code", "string", "Why the member was ignored"),
+        ("[].error_code", "string", "The reason of the warning"),
         (
             "[].description",
             "string",
@@ -122,9 +127,14 @@ pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
         (
             "[].properties",
             "string[]",
-            "The path of the ignored member",
+            "The path of the ignored member or the address",
         ),
         ("[].hint", "string", "The name that was probably intended"),
+        (
+            "[]._links",
+            "object",
+            "A link to the other person with the address",
+        ),
     ]
     .map(|(name, ty, text)| docs.plain(name, ty, text))
     .into();
@@ -133,6 +143,7 @@ pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
         ErrorCode::PropertyReadOnly,
         ErrorCode::PropertyOverruled,
         ErrorCode::PropertyEmpty,
+        ErrorCode::AddressShared,
     ];
     let entries = codes
         .iter()
@@ -227,6 +238,11 @@ const RECORDS: &[(ErrorCode, Kind, &[&str])] = &[
     (ErrorCode::PageInvalid, Kind::Person, &["page"]),
     (ErrorCode::PersonEmpty, Kind::Person, &["email"]),
     (ErrorCode::PropertyEmpty, Kind::Person, &["gender"]),
+    (
+        ErrorCode::AddressShared,
+        Kind::Person,
+        &["email_addresses[0].address"],
+    ),
     (ErrorCode::ParameterUnknown, Kind::Person, &["limit"]),
     (ErrorCode::NameInUse, Kind::Tag, &["name"]),
     (
