@@ -188,7 +188,8 @@ impl Api {
         answering: WriteRenderer,
         warnings: &mut Warnings,
     ) -> Result<Response> {
-        let answering = answering.warning(warnings, sent.envelope);
+        let mut answering = answering.warning(warnings, sent.envelope);
+        answering.is_stored = sent.idempotent.is_some();
         let condition = match work {
             WriteOperation::Update(..) | WriteOperation::Delete(_) => {
                 self.condition(cx, sent.headers)
@@ -196,6 +197,10 @@ impl Api {
             _ => None,
         };
         let mut call = WriteRequest::new(cx, work).only_if(condition.as_ref());
+        call.reports_shared_addresses &= {
+            let people = &self.registered(Kind::Person).backend;
+            people.has(Kind::Person, Operation::Read)
+        };
         call.response_recorder = sent
             .idempotent
             .map(|asked| self.response_recorder(cx, asked, &answering, sent.body));

@@ -32,6 +32,11 @@ pub(super) struct WriteRenderer {
     envelope: Option<&'static str>,
     /// The warnings about the body.
     warnings: Warnings,
+    /// Whether the response is stored. It then names no other people than those of the request,
+    /// because it is not deleted with them.
+    ///
+    /// Requirements: IDM-08.
+    pub(super) is_stored: bool,
     /// Action functions that were not executed, because this server does not support them.
     ///
     /// Requirements: ERR-38.
@@ -58,6 +63,7 @@ impl WriteRenderer {
             kind,
             envelope: None,
             warnings: Warnings::default(),
+            is_stored: false,
             unsupported: Vec::new(),
         }
     }
@@ -93,7 +99,13 @@ impl Api {
         let (outcome, found) = outcome.split_warnings();
         let part = answering.envelope.map(PropertyPath::member);
         let part = part.unwrap_or_default();
-        let found = found.into_iter().map(|warning| warning.within(&part));
+        let found = found.into_iter().map(|warning| {
+            let mut warning = warning.within(&part);
+            if answering.is_stored {
+                warning.other = None;
+            }
+            warning
+        });
         let mut warnings = answering.warnings.clone();
         warnings.extend(self.bodies(cx).as_sent(body, found.collect()));
         let mut reply = self.rendered(cx, answering, body, outcome)?;

@@ -7,13 +7,13 @@
 use super::{
     AcceptedMembers, BodyReader, Json, Object, Validator,
     link::{LinkPurpose, href},
-    stored::{is_same, is_stored},
     value_path::ValuePath,
 };
 use crate::{
     draft::RawDraft,
     error::{ErrorCode, Problem, PropertyPath},
     helper::HelperName,
+    json::{is_same, is_stored},
     model::{
         Kind,
         person::{KNOWN_BY, gender_of, similar_member},

@@ -22,5 +22,4 @@ pub(crate) use constraints::wrong_default;
 pub use ignored::{BodyReport, nearest};
 pub(crate) use ignored::{PERSON, is_enveloped, read_only};
 pub use link::LinkReader;
-pub(crate) use stored::is_stored;
 pub(crate) use validate::{MAX_PROBLEMS, Validator};

@@ -73,38 +73,3 @@ impl<'a> StoredDocument<'a> {
         }
     }
 }
-
-/// Returns whether two values are equal. The order of members and the notation of numbers have no
-/// meaning, and a member that is `null` is absent.
-pub(crate) fn is_same(one: &Json, other: &Json) -> bool {
-    match (one, other) {
-        (Json::Number(one), Json::Number(other)) => {
-            let amount = one.as_amount();
-            one == other || amount.is_some() && amount == other.as_amount()
-        }
-        (Json::Array(one), Json::Array(other)) => {
-            one.len() == other.len()
-                && one
-                    .iter()
-                    .zip(other)
-                    .all(|(one, other)| is_same(one, other))
-        }
-        (Json::Object(one), Json::Object(other)) => {
-            is_same_member_by_member(one, other) && is_same_member_by_member(other, one)
-        }
-        _ => one == other,
-    }
-}
-
-fn is_same_member_by_member(one: &Object, other: &Object) -> bool {
-    one.iter()
-        .all(|(name, value)| is_stored(value, other.get(name)))
-}
-
-/// Returns whether a value is equal to a stored one, or `null` if there is none.
-pub(crate) fn is_stored(sent: &Json, stored: Option<&Json>) -> bool {
-    match stored.filter(|stored| !stored.is_null()) {
-        Some(stored) => is_same(sent, stored),
-        None => sent.is_null(),
-    }
-}

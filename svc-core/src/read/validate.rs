@@ -5,13 +5,14 @@
 use super::{
     AcceptedMembers, ContentLimits, Json, Object, constraints,
     ignored::{IgnoredIn, MAX_IGNORED, MemberRole, OtherMembers, empty_text},
-    stored::{StoredDocument, is_stored},
+    stored::StoredDocument,
     value,
     value_path::ValuePath,
 };
 use crate::{
     error::{ErrorCode, Problem},
     field_set::FieldBits,
+    json::is_stored,
     link::ShareNames,
     schema::{
         COMMON, Constraint, Constraints, FieldMode, FieldRule, FieldSpec, ObjectSchema, ValueType,

@@ -160,7 +160,7 @@ async fn hlp_04_typed_operations_warn_of_an_address_of_another_person() {
         let api = if finds {
             everything(builder(), &backend)
         } else {
-            builder().resource::<Person, _>(&backend, |x| x.all_operations())
+            builder().resource::<Person, _>(&backend, svc_core::api::ResourceConfig::all_operations)
         };
         let api = api.build().unwrap();
         let send = async |method: Method, path: &str, addresses: &[&str]| {

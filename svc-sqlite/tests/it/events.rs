@@ -416,7 +416,34 @@ async fn levels_with_sold_tickets_are_not_removed() {
         gone.descriptions()[0]["description"],
         r#"`ticket_levels` must contain the level "Hall", because 2 tickets were sold."#
     );
+    // A level without a currency has that of its tickets, which the others and its price must fit.
+    for (levels, property) in [
+        (
+            json!([{"title": "Hall"}, {"title": "Box", "currency": "USD"}]),
+            "ticket_levels[1].currency",
+        ),
+        (
+            json!([{"title": "Hall", "amount": 10.555}]),
+            "ticket_levels[0].amount",
+        ),
+    ] {
+        let answer = server
+            .put(&event, json!({"ticket_levels": levels.clone()}))
+            .await;
+        assert_eq!(
+            refused(&answer),
+            [("FIELD_INVALID".to_owned(), json!(property))],
+            "{levels}"
+        );
+    }
     assert_eq!(server.get(&event).await.json["ticket_levels"], before);
+    // Without a currency, a level keeps that of its tickets.
+    let levels = json!({"ticket_levels": [{"title": "Hall"}, {"title": "Box"}]});
+    let levels = server.put(&event, levels).await.json;
+    assert_eq!(
+        levels["ticket_levels"][0]["currency"],
+        before[0]["currency"]
+    );
     // Levels without sold tickets can be removed, added and put in another order.
     let levels = json!([{"title": "Box"}, {"title": "Hall"}, {"title": "Stalls"}]);
     let levels = server.put(&event, json!({"ticket_levels": levels})).await;
@@ -425,6 +452,14 @@ async fn levels_with_sold_tickets_are_not_removed() {
     let levels = server.put(&event, levels).await.json;
     assert_eq!(levels["ticket_levels"][0]["total_tickets"], 2);
     assert_eq!(levels["ticket_levels"][0].get("former_titles"), None);
+    // A level gets its former title back, also if another one was added since.
+    for titles in [json!(["Main"]), json!(["Main", "Box"]), json!(["Hall"])] {
+        let titles = titles.as_array().into_iter().flatten();
+        let levels: Vec<Value> = titles.map(|title| json!({ "title": title })).collect();
+        let answer = server.put(&event, json!({ "ticket_levels": levels })).await;
+        assert_eq!(answer.status, 200, "{}", answer.json);
+        assert_eq!(answer.json["ticket_levels"][0]["total_tickets"], 2);
+    }
 }
 
 /// RES-event-15: the limit in an older document is that of its number of sold tickets.
@@ -450,18 +485,19 @@ async fn an_older_document_sells_no_ticket_twice() {
     let again = server.post(&helper, tickets(&["Main hall"])).await;
     assert_eq!(again.codes(), ["TICKET_LIMIT_EXCEEDED"]);
 
+    // A new level has the limit that is sent with it.
+    let level = json!({"title": "VIP", "limit": 10, "total_tickets": 90});
+    let other = json!({"type": "ticketed", "ticket_levels": [{"title": "Hall"}]});
+    let other = server.make("events", other).await;
+    let levels = json!({"ticket_levels": [{"title": "Hall"}, level]});
+    let levels = server.put(&other, levels).await.json;
+    assert_eq!(levels["ticket_levels"][1]["limit"], 10);
+
     // Without the number of sold tickets, the limit is what remains.
     limit(2).await;
     server.post(&helper, tickets(&["Hall", "Hall"])).await;
-    let refused_again = server.put(&event, older).await;
-    assert_eq!(
-        refused(&refused_again),
-        [("HAS_DEPENDENTS".to_owned(), json!("ticket_levels[0].limit"))]
-    );
-    assert_eq!(
-        refused_again.descriptions()[0]["description"],
-        "`ticket_levels[0].limit` must be at least 3, because 3 tickets were sold since the sent `total_tickets`."
-    );
+    let closed = server.put(&event, older).await;
+    assert_eq!(closed.json["ticket_levels"][0]["limit"], 0);
     // Cancelled tickets are added.
     let older = server.get(&event).await.json;
     assert_eq!(left().await, 0);

@@ -73,16 +73,21 @@ async fn idm_01_failed_parts_of_each_helper() {
     let canvass = json!({"canvass": {"contact_type": "phone"}, "add_tags": ["two"]});
     let created = json!({"person": ada(), "add_tags": ["three"]});
     let requests = [
-        (signature, posted, "one"),
-        (format!("{person}/record_canvass_helper"), canvass, "two"),
-        (format!("{petition}/signatures"), created, "three"),
+        (signature, posted, "one", 200),
+        (
+            format!("{person}/record_canvass_helper"),
+            canvass,
+            "two",
+            200,
+        ),
+        (format!("{petition}/signatures"), created, "three", 201),
     ];
-    for (count, (path, body, name)) in (1..).zip(&requests) {
+    for (count, (path, body, name, status)) in (1..).zip(&requests) {
         let first = client.post(path, name, body).await;
         assert_eq!(first.status, 400, "{path}: {}", first.json());
         tag(&client, name).await;
         let again = client.post(path, name, body).await;
-        assert_eq!(again.status, 200, "{path}: {}", again.json());
+        assert_eq!(again.status, *status, "{path}: {}", again.json());
         assert_eq!(again.replayed.as_deref(), Some("partial"), "{path}");
         let taggings = client.total(&format!("{person}/taggings")).await;
         assert_eq!(taggings, count, "{path}");
@@ -134,6 +139,97 @@ async fn idm_02_nothing_is_executed_for_a_deleted_action() {
     assert_eq!(
         client.total(&format!("{}/taggings", first.person())).await,
         0
+    );
+}
+
+/// HLP-04: a warning does not prevent the repetition, and the new response has it, too.
+#[tokio::test]
+async fn idm_02_a_resumed_request_has_its_warnings() {
+    let (_server, client) = client().await;
+    let family = json!({"email_addresses": [{"address": "family@example.org"}]});
+    for _ in 0..2 {
+        client.make("people", family.clone()).await;
+    }
+    let body = json!({"person": family, "add_tags": ["later"]});
+    let first = client.post(SIGN_UP, "k", &body).await;
+    tag(&client, "later").await;
+    let second = client.post(SIGN_UP, "k", &body).await;
+    assert_eq!(
+        (first.status, second.status, second.replayed.as_deref()),
+        (400, 200, Some("partial"))
+    );
+    for reply in [&first, &second] {
+        let warnings = &reply.json()["ext:warnings"];
+        assert_eq!(
+            warnings[0]["error_code"],
+            "ADDRESS_SHARED",
+            "{}",
+            reply.json()
+        );
+    }
+}
+
+/// UND-24: an answer that failed is recorded, even if the person has the same one from another call.
+#[tokio::test]
+async fn idm_02_each_canvass_gets_its_own_answer() {
+    let (_server, client) = client().await;
+    let person = client.make("people", ada()).await;
+    let helper = format!("{person}/record_canvass_helper");
+    let body = json!({"canvass": {"success": true},
+        "add_questions_responses_uri": [{"question": "q:1", "value": "yes"}]});
+    for key in ["one", "two"] {
+        assert_eq!(client.post(&helper, key, &body).await.status, 400);
+    }
+    let question = json!({"question_type": "Paragraph", "identifiers": ["q:1"]});
+    client.make("questions", question).await;
+    for (key, answers) in [("one", 1), ("two", 2)] {
+        let again = client.post(&helper, key, &body).await;
+        assert_eq!(
+            again.replayed.as_deref(),
+            Some("partial"),
+            "{}",
+            again.json()
+        );
+        assert_eq!(client.total(&format!("{person}/answers")).await, answers);
+    }
+}
+
+/// UND-24: an answer that another request has recorded for the same action is not recorded again.
+#[tokio::test]
+async fn idm_02_an_answer_of_another_key_is_recorded_once() {
+    let (_server, client) = client().await;
+    let petition = client.make("petitions", json!({"title": "p"})).await;
+    let helper = format!("{petition}/record_signature_helper");
+    let body = json!({"identifiers": ["web:1"], "person": ada(),
+        "add_questions_responses_uri": [{"question": "q:1", "value": "yes"}]});
+    let first = client.post(&helper, "one", &body).await;
+    assert_eq!(first.status, 400);
+    let question = json!({"question_type": "Paragraph", "identifiers": ["q:1"]});
+    client.make("questions", question).await;
+    for key in ["two", "one"] {
+        let again = client.post(&helper, key, &body).await;
+        assert_eq!(again.status, 200, "{key}: {}", again.json());
+        let answers = format!("{}/answers", first.person());
+        assert_eq!(client.total(&answers).await, 1, "{key}");
+    }
+}
+
+/// HLP-04: failed parts are executed only for the person of the first execution.
+#[tokio::test]
+async fn idm_02_nothing_is_executed_for_a_person_linked_later() {
+    let (_server, client) = client().await;
+    let petition = client.make("petitions", json!({"title": "p"})).await;
+    let helper = format!("{petition}/record_signature_helper");
+    let body = json!({"identifiers": ["web:1"], "add_tags": ["later"]});
+    let first = client.post(&helper, "k", &body).await;
+    assert_eq!(first.status, 400);
+    tag(&client, "later").await;
+    let linked = json!({"identifiers": ["web:1"], "person": ada()});
+    assert_eq!(client.post(&helper, "other", &linked).await.status, 200);
+    let again = client.post(&helper, "k", &body).await;
+    assert_eq!(
+        (again.replayed.as_deref(), again.body),
+        (Some("true"), first.body)
     );
 }
 

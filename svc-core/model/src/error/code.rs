@@ -101,8 +101,8 @@ codes! {
     ///
     /// Requirements: HLP-04.
     AddressShared = "ADDRESS_SHARED", 200,
-        cause "The request sends an e-mail address of another person for a person. This is only a warning, also with `Prefer: handling=strict`, because families share addresses. The address is removed from no one. Keys without the right to read people get no such warning.",
-        remedy "Follow the link of the warning to the other person. If both are the same person, remove one of them.";
+        cause "The request contains an e-mail address that another person also has. Both people have it now, because families share addresses. This is only a warning, also with `Prefer: handling=strict`. Keys without the right to read people do not get it.",
+        remedy "Follow the link of the warning to the other person. If both are the same person, merge them.";
     /// The body is not valid JSON, or exceeds a limit of this server.
     JsonInvalid = "JSON_INVALID", 400,
         cause "The body is incomplete, contains a syntax error such as an extra comma or quote, or exceeds the limits for size or nesting.",

@@ -5,6 +5,7 @@
 
 mod access;
 mod check;
+mod compare;
 mod content_limits;
 mod member_filter;
 mod merge;
@@ -21,6 +22,7 @@ use std::fmt;
 
 #[doc(hidden)]
 pub use check::{is_items, is_members};
+pub use compare::{has_same_members, is_same, is_stored};
 pub use content_limits::ContentLimits;
 #[doc(hidden)]
 pub use content_limits::weight;

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     error::{ErrorCode, Problem, PropertyPath, quoted},
-    json::{Json, Object},
+    json::{Json, Object, has_same_members},
     model::Kind,
     schema::{currency_of, excess_digits},
     store::{Change, Totals},
@@ -89,7 +89,7 @@ impl RuleContext<'_> {
         }
         let (sum, parts) = self.change_totals(&stored, &fields, &had, &has)?;
         check_capacity(&fields, ticketed, takes_more, &sum, problems);
-        if change_levels(&mut fields, &had, &has, parts, problems) {
+        if take_from_levels(&mut fields, &had, &has, parts, problems) {
             let fields = self.names().wire_members(&fields);
             self.ledger.change(Change::SetFields {
                 at: stored.at(),
@@ -102,7 +102,7 @@ impl RuleContext<'_> {
 
 /// Takes tickets from the limits of the levels and shows the new totals there. Returns whether a
 /// level changed. `parts` contains the new totals by the titles of tickets.
-fn change_levels(
+fn take_from_levels(
     event: &mut Object,
     had: &Contribution,
     has: &Contribution,
@@ -140,6 +140,43 @@ fn change_levels(
         is_changed = true;
     }
     is_changed
+}
+
+/// Completes the sent tickets of an attendance with what the stored ticket at the same position with
+/// the same title has in addition: its price, and the identifiers of a holder with the same members.
+pub(super) fn complete_tickets(before: &Object, after: &mut Object) {
+    let sent = after.get_mut("tickets").and_then(Json::as_array_mut);
+    let pairs = list(before, "tickets")
+        .iter()
+        .zip(sent.into_iter().flatten());
+    for (stored, sent) in pairs {
+        let (Some(stored), Some(sent)) = (stored.as_object(), sent.as_object_mut()) else {
+            continue;
+        };
+        if title(stored) != title(sent) {
+            continue;
+        }
+        complete(sent, stored, &["amount", "currency"]);
+        let holder = sent.get_mut("person").and_then(Json::as_object_mut);
+        if let (Some(holder), Some(stored)) =
+            (holder, stored.get("person").and_then(Json::as_object))
+        {
+            let mut named = holder.clone();
+            complete(&mut named, stored, &["identifiers"]);
+            if has_same_members(&named, stored) {
+                *holder = named;
+            }
+        }
+    }
+}
+
+/// Adds the members that an object lacks.
+fn complete(sent: &mut Object, stored: &Object, names: &[&'static str]) {
+    for name in names {
+        if let Some(value) = stored.get(name).filter(|_| !sent.contains(name)) {
+            sent.insert(*name, value.clone());
+        }
+    }
 }
 
 /// Returns the number of tickets in some parts.

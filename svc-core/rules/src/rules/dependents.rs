@@ -53,7 +53,7 @@ impl RuleContext<'_> {
             let hint = "Create another question for answers of another type.";
             problems.push(dependents("question_type", text).with_hint(hint));
         }
-        if !removed.is_empty() {
+        if !removed.is_empty() && !self.is_incomplete(after, "responses", "key") {
             let text = format!(
                 "{{property}} must contain the keys {}, because the question has {answers}.",
                 removed.join(", ")
@@ -70,7 +70,7 @@ impl RuleContext<'_> {
     /// `sold_at_read` has the numbers of sold tickets that the client read, by the index of the level.
     /// What was sold since is subtracted from the limit of the level. A level with a new title gets
     /// the former one, because attendances have tickets with it.
-    pub(super) fn change_levels(
+    pub(super) fn continue_levels(
         &mut self,
         event: &Id,
         before: &Object,
@@ -98,6 +98,7 @@ impl RuleContext<'_> {
         let stored: Vec<StoredLevel<'_>> = levels(before)
             .map(|level| StoredLevel {
                 level,
+                former: part_list.names(level).skip(1).collect(),
                 parts: part_list.take(level, &mut parts),
             })
             .collect();
@@ -106,14 +107,15 @@ impl RuleContext<'_> {
             .map(|item| item.as_object().map_or("", title).to_owned())
             .collect();
         let origins = origins(&stored, &titles);
+        let is_incomplete = self.is_incomplete(after, part_list.field, "title");
         for (place, had) in stored.iter().enumerate() {
-            if had.sold() > 0 && !origins.contains(&Some(place)) {
+            if !is_incomplete && had.sold() > 0 && !origins.contains(&Some(place)) {
                 let text = format!(
                     "{{property}} must contain the level {}, because {} sold.",
                     quoted(title(had.level)),
                     were(had.sold())
                 );
-                let hint = "Send the level also. To end its sale, send it with the `limit` 0.";
+                let hint = "Include the level. To end its sale, send it with the `limit` 0.";
                 problems.push(dependents(part_list.field, text).with_hint(hint));
             }
         }
@@ -123,6 +125,9 @@ impl RuleContext<'_> {
         };
         let is_used = titles.iter().enumerate().any(is_renamed)
             && self.ledger.count(Kind::Attendance, Kind::Event, event)? > 0;
+        let [shared_before, shared] =
+            [before, &*after].map(|event| levels(event).find_map(currency_of));
+        let mut unsold_titles = 0;
         let items = after.get_mut(part_list.field).and_then(Json::as_array_mut);
         for (place, item) in items.into_iter().flatten().enumerate() {
             let (Some(level), had) = (item.as_object_mut(), origin(place)) else {
@@ -130,14 +135,25 @@ impl RuleContext<'_> {
             };
             let at = PropertyPath::member(part_list.field).push_index(place);
             problems.extend(used_title(&at, level, had, &stored));
-            let Some(had) = had else { continue };
-            problems.extend(changed_currency(&at, level, had));
-            if let Some((_, sold)) = sold_at_read.iter().find(|(of, _)| *of == place) {
-                problems.extend(subtract_sold(&at, level, had.sold().saturating_sub(*sold)));
+            // Tickets can have the title of a level that is not stored now.
+            let orphans = part_list.take(level, &mut parts);
+            let sold = had.map_or(0, StoredLevel::sold);
+            let sold = sold.saturating_add(tickets(orphans.values()));
+            if let Some((_, sold_at_read)) = sold_at_read.iter().find(|(of, _)| *of == place) {
+                let since = sold.saturating_sub(*sold_at_read);
+                // No tickets of a new level can have been cancelled since.
+                subtract_sold(level, if had.is_some() { since } else { since.max(0) });
             }
+            let Some(had) = had else { continue };
+            problems.extend(keep_currency(&at, level, had, (shared_before, shared)));
             let former = part_list.names(had.level).filter(|former| {
                 let is_own = *former == title(had.level);
-                !titles.iter().any(|title| title == former) && (is_used || !is_own)
+                if titles.iter().any(|title| title == former) || !is_used && is_own {
+                    return false;
+                }
+                let is_sold = had.sold_as(former) > 0;
+                unsold_titles += usize::from(!is_sold);
+                is_sold || unsold_titles <= MAX_UNSOLD_TITLES
             });
             let former: Vec<Json> = former.map(Json::from).collect();
             if let Some(member) = part_list.former.filter(|_| !former.is_empty()) {
@@ -146,11 +162,25 @@ impl RuleContext<'_> {
         }
         Ok(problems)
     }
+
+    /// Returns whether entries of a rejected list are missing because they were invalid: `name` is a
+    /// member of each valid one.
+    ///
+    /// Requirements: ERR-39.
+    fn is_incomplete(&self, fields: &Object, field: &str, name: &str) -> bool {
+        let has_name = |entry: &Json| entry.as_object().is_some_and(|entry| entry.contains(name));
+        self.call.is_rejected && !list(fields, field).iter().all(has_name)
+    }
 }
+
+/// How many former titles without sold tickets an event has at most. Attendances that were declined
+/// can have them.
+const MAX_UNSOLD_TITLES: usize = 20;
 
 /// A ticket level before a change.
 struct StoredLevel<'a> {
     level: &'a Object,
+    former: Vec<&'a str>,
     /// What was sold, by the titles of the tickets.
     parts: BTreeMap<String, Totals>,
 }
@@ -167,19 +197,28 @@ impl StoredLevel<'_> {
     }
 }
 
-/// Returns the position of the stored level that each level continues: the one with its title. If the
-/// number of levels is the same, the others continue the one at their own position.
+/// Returns the position of the stored level that each level continues: the one with its title, or else
+/// the one with this former title. If the number of levels is the same, the others continue the one at
+/// their own position.
 fn origins(stored: &[StoredLevel<'_>], titles: &[String]) -> Vec<Option<usize>> {
     let mut left: BTreeSet<usize> = (0..stored.len()).collect();
-    let mut origins = Vec::with_capacity(titles.len());
-    for title in titles {
-        let is_same = |place: &&usize| {
-            let had = stored.get(**place);
-            had.is_some_and(|had| self::title(had.level) == title)
-        };
-        let origin = left.iter().find(is_same).copied();
-        left.retain(|place| Some(*place) != origin);
-        origins.push(origin);
+    let mut origins = vec![None; titles.len()];
+    for is_former in [false, true] {
+        for (origin, title) in origins.iter_mut().zip(titles) {
+            let has_title = |place: &&usize| {
+                stored.get(**place).is_some_and(|had| {
+                    if is_former {
+                        had.former.contains(&title.as_str())
+                    } else {
+                        self::title(had.level) == title
+                    }
+                })
+            };
+            if origin.is_none() {
+                *origin = left.iter().find(has_title).copied();
+                left.retain(|place| Some(*place) != *origin);
+            }
+        }
     }
     if stored.len() == titles.len() {
         for (place, origin) in origins.iter_mut().enumerate() {
@@ -212,10 +251,25 @@ fn used_title(
     Some(dependents(at.clone().push_member("title"), text))
 }
 
-/// Returns the problem of a new currency of a level with sold tickets.
-fn changed_currency(at: &PropertyPath, level: &Object, had: &StoredLevel<'_>) -> Option<Problem> {
-    let (former, now) = (currency_of(had.level)?, currency_of(level)?);
-    if former == now || had.sold() == 0 {
+/// Returns the problem of a new currency of a level with sold tickets. Without a currency, the level
+/// keeps that of the tickets. `shared` has the currency of the levels before and after the change, which
+/// a level without a currency has, too.
+fn keep_currency(
+    at: &PropertyPath,
+    level: &mut Object,
+    had: &StoredLevel<'_>,
+    (shared_before, shared): (Option<&'static str>, Option<&'static str>),
+) -> Option<Problem> {
+    if had.sold() == 0 {
+        return None;
+    }
+    if let (Some(former), None) = (currency_of(had.level), currency_of(level)) {
+        level.insert("currency", former);
+        return None;
+    }
+    let former = currency_of(had.level).or(shared_before)?;
+    let new = currency_of(level).or(shared)?;
+    if new == former {
         return None;
     }
     let text = format!(
@@ -225,21 +279,11 @@ fn changed_currency(at: &PropertyPath, level: &Object, had: &StoredLevel<'_>) ->
     Some(dependents(at.clone().push_member("currency"), text).with_hint(former))
 }
 
-/// Subtracts the tickets that were sold after the client read a level from its limit. Returns a
-/// problem if these are more.
-fn subtract_sold(at: &PropertyPath, level: &mut Object, sold: i64) -> Option<Problem> {
-    let limit = level.get("limit").and_then(Json::as_i64)?;
-    let left = limit.saturating_sub(sold);
-    if left < 0 {
-        let text = format!(
-            "{{property}} must be at least {sold}, because {} sold since the sent `total_tickets`.",
-            were(sold)
-        );
-        let hint = "Read the event again, and send its values.";
-        return Some(dependents(at.clone().push_member("limit"), text).with_hint(hint));
+/// Subtracts the tickets that were sold after the client read a level from its limit.
+fn subtract_sold(level: &mut Object, sold: i64) {
+    if let Some(limit) = level.get("limit").and_then(Json::as_i64) {
+        level.insert("limit", Json::integer(limit.saturating_sub(sold).max(0)));
     }
-    level.insert("limit", Json::integer(left));
-    None
 }
 
 /// Returns a problem of a part of a record that other records refer to.
@@ -279,6 +323,7 @@ mod tests {
             .iter()
             .map(|level| StoredLevel {
                 level,
+                former: Vec::new(),
                 parts: BTreeMap::new(),
             })
             .collect();

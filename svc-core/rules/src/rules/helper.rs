@@ -8,7 +8,7 @@ use super::{
     person,
 };
 use crate::{
-    error::{Error, PropertyPath},
+    error::{Error, Problem, PropertyPath},
     helper::{Atomicity, EntryStatus, HelperName, RawHelperOutcome, RawHelperRequest},
     link::RecordAddress,
     model::Kind,
@@ -60,6 +60,19 @@ pub(super) fn help(
             Err(error) => return Err(error),
         }
     }
+    record_action(context, plan, container, person, outcome, wrong)
+}
+
+/// Records the action of a helper request and executes its action functions. `outcome` has the entry of
+/// the person, and `wrong` the problems of the person.
+pub(super) fn record_action(
+    context: &mut RuleContext<'_>,
+    plan: &RawHelperRequest,
+    container: Option<RecordAddress>,
+    person: Option<StoredRecord>,
+    mut outcome: RawHelperOutcome,
+    mut wrong: Vec<Problem>,
+) -> RuleResult<RawHelperOutcome> {
     let mut recorded = None;
     let mut is_repeat = false;
     if let Some(draft) = &plan.action {

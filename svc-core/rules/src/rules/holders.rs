@@ -3,16 +3,12 @@
 //!
 //! Requirements: RES-attendance-14.
 
-use super::{
-    RuleContext, RuleResult, TicketHolderPolicy, check,
-    lists::{has_same_members, list},
-    person,
-};
+use super::{RuleContext, RuleResult, TicketHolderPolicy, check, lists::list, person};
 use crate::{
     draft::RawDraft,
     error::{Problem, PropertyPath},
     helper::MergePolicy,
-    json::{Json, Object},
+    json::{Json, Object, has_same_members},
     model::Kind,
     store::{Change, LookupKey, RuleError, StoredRecord},
     value::{Id, Identifier},

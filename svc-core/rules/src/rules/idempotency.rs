@@ -1,5 +1,5 @@
-//! Returns the stored response of a repeated request, which then changes nothing. Of a request with
-//! failed parts, those that can succeed now are executed first.
+//! Returns the stored response of a repeated request, which then changes nothing. If parts of the
+//! request failed, executes these parts again.
 //!
 //! Requirements: IDM-01, IDM-02, IDM-06.
 
@@ -13,7 +13,9 @@ use super::{
 use crate::{
     helper::{EntryStatus, RawHelperOutcome},
     model::Kind,
-    store::{Change, FailedParts, LookupKey, StoredRecord, WriteOperation, WriteOutcome},
+    store::{
+        Change, FailedParts, LookupKey, StoredRecord, WriteOperation, WriteOutcome, WrittenRecord,
+    },
     value::Id,
 };
 
@@ -30,14 +32,16 @@ impl RuleContext<'_> {
         Ok(kept.map(|kept| kept.body))
     }
 
-    /// Decides a request whose response is stored: it returns this response, unless parts of it
-    /// failed and one of them succeeds now.
+    /// Decides a request whose response is stored. The outcome is this response, unless parts of the
+    /// request failed and one of them succeeds now.
     pub(super) fn replay(mut self, stored: Bytes) -> RuleResult<Decision> {
         let recorder = self.call.response_recorder.as_ref();
         if let Some(parts) = recorder.and_then(|recorder| recorder.failed_parts(&stored)) {
             self.find_caller()?;
             if let Some(outcome) = self.resume(&parts)? {
                 let outcome = WriteOutcome::Resumed(outcome);
+                let warnings = self.shared_addresses(&outcome)?;
+                let outcome = outcome.with_warnings(warnings);
                 self.store_response(&outcome, &parts.people)?;
                 return Ok(Decision {
                     changes: self.ledger.changes,
@@ -58,8 +62,8 @@ impl RuleContext<'_> {
             return Ok(None);
         };
         let action_kind = plan.helper.recorded_kind();
-        let person = self.written(Kind::Person, parts.person.as_ref())?;
-        let action = self.written(action_kind, parts.action.as_ref())?;
+        let person = self.written_record(Kind::Person, parts.person.as_ref())?;
+        let action = self.written_record(action_kind, parts.action.as_ref())?;
         let (Some(functions), true, true) = (
             parts.select(&plan.functions),
             person.is_some() == plan.person.is_some(),
@@ -68,11 +72,19 @@ impl RuleContext<'_> {
             return Ok(None);
         };
         let container = plan.container.clone();
+        let named = person_of_functions(plan, container, person.as_ref(), action.as_ref());
         let done = RecordedAction {
             plan,
-            person: person_of_functions(plan, container, person.as_ref(), action.as_ref()),
+            // Not a person to whom the action was linked later.
+            person: named.filter(|person| parts.people.contains(&person.id)),
             action: action.as_ref(),
-            is_repeat: true,
+            // Another request can have repeated this action and recorded the missing answers. A canvass
+            // and a submission have their own answers, so an equal one can belong to another action.
+            is_repeat: !answers_refer_to(action_kind)
+                && plan.action.as_ref().is_some_and(|draft| {
+                    self.turn.one_per_person.contains(&draft.kind)
+                        || !plan.anonymous && (draft.own.is_some() || !draft.identifiers.is_empty())
+                }),
             is_refused: false,
         };
         let mut resumed = RawHelperOutcome::default();
@@ -82,12 +94,10 @@ impl RuleContext<'_> {
             return Ok(None);
         }
         let mut outcome = RawHelperOutcome::default();
-        for kind in [
-            person.is_some().then_some(Kind::Person),
-            action.is_some().then_some(action_kind),
-        ] {
-            kind.into_iter()
-                .for_each(|kind| outcome.entry(kind, EntryStatus::Existing));
+        for (kind, written) in [(Kind::Person, &parts.person), (action_kind, &parts.action)] {
+            if let Some(written) = written {
+                outcome.entry(kind, EntryStatus::from_is_new(written.is_new));
+            }
         }
         let mut resumed = resumed.entries.into_iter();
         for (kind, has_failed) in parts.iter() {
@@ -101,9 +111,13 @@ impl RuleContext<'_> {
     }
 
     /// Returns a record that the request has written, if it still exists.
-    fn written(&mut self, kind: Kind, id: Option<&Id>) -> RuleResult<Option<StoredRecord>> {
-        match id {
-            Some(id) => self.ledger.record(&LookupKey::Id(kind, id.clone())),
+    fn written_record(
+        &mut self,
+        kind: Kind,
+        written: Option<&WrittenRecord>,
+    ) -> RuleResult<Option<StoredRecord>> {
+        match written {
+            Some(written) => self.ledger.record(&LookupKey::Id(kind, written.id.clone())),
             None => Ok(None),
         }
     }
@@ -131,4 +145,10 @@ impl RuleContext<'_> {
         self.ledger.change(Change::StoreResponse(Box::new(kept)));
         Ok(())
     }
+}
+
+/// Returns whether an answer has a reference to the action that it was recorded with.
+fn answers_refer_to(action: Kind) -> bool {
+    let mut references = Kind::Answer.schema().references().iter();
+    references.any(|reference| reference.kind == action)
 }

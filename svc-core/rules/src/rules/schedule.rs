@@ -47,12 +47,18 @@ impl RuleContext<'_> {
         }
     }
 
+    /// Sets the dates of a schedule, and its outbox entry. The same dates do not change the message. If
+    /// the start is past, its outbox entry can be gone, so it gets a new one.
     pub(super) fn set_schedule(
         &mut self,
         message: StoredRecord,
         start: Option<Timestamp>,
         stop: Option<Timestamp>,
     ) -> StoredRecord {
+        let is_waiting = start.is_none_or(|start| start > self.turn.timestamp);
+        if is_waiting && has_dates(&message, start, stop) {
+            return message;
+        }
         self.recall(&message);
         if let Some(start) = start {
             self.send(OutboxPayload::Message {
@@ -76,23 +82,14 @@ impl RuleContext<'_> {
         }
     }
 
-    /// Sets only the dates of a schedule, without an outbox entry. Used for imported records. The same
-    /// dates again are no change of the message.
+    /// Sets only the dates of a schedule, without an outbox entry. Used for imported records.
     pub(super) fn set_dates(
         &mut self,
         mut message: StoredRecord,
         start: Option<Timestamp>,
         stop: Option<Timestamp>,
     ) -> StoredRecord {
-        let dates = [
-            (ComputedSource::ScheduledStart, start),
-            (ComputedSource::ScheduledStop, stop),
-        ]
-        .map(|(source, date)| (source, date.map(ComputedValue::Timestamp)));
-        if dates
-            .iter()
-            .all(|(source, date)| message.record.computed_value(*source) == date.as_ref())
-        {
+        if has_dates(&message, start, stop) {
             return message;
         }
         self.ledger.note(&message);
@@ -103,9 +100,28 @@ impl RuleContext<'_> {
             start,
             stop,
         });
-        for (source, date) in dates {
+        for (source, date) in schedule(start, stop) {
             message.record.set_computed(source, date);
         }
         message
     }
+}
+
+/// Returns whether a message has these dates.
+fn has_dates(message: &StoredRecord, start: Option<Timestamp>, stop: Option<Timestamp>) -> bool {
+    schedule(start, stop)
+        .iter()
+        .all(|(source, date)| message.record.computed_value(*source) == date.as_ref())
+}
+
+/// Returns the computed values of a schedule.
+fn schedule(
+    start: Option<Timestamp>,
+    stop: Option<Timestamp>,
+) -> [(ComputedSource, Option<ComputedValue>); 2] {
+    [
+        (ComputedSource::ScheduledStart, start),
+        (ComputedSource::ScheduledStop, stop),
+    ]
+    .map(|(source, date)| (source, date.map(ComputedValue::Timestamp)))
 }

@@ -9,10 +9,13 @@ use std::collections::HashSet;
 use super::{RuleContext, RuleResult};
 use crate::{
     error::{Problem, PropertyPath},
+    helper::distinct_emails,
     json::{Json, Object},
+    link::ShareNames,
     model::Kind,
+    record::RawRecord,
     store::{Change, RecordLocation, WriteOperation, WriteOutcome, WriteRequest},
-    value::{Id, normalize_email},
+    value::normalize_email,
 };
 
 /// The e-mail addresses that a request sends for a person. There are none if the caller gets no
@@ -22,7 +25,7 @@ use crate::{
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct PostedAddresses {
-    /// Each address once in [normal form](normalize_email), with its index in the draft.
+    /// Each address once in [normal form](normalize_email), with its number among the distinct ones.
     pub addresses: Vec<(usize, String)>,
     /// The part of the body with the person.
     part: PropertyPath,
@@ -49,54 +52,57 @@ impl PostedAddresses {
         posted
     }
 
-    /// Returns a warning for each address that another person than `own` has. `holders` returns
-    /// people with an address, the oldest first.
+    /// Returns a warning for each address that both the person of the request and another one have.
+    /// `holders` returns people with an address, the oldest first.
     ///
     /// # Errors
     ///
     /// Returns the error of `holders`.
     pub fn warnings<E>(
         &self,
-        own: &Id,
+        own: &RawRecord,
         mut holders: impl FnMut(&str) -> Result<Vec<RecordLocation>, E>,
     ) -> Result<Vec<Problem>, E> {
-        let mut warnings = Vec::new();
-        for (place, address) in &self.addresses {
-            let mut holders = holders(address)?.into_iter();
-            let other = holders.find(|holder| holder.id != *own);
-            warnings.extend(
-                other.map(|other| {
-                    Problem::address_shared(*place, other.address()).within(&self.part)
-                }),
-            );
+        let mut shared = Vec::new();
+        for posted in &self.addresses {
+            let mut holders = holders(&posted.1)?.into_iter();
+            let other = holders.find(|holder| holder.id != own.meta().id);
+            shared.extend(other.map(|other| (posted, other)));
         }
-        Ok(warnings)
+        if !shared.is_empty() {
+            // The addresses of a request that may not change the person were not stored.
+            let stored = distinct_emails(&own.to_fields_lossy(&ShareNames::default()));
+            shared.retain(|((_, address), _)| stored.contains(address));
+        }
+        let warnings = shared.into_iter().map(|((place, _), other)| {
+            Problem::address_shared(*place, other.address()).within(&self.part)
+        });
+        Ok(warnings.collect())
     }
 }
 
 fn addresses(person: &Object) -> Vec<(usize, String)> {
     let list = person.get("email_addresses").and_then(Json::as_array);
-    let sent = list.into_iter().flatten().enumerate();
     let mut seen = HashSet::new();
-    sent.filter_map(|(place, entry)| {
+    let distinct = list.into_iter().flatten().filter_map(|entry| {
         let address = normalize_email(entry.as_object()?.get("address")?.as_str()?);
-        seen.insert(address.clone()).then_some((place, address))
-    })
-    .collect()
+        seen.insert(address.clone()).then_some(address)
+    });
+    distinct.enumerate().collect()
 }
 
 impl RuleContext<'_> {
     /// Returns a warning for each address of the request that another person has. An update only
     /// warns about the addresses that it adds.
     pub(super) fn shared_addresses(&mut self, outcome: &WriteOutcome) -> RuleResult<Vec<Problem>> {
-        let Some(own) = outcome.person().map(|person| &person.meta().id) else {
+        let Some(own) = outcome.person() else {
             return Ok(Vec::new());
         };
         let mut posted = PostedAddresses::of(self.call);
         if let WriteOperation::Update(..) = self.call.operation {
             let mut changes = self.ledger.changes.iter();
             let added = changes.find_map(|change| match change {
-                Change::Replace(replace) if replace.target.id == *own => {
+                Change::Replace(replace) if replace.target.id == own.meta().id => {
                     Some(&replace.added.emails)
                 }
                 _ => None,

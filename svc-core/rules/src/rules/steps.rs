@@ -6,8 +6,8 @@
 use bytes::Bytes;
 
 use super::{
-    CreateOptions, RuleContext, RuleResult, TicketHolderPolicy, check, create::blank_name,
-    limits::exceeded_limits, update::is_unchanged,
+    CreateOptions, RuleContext, RuleResult, TicketHolderPolicy, attendance::complete_tickets,
+    check, create::blank_name, limits::exceeded_limits, update::is_unchanged,
 };
 use crate::{
     draft::{RawDraft, RawPatch},
@@ -81,6 +81,9 @@ impl RuleContext<'_> {
         }
         check(problems)?;
         self.name_holders(&mut after, &patch.holders);
+        if at.kind == Kind::Attendance {
+            complete_tickets(before, &mut after);
+        }
         if self.call.is_rejected
             || is_unchanged(&stored.record, before, &after, patch, &patch.links)
         {

@@ -5,15 +5,13 @@
 use std::collections::HashSet;
 
 use super::{
-    RuleContext, RuleResult, TicketHolderPolicy, check,
-    donation::changes_money,
+    RuleContext, RuleResult, TicketHolderPolicy, check, donation::changes_money,
     limits::exceeded_limits,
-    lists::{has_same_members, is_same},
 };
 use crate::{
     draft::RawPatch,
     error::{Error, Problem},
-    json::Object,
+    json::{Object, has_same_members, is_same},
     link::{LinkValue, RecordAddress},
     model::Kind,
     record::{Identifiers, RawRecord},
@@ -71,7 +69,16 @@ impl RuleContext<'_> {
         match kind {
             Kind::Event => {
                 let sold = &patch.sold_tickets;
-                problems.extend(self.change_levels(&own.id, before, &mut after, sold)?);
+                problems.extend(self.continue_levels(&own.id, before, &mut after, sold)?);
+                // Levels can have got the currency of their tickets.
+                let levels = after.get("ticket_levels").cloned();
+                if let Some(levels) = levels.filter(|_| patch.fields.contains("ticket_levels")) {
+                    let mut patch = patch.clone();
+                    patch.fields.insert("ticket_levels", levels);
+                    let (_, broken) = patch.applied_to(before, self.call.received_at);
+                    let new = broken.into_iter().filter(|it| !problems.contains(it));
+                    problems.extend(new.collect::<Vec<_>>());
+                }
             }
             Kind::Question => {
                 problems.extend(self.change_question(&own.id, before, &after)?);
@@ -98,6 +105,7 @@ impl RuleContext<'_> {
         }
         let name = self.unique_name(kind, &after, Some((&own, before)), &mut problems)?;
         self.ledger.note(&stored);
+        let mut new_holders = None;
         match (kind, stored.record.parent().cloned()) {
             (Kind::Attendance, Some(event)) => {
                 self.apply_attendance(
@@ -108,14 +116,14 @@ impl RuleContext<'_> {
                     &mut problems,
                 )?;
                 if tickets_sent {
-                    self.move_holders(&stored, before, &after);
+                    let sent = after.clone();
                     let known = self.recognise_holders(
                         &mut after,
                         &named,
                         TicketHolderPolicy::LinkKnown,
                         &mut problems,
                     )?;
-                    self.add_ticket_holder(&stored, known);
+                    new_holders = Some((sent, known));
                 }
             }
             (Kind::Donation, Some(page)) if changes_money(before, &after) => {
@@ -131,6 +139,10 @@ impl RuleContext<'_> {
         fill_nested_computed(kind.schema().fields, &mut after);
         if is_unchanged(&stored.record, before, &after, patch, &links) {
             return Ok(stored);
+        }
+        if let Some((sent, known)) = new_holders {
+            self.move_holders(&stored, before, &sent);
+            self.add_ticket_holder(&stored, known);
         }
         self.replace(
             &mut stored,

@@ -8,19 +8,20 @@ use super::WriteOutcome;
 use crate::{
     helper::{ActionFunctions, EntryStatus},
     model::Kind,
+    record::RawRecord,
     value::Id,
 };
 
-/// The action functions of a helper request that failed, and the records that it has written.
+/// The parts of a helper request that failed, and the records that it has written.
 ///
 /// A [`ResponseRecorder`](super::ResponseRecorder) stores it with the response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FailedParts {
     /// The person of the request.
-    pub person: Option<Id>,
+    pub person: Option<WrittenRecord>,
     /// The action of the request.
-    pub action: Option<Id>,
+    pub action: Option<WrittenRecord>,
     /// Whether each tag of the request failed.
     pub tags: Vec<bool>,
     /// Whether each list of the request failed.
@@ -33,9 +34,19 @@ pub struct FailedParts {
     pub people: Vec<Id>,
 }
 
+/// A record that a helper request has written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WrittenRecord {
+    /// The id.
+    pub id: Id,
+    /// Whether the request created it.
+    pub is_new: bool,
+}
+
 impl FailedParts {
-    /// Returns the failed parts of an outcome with the people of its response, or `None` if no
-    /// action function failed.
+    /// Returns the failed parts of an outcome with the people of its response, or `None` if nothing
+    /// failed.
     pub(super) fn from_outcome(outcome: &WriteOutcome, people: &[Id]) -> Option<Self> {
         let (WriteOutcome::HelperDone(outcome) | WriteOutcome::Resumed(outcome)) = outcome else {
             return None;
@@ -46,16 +57,19 @@ impl FailedParts {
                 .map(|entry| matches!(entry.status, EntryStatus::Failed(_)))
                 .collect()
         };
+        let written = |record: &RawRecord| WrittenRecord {
+            id: record.meta().id.clone(),
+            is_new: outcome.was_created(record.kind()),
+        };
         let parts = Self {
-            person: outcome.person.as_ref().map(|it| it.meta().id.clone()),
-            action: outcome.action.as_ref().map(|it| it.meta().id.clone()),
+            person: outcome.person.as_ref().map(written),
+            action: outcome.action.as_ref().map(written),
             tags: are_failed(Kind::Tagging),
             lists: are_failed(Kind::Item),
             answers: are_failed(Kind::Answer),
             people: people.to_vec(),
         };
-        let has_failures = parts.iter().any(|(_, is_failed)| is_failed);
-        has_failures.then_some(parts)
+        outcome.has_failures().then_some(parts)
     }
 
     /// Parses the text form.
@@ -63,14 +77,21 @@ impl FailedParts {
     pub fn parse(text: &str) -> Option<Self> {
         let mut words = text.split(' ');
         let [person, action, tags, lists, answers, people] = std::array::from_fn(|_| words.next());
-        let id = |text: &str| match text {
+        let written = |text: &str| {
+            let (id, is_new) = match text.strip_prefix('+') {
+                Some(id) => (id, true),
+                None => (text, false),
+            };
+            Id::new(id).map(|id| WrittenRecord { id, is_new })
+        };
+        let written = |text: &str| match text {
             "" => Some(None),
-            text => Id::new(text).map(Some),
+            text => written(text).map(Some),
         };
         let flags = |text: &str| text.bytes().map(|flag| flag == b'1').collect();
         Some(Self {
-            person: id(person?)?,
-            action: id(action?)?,
+            person: written(person?)?,
+            action: written(action?)?,
             tags: flags(tags?),
             lists: flags(lists?),
             answers: flags(answers?),
@@ -110,11 +131,14 @@ fn select<T: Clone>(all: &[T], are_failed: &[bool]) -> Option<Vec<T>> {
 }
 
 impl fmt::Display for FailedParts {
-    /// Writes the text form, with a space between two fields: the two ids, a digit for each part,
-    /// `1` if it failed, and the people.
+    /// Writes the text form, with a space between two fields: the two ids, with `+` before that of a
+    /// new record, a digit for each part, `1` if it failed, and the people.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for id in [&self.person, &self.action] {
-            write!(f, "{} ", id.as_ref().map_or("", Id::as_str))?;
+        for written in [&self.person, &self.action] {
+            if let Some(WrittenRecord { id, is_new }) = written {
+                write!(f, "{}{}", if *is_new { "+" } else { "" }, id.as_str())?;
+            }
+            write!(f, " ")?;
         }
         let digits = |flags: &[bool]| -> String {
             let digit = |failed: &bool| if *failed { '1' } else { '0' };
@@ -133,7 +157,7 @@ mod tests {
     use super::*;
     use crate::{
         helper::{GroupRef, RawHelperOutcome},
-        record::{Meta, RawRecord},
+        record::Meta,
         value::Timestamp,
     };
 
@@ -159,7 +183,7 @@ mod tests {
     fn idm_02_failed_functions_are_failed_parts() {
         let (person, done) = ((Kind::Person, EntryStatus::Created), EntryStatus::Existing);
         let outcome = |entries: &[(Kind, EntryStatus)]| {
-            let outcome = outcome(&[&[person.clone()], entries].concat());
+            let outcome = outcome(&[std::slice::from_ref(&person), entries].concat());
             FailedParts::from_outcome(&outcome, &[7.into(), 8.into()])
         };
         let parts = outcome(&[
@@ -168,16 +192,13 @@ mod tests {
             (Kind::Answer, failed()),
         ])
         .unwrap();
-        assert_eq!(parts.person, Some(7.into()));
-        assert_eq!(parts.to_string(), "7  01  1 7,8,");
+        assert_eq!(parts.to_string(), "+7  01  1 7,8,");
         assert_eq!(FailedParts::parse(&parts.to_string()), Some(parts));
         assert_eq!(outcome(&[(Kind::Tagging, done)]), None, "nothing failed");
-        assert_eq!(
-            outcome(&[(Kind::Signature, failed())]),
-            None,
-            "the functions of a failed action were not attempted"
-        );
-        for damaged in ["", "7", "7  01  1", "?  01  1 7,"] {
+        let parts = FailedParts::parse("7 +8 1   7,").unwrap();
+        let is_new = |written: Option<WrittenRecord>| written.unwrap().is_new;
+        assert_eq!((is_new(parts.person), is_new(parts.action)), (false, true));
+        for damaged in ["", "7", "7  01  1", "?  01  1 7,", "+  01  1 7,"] {
             assert_eq!(FailedParts::parse(damaged), None, "{damaged}");
         }
     }

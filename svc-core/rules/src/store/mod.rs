@@ -38,7 +38,7 @@ use async_trait::async_trait;
 
 pub use change::{Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord};
 pub use count_deltas::{CollectionId, CountDeltas};
-pub use failed_parts::FailedParts;
+pub use failed_parts::{FailedParts, WrittenRecord};
 pub use index_values::IndexValues;
 pub use lookup::{HeldTickets, Lookup, LookupKey, LookupSource, RecordLocation, RuleError};
 pub use lookup_cache::LookupCache;

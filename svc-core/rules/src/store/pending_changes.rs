@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     filter::name_key,
+    link::{LinkValue, RecordAddress},
     model::Kind,
     record::{ComputedValue, RawRecord},
     schema::ComputedSource,
@@ -208,6 +209,11 @@ impl PendingChanges {
             record.meta_mut().modified = replace.modified;
             record.meta_mut().identifiers = replace.identifiers.clone();
             record.set_fields(replace.fields.clone());
+            if let Some(link) = kind.schema().link("modified_by") {
+                let person = replace.modified_by.clone();
+                let person = person.map(|id| RecordAddress::without_parent(Kind::Person, id));
+                record.set_link(link.name, person.map(LinkValue::Local));
+            }
         });
     }
 

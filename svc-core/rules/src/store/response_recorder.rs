@@ -87,13 +87,11 @@ impl ResponseRecorder {
         outcome: &WriteOutcome,
         noted: impl Iterator<Item = Id>,
     ) -> Result<StoredResponse> {
-        let others = outcome.warnings().iter();
-        let others = others.filter_map(|warning| Some(warning.other.as_ref()?.id.clone()));
         let named = outcome.records().flat_map(people);
-        let mut people: Vec<Id> = named.chain(others).chain(noted).collect();
+        let mut people: Vec<Id> = named.chain(noted).collect();
         people.sort();
         people.dedup();
-        let failed = FailedParts::from_outcome(outcome, &people);
+        let failed = FailedParts::from_outcome(outcome.without_warnings(), &people);
         let body = (self.answer)(outcome, failed.as_ref())?;
         Ok(StoredResponse::new(Arc::clone(&self.key), at, people, body))
     }

@@ -168,10 +168,6 @@ impl ImportedRecord {
 
 /// The outcome of a write request.
 #[derive(Debug, Clone)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "each request has one outcome, and the outcome of a helper contains two records"
-)]
 pub enum WriteOutcome {
     /// A record was created, or already existed.
     ///
@@ -189,7 +185,8 @@ pub enum WriteOutcome {
     /// The outcome of a helper request.
     HelperDone(RawHelperOutcome),
     /// The outcome of a repeated helper request, of which only the failed parts were executed
-    /// again. The other parts have the status [`Existing`](crate::helper::EntryStatus::Existing).
+    /// again. The person and the action have the status of the first execution, and the other parts
+    /// [`Existing`](crate::helper::EntryStatus::Existing).
     ///
     /// Requirements: IDM-02.
     Resumed(RawHelperOutcome),

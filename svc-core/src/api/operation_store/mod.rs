@@ -119,7 +119,7 @@ impl OperationStore {
             return store.write(cx, call).await;
         }
         let condition = call.precondition.clone();
-        let shared = self.shared_addresses(cx, &call).await;
+        let shared = self.shared_addresses(cx, &call).await?;
         let outcome = match call.operation {
             WriteOperation::Create(draft) => {
                 if let KindBackend::Operations(operations) = self.backend(draft.kind)

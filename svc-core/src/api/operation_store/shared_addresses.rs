@@ -27,13 +27,17 @@ pub(super) struct SharedAddresses {
 }
 
 impl OperationStore {
-    /// Looks up the addresses of a request that runs no rules, before it is executed. A lookup that
-    /// fails finds no one, so that the request is executed without a warning.
+    /// Looks up the addresses of a request that runs no rules, before it is executed. Without a
+    /// transaction, a lookup that fails finds no one, so that the request is executed without a warning.
+    ///
+    /// # Errors
+    ///
+    /// In a transaction, the error of a lookup, because the failed statement ends the transaction.
     pub(super) async fn shared_addresses(
         &self,
         cx: &Context,
         call: &WriteRequest,
-    ) -> SharedAddresses {
+    ) -> Result<SharedAddresses> {
         let mut shared = SharedAddresses::default();
         let is_composed = match &call.operation {
             WriteOperation::Helper(plan) => {
@@ -45,14 +49,14 @@ impl OperationStore {
             _ => false,
         };
         if is_composed || !self.backend(Kind::Person).finds() {
-            return shared;
+            return Ok(shared);
         }
         shared.posted = PostedAddresses::of(call);
         let addresses = &mut shared.posted.addresses;
         if let WriteOperation::Update(at, _) = &call.operation
             && !addresses.is_empty()
         {
-            let had = self.stored_addresses(cx, at).await;
+            let had = self.stored_addresses(cx, at).await?;
             addresses.retain(|(_, address)| !had.contains(address));
         }
         for some in addresses.chunks(CONCURRENT_READS) {
@@ -62,24 +66,32 @@ impl OperationStore {
             let keys: Vec<LookupKey> = keys.collect();
             let found = join_all(keys.iter().map(|key| self.find(cx, key)).collect()).await;
             for ((_, address), found) in some.iter().zip(found) {
-                let person = found.ok().flatten();
+                let person = self.unless_failed(found)?;
                 let person = person.map(|person| StoredRecord::by_age(person).location());
                 shared
                     .holders
                     .extend(person.map(|person| (address.clone(), person)));
             }
         }
-        shared
+        Ok(shared)
     }
 
     /// Returns the addresses of a stored person; none if the person cannot be read.
-    async fn stored_addresses(&self, cx: &Context, at: &RecordAddress) -> Vec<String> {
+    async fn stored_addresses(&self, cx: &Context, at: &RecordAddress) -> Result<Vec<String>> {
         if !self.backend(at.kind).has(at.kind, Operation::Read) {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let stored = self.get(cx, at).await.ok().flatten();
+        let stored = self.unless_failed(self.get(cx, at).await)?;
         let fields = stored.and_then(|stored| stored.to_fields(&ShareNames::default()).ok());
-        fields.as_ref().map(distinct_emails).unwrap_or_default()
+        Ok(fields.as_ref().map(distinct_emails).unwrap_or_default())
+    }
+
+    /// Returns what a lookup found; nothing if it failed outside a transaction.
+    fn unless_failed<T>(&self, found: Result<Option<T>>) -> Result<Option<T>> {
+        match found {
+            Err(error) if self.transactions.is_none() || error.is_not_found() => Ok(None),
+            found => found,
+        }
     }
 }
 
@@ -89,7 +101,7 @@ impl SharedAddresses {
         let Some(person) = outcome.person() else {
             return Ok(outcome);
         };
-        let warnings = self.posted.warnings::<Error>(&person.meta().id, |address| {
+        let warnings = self.posted.warnings::<Error>(person, |address| {
             Ok(self.holders.get(address).cloned().into_iter().collect())
         });
         Ok(outcome.with_warnings(warnings?))

@@ -23,12 +23,15 @@ use svc_core::{
 };
 use svc_store::memory::MemoryStore;
 
+/// The tenant and the key of a stored response.
+type ResponseKey = (Tenant, Arc<str>);
+
 /// The backend.
 #[derive(Default)]
 pub(crate) struct StoreBackend {
     store: Mutex<MemoryStore>,
     /// The stored responses by tenant and key. Storing one is the last step of a transaction.
-    responses: Mutex<HashMap<(Tenant, Arc<str>), Vec<u8>>>,
+    responses: Mutex<HashMap<ResponseKey, Vec<u8>>>,
 }
 
 /// A transaction: the store as it was before it, and at its savepoint.

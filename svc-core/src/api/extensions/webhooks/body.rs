@@ -5,9 +5,10 @@
 use crate::{
     backend::ChangeKind,
     error::{ErrorCode, Problem, PropertyPath},
+    json::is_stored,
     json::{Json, Object},
     model::Kind,
-    read::{BodyReport, is_stored, read_only},
+    read::{BodyReport, read_only},
     webhooks::{Receiver, ReceiverPolicy, WebhookStatus},
 };
 

@@ -114,9 +114,12 @@ pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
     );
     page.notes.push(format!(
         "If the key may read people, the response also warns about e-mail addresses that another person has. This is not an \
-         error, also with the header. The code is `{}`.",
+         error, also with the header. The code is `{}`. With an `Idempotency-Key` there is no link to that person, because the \
+         response is stored.",
         ErrorCode::AddressShared
     ));
+    let person = docs.api.dialect().relation(Kind::Person.singular());
+    let link = format!("[]._links.{person}.href");
     page.fields = [
         ("[].error_code", "string", "The reason of the warning"),
         (
@@ -130,11 +133,7 @@ pub(super) fn warnings(docs: &DocPages<'_>) -> DocPage {
             "The path of the ignored member or the address",
         ),
         ("[].hint", "string", "The name that was probably intended"),
-        (
-            "[]._links",
-            "object",
-            "A link to the other person with the address",
-        ),
+        (&*link, "string", "The other person with the address"),
     ]
     .map(|(name, ty, text)| docs.plain(name, ty, text))
     .into();
