@@ -1,8 +1,10 @@
 //! Converts lookups of the rules to statements, and rows to lookup results.
 
+use std::collections::BTreeMap;
+
 use svc_core::{
     error::{Error, Result},
-    json::Object,
+    json::{Json, Object},
     link::ShareNames,
     model::{Kind, Person, Resource as _},
     record::RawRecord,
@@ -14,9 +16,15 @@ use svc_core::{
 use super::{
     database::TextRow,
     resolved_mapping::{ResolvedMapping, ResolvedTable},
-    sql::SqlBuilder,
+    sql::{SqlBuilder, read},
     statement::Statement,
 };
+
+/// The members of a donation that select the totals of its page.
+const CURRENCY: &str = "currency";
+const VOIDED: &str = "voided";
+/// The measure that counts the donations in a currency.
+const TOTAL_DONATIONS: &str = "total_donations";
 
 /// The lookup results of a transaction, and the records before its changes.
 #[derive(Default)]
@@ -84,9 +92,8 @@ impl ResolvedMapping {
                     .push(&table.order.name)
                     .push(" LIMIT 2");
             }
-            Lookup::PartTotals(_) | Lookup::HeldTickets(_) | Lookup::StoredResponse(_) => {
-                return None;
-            }
+            Lookup::PartTotals(of) => self.donations_by_currency(&mut sql, of)?,
+            Lookup::HeldTickets(_) | Lookup::StoredResponse(_) => return None,
         }
         Some(sql.finish())
     }
@@ -147,7 +154,9 @@ impl ResolvedMapping {
                 }
                 results.insert_totals(of, totals);
             }
-            Lookup::PartTotals(of) => results.insert_part_totals(of, Vec::new()),
+            Lookup::PartTotals(of) => {
+                results.insert_part_totals(of, self.currency_totals(rows));
+            }
             Lookup::HeldTickets(person) => results.insert_held_tickets(person, Vec::new()),
             Lookup::EmailHolders(address) => {
                 let people = match self.of(Kind::Person) {
@@ -215,6 +224,69 @@ impl ResolvedMapping {
         self.push_link_condition(sql, person, people);
         sql.push(" ORDER BY t.").push(&table.order.name);
         Some(())
+    }
+
+    /// Selects the currencies of the donations to a fundraising page, and the number of donations in
+    /// each, for voided and other donations. No rows if the page has a currency of its own: the rules
+    /// then read only that.
+    ///
+    /// Requirements: RES-donation-06.
+    fn donations_by_currency(&self, sql: &mut SqlBuilder, page: &LookupKey) -> Option<()> {
+        let pages = self.of(Kind::FundraisingPage)?;
+        let donations = self.of(Kind::Donation)?;
+        if page.kind()? != pages.kind {
+            return None;
+        }
+        let dialect = sql.dialect();
+        let (currency, _) = donations.column(CURRENCY)?;
+        sql.push("SELECT ")
+            .push(&dialect.as_text("count(*)"))
+            .push(", ")
+            .push(&read(dialect, "t", currency));
+        let voided = donations.column(VOIDED).map(|(column, _)| column);
+        if let Some(voided) = voided {
+            sql.push(", ").push(&read(dialect, "t", voided));
+        }
+        self.under(sql, donations, page)?;
+        if let Some((own, _)) = pages.column(CURRENCY) {
+            sql.push(" AND ");
+            self.value_of(sql, pages, own, page);
+            sql.push(" IS NULL");
+        }
+        sql.push(" GROUP BY t.").push(&currency.name);
+        if let Some(voided) = voided {
+            sql.push(", t.").push(&voided.name);
+        }
+        Some(())
+    }
+
+    /// Returns the number of donations that count in each currency, from the rows of
+    /// [`Self::donations_by_currency`].
+    fn currency_totals(&self, rows: &[TextRow]) -> Vec<(String, Totals)> {
+        let Some(donations) = self.of(Kind::Donation) else {
+            return Vec::new();
+        };
+        let mut counts: BTreeMap<String, i64> = BTreeMap::new();
+        for row in rows {
+            let mut columns = row.iter().map(Option::as_deref);
+            let mut next = || columns.next().flatten();
+            let count = next().and_then(|text| text.parse().ok()).unwrap_or(0);
+            let mut value = |field| self.field_value(donations, field, next()?);
+            let (currency, voided) = (value(CURRENCY), value(VOIDED));
+            let currency = currency.as_ref().and_then(Json::as_str);
+            if voided != Some(Json::Bool(true)) {
+                let sum = counts
+                    .entry(currency.unwrap_or_default().to_owned())
+                    .or_default();
+                *sum = sum.saturating_add(count);
+            }
+        }
+        let totals = counts.into_iter().map(|(currency, count)| {
+            let mut totals = Totals::default();
+            totals.set(TOTAL_DONATIONS, Amount::from(count));
+            (currency, totals)
+        });
+        totals.collect()
     }
 
     /// Adds `FROM ... WHERE` for the records under the record with a key.

@@ -67,6 +67,19 @@ impl ResolvedMapping {
         Ok(Placed::new(place, record))
     }
 
+    /// Returns the value of a top-level field from the text of its column. `None` if the table has no
+    /// column for it, or if it is not a valid value of the API.
+    pub(super) fn field_value(
+        &self,
+        table: &ResolvedTable,
+        field: &str,
+        text: &str,
+    ) -> Option<Json> {
+        let mut out = Vec::new();
+        write_value(self.dialect, table.member(field)?, text, &mut out)?;
+        Json::read_kept(&out)
+    }
+
     /// Returns the location in a row of
     /// [`ResolvedMapping::heads`](super::resolved_mapping::ResolvedMapping::heads).
     pub(super) fn found(&self, table: &ResolvedTable, row: &TextRow) -> Result<RecordLocation> {

@@ -315,8 +315,19 @@ impl ResolvedMapping {
 
     /// Adds `(SELECT key ...)`: the key by which other tables refer to a record.
     pub(super) fn key_of(&self, sql: &mut SqlBuilder, table: &ResolvedTable, key: &LookupKey) {
+        self.value_of(sql, table, &table.key, key);
+    }
+
+    /// Adds `(SELECT column ...)`: the value of a column of a record.
+    pub(super) fn value_of(
+        &self,
+        sql: &mut SqlBuilder,
+        table: &ResolvedTable,
+        column: &ResolvedColumn,
+        key: &LookupKey,
+    ) {
         sql.push("(SELECT k.")
-            .push(&table.key.name)
+            .push(&column.name)
             .push(" FROM ")
             .push(&table.name)
             .push(" k WHERE ");

@@ -8,12 +8,15 @@
 
 use std::{
     fmt::Write as _,
+    path::Path,
     sync::atomic::{AtomicI64, Ordering},
 };
 
 use rusqlite::Connection;
+use serde_json::json;
 use svc_core::{
-    Tenant,
+    Api, Tenant, Vendor,
+    auth::{FixedKeys, Rights},
     helper::HelperName,
     model::Kind,
     schema::{ObjectSchema, ReferenceSpec, ValueType},
@@ -21,8 +24,9 @@ use svc_core::{
 use svc_sql::{ListMapping, MappedStore, Mapping, TableMapping, TenantMapping};
 use svc_sqlite::{DIALECT, SqliteDatabase};
 use svc_store::store_testkit::{Exclusion, StoreTests};
+use svc_tower::SvcService;
 
-use crate::mapped::TestResult;
+use crate::mapped::{TestResult, call};
 
 /// The fields that a mapping does not support: tickets.
 const TICKETS: [(Kind, &str); 2] = [
@@ -157,27 +161,32 @@ fn tests() -> StoreTests {
     tests
 }
 
+/// Creates the tables of all kinds in a file, and the store over them.
+async fn mapped_store(connection: &Connection, file: &Path) -> TestResult<MappedStore> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.execute_batch("CREATE TABLE orgs (id INTEGER PRIMARY KEY)")?;
+    let mut mapping = Mapping::new(TenantMapping::by_number("orgs"));
+    for kind in kinds() {
+        let (table, sql) = table(kind);
+        connection.execute_batch(&sql)?;
+        mapping = mapping.table(table);
+    }
+    let database = SqliteDatabase::open(file)?;
+    MappedStore::create_library_tables(&database).await?;
+    Ok(MappedStore::connect(mapping, database).await?)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn und_38_mapped_tables_are_a_store() -> TestResult {
     // Nothing is killed here, so syncs would only take time.
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())?;
     let file = folder.path().join("crm.db");
     let connection = Connection::open(&file)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    connection.execute_batch("CREATE TABLE orgs (id INTEGER PRIMARY KEY)")?;
-    let (mut mapping, mut clear) = (
-        Mapping::new(TenantMapping::by_number("orgs")),
-        "PRAGMA foreign_keys = 0;".to_owned(),
-    );
+    let store = mapped_store(&connection, &file).await?;
+    let mut clear = "PRAGMA foreign_keys = 0;".to_owned();
     for kind in kinds() {
-        let (table, sql) = table(kind);
-        connection.execute_batch(&sql)?;
-        mapping = mapping.table(table);
         _ = write!(clear, "DELETE FROM t_{};", kind.singular());
     }
-    let database = SqliteDatabase::open(&file)?;
-    MappedStore::create_library_tables(&database).await?;
-    let store = MappedStore::connect(mapping, database).await?;
     let organisations = AtomicI64::new(1);
     let make = async || {
         // Ids are unique in the whole table, and the imports of all histories have the same ids.
@@ -194,5 +203,51 @@ async fn und_38_mapped_tables_are_a_store() -> TestResult {
         println!("{coverage:#?}");
         assert!(coverage.records > 1_000, "{}", coverage.records);
     }
+    Ok(())
+}
+
+/// A page without a currency, such as one of another program, accepts donations in the currency of
+/// the donations that it has. Voided donations do not count.
+///
+/// Requirements: RES-donation-06.
+#[tokio::test]
+async fn res_donation_06_a_page_without_currency_has_that_of_its_donations() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("crm.db");
+    let connection = Connection::open(&file)?;
+    let store = mapped_store(&connection, &file).await?;
+    connection.execute("INSERT INTO orgs (id) VALUES (1)", ())?;
+    let keys = FixedKeys::new().with_key("key of acme 0123456789", Tenant::from(1), Rights::all());
+    let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"))
+        .base_url("http://localhost/")
+        .authenticator(keys);
+    let service = SvcService::new(store.register(api).build()?);
+    let send = async |method, path: &str, body| {
+        let body = Some(body);
+        let (status, response) = call(service.clone(), method, path, body).await?;
+        let address = response["_links"]["self"]["href"].as_str();
+        let path = address.and_then(|it| it.strip_prefix("http://localhost/"));
+        TestResult::Ok((status.as_u16(), path.unwrap_or_default().to_owned()))
+    };
+    let (_, page) = send("POST", "fundraising_pages", json!({"title": "Spring"})).await?;
+    let (_, person) = send("POST", "people", json!({"given_name": "Ada"})).await?;
+    let donations = format!("{page}/donations");
+    let give = async |currency: &str| {
+        let links = json!({"svc:person": {"href": format!("http://localhost/{person}")}});
+        let body = json!({"amount": 5, "currency": currency, "_links": links});
+        send("POST", &donations, body).await
+    };
+    let (status, first) = give("EUR").await?;
+    assert_eq!(status, 201);
+    connection.execute("UPDATE t_fundraising_page SET f_currency = NULL", ())?;
+    assert_eq!(give("USD").await?.0, 400);
+    // The only donation can have another currency, and a voided one does not count.
+    let change = json!({"currency": "GBP"});
+    assert_eq!(send("PUT", &first, change).await?.0, 200);
+    connection.execute("UPDATE t_fundraising_page SET f_currency = NULL", ())?;
+    assert_eq!(give("EUR").await?.0, 400);
+    assert_eq!(send("PUT", &first, json!({"voided": true})).await?.0, 200);
+    connection.execute("UPDATE t_fundraising_page SET f_currency = NULL", ())?;
+    assert_eq!(give("EUR").await?.0, 201);
     Ok(())
 }
