@@ -112,6 +112,7 @@ impl KindRegistration {
             writable: self.writable.unwrap_or(FieldBits::ALL),
             narrowing: self.constraints.as_ref(),
             unlinked: &self.omitted_links,
+            moves: true,
         }
     }
 

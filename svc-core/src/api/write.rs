@@ -20,7 +20,10 @@ use crate::{
     json::{Json, Object},
     link::{RecordAddress, Scope, Target},
     model::Kind,
-    read::{AcceptedMembers, BodyReader, BodyReport, HelperBodyOptions, PERSON, is_enveloped},
+    read::{
+        AcceptedMembers, BodyReader, BodyReport, HelperBodyOptions, PERSON, is_enveloped,
+        read_only_link,
+    },
     record::RawRecord,
     store::{WriteOperation, WriteOutcome, WriteRequest},
 };
@@ -196,6 +199,12 @@ impl Api {
             }
             _ => None,
         };
+        let links = match &work {
+            WriteOperation::Update(_, patch) if sent.handling.reports_ignored(cx) => {
+                patch.links.clone()
+            }
+            _ => Vec::new(),
+        };
         let mut call = WriteRequest::new(cx, work).only_if(condition.as_ref());
         call.reports_shared_addresses &= {
             let people = &self.registered(Kind::Person).backend;
@@ -214,6 +223,8 @@ impl Api {
                 self.replay(sent.target, asked, &kept)?
             }
             (outcome, _) => {
+                let ignored = ignored_links(&outcome, &links);
+                let outcome = outcome.with_warnings(ignored);
                 let is_resumed = matches!(outcome.without_warnings(), WriteOutcome::Resumed(_));
                 let mut reply = self.answer_to(cx, &answering, sent.body, outcome)?;
                 if is_resumed {
@@ -346,7 +357,13 @@ impl Api {
             envelope: is_enveloped(at.kind, sent.body).then_some(PERSON),
             ..*sent
         };
-        let (reader, taken) = (self.reader(cx, sent), self.accepted_members(at.kind));
+        let reader = self.reader(cx, sent);
+        // Who may not create a record cannot give one to another person either.
+        let create = Right::Operation(at.kind, Operation::Create);
+        let taken = AcceptedMembers {
+            moves: cx.caller().has_right(create),
+            ..self.accepted_members(at.kind)
+        };
         let (mut patch, mut report) = reader.patch(at, taken, sent.body, None);
         let stored = if report.needs_stored {
             self.compared_record(cx, at).await?
@@ -557,6 +574,25 @@ impl Api {
         let problems = problems.into_iter().map(|problem| problem.within(&part));
         self.bodies(cx).as_sent(sent.body, problems.collect())
     }
+}
+
+/// Returns the warnings about links of an update that the backend did not change. A record without
+/// the link causes none, because a backend need not return it.
+///
+/// Requirements: CRU-16, UND-22.
+fn ignored_links(
+    outcome: &WriteOutcome,
+    sent: &[(&'static str, Option<RecordAddress>)],
+) -> Vec<Problem> {
+    let WriteOutcome::Updated(Some(record)) = outcome.without_warnings() else {
+        return Vec::new();
+    };
+    let differs = |(name, to): &&(&'static str, Option<RecordAddress>)| {
+        let is_target = |stored: &RecordAddress| to.as_ref().is_some_and(|to| to.id == stored.id);
+        record.link(name).is_some_and(|stored| !is_target(stored))
+    };
+    let ignored = sent.iter().filter(differs);
+    ignored.map(|(name, _)| read_only_link(name)).collect()
 }
 
 /// Returns the helper that executes a create with an inline `person`.

@@ -261,6 +261,9 @@ impl<R: Resource> Created<R> {
 /// - The change is all or nothing. If a value changes, `modified` strictly increases; otherwise it may
 ///   stay the same. `created` does not change.
 /// - The record's own identifier never changes, whatever the client sends.
+/// - Change the links in [`Patch::links`](crate::Patch::links), such as the person of a moved action. If
+///   the returned record has another target of a sent link, the response warns that the link is
+///   read-only. A record without the link causes no warning.
 /// - Call [`UpdateRequest::check_expected_state`] before the change, in the same transaction. A
 ///   composed helper, or a client that sends `If-Match`, has read the record earlier. The check
 ///   prevents that it overwrites a concurrent write.
@@ -297,7 +300,7 @@ impl<R: Resource> Created<R> {
 ///
 /// The library does not compare the currency of a changed donation with that of its page.
 ///
-/// Requirements: CRU-15 to CRU-20, CRU-19, TYP-15, UND-25.
+/// Requirements: CRU-15 to CRU-20, CRU-19, TYP-15, UND-22, UND-25.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot change `{R}`, so `.update()` cannot be registered for it",

@@ -304,7 +304,7 @@ impl BodyReader<'_> {
         let part = RecordPart {
             kind: at.kind,
             taken,
-            purpose: LinkPurpose::Update,
+            purpose: LinkPurpose::Update { moves: taken.moves },
             helper: None,
         };
         let others = OtherMembers {

@@ -24,6 +24,10 @@ pub struct AcceptedMembers<'a> {
     pub narrowing: Option<&'a Constraints>,
     /// Links to one record that the server does not store. They are unknown here.
     pub unlinked: &'a [&'static str],
+    /// Whether an update may move records of the kind to other people and containers.
+    ///
+    /// Requirements: AUT-04, CRU-16.
+    pub moves: bool,
 }
 
 impl From<FieldBits> for AcceptedMembers<'_> {
@@ -32,6 +36,7 @@ impl From<FieldBits> for AcceptedMembers<'_> {
             writable,
             narrowing: None,
             unlinked: &[],
+            moves: true,
         }
     }
 }

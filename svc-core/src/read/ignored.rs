@@ -18,7 +18,7 @@ use crate::{
         Kind,
         person::{KNOWN_BY, gender_of, similar_member},
     },
-    schema::{COMMON, KindFeature, LinkSpec, LinkTarget, ObjectSchema},
+    schema::{COMMON, KindFeature, LinkSpec, ObjectSchema},
     value::trimmed,
 };
 
@@ -127,12 +127,7 @@ impl RecordPart<'_> {
 
     /// Returns whether a client may send a link.
     fn accepts(&self, link: &LinkSpec) -> bool {
-        match link.target {
-            LinkTarget::One { write, .. } => {
-                self.purpose.accepts(self.kind.schema(), link.name, write)
-            }
-            _ => false,
-        }
+        self.purpose.accepts(self.kind.schema(), link)
     }
 }
 
@@ -202,6 +197,11 @@ impl<'o> IgnoredIn<'o> {
 /// Returns the problem of a member that only the server sets.
 pub(crate) fn read_only(name: &str) -> Problem {
     read_only_at(PropertyPath::member(name.to_owned()))
+}
+
+/// Returns the problem of a link that only the server sets.
+pub(crate) fn read_only_link(name: &'static str) -> Problem {
+    read_only_at(PropertyPath::link(name))
 }
 
 fn read_only_at(property: PropertyPath) -> Problem {
@@ -320,7 +320,7 @@ impl BodyReader<'_> {
                 return Some(MemberRole::Part);
             }
             // It is `null` here; otherwise the body would be an envelope.
-            "person" if purpose == LinkPurpose::Update && has_envelope(kind) => {
+            "person" if matches!(purpose, LinkPurpose::Update { .. }) && has_envelope(kind) => {
                 return Some(MemberRole::Part);
             }
             "_embedded" => return Some(MemberRole::ReadOnly),

@@ -7,7 +7,7 @@ use crate::{
     error::{ErrorCode, PathSegment, Problem, PropertyPath},
     link::{BaseUrl, Dialect, Layout, RecordAddress, Target},
     model::Kind,
-    schema::{KindSchema, LinkTarget, LinkWrite},
+    schema::{KindSchema, LinkSpec, LinkTarget, LinkUpdate, LinkWrite},
 };
 
 /// Resolves URLs that a client sends.
@@ -78,10 +78,16 @@ impl LinkReader<'_> {
         let links = body.get("_links").and_then(Json::as_object);
         let mut found = Vec::new();
         for link in schema.links {
-            let LinkTarget::One { kind, write, .. } = link.target else {
+            let LinkTarget::One {
+                kind,
+                write,
+                update,
+                ..
+            } = link.target
+            else {
                 continue;
             };
-            if !purpose.accepts(schema, link.name, write) || unlinked.contains(&link.name) {
+            if !purpose.accepts(schema, link) || unlinked.contains(&link.name) {
                 continue;
             }
             // The person who submitted also answers, unless the body contains another link.
@@ -89,6 +95,10 @@ impl LinkReader<'_> {
                 LinkPurpose::Create => write == LinkWrite::Required,
                 LinkPurpose::Below => Some(link.name) == schema.parent,
                 _ => false,
+            };
+            let can_clear = match purpose {
+                LinkPurpose::Update { .. } => update != LinkUpdate::Move,
+                _ => !is_required,
             };
             let inside = links.and_then(|links| self.named(links, link.name));
             // The links of a donation helper can also be at the top level, and so can the canvasser
@@ -110,7 +120,7 @@ impl LinkReader<'_> {
                     );
                     problems.push(Problem::new(ErrorCode::not_found(kind), property(), text));
                 }
-                Some(Json::Null) if is_required => {
+                Some(Json::Null) if !can_clear => {
                     let text = "{property} is required.";
                     problems.push(Problem::new(ErrorCode::not_found(kind), property(), text));
                 }
@@ -188,19 +198,25 @@ pub(crate) enum LinkPurpose {
     /// The links of a helper's action, where an inline person replaces a link.
     Helper,
     /// The links of an update.
-    Update,
+    Update {
+        /// Whether the update may move the record: see [`LinkUpdate::Move`].
+        moves: bool,
+    },
 }
 
 impl LinkPurpose {
-    /// Returns whether a client may send a link to one record.
-    pub(super) fn accepts(self, schema: &KindSchema, link: &str, write: LinkWrite) -> bool {
+    /// Returns whether a client may send a link.
+    pub(super) fn accepts(self, schema: &KindSchema, link: &LinkSpec) -> bool {
+        let LinkTarget::One { write, update, .. } = link.target else {
+            return false;
+        };
         match self {
             Self::Create => write != LinkWrite::Never,
-            Self::Below => write != LinkWrite::Never || Some(link) == schema.parent,
+            Self::Below => write != LinkWrite::Never || Some(link.name) == schema.parent,
             // An inline person replaces a required link, and without the person there is no link.
             // Requirements: UND-29.
-            Self::Helper => matches!(write, LinkWrite::Create | LinkWrite::Update),
-            Self::Update => write == LinkWrite::Update,
+            Self::Helper => write == LinkWrite::Create,
+            Self::Update { moves } => update.accepts(moves),
         }
     }
 }

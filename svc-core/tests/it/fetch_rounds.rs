@@ -41,6 +41,11 @@ impl Remote {
     }
 
     fn decide(&self, call: &WriteRequest) -> Result<Decision> {
+        self.decide_after(call, &PendingChanges::default())
+    }
+
+    /// Returns the decision after the changes of earlier requests of the transaction.
+    fn decide_after(&self, call: &WriteRequest, before: &PendingChanges) -> Result<Decision> {
         let (ids, names, time) = (
             IdSequence::default(),
             ShareNames::default(),
@@ -59,7 +64,7 @@ impl Remote {
                 self.asked.set(self.asked.get() + wanted.len());
             }
             self.store.fetch_into(&self.tenant, &wanted, &mut fetched);
-            match decide(call, &turn, &mut fetched, &PendingChanges::default()) {
+            match decide(call, &turn, &mut fetched, before) {
                 Err(RuleError::MissingLookups(more)) => {
                     assert!(self.rounds.get() < 20, "{more:?}");
                     wanted = more;
@@ -474,6 +479,123 @@ fn a_create_takes_one_fetch_an_update_one_and_a_delete_three() {
             "{at:?}"
         );
     }
+}
+
+/// CRU-16: a move to another person takes one fetch, and so does one to another page with its totals.
+#[test]
+fn a_move_takes_one_fetch() {
+    let world = world();
+    let (remote, ada) = (&world.remote, &world.ada);
+    let eve = remote.make(Kind::Person, &json!({"given_name": "Eve"}), &[]);
+    let page = remote.make(Kind::FundraisingPage, &json!({}), &[]);
+    let nobody = RecordAddress::without_parent(Kind::Person, Id::from(7));
+    let containers = [
+        (Kind::Signature, "petition", &world.petition, json!({})),
+        (Kind::Submission, "form", &world.form, json!({})),
+        (
+            Kind::Donation,
+            "fundraising_page",
+            &world.page,
+            json!({"amount": 5}),
+        ),
+        (Kind::Attendance, "event", &world.event, json!({})),
+        (
+            Kind::Outreach,
+            "advocacy_campaign",
+            &world.campaign,
+            json!({}),
+        ),
+        (
+            Kind::Answer,
+            "question",
+            &world.question,
+            json!({"responses": ["a"]}),
+        ),
+    ];
+    for (kind, parent, container, fields) in containers {
+        let at = remote.make(kind, &fields, &[(parent, container), ("person", ada)]);
+        let change = |links: Vec<(&'static str, Option<RecordAddress>)>| {
+            let mut patch = RawPatch::new(kind, Object::new());
+            patch.links = links;
+            remote.call(WriteOperation::Update(at.clone(), patch), 1)
+        };
+        let moved = change(vec![("person", Some(eve.clone()))]);
+        let Ok(WriteOutcome::Updated(Some(record))) = moved else {
+            panic!("{kind:?}: {moved:?}");
+        };
+        assert_eq!(record.link("person"), Some(&eve));
+        let refused = change(vec![("person", Some(nobody.clone()))]);
+        assert!(
+            refused.is_err_and(|error| error.is_invalid()),
+            "CRU-16: {kind:?}"
+        );
+        if kind == Kind::Donation {
+            let links = vec![
+                ("person", Some(ada.clone())),
+                ("fundraising_page", Some(page.clone())),
+            ];
+            assert!(change(links).is_ok());
+        }
+    }
+}
+
+/// CRU-16: a later request of one transaction sees the new targets of links, their totals and their
+/// collections. It does not need the store for this.
+#[test]
+fn a_later_request_of_a_transaction_sees_a_move() {
+    let world = world();
+    let remote = &world.remote;
+    let mut pending = PendingChanges::default();
+    let mut decide = |work: WriteOperation| {
+        let decision = remote
+            .decide_after(&call(&remote.tenant, work), &pending)
+            .unwrap();
+        pending.absorb(&decision.changes);
+        let record = decision.outcome.into_written().expect("a record").0;
+        (record, decision.changes)
+    };
+    let mut make = |kind, fields: &Value, links: &[(&'static str, &RecordAddress)]| {
+        decide(WriteOperation::Create(draft(kind, fields, links)))
+            .0
+            .address()
+    };
+    let eve = make(Kind::Person, &json!({"given_name": "Eve"}), &[]);
+    let page = make(Kind::FundraisingPage, &json!({}), &[]);
+    let donation = make(
+        Kind::Donation,
+        &json!({"amount": 5, "currency": "EUR"}),
+        &[("fundraising_page", &world.page), ("person", &world.ada)],
+    );
+    let answer = make(
+        Kind::Answer,
+        &json!({"responses": ["a"]}),
+        &[("question", &world.question), ("person", &world.ada)],
+    );
+    let patch = |at: &RecordAddress, links: &[(&'static str, &RecordAddress)], fields: &Value| {
+        let mut patch = RawPatch::new(at.kind, object(fields));
+        let target = |(name, to): &(&'static str, &RecordAddress)| (*name, Some((*to).clone()));
+        patch.links = links.iter().map(target).collect();
+        WriteOperation::Update(at.clone(), patch)
+    };
+    let links = [("fundraising_page", &page), ("person", &eve)];
+    decide(patch(&donation, &links, &json!({})));
+    decide(patch(&answer, &[("person", &eve)], &json!({})));
+    let (record, changes) = decide(patch(&donation, &links, &json!({})));
+    assert_eq!(record.link("person"), Some(&eve));
+    assert_eq!(record.link("fundraising_page"), Some(&page));
+    assert!(changes.is_empty(), "CRU-19: {changes:?}");
+    let (_, changes) = decide(patch(&donation, &[], &json!({"amount": 7})));
+    let counted: Vec<String> = changes
+        .iter()
+        .filter_map(|change| match change {
+            Change::SetTotals { of, sum } => Some(format!("{} {}", of.1 == page.id, sum.to_text())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(counted.len(), 1, "{counted:?}");
+    assert!(counted[0].starts_with("true"), "{counted:?}");
+    let (record, _) = decide(patch(&answer, &[], &json!({"value": "and more"})));
+    assert_eq!(record.link("person"), Some(&eve));
 }
 
 /// UND-26: deleting a tag needs few lookups and few changes, however many taggings it has.

@@ -9,7 +9,10 @@ use svc_core::{
     model::Kind,
 };
 
-use crate::support::{server::Server, typed_backend::Memory};
+use crate::support::{
+    server::{Answered, Server},
+    typed_backend::{Memory, PatchLinks},
+};
 
 fn with_person(href: &str) -> String {
     format!(
@@ -105,7 +108,7 @@ fn cru_02_only_a_persons_own_address_is_a_link_to_it() {
 }
 
 #[test]
-fn cru_16_links_of_an_update_are_ignored_except_an_events_organizer() {
+fn cru_16_links_of_an_update_are_ignored_except_those_that_change() {
     let server = Server::with(|api| api);
     let (person, other) = (
         server.made("people", r#"{"given_name":"Ada"}"#),
@@ -145,6 +148,41 @@ fn cru_16_links_of_an_update_are_ignored_except_an_events_organizer() {
         ["PERSON_NOT_FOUND _links.svc:organizer"],
         "CRU-02"
     );
+}
+
+/// CRU-16: an update of a vendor gets the links that change. If it ignores them, the response warns.
+#[test]
+fn cru_16_an_operation_that_ignores_links_is_reported() {
+    let server = Server::with(|api| api);
+    let person = || server.made("people", r#"{"given_name":"Ada"}"#);
+    let (petition, ada, eve) = (server.made("petitions", "{}"), person(), person());
+    let signature = server.post(&format!("{petition}/signatures"), &with_person(&ada));
+    let signature = signature.link("self").unwrap().to_owned();
+    let warnings = |answer: &Answered| -> Vec<String> {
+        let all = answer.json["ext:warnings"].as_array();
+        let text = |one: &serde_json::Value| format!("{} {}", one["error_code"], one["properties"]);
+        all.into_iter().flatten().map(text).collect()
+    };
+    let read_only = [r#""PROPERTY_READ_ONLY" ["_links.svc:person"]"#.to_owned()];
+    for (links, target, warned) in [
+        (PatchLinks::Ignore, Some(&ada), read_only.as_slice()),
+        (PatchLinks::Omit, None, &[]),
+        (PatchLinks::Change, Some(&eve), &[]),
+        (PatchLinks::Ignore, Some(&eve), &[]),
+    ] {
+        server.store.patch_links(links);
+        let moved = server.put(&signature, &with_person(&eve));
+        assert_eq!(
+            (moved.status, moved.link("svc:person"), warnings(&moved)),
+            (200, target.map(String::as_str), warned.to_vec()),
+            "UND-22: {links:?}"
+        );
+    }
+    server.store.patch_links(PatchLinks::Ignore);
+    let event = server.made("events", "{}");
+    let body = with_person(&ada).replace("svc:person", "svc:organizer");
+    let answer = server.put(&event, &body);
+    assert_eq!((answer.status, warnings(&answer)), (200, vec![]), "UND-22");
 }
 
 #[test]

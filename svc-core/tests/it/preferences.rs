@@ -330,21 +330,21 @@ fn und_22_a_document_can_be_sent_back() {
     let date = date.replace('Z', "+00:00");
     let path = |url: &str| url.replacen("http://localhost", "", 1);
     read["created_date"] = json!(date);
-    read["_links"] = json!({"self": {"href": path(&donation)}, "person": path(&person)});
+    read["_links"] = json!({"self": {"href": path(&donation)}, "person": {"href": path(&person)}});
     let fine = preferring(&server, "handling=strict", &Method::PUT, &donation, &read);
     assert_eq!(fine.status, 200, "UND-22: {}", fine.text);
     // Other values are named, and change nothing.
     let other = json!({
         "created_date": "2020-01-01T00:00:00Z",
         "modified_date": null,
-        "_links": {"self": {"href": page}, "svc:person": {"href": page}, "svc:fundraising_page": {"href": person}},
+        "_links": {"self": {"href": page}, "svc:attendance": {"href": page}, "svc:submission": {"href": person}},
     });
     let told = [
         "PROPERTY_READ_ONLY created_date",
         "PROPERTY_READ_ONLY modified_date",
         "PROPERTY_READ_ONLY _links.self",
-        "PROPERTY_READ_ONLY _links.svc:fundraising_page",
-        "PROPERTY_READ_ONLY _links.svc:person",
+        "PROPERTY_READ_ONLY _links.svc:attendance",
+        "PROPERTY_READ_ONLY _links.svc:submission",
     ];
     let changed = server.put(&donation, &other.to_string());
     assert_eq!((changed.status, warnings(&changed)), (200, owned(&told)));

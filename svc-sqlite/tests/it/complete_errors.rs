@@ -91,10 +91,7 @@ fn of_kind(kind: Kind) -> Vec<Fault> {
         let LinkTarget::One { kind, write, .. } = link.target else {
             continue;
         };
-        if matches!(
-            write,
-            LinkWrite::Create | LinkWrite::Required | LinkWrite::Update
-        ) {
+        if write != LinkWrite::Never {
             let relation = format!("svc:{}", link.name);
             let nowhere = json!({"href": format!("{}{}/00000000-0000-7000-8000-000000000000", crate::server::BASE, kind.plural())});
             let path = format!("_links.{relation}");
@@ -280,15 +277,9 @@ fn sent(kind: Kind) -> Vec<Fault> {
             .links
             .iter()
             .find(|link| name == format!("_links.svc:{}", link.name));
-        link.is_none_or(|link| {
-            matches!(
-                link.target,
-                LinkTarget::One {
-                    write: LinkWrite::Update,
-                    ..
-                }
-            )
-        })
+        link.is_none_or(
+            |link| matches!(link.target, LinkTarget::One { update, .. } if update.accepts(true)),
+        )
     };
     of_kind(kind)
         .into_iter()

@@ -34,6 +34,7 @@ mod links;
 mod lost_updates;
 mod memory_conformance;
 mod money;
+mod moves;
 mod paging;
 mod people_data;
 mod regressions;

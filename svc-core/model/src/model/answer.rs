@@ -16,7 +16,7 @@ resource! {
     }
     links {
         /// The Person who answered
-        "UND-01" person: one Person Required cascade,
+        "UND-01" person: one Person Required Move cascade,
         /// The question
         "UND-01" question: one Question restrict,
     }

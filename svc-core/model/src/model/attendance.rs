@@ -31,7 +31,7 @@ resource! {
         /// The event
         "RES-attendance-15" event: one Event restrict,
         /// The attendee, or the buyer of the tickets
-        "UND-08" person: one Person Required,
+        "UND-08" person: one Person Required Move,
     }
     rules rules
 }

@@ -22,7 +22,7 @@ resource! {
     }
     links {
         /// The Person who made the contact
-        "RES-canvass-07" canvasser: one Person Create,
+        "RES-canvass-07" canvasser: one Person Create Change,
         /// The Person to be reached
         "RES-canvass-12" target: one Person cascade,
         /// The answers given

@@ -41,9 +41,9 @@ resource! {
     }
     links {
         /// The page that received it
-        "RES-donation-21" fundraising_page: one FundraisingPage restrict,
+        "RES-donation-21" fundraising_page: one FundraisingPage Move restrict,
         /// The donor
-        "RES-donation-21" person: one Person Required,
+        "RES-donation-21" person: one Person Required Move,
         /// The attendance it belongs to
         "RES-donation-22" attendance: one Attendance Create,
         /// The submission it belongs to

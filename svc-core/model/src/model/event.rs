@@ -78,7 +78,7 @@ resource! {
         /// The Person who last changed it
         "RES-event-55" modified_by: one Person,
         /// The Person who organizes it
-        "RES-event-56" organizer: one Person Update,
+        "RES-event-56" organizer: one Person Create Change,
         /// Its attendances
         "RES-event-57" attendances: many Attendance,
         /// URL of the helper

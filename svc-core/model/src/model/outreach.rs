@@ -30,7 +30,7 @@ resource! {
     }
     links {
         /// The Person
-        "RES-outreach-11" person: one Person Required,
+        "RES-outreach-11" person: one Person Required Move,
         /// The campaign
         "RES-outreach-12" advocacy_campaign: one AdvocacyCampaign restrict,
     }

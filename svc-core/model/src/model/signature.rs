@@ -17,7 +17,7 @@ resource! {
     }
     links {
         /// The Person who signed
-        "RES-signature-06" person: one Person Required,
+        "RES-signature-06" person: one Person Required Move,
         /// The Petition signed
         "RES-signature-07" petition: one Petition restrict,
     }

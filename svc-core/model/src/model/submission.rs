@@ -15,7 +15,7 @@ resource! {
     }
     links {
         /// The Person
-        "RES-submission-05" person: one Person Required,
+        "RES-submission-05" person: one Person Required Move,
         /// The Form
         "RES-submission-06" form: one Form restrict,
         /// The collection of Answer resources with the submitted data

@@ -36,8 +36,10 @@ pub enum LinkTarget {
     One {
         /// The kind of the record.
         kind: Kind,
-        /// When a client may send the link.
+        /// When a client may send the link in a create.
         write: LinkWrite,
+        /// What a client may do with the link in an update.
+        update: LinkUpdate,
         /// What happens to the record when the linked record is deleted.
         on_delete: OnDelete,
     },
@@ -45,22 +47,47 @@ pub enum LinkTarget {
     Helper(HelperName),
 }
 
-/// When a client may send a link in a body.
+/// When a client may send a link in the body of a create.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LinkWrite {
-    /// Never: the server sets it.
+    /// Never: the server sets it, or it is the container in the address of the collection.
     Never,
-    /// On create.
+    /// Always.
     Create,
-    /// On create, where it is required.
+    /// Always, and it is required.
     ///
     /// Requirements: CRU-02.
     Required,
-    /// On create and on update, where `null` clears it.
+}
+
+/// What a client may do with a link in the body of an update.
+///
+/// Requirements: CRU-16.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LinkUpdate {
+    /// Nothing: the link is read-only.
+    Never,
+    /// Change it, or clear it with `null`.
+    Change,
+    /// Move the record to another target. The caller also needs the right to create records of the
+    /// kind; without it, the link is read-only.
     ///
-    /// Requirements: CRU-16.
-    Update,
+    /// Requirements: AUT-04.
+    Move,
+}
+
+impl LinkUpdate {
+    /// Returns whether an update may send the link. `moves` is whether the caller may move records.
+    #[must_use]
+    pub fn accepts(self, moves: bool) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Change => true,
+            Self::Move => moves,
+        }
+    }
 }
 
 /// What happens to a record when a record that it links to is deleted.

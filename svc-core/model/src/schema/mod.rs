@@ -21,7 +21,7 @@ pub use cross_field::RecordValidator;
 #[doc(hidden)]
 pub use cross_field::new_problems;
 pub use field::{ComputedSource, FieldMode, FieldRule, FieldSpec, ValueType};
-pub use link::{LinkSpec, LinkTarget, LinkWrite, OnDelete, ReferenceSpec};
+pub use link::{LinkSpec, LinkTarget, LinkUpdate, LinkWrite, OnDelete, ReferenceSpec};
 pub use measure::{Aggregate, Measure, MeasureCondition, MeasureParts, measures_text};
 #[doc(hidden)]
 pub use money::{currency_of, elements, excess_digits, wrong_amounts};

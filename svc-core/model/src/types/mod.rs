@@ -42,9 +42,10 @@
 //! - `..., of currency`: only of the records with the currency of the record
 //!
 //! A link points to `one` record, to `many` (an `alias` is a second name of such a collection), or
-//! to a `helper`. A link to one record declares when a client may send it (see `LinkWrite`; by
-//! default never). It also declares what happens to the record when the linked record is deleted:
-//! `cascade`, `restrict` or `clear`, the default.
+//! to a `helper`. A link to one record declares when a client may send it in a create (`Create` or
+//! `Required`, see `LinkWrite`) and in an update (`Change` or `Move`, see `LinkUpdate`); by default
+//! never. It also declares what happens to the record when the linked record is deleted: `cascade`,
+//! `restrict` or `clear`, the default.
 
 mod field_mode;
 mod field_type;
@@ -257,42 +258,41 @@ macro_rules! link_target {
     (helper $helper:ident) => {
         $crate::schema::LinkTarget::Helper($crate::helper::HelperName::$helper)
     };
-    (one $kind:ident) => {
-        $crate::types::link_target!(one $kind Never clear)
+    (one $kind:ident $($mark:ident)*) => {
+        $crate::types::link_target!(@one $kind Never Never Clear; $($mark)*)
     };
-    (one $kind:ident cascade) => {
-        $crate::types::link_target!(one $kind Never cascade)
-    };
-    (one $kind:ident restrict) => {
-        $crate::types::link_target!(one $kind Never restrict)
-    };
-    (one $kind:ident $write:ident) => {
-        $crate::types::link_target!(one $kind $write clear)
-    };
-    (one $kind:ident $write:ident $on_delete:ident) => {
+    (@one $kind:ident $write:ident $update:ident $on_delete:ident;) => {
         $crate::schema::LinkTarget::One {
             kind: $crate::model::Kind::$kind,
             write: $crate::schema::LinkWrite::$write,
-            on_delete: $crate::types::on_delete!($on_delete),
+            update: $crate::schema::LinkUpdate::$update,
+            on_delete: $crate::schema::OnDelete::$on_delete,
         }
     };
-}
-
-/// What happens to a record when the record that its link points to is deleted. It is at the end of
-/// the line of the link.
-macro_rules! on_delete {
-    (clear) => {
-        $crate::schema::OnDelete::Clear
+    (@one $kind:ident $write:ident $update:ident $on_delete:ident; Create $($mark:ident)*) => {
+        $crate::types::link_target!(@one $kind Create $update $on_delete; $($mark)*)
     };
-    (cascade) => {
-        $crate::schema::OnDelete::Cascade
+    (@one $kind:ident $write:ident $update:ident $on_delete:ident; Required $($mark:ident)*) => {
+        $crate::types::link_target!(@one $kind Required $update $on_delete; $($mark)*)
     };
-    (restrict) => {
-        $crate::schema::OnDelete::Restrict
+    (@one $kind:ident $write:ident $update:ident $on_delete:ident; Change $($mark:ident)*) => {
+        $crate::types::link_target!(@one $kind $write Change $on_delete; $($mark)*)
     };
-    ($other:ident) => {
+    (@one $kind:ident $write:ident $update:ident $on_delete:ident; Move $($mark:ident)*) => {
+        $crate::types::link_target!(@one $kind $write Move $on_delete; $($mark)*)
+    };
+    (@one $kind:ident $write:ident $update:ident $on_delete:ident; cascade $($mark:ident)*) => {
+        $crate::types::link_target!(@one $kind $write $update Cascade; $($mark)*)
+    };
+    (@one $kind:ident $write:ident $update:ident $on_delete:ident; restrict $($mark:ident)*) => {
+        $crate::types::link_target!(@one $kind $write $update Restrict; $($mark)*)
+    };
+    (@one $kind:ident $write:ident $update:ident $on_delete:ident; clear $($mark:ident)*) => {
+        $crate::types::link_target!(@one $kind $write $update Clear; $($mark)*)
+    };
+    (@one $kind:ident $write:ident $update:ident $on_delete:ident; $other:ident $($mark:ident)*) => {
         compile_error!(concat!(
-            "the delete rule of a link is `cascade`, `restrict` or `clear`, not `",
+            "a link has `Create`, `Required`, `Change`, `Move`, `cascade`, `restrict` or `clear`, not `",
             stringify!($other),
             "`"
         ))
@@ -392,6 +392,6 @@ macro_rules! closed_enum {
 
 pub(crate) use field_mode::{measure, mode};
 pub(crate) use {
-    closed_enum, link_key, link_target, object, on_delete, operation, optional, resource, rules,
-    under, wire_name,
+    closed_enum, link_key, link_target, object, operation, optional, resource, rules, under,
+    wire_name,
 };

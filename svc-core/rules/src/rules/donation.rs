@@ -114,6 +114,25 @@ impl RuleContext<'_> {
         Ok(())
     }
 
+    /// Moves a donation from the totals of its page to those of another page, whose currency it must
+    /// have.
+    ///
+    /// Requirements: CRU-16, RES-donation-06.
+    pub(super) fn move_donation(
+        &mut self,
+        donation: &RawRecord,
+        page: Option<&Id>,
+        before: &Object,
+        after: &Object,
+        problems: &mut Vec<Problem>,
+    ) -> RuleResult<()> {
+        self.measure(donation, Some(before), None)?;
+        match page {
+            Some(page) => self.apply_donation(page, None, after, problems),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the currencies of the donations that count on a page, without the changed one.
     fn currencies(&mut self, page: &Id, changed: Option<&Object>) -> RuleResult<Vec<String>> {
         let parts = self.ledger.parts(Kind::FundraisingPage, page)?;

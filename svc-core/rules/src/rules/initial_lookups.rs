@@ -80,6 +80,11 @@ pub fn initial_lookups_one_per_person(
             first.name(at.kind, &patch.fields);
             first.holders(&patch.fields, &patch.holders);
             first.settles(at.kind, Some(at));
+            let parent = at.kind.schema().parent;
+            let moved = patch.links.iter().find(|(name, _)| Some(*name) == parent);
+            if let Some((_, Some(container))) = moved {
+                first.container(at.kind, &container.into());
+            }
             let is_sent = |field: &str| patch.fields.contains(field);
             let selects = measures::selecting(at.kind).any(is_sent);
             let list = measures::PartList::of(at.kind);

@@ -1,6 +1,6 @@
 //! Changes a record.
 //!
-//! Requirements: CRU-04, CRU-15 to CRU-20, UND-25.
+//! Requirements: CRU-04, CRU-15 to CRU-20, UND-25, UND-38.
 
 use std::collections::HashSet;
 
@@ -10,14 +10,14 @@ use super::{
 };
 use crate::{
     draft::RawPatch,
-    error::{Error, Problem},
+    error::{Error, ErrorCode, Problem, PropertyPath},
     json::{Object, has_same_members, is_same},
     link::{LinkValue, RecordAddress},
     model::Kind,
     record::{Identifiers, RawRecord},
     schema::fill_nested_computed,
     store::{Change, IndexValues, LookupKey, ReplaceRecord, StoredRecord},
-    value::Identifier,
+    value::{Id, Identifier},
 };
 
 impl RuleContext<'_> {
@@ -63,6 +63,8 @@ impl RuleContext<'_> {
         let kind = stored.record.kind();
         let own = stored.record.address();
         let (links, mut problems) = self.follow_changed_links(patch)?;
+        let moved = MovedRecord::of(&stored.record, &links);
+        problems.extend(self.second_of_person(kind, &own, &moved)?);
         let named = self.people(&patch.holders, &mut problems)?;
         let (mut after, broken) = patch.applied_to(before, self.call.received_at);
         problems.extend(broken);
@@ -126,6 +128,10 @@ impl RuleContext<'_> {
                     new_holders = Some((sent, known));
                 }
             }
+            (Kind::Donation, _) if moved.changes_container => {
+                let page = moved.container.as_ref();
+                self.move_donation(&stored.record, page, before, &after, &mut problems)?;
+            }
             (Kind::Donation, Some(page)) if changes_money(before, &after) => {
                 self.apply_donation(&page, Some(before), &after, &mut problems)?;
             }
@@ -177,6 +183,35 @@ impl RuleContext<'_> {
             links.push((*name, found));
         }
         Ok((links, problems))
+    }
+
+    /// Returns the problem of a record that moves to a person or a container if its container would
+    /// then have a second record of the person, in a store that allows one.
+    ///
+    /// Requirements: UND-38.
+    fn second_of_person(
+        &mut self,
+        kind: Kind,
+        own: &RecordAddress,
+        moved: &MovedRecord,
+    ) -> RuleResult<Option<Problem>> {
+        let is_moved = moved.changes_container || moved.changes_person;
+        let (Some(container), Some(person)) = (&moved.container, &moved.person) else {
+            return Ok(None);
+        };
+        if !is_moved || !self.turn.one_per_person.contains(&kind) {
+            return Ok(None);
+        }
+        let other = self.ledger.member(kind, container, person)?;
+        let is_other = other.is_some_and(|other| other.record.meta().id != own.id);
+        Ok(is_other.then(|| {
+            let text = format!(
+                "{{property}} identifies a person who already has {} here.",
+                kind.with_article()
+            );
+            let property = PropertyPath::link(Kind::Person.singular());
+            Problem::new(ErrorCode::FieldInvalid, property, text)
+        }))
     }
 
     fn replace(
@@ -284,6 +319,33 @@ pub(super) fn is_unchanged(
         && identifiers.is_none_or(|new| *new == record.meta().identifiers.to_vec())
         && links.iter().all(has_target)
         && record.is_well_formed()
+}
+
+/// The container and the person of a record after its links are changed.
+struct MovedRecord {
+    container: Option<Id>,
+    person: Option<Id>,
+    changes_container: bool,
+    changes_person: bool,
+}
+
+impl MovedRecord {
+    fn of(record: &RawRecord, links: &[(&'static str, Option<RecordAddress>)]) -> Self {
+        let target = |link: Option<&'static str>| {
+            let before = link.and_then(|link| record.link(link)).map(|to| &to.id);
+            let sent = links.iter().find(|(name, _)| Some(*name) == link);
+            let after = sent.map_or(before, |(_, to)| to.as_ref().map(|to| &to.id));
+            (after.cloned(), before != after)
+        };
+        let (container, changes_container) = target(record.kind().schema().parent);
+        let (person, changes_person) = target(Some(Kind::Person.singular()));
+        Self {
+            container,
+            person,
+            changes_container,
+            changes_person,
+        }
+    }
 }
 
 /// Links of a patch by name, with their new targets.

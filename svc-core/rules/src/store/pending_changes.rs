@@ -6,8 +6,8 @@ use std::{
 };
 
 use super::{
-    Change, CountDeltas, InsertRecord, LookupKey, ReplaceRecord, StoredRecord, StoredResponse,
-    Totals,
+    Change, ChangeTarget, CountDeltas, InsertRecord, LookupKey, ReplaceRecord, StoredRecord,
+    StoredResponse, Totals,
 };
 use crate::{
     filter::name_key,
@@ -93,6 +93,9 @@ impl PendingChanges {
                     record.set_computed(source, date.map(ComputedValue::Timestamp));
                 }
             }),
+            Change::SetLink { at, link, from, to } => {
+                self.set_link(at, link, from.as_ref(), to.as_ref());
+            }
             Change::SetTotals { of, sum } => {
                 self.sums.insert(of.clone(), sum.clone());
                 self.edit(of.0, &of.1, |record| sum.show_on(record));
@@ -109,7 +112,6 @@ impl PendingChanges {
             Change::Enqueue(_) | Change::CancelMessage(_) | Change::AddIndexValues { .. } => {}
             // Only the store knows sets, collections and ticket holders.
             Change::Delete(_)
-            | Change::SetLink { .. }
             | Change::ClearLink { .. }
             | Change::AddTicketHolder { .. }
             | Change::MoveTicketHolders { .. }
@@ -215,6 +217,41 @@ impl PendingChanges {
                 record.set_link(link.name, person.map(LinkValue::Local));
             }
         });
+    }
+
+    /// Changes the target of a link, and moves the record to the collection of the new target.
+    fn set_link(
+        &mut self,
+        at: &ChangeTarget,
+        link: &'static str,
+        from: Option<&Id>,
+        to: Option<&Id>,
+    ) {
+        let references = at.kind.schema().references();
+        let Some(reference) = references.iter().find(|it| it.name == link) else {
+            return;
+        };
+        let target = to
+            .map(|to| LinkValue::Local(RecordAddress::without_parent(reference.kind, to.clone())));
+        self.edit(at.kind, &at.id, |record| record.set_link(link, target));
+        if reference.is_scope {
+            for (owner, by) in [(from, -1), (to, 1)] {
+                if let Some(owner) = owner {
+                    self.counts.add(at.kind, Some((reference.kind, owner)), by);
+                }
+            }
+        }
+        if at.kind == Kind::Answer && reference.kind == Kind::Person {
+            if let Some(answers) = from.and_then(|from| self.answers.get_mut(from)) {
+                answers.retain(|answer| *answer != at.id);
+            }
+            if let Some(to) = to {
+                self.answers
+                    .entry(to.clone())
+                    .or_default()
+                    .push(at.id.clone());
+            }
+        }
     }
 
     /// Changes a record that is part of the pending changes.

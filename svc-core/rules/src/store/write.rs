@@ -202,10 +202,12 @@ impl WriteOutcome {
     /// Adds warnings.
     #[must_use]
     pub fn with_warnings(self, warnings: Vec<Problem>) -> Self {
-        if warnings.is_empty() {
-            self
+        let (outcome, mut all) = self.split_warnings();
+        all.extend(warnings);
+        if all.is_empty() {
+            outcome
         } else {
-            Self::Warned(Box::new(self), warnings)
+            Self::Warned(Box::new(outcome), all)
         }
     }
 

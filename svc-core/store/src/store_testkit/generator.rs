@@ -12,6 +12,7 @@ use svc_core::{
     link::RecordAddress,
     model::Kind,
     read::{Json, Object},
+    schema::{LinkTarget, LinkUpdate},
     store::{ImportedRecord, LookupKey, ResponseRecorder, WriteOperation, WriteRequest},
     value::{Id, Identifier, Timestamp},
 };
@@ -385,17 +386,7 @@ impl RequestGenerator<'_> {
             fields.insert("email_addresses", Json::Null);
         }
         let identifiers = self.dice.one_in(3).then(|| self.identifiers(kind, 1));
-        let mut links = Vec::new();
-        if kind == Kind::Event && self.dice.one_in(2) {
-            links.push((
-                "organizer",
-                if self.dice.one_in(3) {
-                    None
-                } else {
-                    Some(self.any(Kind::Person))
-                },
-            ));
-        }
+        let links = self.changed_links(kind);
         // A wrong parent makes the address invalid.
         // Requirements: COL-19.
         let parent = if self.dice.one_in(12) {
@@ -407,6 +398,26 @@ impl RequestGenerator<'_> {
         patch.identifiers = identifiers;
         patch.links = links;
         WriteOperation::Update(RecordAddress::new(at.kind, at.id, parent), patch)
+    }
+
+    /// Returns new targets of the links that an update may change. A link of a record that moves is
+    /// not cleared.
+    fn changed_links(&mut self, kind: Kind) -> Vec<(&'static str, Option<RecordAddress>)> {
+        let mut links = Vec::new();
+        for link in kind.schema().links {
+            let LinkTarget::One {
+                kind: to, update, ..
+            } = link.target
+            else {
+                continue;
+            };
+            if update == LinkUpdate::Never || !self.dice.one_in(2) {
+                continue;
+            }
+            let is_cleared = update == LinkUpdate::Change && self.dice.one_in(3);
+            links.push((link.name, (!is_cleared).then(|| self.any(to))));
+        }
+        links
     }
 
     fn delete(&mut self) -> WriteOperation {

@@ -87,6 +87,18 @@ pub(crate) enum Form {
     Stored,
 }
 
+/// What the backend does with the links of an update.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum PatchLinks {
+    /// It changes them.
+    #[default]
+    Change,
+    /// It ignores them.
+    Ignore,
+    /// It ignores them, and the returned record has no links.
+    Omit,
+}
+
 /// The backend: rows in creation order.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
@@ -107,6 +119,7 @@ pub(crate) struct Memory {
     /// Concurrent writes to a record, one just before each of the next updates, the last one first.
     between: Mutex<Vec<Object>>,
     writes: Mutex<u32>,
+    patch_links: Mutex<PatchLinks>,
     form: Form,
     names: svc_core::link::ShareNames,
 }
@@ -138,6 +151,11 @@ impl Memory {
     /// Makes every create and update of this kind fail from now on.
     pub(crate) fn fail(&self, kind: Kind) {
         *lock(&self.refused) = Some((kind, None));
+    }
+
+    /// Sets what updates do with links from now on.
+    pub(crate) fn patch_links(&self, links: PatchLinks) {
+        *lock(&self.patch_links) = links;
     }
 
     /// Returns how transactions ended since the last call, in order.
@@ -403,9 +421,12 @@ impl<R: Resource> Update<R> for Memory {
         if let Some(identifiers) = patch.identifiers() {
             row.identifiers = identifiers.to_vec();
         }
-        for (name, to) in &patch.as_raw().links {
-            row.links.retain(|(link, _)| link != name);
-            row.links.extend(to.clone().map(|to| (*name, to)));
+        let patch_links = *lock(&self.patch_links);
+        if patch_links == PatchLinks::Change {
+            for (name, to) in &patch.as_raw().links {
+                row.links.retain(|(link, _)| link != name);
+                row.links.extend(to.clone().map(|to| (*name, to)));
+            }
         }
         row.modified = Timestamp::from_micros(
             cx.received_at()
@@ -413,7 +434,13 @@ impl<R: Resource> Update<R> for Memory {
                 .max(row.modified.as_micros() + 1),
         );
         *lock(&self.writes) += 1;
-        Ok(Some(self.record(row)))
+        let mut shown = row.clone();
+        if patch_links == PatchLinks::Omit {
+            shown
+                .links
+                .retain(|(name, _)| Some(*name) == R::SCHEMA.parent);
+        }
+        Ok(Some(self.record(&shown)))
     }
 }
 

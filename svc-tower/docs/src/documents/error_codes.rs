@@ -11,7 +11,7 @@ use svc_core::{
     link::{Scope, Target},
     model::Kind,
     operation::{KeyRequirement, RequestBodyKind, ResponseBodyKind},
-    schema::{FieldRule, LinkTarget, LinkWrite, ObjectSchema, OnDelete},
+    schema::{FieldRule, LinkTarget, LinkUpdate, LinkWrite, ObjectSchema, OnDelete},
 };
 
 use super::effective_field::EffectiveField;
@@ -60,17 +60,12 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
         (RequestBodyKind::Create, Target::Collection { kind, .. }) => {
             codes.extend([ErrorCode::BodyMissing, ErrorCode::FieldInvalid]);
             of_fields(api, *kind, true, &mut codes);
-            of_links(
-                api,
-                *kind,
-                &[LinkWrite::Required, LinkWrite::Create, LinkWrite::Update],
-                &mut codes,
-            );
+            of_links(api, *kind, |write, _| write != LinkWrite::Never, &mut codes);
         }
         (RequestBodyKind::Update, Target::Record(at)) => {
             codes.extend([ErrorCode::BodyMissing, ErrorCode::FieldInvalid]);
             of_fields(api, at.kind, false, &mut codes);
-            of_links(api, at.kind, &[LinkWrite::Update], &mut codes);
+            of_links(api, at.kind, |_, update| update.accepts(true), &mut codes);
             if matches!(at.kind, Kind::Event | Kind::Question) {
                 codes.push(ErrorCode::HasDependents);
             }
@@ -201,15 +196,23 @@ fn of_fields(api: &Api, kind: Kind, is_new: bool, codes: &mut Vec<ErrorCode>) {
 }
 
 /// Adds the error codes that links can cause, for the links that are sent in this kind of write.
-fn of_links(api: &Api, kind: Kind, sent: &[LinkWrite], codes: &mut Vec<ErrorCode>) {
+fn of_links(
+    api: &Api,
+    kind: Kind,
+    is_sent: fn(LinkWrite, LinkUpdate) -> bool,
+    codes: &mut Vec<ErrorCode>,
+) {
     for link in kind.schema().links {
         let LinkTarget::One {
-            kind: to, write, ..
+            kind: to,
+            write,
+            update,
+            ..
         } = link.target
         else {
             continue;
         };
-        if !sent.contains(&write) || api.is_link_omitted(kind, link.name) {
+        if !is_sent(write, update) || api.is_link_omitted(kind, link.name) {
             continue;
         }
         codes.extend((write == LinkWrite::Required).then_some(ErrorCode::FieldRequired));
@@ -250,7 +253,7 @@ fn of_helper(api: &Api, helper: HelperName, codes: &mut Vec<ErrorCode>) {
         of_links(
             api,
             helper.recorded_kind(),
-            &[LinkWrite::Create, LinkWrite::Update],
+            |write, _| write == LinkWrite::Create,
             codes,
         );
         of_fields(api, Kind::Person, true, codes);

@@ -5,7 +5,7 @@ use svc_core::{
     api::Api,
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
     model::Kind,
-    schema::{COMMON, KindFeature, LinkTarget, LinkWrite},
+    schema::{COMMON, KindFeature, LinkTarget, LinkUpdate, LinkWrite},
     value::ClosedEnum,
 };
 
@@ -131,7 +131,10 @@ impl<'a> Definitions<'a> {
         let mut links = Members::default();
         for link in kind.schema().links {
             let LinkTarget::One {
-                kind: to, write, ..
+                kind: to,
+                write,
+                update,
+                ..
             } = link.target
             else {
                 continue;
@@ -141,10 +144,8 @@ impl<'a> Definitions<'a> {
                 BodyLinks::Below => {
                     write != LinkWrite::Never || Some(link.name) == kind.schema().parent
                 }
-                BodyLinks::Helper | BodyLinks::BesideAction => {
-                    matches!(write, LinkWrite::Create | LinkWrite::Update)
-                }
-                BodyLinks::Update => write == LinkWrite::Update,
+                BodyLinks::Helper | BodyLinks::BesideAction => write == LinkWrite::Create,
+                BodyLinks::Update => update.accepts(true),
             };
             if !is_taken || self.api.is_link_omitted(kind, link.name) {
                 continue;
@@ -164,8 +165,11 @@ impl<'a> Definitions<'a> {
                 BodyLinks::Below => Some(link.name) == kind.schema().parent,
                 _ => false,
             };
+            let can_clear = wanted != BodyLinks::Update || update != LinkUpdate::Move;
             if is_required {
                 links.require(relation, address);
+            } else if !can_clear {
+                links.insert(relation, address);
             } else {
                 links.insert(relation, values::or_null(address));
             }

@@ -3,7 +3,9 @@
 use svc_core::{
     api::type_name,
     model::Kind,
-    schema::{COMMON, FieldMode, FieldRule, KindFeature, LinkTarget, LinkWrite, ValueType},
+    schema::{
+        COMMON, FieldMode, FieldRule, KindFeature, LinkTarget, LinkUpdate, LinkWrite, ValueType,
+    },
 };
 
 use super::{DocField, DocPages, DocRequirement, access::FieldAccess, types};
@@ -129,7 +131,7 @@ impl DocPages<'_> {
         let sent = links.filter_map(|link| match link.target {
             LinkTarget::One {
                 kind: to,
-                write: LinkWrite::Create | LinkWrite::Update,
+                write: LinkWrite::Create,
                 ..
             } if !self.api.is_link_omitted(kind, link.name) => Some((link, to)),
             _ => None,
@@ -228,19 +230,18 @@ fn rule_text(rule: &FieldRule) -> String {
 
 /// Returns when a client may send a link.
 pub(super) fn set_by(target: LinkTarget) -> &'static str {
-    match target {
-        LinkTarget::One {
-            write: LinkWrite::Create,
-            ..
-        } => "client, on create",
-        LinkTarget::One {
-            write: LinkWrite::Required,
-            ..
-        } => "client, required on create",
-        LinkTarget::One {
-            write: LinkWrite::Update,
-            ..
-        } => "client",
+    let LinkTarget::One { write, update, .. } = target else {
+        return "server";
+    };
+    match (write, update) {
+        (LinkWrite::Create, LinkUpdate::Change) => "client",
+        (LinkWrite::Create, LinkUpdate::Never) => "client, on create",
+        (LinkWrite::Required, LinkUpdate::Never) => "client, required on create",
+        (LinkWrite::Required, LinkUpdate::Move) => {
+            "client, required on create; an update moves the record"
+        }
+        (_, LinkUpdate::Move) => "server; an update moves the record",
+        (_, LinkUpdate::Change) => "client, on update",
         _ => "server",
     }
 }
