@@ -9,7 +9,7 @@ use super::{BodyReader, Json, Object, Validator, value_path::ValuePath};
 use crate::{
     error::{ErrorCode, PathSegment, Problem, PropertyPath},
     schema::COMMON,
-    value::{Id, Identifier, normalize_email},
+    value::{Id, Identifier, forms},
 };
 
 const IDENTIFIERS: &str = "identifiers";
@@ -207,7 +207,7 @@ fn address_as_sent(body: &Object, property: &PropertyPath) -> Option<PropertyPat
     let mut seen = HashSet::new();
     let sent = part_of(body, part)?.get(list)?.as_array()?.iter();
     let mut places = sent.enumerate().filter_map(|(place, entry)| {
-        let address = normalize_email(entry.as_object()?.get("address")?.as_str()?);
+        let address = forms::match_form(entry.as_object()?.get("address")?.as_str()?);
         (!address.is_empty() && seen.insert(address)).then_some(place)
     });
     let place = PathSegment::Element(places.nth(*counted)?);

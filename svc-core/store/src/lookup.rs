@@ -3,7 +3,7 @@
 //! Requirements: UND-26.
 
 use sha2::{Digest, Sha256};
-use svc_core::value::{Identifier, normalize_email};
+use svc_core::value::{Identifier, forms};
 
 /// The lookup hash of a text: the first half of its SHA-256.
 pub type LookupHash = [u8; 16];
@@ -21,7 +21,7 @@ pub fn hash_identifier(identifier: &Identifier) -> LookupHash {
 /// Requirements: HLP-04.
 #[must_use]
 pub fn hash_email(address: &str) -> LookupHash {
-    hash(&normalize_email(address))
+    hash(&forms::match_form(address))
 }
 
 fn hash(text: &str) -> LookupHash {

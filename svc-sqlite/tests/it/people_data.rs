@@ -132,6 +132,94 @@ async fn und_46_equal_addresses_of_a_list_are_merged() {
     assert_eq!(again.json["email_addresses"], merged);
 }
 
+/// UND-46, HLP-04: an address with a name in quotes, a dot after its domain, or `+` is found by its form.
+#[tokio::test]
+async fn und_46_an_address_is_found_by_its_form() {
+    let server = Server::start().await;
+    let people = [
+        ("\"Ada\"@example.org", "ada@EXAMPLE.org"),
+        ("JOSÉ@example.org", "jose\u{301}@example.org"),
+        ("jose@example.org", "Jose@example.org"),
+        ("ada+news@example.org", "ADA+news@example.org"),
+        ("ada@straße.example", "ada@xn--strae-oqa.example"),
+    ];
+    for (place, (address, other)) in (1..).zip(people) {
+        let first = sign_up(&server, &with_addresses(&[address])).await;
+        let again = sign_up(&server, &with_addresses(&[other])).await;
+        assert_eq!(again["_links"]["self"], first["_links"]["self"], "{other}");
+        assert_eq!(
+            again["email_addresses"],
+            json!([{ "address": address }]),
+            "{other}"
+        );
+        assert_eq!(server.total("people").await, place, "{other}");
+    }
+    let quoted = json!({ "email_addresses": [
+        { "address": "\"eve\"@example.org" },
+        { "address": "Eve@example.org", "status": "unsubscribed" },
+    ]});
+    let created = server.post("people", quoted).await;
+    assert_eq!(
+        created.json["email_addresses"],
+        json!([{ "address": "\"eve\"@example.org", "status": "unsubscribed" }]),
+    );
+    let filter = "people?filter=email_address%20eq%20%27EVE@example.org%27";
+    assert_eq!(server.total(filter).await, 1, "FLT-06");
+}
+
+/// UND-46, HLP-04: a sign-up merges a phone number that is written differently, and keeps its notation. A
+/// number with another extension is another number.
+#[tokio::test]
+async fn und_46_a_number_with_another_extension_is_another_number() {
+    let server = Server::start().await;
+    let with = |number: Value| {
+        json!({
+            "email_addresses": [{ "address": "ada@example.org" }],
+            "phone_numbers": [number],
+        })
+    };
+    let extension = json!({ "number": "12025550100", "extension": "12" });
+    sign_up(&server, &with(extension.clone())).await;
+    let other = json!({ "number": "+1 202 555 0100", "extension": "7", "number_type": "Work" });
+    let person = sign_up(&server, &with(other)).await;
+    let other = json!({ "number": "12025550100", "extension": "7", "number_type": "Work" });
+    assert_eq!(person["phone_numbers"], json!([extension, other]));
+    let same = json!({ "number": "12025550100", "extension": "012", "operator": "A" });
+    let person = sign_up(&server, &with(same)).await;
+    let same = json!({ "number": "12025550100", "extension": "12", "operator": "A" });
+    assert_eq!(person["phone_numbers"], json!([same, other]));
+    let trunk = json!({ "number": "4401632960001" });
+    sign_up(&server, &with(trunk.clone())).await;
+    let person = sign_up(&server, &with(json!({ "number": "+44 1632 960-001" }))).await;
+    assert_eq!(person["phone_numbers"], json!([same, other, trunk]));
+    // A body with both entries stores both.
+    let both = json!({ "phone_numbers": [extension, other] });
+    let created = server.post("people", both.clone()).await;
+    assert_eq!(
+        created.json["phone_numbers"], both["phone_numbers"],
+        "{}",
+        created.json
+    );
+}
+
+/// HLP-04: postal addresses are the same if their lines differ in case, punctuation and accents only.
+#[tokio::test]
+async fn hlp_04_lines_of_an_address_are_compared_without_punctuation() {
+    let server = Server::start().await;
+    let with = |line: &str| {
+        json!({
+            "email_addresses": [{ "address": "ada@example.org" }],
+            "postal_addresses": [{ "address_lines": [line], "locality": "Paris" }],
+        })
+    };
+    sign_up(&server, &with("12 Rue de l’Église")).await;
+    let person = sign_up(&server, &with("12, rue de l'eglise")).await;
+    let expected = json!([{ "address_lines": ["12, rue de l'eglise"], "locality": "Paris" }]);
+    assert_eq!(person["postal_addresses"], expected);
+    let person = sign_up(&server, &with("13 Rue de l’Église")).await;
+    assert_eq!(person["postal_addresses"].as_array().unwrap().len(), 2);
+}
+
 /// RES-postal_address-07, RES-postal_address-09: codes are stored in capitals. An unknown code is rejected,
 /// and the message names the code that is probably meant.
 #[tokio::test]

@@ -13,7 +13,7 @@ use super::{
     lexer::{Token, tokens},
     one_of,
 };
-use crate::value::{Date, Id, Identifier, Timestamp, normalize_email};
+use crate::value::{Date, Id, Identifier, Timestamp, forms};
 
 /// Parses a whole text.
 pub(super) fn tree(
@@ -217,9 +217,9 @@ impl Parser<'_> {
             (Token::Quoted(text), FilterSource::Identifiers) => {
                 Identifier::parse(text).and_then(|it| self.identifier(it))
             }
-            (Token::Quoted(text), FilterSource::EmailAddresses) => Some(normalize_email(text))
+            (Token::Quoted(text), FilterSource::EmailAddresses) => Some(forms::match_form(text))
                 .filter(|text| !text.is_empty())
-                .map(|address| FilterValue::Find(FindKey::Email(address))),
+                .map(|address| FilterValue::Find(FindKey::Email(address.into_owned()))),
             (Token::Quoted(text), FilterSource::UniqueName | FilterSource::Through(_)) => {
                 let name = text.clone().into_owned();
                 Some(FilterValue::Find(FindKey::Name(name)))

@@ -21,7 +21,7 @@ pub enum FindKey {
     ///
     /// Requirements: UND-24.
     Identifier(Identifier),
-    /// The people with this e-mail address, in the [form](crate::value::normalize_email) in which
+    /// The people with this e-mail address, in the [form](crate::value::forms::match_form) in which
     /// addresses are compared. A database can have another
     /// [notation](crate::value::email_notations) of it. The oldest person is found if one is sought.
     Email(String),

@@ -8,7 +8,7 @@ use crate::{
     draft::{Draft, RawPatch, to_object},
     json::{Json, Object},
     model::{Kind, Person, person::gender_of, shared::EmailStatus},
-    value::{ClosedEnum as _, Identifier, Timestamp, email_as_sent, normalize_email},
+    value::{ClosedEnum as _, Identifier, Timestamp, email_as_sent, forms},
 };
 
 /// A value that a person can be looked up by.
@@ -16,7 +16,7 @@ use crate::{
 pub enum MatchKey {
     /// A foreign identifier, compared exactly.
     Identifier(Identifier),
-    /// An e-mail address in the form in which it is compared ([`normalize_email`]), or in its own
+    /// An e-mail address in the form in which it is compared ([`forms::match_form`]), or in its own
     /// notation.
     Email(String),
 }
@@ -76,9 +76,9 @@ impl PersonMatching for DefaultMatching {
         let by_identifier = identifiers.iter().cloned().map(MatchKey::Identifier);
         // A database of a vendor can have the address only in the notation in which it was sent.
         let by_email = addresses(person, |address| {
-            let (compared, sent) = (normalize_email(address), email_as_sent(address));
-            let other = (sent != compared).then_some(sent);
-            std::iter::once(compared).chain(other)
+            let (compared, sent) = (forms::match_form(address), email_as_sent(address));
+            let other = (sent != compared).then(|| sent.into_owned());
+            std::iter::once(compared.into_owned()).chain(other)
         });
         let by_email = by_email.into_iter().flatten().map(MatchKey::Email);
         by_identifier.chain(by_email).collect()
@@ -88,13 +88,13 @@ impl PersonMatching for DefaultMatching {
         "A posted person is looked up first by each foreign identifier, then by each e-mail address, ignoring the case of Latin letters and the notation of the domain. \
          The oldest match wins, and the posted person is merged into it. Scalar fields that are sent replace existing values, and objects are \
          merged member by member. E-mail addresses, phone numbers and postal addresses are merged by address, number \
-         or address lines. An empty object or array changes nothing."
+         and extension, or address lines. An empty object or array changes nothing."
     }
 }
 
 /// Returns the e-mail addresses of a person in normal form, the primary one first.
 pub fn emails(person: &Object) -> impl Iterator<Item = String> {
-    addresses(person, normalize_email).into_iter()
+    addresses(person, |address| forms::match_form(address).into_owned()).into_iter()
 }
 
 /// Returns the e-mail addresses that a person can be found by, without duplicates.
@@ -148,8 +148,8 @@ pub fn merge_person(known: &mut Object, posted: &Object, merge: MergePolicy) {
         MergePolicy::FillEmpty => fill(known, posted),
         MergePolicy::Replace => {
             for (name, value) in posted {
-                match (list_key(name), value) {
-                    (Some(key), Json::Array(items)) => merge_list(known, name, items, key),
+                match (MergedList::of(name), value) {
+                    (Some(list), Json::Array(items)) => merge_list(known, list, items),
                     _ => merge_member(known, name, value),
                 }
             }
@@ -181,7 +181,9 @@ fn fill(known: &mut Object, posted: &Object) {
 
 /// Adds the entries that the list does not contain.
 fn add_places(known: &mut Object, field: &str, sent: Vec<Json>) {
-    let Some(key) = list_key(field) else { return };
+    let Some(MergedList { key, .. }) = MergedList::of(field) else {
+        return;
+    };
     let stored = known
         .get(field)
         .and_then(Json::as_array)
@@ -189,12 +191,12 @@ fn add_places(known: &mut Object, field: &str, sent: Vec<Json>) {
     let mut met: BTreeSet<_> = stored
         .iter()
         .filter_map(Json::as_object)
-        .map(|entry| sameness(entry, key))
+        .map(|entry| sameness(entry, *key))
         .collect();
     let is_new = |entry: &Json| {
         entry
             .as_object()
-            .is_some_and(|entry| met.insert(sameness(entry, key)))
+            .is_some_and(|entry| met.insert(sameness(entry, *key)))
     };
     let new: Vec<Json> = sent.into_iter().filter(is_new).collect();
     if new.is_empty() {
@@ -266,28 +268,68 @@ fn merge_member(known: &mut Object, name: &str, value: &Json) {
     }
 }
 
-/// Returns the function that computes the key of an entry of a list of addresses or numbers.
-fn list_key(field: &str) -> Option<fn(&Object) -> Option<String>> {
-    match field {
-        "email_addresses" => Some(|entry| Some(normalize_email(entry.get("address")?.as_str()?))),
-        "phone_numbers" => Some(|entry| Some(entry.get("number")?.as_str()?.to_owned())),
-        "postal_addresses" => Some(|entry| {
-            let lines = entry
-                .get("address_lines")?
-                .as_array()?
-                .iter()
-                .filter_map(Json::as_str);
-            let lines: Vec<String> = lines.map(|line| line.trim().to_lowercase()).collect();
-            (!lines.is_empty()).then(|| lines.join("\n"))
-        }),
-        _ => None,
+/// A list whose entries are merged by their addresses or numbers.
+struct MergedList {
+    name: &'static str,
+    /// Returns the key of an entry. Entries with equal keys are merged.
+    key: fn(&Object) -> Option<String>,
+    /// The members that a known entry keeps as they are, because their notation can differ.
+    notation: &'static [&'static str],
+}
+
+const MERGED_LISTS: [MergedList; 3] = [
+    MergedList {
+        name: "email_addresses",
+        key: |entry| Some(forms::match_form(text(entry, "address")?).into_owned()),
+        notation: &["address"],
+    },
+    MergedList {
+        name: "phone_numbers",
+        key: phone_key,
+        notation: &["number", "extension"],
+    },
+    MergedList {
+        name: "postal_addresses",
+        key: lines_form,
+        notation: &[],
+    },
+];
+
+impl MergedList {
+    fn of(field: &str) -> Option<&'static Self> {
+        MERGED_LISTS.iter().find(|list| list.name == field)
     }
 }
 
-fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -> Option<String>) {
+fn text<'a>(entry: &'a Object, name: &str) -> Option<&'a str> {
+    entry.get(name)?.as_str()
+}
+
+/// Returns the form of a phone number with its extension, or its digits if it has no form.
+fn phone_key(entry: &Object) -> Option<String> {
+    let number = text(entry, "number")?;
+    let extension = text(entry, "extension").filter(|text| !text.is_empty());
+    let form = forms::phone(number, extension, text(entry, "country"));
+    Some(form.unwrap_or_else(|| match extension {
+        Some(extension) => format!("{number};{extension}"),
+        None => number.to_owned(),
+    }))
+}
+
+fn lines_form(entry: &Object) -> Option<String> {
+    let lines = entry.get("address_lines")?.as_array()?;
+    forms::address_lines(lines.iter().filter_map(Json::as_str))
+}
+
+fn merge_list(known: &mut Object, list: &MergedList, sent: &[Json]) {
     if sent.is_empty() {
         return;
     }
+    let MergedList {
+        name: field,
+        key,
+        notation,
+    } = *list;
     if !matches!(known.get(field), Some(Json::Array(_))) {
         known.insert(field, Json::Array(Vec::new()));
     }
@@ -323,8 +365,7 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
             stored.push(Json::Object(entry.clone()));
             continue;
         };
-        // A known address keeps its spelling.
-        for (name, value) in entry.iter().filter(|(name, _)| *name != "address") {
+        for (name, value) in entry.iter().filter(|(name, _)| !notation.contains(name)) {
             merge_member(item, name, value);
         }
         if is_new_primary {
@@ -336,13 +377,13 @@ fn merge_list(known: &mut Object, field: &str, sent: &[Json], key: fn(&Object) -
 /// Merges the entries of a sent list that have the same address into the first of them. Each value that
 /// the first one has remains, but of several statuses the strictest does.
 pub fn merge_equal_entries(field: &str, entries: &mut Vec<Json>) {
-    let Some(key) = list_key(field).filter(|_| entries.len() > 1) else {
+    let Some(list) = MergedList::of(field).filter(|_| entries.len() > 1) else {
         return;
     };
     let mut merged: Vec<Json> = Vec::with_capacity(entries.len());
     let mut places = BTreeMap::new();
     for entry in std::mem::take(entries) {
-        let place = entry.as_object().and_then(key).and_then(|key| {
+        let place = entry.as_object().and_then(list.key).and_then(|key| {
             let next = merged.len();
             let place = *places.entry(key).or_insert(next);
             (place < next).then_some(place)
@@ -396,7 +437,10 @@ pub fn is_primary(entry: &Object) -> bool {
 ///
 /// Returns an error that names the missing member if the entry has no key.
 pub fn entry_key(field: &str, entry: &Object) -> Result<String, String> {
-    sameness(entry, list_key(field).unwrap_or(|_| None))
+    sameness(
+        entry,
+        MergedList::of(field).map_or(|_| None, |list| list.key),
+    )
 }
 
 /// Returns the key of an entry: its address or number. An entry without one is compared by all its

@@ -7,6 +7,7 @@ mod decimal;
 mod digest;
 mod email;
 mod flex_enum;
+pub mod forms;
 mod hex;
 mod id;
 mod identifier;
@@ -29,9 +30,7 @@ pub use date::digits;
 pub use decimal::DecimalParts;
 #[doc(hidden)]
 pub use digest::{digest, short_digest};
-pub use email::{
-    EMAIL_FORM, EmailError, MAX_EMAIL, email_notations, normalize_email, stored_email,
-};
+pub use email::{EmailError, MAX_EMAIL, email_notations, stored_email};
 #[doc(hidden)]
 pub use email::{email_as_sent, is_invisible, trimmed};
 pub use flex_enum::{ClosedEnum, FlexEnum};

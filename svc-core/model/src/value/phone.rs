@@ -117,7 +117,7 @@ fn split_extension(text: &str) -> Result<(&str, Option<String>), PhoneError> {
 }
 
 /// Removes the `(0)` after a country code, which is dialled only within the country.
-fn without_trunk_zero(number: &str) -> String {
+pub(super) fn without_trunk_zero(number: &str) -> String {
     match number.split_once("(0)") {
         Some((code, rest)) if code.contains(|one: char| one.is_ascii_digit()) => {
             format!("{code}{rest}")
@@ -136,7 +136,7 @@ fn without_international_prefix(digits: &str) -> &str {
 }
 
 /// Returns the digits of a text without separators.
-fn only_digits(text: &str) -> Result<String, PhoneError> {
+pub(super) fn only_digits(text: &str) -> Result<String, PhoneError> {
     let mut digits = String::with_capacity(text.len());
     for one in text.chars() {
         if one.is_ascii_digit() {

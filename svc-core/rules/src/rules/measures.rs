@@ -19,7 +19,7 @@ use crate::{
     record::{ComputedValue, RawRecord},
     schema::{Aggregate, ComputedSource, Measure, MeasureCondition, MeasureParts, measures_text},
     store::{Change, IndexValues, LookupKey, StoredRecord, Totals},
-    value::{Amount, EMAIL_FORM, Id},
+    value::{Amount, Id, forms},
 };
 
 /// Returns the measures of a kind over the records of another.
@@ -420,7 +420,8 @@ impl Recount {
         // Writing to a string cannot fail.
         _ = writeln!(
             text,
-            "Person.email_addresses = addresses in form {EMAIL_FORM}\nvalues = in form {VALUE_FORM}"
+            "Person.email_addresses = addresses in form {}\nvalues = in form {VALUE_FORM}",
+            forms::VERSION
         );
         for kind in Kind::ALL {
             for field in FilterField::of_index(*kind) {

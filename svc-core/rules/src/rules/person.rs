@@ -12,7 +12,7 @@ use crate::{
     json::Object,
     model::{Kind, Person},
     store::{LookupKey, RecordLocation, StoredRecord},
-    value::{Id, Identifier, email_notations, normalize_email},
+    value::{Id, Identifier, email_notations, forms},
 };
 
 /// Returns the person that a request posts: an existing one after the merge, or a new one (`true`).
@@ -329,7 +329,7 @@ impl<K> PersonCandidate<K> {
     /// Adds an e-mail address, in any spelling.
     #[must_use]
     pub fn with_email(mut self, address: &str) -> Self {
-        self.emails.push(normalize_email(address));
+        self.emails.push(forms::match_form(address).into_owned());
         self
     }
 

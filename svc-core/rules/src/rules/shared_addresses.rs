@@ -15,7 +15,7 @@ use crate::{
     model::Kind,
     record::RawRecord,
     store::{Change, RecordLocation, WriteOperation, WriteOutcome, WriteRequest},
-    value::normalize_email,
+    value::forms,
 };
 
 /// The e-mail addresses that a request sends for a person. There are none if the caller gets no
@@ -25,7 +25,7 @@ use crate::{
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct PostedAddresses {
-    /// Each address once in [normal form](normalize_email), with its number among the distinct ones.
+    /// Each address once in [form](forms::match_form), with its number among the distinct ones.
     pub addresses: Vec<(usize, String)>,
     /// The part of the body with the person.
     part: PropertyPath,
@@ -85,7 +85,7 @@ fn addresses(person: &Object) -> Vec<(usize, String)> {
     let list = person.get("email_addresses").and_then(Json::as_array);
     let mut seen = HashSet::new();
     let distinct = list.into_iter().flatten().filter_map(|entry| {
-        let address = normalize_email(entry.as_object()?.get("address")?.as_str()?);
+        let address = forms::match_form(entry.as_object()?.get("address")?.as_str()?).into_owned();
         seen.insert(address.clone()).then_some(address)
     });
     distinct.enumerate().collect()

@@ -15,7 +15,7 @@ use crate::{
     helper::{RawHelperRequest, TriggerName},
     outbox::OutboxPayload,
     store::{Change, StoredResponse},
-    value::{ClosedEnum, Id, digest, normalize_email},
+    value::{ClosedEnum, Id, digest, forms},
 };
 
 impl RuleContext<'_> {
@@ -78,7 +78,7 @@ pub(super) fn contact_keys(plan: &RawHelperRequest, trigger: TriggerName) -> Vec
     };
     let emails = texts("email_addresses", "address")
         .into_iter()
-        .map(|address| normalize_email(&address));
+        .map(|address| forms::match_form(&address).into_owned());
     let numbers = texts("phone_numbers", "number")
         .into_iter()
         .map(|number| normal_phone(&number));

@@ -15,7 +15,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct IndexValues {
     /// The e-mail addresses of a person in
-    /// [normal form](crate::value::normalize_email).
+    /// [form](crate::value::forms::match_form).
     pub emails: Vec<String>,
     /// The texts of the fields that the kind can be filtered by, and the
     /// [key](crate::filter::name_key) of its unique name.

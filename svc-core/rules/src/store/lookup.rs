@@ -27,7 +27,7 @@ pub enum LookupKey {
     /// Requirements: UND-24.
     Identifier(Kind, Identifier),
     /// The oldest person with this e-mail address, in normal form: see
-    /// [`normalize_email`](crate::value::normalize_email).
+    /// [`forms::match_form`](crate::value::forms::match_form).
     Email(String),
     /// The target of a link of the record with this id. The name is that of the link in the schema.
     Link(Kind, Id, &'static str),
@@ -115,7 +115,7 @@ pub enum Lookup {
     /// The attendances whose tickets name this person.
     HeldTickets(Id),
     /// The two oldest people with this e-mail address, in
-    /// [normal form](crate::value::normalize_email).
+    /// [form](crate::value::forms::match_form).
     ///
     /// Requirements: HLP-04.
     EmailHolders(String),

@@ -16,7 +16,7 @@ use svc_core::{
         Change, HeldTickets, InsertRecord, LookupKey, LookupSource, RecordLocation, RecordSet,
         ReplaceRecord, RuleError, StoredRecord, StoredResponse, Totals,
     },
-    value::{Id, Identifier, Timestamp, normalize_email},
+    value::{Id, Identifier, Timestamp, forms},
 };
 
 use super::outbox::QueuedEntry;
@@ -92,7 +92,7 @@ impl TenantTables {
             ),
             LookupKey::Email(address) => self
                 .keys
-                .get(&LookupKey::Email(normalize_email(address)))?
+                .get(&LookupKey::Email(forms::match_form(address).into_owned()))?
                 .first()
                 .copied(),
             LookupKey::Name(kind, name) => {
