@@ -10,7 +10,7 @@ use svc_core::{
     record::RawRecord,
     schema::{Measure, MeasureCondition, MeasureParts, ValueType},
     store::{ChangeTarget, Lookup, LookupCache, LookupKey, StoredRecord, Totals},
-    value::Amount,
+    value::{self, Amount},
 };
 
 use super::{
@@ -249,9 +249,9 @@ impl ResolvedMapping {
         }
         self.under(sql, donations, page)?;
         if let Some((own, _)) = pages.column(CURRENCY) {
-            sql.push(" AND ");
+            sql.push(" AND COALESCE(");
             self.value_of(sql, pages, own, page);
-            sql.push(" IS NULL");
+            sql.push(", '') = ''");
         }
         sql.push(" GROUP BY t.").push(&currency.name);
         if let Some(voided) = voided {
@@ -274,10 +274,11 @@ impl ResolvedMapping {
             let mut value = |field| self.field_value(donations, field, next()?);
             let (currency, voided) = (value(CURRENCY), value(VOIDED));
             let currency = currency.as_ref().and_then(Json::as_str);
-            if voided != Some(Json::Bool(true)) {
-                let sum = counts
-                    .entry(currency.unwrap_or_default().to_owned())
-                    .or_default();
+            // A text of another program that is not a code counts as no currency.
+            if let Some(currency) = currency.and_then(value::currency)
+                && voided != Some(Json::Bool(true))
+            {
+                let sum = counts.entry(currency.to_owned()).or_default();
                 *sum = sum.saturating_add(count);
             }
         }

@@ -315,10 +315,11 @@ impl ResolvedMapping {
 
     /// Adds `(SELECT key ...)`: the key by which other tables refer to a record.
     pub(super) fn key_of(&self, sql: &mut SqlBuilder, table: &ResolvedTable, key: &LookupKey) {
-        self.value_of(sql, table, &table.key, key);
+        let column = format!("k.{}", table.key.name);
+        self.of_record(sql, table, &column, key);
     }
 
-    /// Adds `(SELECT column ...)`: the value of a column of a record.
+    /// Adds `(SELECT column ...)`: the value of a column of a record as text.
     pub(super) fn value_of(
         &self,
         sql: &mut SqlBuilder,
@@ -326,8 +327,20 @@ impl ResolvedMapping {
         column: &ResolvedColumn,
         key: &LookupKey,
     ) {
-        sql.push("(SELECT k.")
-            .push(&column.name)
+        let text = read(sql.dialect(), "k", column);
+        self.of_record(sql, table, &text, key);
+    }
+
+    /// Adds `(SELECT expression ...)` of a record, which is `k` in the expression.
+    fn of_record(
+        &self,
+        sql: &mut SqlBuilder,
+        table: &ResolvedTable,
+        expression: &str,
+        key: &LookupKey,
+    ) {
+        sql.push("(SELECT ")
+            .push(expression)
             .push(" FROM ")
             .push(&table.name)
             .push(" k WHERE ");

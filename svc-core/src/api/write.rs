@@ -18,7 +18,7 @@ use crate::{
     hal,
     helper::{Atomicity, HelperName, RawHelperRequest, ScheduleChange},
     json::{Json, Object},
-    link::{RecordAddress, Scope, Target},
+    link::{LinkValue, RecordAddress, Scope, Target},
     model::Kind,
     read::{
         AcceptedMembers, BodyReader, BodyReport, HelperBodyOptions, PERSON, is_enveloped,
@@ -358,7 +358,7 @@ impl Api {
             ..*sent
         };
         let reader = self.reader(cx, sent);
-        // Who may not create a record cannot give one to another person either.
+        // A move to another person requires the right to create the record for that person.
         let create = Right::Operation(at.kind, Operation::Create);
         let taken = AcceptedMembers {
             moves: cx.caller().has_right(create),
@@ -588,8 +588,11 @@ fn ignored_links(
         return Vec::new();
     };
     let differs = |(name, to): &&(&'static str, Option<RecordAddress>)| {
-        let is_target = |stored: &RecordAddress| to.as_ref().is_some_and(|to| to.id == stored.id);
-        record.link(name).is_some_and(|stored| !is_target(stored))
+        let mut links = record.links().iter().filter(|(link, _)| link == name);
+        links.any(|(_, stored)| match (stored, to) {
+            (LinkValue::Local(stored), Some(to)) => stored.id != to.id,
+            _ => true,
+        })
     };
     let ignored = sent.iter().filter(differs);
     ignored.map(|(name, _)| read_only_link(name)).collect()

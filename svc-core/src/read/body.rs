@@ -212,9 +212,15 @@ impl BodyReader<'_> {
         }
         report.problems.extend(self.too_large(&draft.fields, path));
         let (unlinked, problems) = (taken.unlinked, &mut report.problems);
-        let links = self
-            .links
-            .read(schema, body, path, part.purpose, unlinked, problems);
+        let links = self.links.read(
+            schema,
+            body,
+            path,
+            part.purpose,
+            unlinked,
+            &|_, _| false,
+            problems,
+        );
         report.ignore(self.ignored_links(part, body, path, None));
         draft.links = links
             .into_iter()
@@ -328,14 +334,17 @@ impl BodyReader<'_> {
             let position = self.own_position(body).prefixed_with(&path.property());
             report.problems.push(own_in_use(position));
         }
+        let before = report.problems.len();
         let links = self.links.read(
             schema,
             body,
             path,
             part.purpose,
             taken.unlinked,
+            &|name, link| stored.is_some_and(|stored| self.is_stored_link(name, link, stored)),
             &mut report.problems,
         );
+        report.needs_stored |= report.problems.len() > before;
         report.ignore(self.ignored_links(part, body, path, stored));
         let is_read_only = |problem: &Problem| problem.code == ErrorCode::PropertyReadOnly;
         report.needs_stored |= report.ignored.iter().any(is_read_only);
@@ -508,6 +517,7 @@ impl BodyReader<'_> {
                 &ValuePath::Root,
                 part.purpose,
                 call.action.unlinked,
+                &|_, _| false,
                 &mut report.problems,
             );
             draft.links.extend(

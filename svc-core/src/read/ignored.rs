@@ -419,7 +419,7 @@ impl BodyReader<'_> {
     }
 
     /// Returns whether a link of a body has the target of the link of the stored record.
-    fn is_stored_link(&self, name: &str, sent: &Json, stored: &Object) -> bool {
+    pub(super) fn is_stored_link(&self, name: &str, sent: &Json, stored: &Object) -> bool {
         let links = stored.get(LINKS).and_then(Json::as_object);
         let link =
             links.and_then(|links| links.get(name).or_else(|| links.get(&self.relation(name))));

@@ -560,11 +560,12 @@ fn a_later_request_of_a_transaction_sees_a_move() {
             .address()
     };
     let eve = make(Kind::Person, &json!({"given_name": "Eve"}), &[]);
+    let first = make(Kind::FundraisingPage, &json!({}), &[]);
     let page = make(Kind::FundraisingPage, &json!({}), &[]);
     let donation = make(
         Kind::Donation,
         &json!({"amount": 5, "currency": "EUR"}),
-        &[("fundraising_page", &world.page), ("person", &world.ada)],
+        &[("fundraising_page", &first), ("person", &world.ada)],
     );
     let answer = make(
         Kind::Answer,

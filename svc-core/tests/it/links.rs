@@ -185,6 +185,35 @@ fn cru_16_an_operation_that_ignores_links_is_reported() {
     assert_eq!((answer.status, warnings(&answer)), (200, vec![]), "UND-22");
 }
 
+/// UND-22: a document with a link to a record of another server can be sent back. An update that
+/// cannot change this link reports it.
+#[test]
+fn und_22_a_link_to_another_server_can_be_sent_back() {
+    let server = Server::with(|api| api);
+    let person = || server.made("people", r#"{"given_name":"Ada"}"#);
+    let (petition, ada, eve) = (server.made("petitions", "{}"), person(), person());
+    let signature = server.post(&format!("{petition}/signatures"), &with_person(&ada));
+    let signature = signature.link("self").unwrap().to_owned();
+    server
+        .store
+        .link_people_to("https://other.example/people/1");
+    let document = server.get(&signature).text;
+    assert!(
+        document.contains("https://other.example/people/1"),
+        "{document}"
+    );
+    let sent = server.put(&signature, &document);
+    assert_eq!(sent.status, 200, "{}", sent.text);
+    let sent = server.put(&signature, &document.replace("people/1", "people/2"));
+    assert_eq!(sent.status, 400, "{}", sent.text);
+    let moved = server.put(&signature, &with_person(&eve));
+    assert_eq!(moved.status, 200, "{}", moved.text);
+    assert_eq!(
+        moved.json["ext:warnings"][0]["properties"][0],
+        "_links.svc:person"
+    );
+}
+
 #[test]
 fn res_donation_22_a_donations_links_in_either_place() {
     let server = Server::with(|api| api);

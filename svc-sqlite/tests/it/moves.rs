@@ -282,7 +282,7 @@ fn actions() -> [Action; 6] {
 }
 
 /// CRU-16, SYN-02, CRU-19: each kind of action moves to another person with its collections, and a
-/// second move to the same person is no change.
+/// second move to the same person changes nothing.
 #[tokio::test]
 async fn cru_16_each_action_moves_to_another_person() {
     for service in services().await {

@@ -198,7 +198,7 @@ async fn und_38_mapped_tables_are_a_store() -> TestResult {
             .expect("two organisations");
         (store.clone(), [Tenant::from(one), Tenant::from(other)])
     };
-    for tests in tests().runs(500) {
+    for tests in tests().runs(1200) {
         let coverage = tests.check_and_count(&make).await?;
         println!("{coverage:#?}");
         assert!(coverage.records > 1_000, "{}", coverage.records);
@@ -239,15 +239,23 @@ async fn res_donation_06_a_page_without_currency_has_that_of_its_donations() -> 
     };
     let (status, first) = give("EUR").await?;
     assert_eq!(status, 201);
-    connection.execute("UPDATE t_fundraising_page SET f_currency = NULL", ())?;
-    assert_eq!(give("USD").await?.0, 400);
+    let of_page = |currency: Option<&str>| {
+        let sql = "UPDATE t_fundraising_page SET f_currency = ?1";
+        connection.execute(sql, [currency])
+    };
+    // Another program writes codes in small letters, and empty texts.
+    for (own, stored) in [(None, "EUR"), (Some(""), "EUR"), (None, "eur")] {
+        of_page(own)?;
+        connection.execute("UPDATE t_donation SET f_currency = ?1", [stored])?;
+        assert_eq!(give("USD").await?.0, 400, "{own:?} {stored}");
+    }
     // The only donation can have another currency, and a voided one does not count.
     let change = json!({"currency": "GBP"});
     assert_eq!(send("PUT", &first, change).await?.0, 200);
-    connection.execute("UPDATE t_fundraising_page SET f_currency = NULL", ())?;
+    of_page(None)?;
     assert_eq!(give("EUR").await?.0, 400);
     assert_eq!(send("PUT", &first, json!({"voided": true})).await?.0, 200);
-    connection.execute("UPDATE t_fundraising_page SET f_currency = NULL", ())?;
+    of_page(None)?;
     assert_eq!(give("EUR").await?.0, 201);
     Ok(())
 }

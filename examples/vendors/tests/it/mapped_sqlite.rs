@@ -53,6 +53,12 @@ async fn res_person_29_rows_of_a_list_stay_with_their_entries() -> TestResult {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn cru_16_actions_move_to_other_people() -> TestResult {
+    let folder = tempdir()?;
+    place(&folder)?.moves_actions().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn haf_11_what_is_triggered_is_sent() -> TestResult {
     let folder = tempdir()?;
     place(&folder)?.sends_what_is_triggered().await

@@ -291,7 +291,7 @@ const MERGED_LISTS: [MergedList; 3] = [
     MergedList {
         name: "postal_addresses",
         key: lines_form,
-        notation: &[],
+        notation: &["address_lines"],
     },
 ];
 

@@ -1,4 +1,4 @@
-//! The form in which phone numbers are stored and compared.
+//! The form in which phone numbers are stored.
 
 use std::fmt;
 

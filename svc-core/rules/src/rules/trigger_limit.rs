@@ -91,13 +91,13 @@ pub(super) fn contact_keys(plan: &RawHelperRequest, trigger: TriggerName) -> Vec
     keys
 }
 
-/// Returns the digits of a phone number without leading zeros.
+/// Returns the form of a phone number, or its digits without leading zeros if it has none.
 fn normal_phone(number: &str) -> String {
-    number
-        .chars()
-        .filter(char::is_ascii_digit)
-        .skip_while(|digit| *digit == '0')
-        .collect()
+    let digits = || {
+        let digits = number.chars().filter(char::is_ascii_digit);
+        digits.skip_while(|digit| *digit == '0').collect()
+    };
+    forms::phone(number, None, None).unwrap_or_else(digits)
 }
 
 /// Returns a key that cannot equal the key of a stored response, which starts with the scope of the

@@ -206,10 +206,11 @@ impl RuleContext<'_> {
         let is_other = other.is_some_and(|other| other.record.meta().id != own.id);
         Ok(is_other.then(|| {
             let text = format!(
-                "{{property}} identifies a person who already has {} here.",
+                "{{property}} cannot change, because the person already has {} there.",
                 kind.with_article()
             );
-            let property = PropertyPath::link(Kind::Person.singular());
+            let link = kind.schema().parent.filter(|_| !moved.changes_person);
+            let property = PropertyPath::link(link.unwrap_or(Kind::Person.singular()));
             Problem::new(ErrorCode::FieldInvalid, property, text)
         }))
     }

@@ -296,19 +296,25 @@ impl<'a> TransactionView<'a> {
         } else {
             self.stored()?.answers(&people, questions)?
         };
-        answers.retain(|answer| {
-            answer
-                .record
-                .link(Kind::Person.singular())
-                .is_some_and(|to| to.id == *person)
-        });
-        for layer in self.layers() {
-            let made = layer.answers.get(person).into_iter().flatten();
-            answers.extend(
-                made.filter_map(|id| self.changed(Kind::Answer, id))
-                    .cloned(),
-            );
+        // Requests of the transaction can have changed and moved answers.
+        for answer in &mut answers {
+            if let Some(changed) = self.changed(Kind::Answer, &answer.record.meta().id) {
+                *answer = changed.clone();
+            }
         }
+        let mut seen: HashSet<Id> = answers
+            .iter()
+            .map(|it| it.record.meta().id.clone())
+            .collect();
+        for layer in self.layers() {
+            let added = layer.answers.get(person).into_iter().flatten();
+            let added = added.filter(|id| seen.insert((*id).clone()));
+            answers.extend(added.filter_map(|id| self.changed(Kind::Answer, id).cloned()));
+        }
+        answers.retain(|answer| {
+            let target = answer.record.link(Kind::Person.singular());
+            target.is_some_and(|to| to.id == *person)
+        });
         Ok(answers)
     }
 

@@ -120,6 +120,8 @@ pub(crate) struct Memory {
     between: Mutex<Vec<Object>>,
     writes: Mutex<u32>,
     patch_links: Mutex<PatchLinks>,
+    /// The URL of the people of all records, if they are on another server.
+    foreign_people: Mutex<Option<String>>,
     form: Form,
     names: svc_core::link::ShareNames,
 }
@@ -156,6 +158,11 @@ impl Memory {
     /// Sets what updates do with links from now on.
     pub(crate) fn patch_links(&self, links: PatchLinks) {
         *lock(&self.patch_links) = links;
+    }
+
+    /// Links records to this URL instead of their people from now on.
+    pub(crate) fn link_people_to(&self, url: &str) {
+        *lock(&self.foreign_people) = Some(url.to_owned());
     }
 
     /// Returns how transactions ended since the last call, in order.
@@ -268,7 +275,12 @@ impl Memory {
         };
         for (name, at) in &row.links {
             let link = LinkKey::from_name(name).expect("a link of the table");
-            record = record.with_link(link, LinkValue::Local(at.clone()));
+            let foreign = lock(&self.foreign_people).clone();
+            let to = match foreign.filter(|_| at.kind == Kind::Person) {
+                Some(url) => LinkValue::Foreign(url),
+                None => LinkValue::Local(at.clone()),
+            };
+            record = record.with_link(link, to);
         }
         let mut raw = record.into_raw();
         if matches!(R::KIND, Kind::Tagging | Kind::Item) {

@@ -215,7 +215,6 @@ fn of_links(
         if !is_sent(write, update) || api.is_link_omitted(kind, link.name) {
             continue;
         }
-        codes.extend((write == LinkWrite::Required).then_some(ErrorCode::FieldRequired));
         codes.push(if to == Kind::Person {
             ErrorCode::PersonNotFound
         } else {

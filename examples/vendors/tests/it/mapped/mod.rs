@@ -9,9 +9,13 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use svc_conformance::{InProcess, Intensity, Keys, Suite};
+use svc_core::{
+    Api, Tenant, Vendor,
+    auth::{FixedKeys, Rights},
+};
 use svc_sql::{Database, DatabaseError, MappedStore, SqlDialect, Statement, TextRow, Transaction};
 use svc_tower::SvcService;
-use svc_vendor_examples::mapped::interface;
+use svc_vendor_examples::mapped::{interface, mapping};
 use tower::ServiceExt;
 
 pub(crate) type TestResult<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -149,6 +153,61 @@ impl Place {
         let path = "people?filter=identifiers%20eq%20'a:1'";
         let (_, other) = call_of_another(service, "GET", path, None).await?;
         assert_eq!(other["total_records"], 0, "FLT-11: {other}");
+        Ok(())
+    }
+
+    /// CRU-16, UND-38: an RSVP moves to another person, and not to one who already has one.
+    ///
+    /// The example does not offer changes of RSVPs, so this is an API with all operations.
+    pub(crate) async fn moves_actions(&self) -> TestResult {
+        MappedStore::create_library_tables(&self.database).await?;
+        let store = MappedStore::connect(mapping(), self.database()).await?;
+        let keys = FixedKeys::new().with_key(KEYS[0].0, Tenant::new("1"), Rights::all());
+        let api = Api::builder(Vendor::new("Acme", "Acme CRM").namespace("acme"));
+        let api = store.register(api.base_url(BASE).authenticator(keys));
+        let service = SvcService::new(api.build()?);
+        let send = async |method, path: &str, body| {
+            let path = path.strip_prefix(BASE).unwrap_or(path);
+            call(service.clone(), method, path, Some(body)).await
+        };
+        let link =
+            |json: &Value, name: &str| json["_links"][name]["href"].as_str().map(str::to_owned);
+        let make = async |path: &str, body| -> TestResult<String> {
+            let (status, json) = send("POST", path, body).await?;
+            assert_eq!(status, StatusCode::CREATED, "{json}");
+            link(&json, "self").ok_or_else(|| "no address".into())
+        };
+        let ada = make("people", json!({"given_name": "Ada"})).await?;
+        let eve = make("people", json!({"given_name": "Eve"})).await?;
+        let kim = make("people", json!({"given_name": "Kim"})).await?;
+        let event = make(
+            "events",
+            json!({"title": "Party", "start_date": "2030-01-01T18:00:00Z", "capacity": 9}),
+        )
+        .await?;
+        let of = |person: &str| json!({"_links": {"svc:person": {"href": person}}});
+        let attendances = format!("{event}/attendances");
+        let rsvp = make(&attendances, of(&ada)).await?;
+        make(&attendances, of(&kim)).await?;
+        let (status, moved) = send("PUT", &rsvp, of(&eve)).await?;
+        assert_eq!(
+            (status, link(&moved, "svc:person")),
+            (StatusCode::OK, Some(eve.clone()))
+        );
+        for (person, number) in [(&ada, 0), (&eve, 1)] {
+            let path = format!("{person}/attendances");
+            let path = path.trim_start_matches(BASE);
+            let (_, page) = call(service.clone(), "GET", path, None).await?;
+            assert_eq!(page["total_records"], number, "CRU-16: {page}");
+        }
+        let (status, refused) = send("PUT", &rsvp, of(&kim)).await?;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "UND-38: {refused}");
+        assert!(
+            refused.to_string().contains("_links.svc:person"),
+            "{refused}"
+        );
+        let (status, same) = send("PUT", &rsvp, of(&eve)).await?;
+        assert_eq!((status, &same), (StatusCode::OK, &moved), "CRU-19");
         Ok(())
     }
 

@@ -97,6 +97,13 @@ async fn res_person_29_rows_of_a_list_stay_with_their_entries() -> TestResult {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn cru_16_actions_move_to_other_people() -> TestResult {
+    let server = support::server();
+    place(&server.url(), &schema(server))?.moves_actions().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
 async fn haf_11_what_is_triggered_is_sent() -> TestResult {
     let server = support::server();
     place(&server.url(), &schema(server))?

@@ -1,4 +1,4 @@
-//! Texts without the differences that people do not mean.
+//! Texts without the differences in notation that have no meaning.
 
 use icu_properties::{
     CodePointMapData,
@@ -28,7 +28,7 @@ pub(super) fn is_format(one: char) -> bool {
 }
 
 /// Returns a text without case, accents, apostrophes, dots and format characters, and with one space in
-/// place of white space, hyphens, commas and slashes.
+/// place of white space, hyphens, commas and slashes, and of a dot between digits.
 ///
 /// Marks are removed from letters of the Latin, Greek and Cyrillic scripts. In other scripts they are a
 /// part of the letter, such as か and が.
@@ -41,7 +41,7 @@ pub(super) fn fold(text: &str) -> String {
     }
     let visible = text
         .chars()
-        .filter(|one| !is_format(*one) && !vanishes(*one));
+        .filter(|one| !is_format(*one) && (*one == '.' || !vanishes(*one)));
     let compatible: String = visible.nfkc().collect();
     for one in compatible.to_lowercase().nfkd() {
         folded.push(one);
@@ -54,6 +54,8 @@ struct Folded {
     text: String,
     /// Whether a space follows if the text continues.
     has_space: bool,
+    /// Whether a space follows if the text continues with a digit: after a digit and a dot.
+    has_dot: bool,
     /// Whether a mark is a part of the letter before it.
     has_marks: bool,
 }
@@ -61,8 +63,11 @@ struct Folded {
 impl Folded {
     fn push(&mut self, one: char) {
         if vanishes(one) || is_format(one) {
+            let after_digit = self.text.ends_with(|last: char| last.is_ascii_digit());
+            self.has_dot |= one == '.' && after_digit && !self.has_space;
             return;
         }
+        self.has_space |= std::mem::take(&mut self.has_dot) && one.is_ascii_digit();
         if is_separator(one) {
             self.has_space = !self.text.is_empty();
             self.has_marks = false;

@@ -21,8 +21,9 @@ const TRUNK_ZERO: [&str; 24] = [
 /// semicolon those of its extension.
 ///
 /// A `0` after the calling code is removed in countries where it is dialled only within the country.
-/// `None` for a number without calling code, with fewer than 8 or more than 15 digits, of another
-/// country, or that does not exist, and for an extension without digits.
+/// Without `country`, the first digits are read as the calling code. `None` for a number that does
+/// not start with the calling code of `country`, that starts with `0`, has fewer than 8 or more than
+/// 15 digits, or does not exist, and for an extension without digits.
 ///
 /// # Examples
 ///

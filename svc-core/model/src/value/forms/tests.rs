@@ -228,6 +228,9 @@ fn forms_of_postal_addresses_days_and_profiles() {
         (Some("12 main st"), &["12 Main St."][..]),
         (Some("12 main st"), &["12  MAIN ST"]),
         (Some("12 main st apt 4"), &["12 Main St.", "", "Apt. 4"]),
+        (Some("flat 1 2"), &["Flat 1.2"]),
+        (Some("flat 1 2"), &["Flat 1/2"]),
+        (Some("flat 12"), &["Flat 12."]),
         (None, &["", " . "]),
         (None, &[]),
     ] {
