@@ -7,8 +7,10 @@
 
 mod allowed_answers;
 mod anonymous_policy;
+mod entries;
 mod functions;
 mod matching;
+mod merging;
 mod name;
 mod outcome;
 pub(crate) mod raw;
@@ -17,19 +19,22 @@ mod request;
 #[doc(hidden)]
 pub use allowed_answers::{AllowedAnswers, answer_draft};
 pub use anonymous_policy::AnonymousPolicy;
+pub use entries::is_primary;
+#[doc(hidden)]
+pub use entries::{entry_key, merge_equal_entries};
 #[doc(hidden)]
 pub use functions::GroupKind;
 pub use functions::{
     ActionFunctions, AnswerInput, FunctionFields, FunctionName, GroupRef, QuestionAnswer,
     QuestionRef, ScheduleFields, Trigger, TriggerName, Triggers,
 };
+pub use matching::{DefaultMatching, MatchKey, MergePolicy, PersonMatching, emails, merge_person};
 #[doc(hidden)]
-pub use matching::entry_key;
-pub use matching::{
-    DefaultMatching, MatchKey, MergePolicy, PersonMatching, emails, is_primary, merge_person,
+pub use matching::{addresses, distinct_emails};
+pub use merging::{
+    ConsentMerge, MergedPerson, OverruledValue, PersonIdentifiers, TightenedValue,
+    merge_identifiers, merge_people,
 };
-#[doc(hidden)]
-pub use matching::{addresses, distinct_emails, merge_equal_entries};
 pub use name::{
     HelperSpec, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
     RecordSignature, RecordSubmission, Schedule,

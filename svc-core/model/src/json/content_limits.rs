@@ -2,6 +2,7 @@
 //! requests.
 
 use super::{Json, Object};
+use crate::error::{ErrorCode, Problem};
 
 /// The maximum sizes of a record and of a request.
 ///
@@ -141,6 +142,50 @@ impl ContentLimits {
         changed
             .max_by_key(|(name, value)| weight(name, value))
             .map(|(name, _)| name)
+    }
+
+    /// Returns the problems of fields that exceed a limit after a change and have grown by it.
+    #[must_use]
+    pub fn exceeded_by(&self, before: &Object, after: &Object) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for (name, value) in after {
+            // `custom_fields` is the only object with free member names.
+            if value.as_array().is_none() && name != "custom_fields" {
+                continue;
+            }
+            let most = self.max_entries(name);
+            let had = before.get(name).map_or(0, length);
+            if length(value) > most && length(value) > had {
+                problems.push(Self::too_many(name, most));
+            }
+        }
+        let grew = |name: &str| {
+            let weight = |object: &Object| object.get(name).map_or(0, |value| weight(name, value));
+            weight(after) > weight(before)
+        };
+        if let Some(name) = self.too_large(after, grew) {
+            let text = format!(
+                "{{property}} would make the record larger than {} bytes.",
+                self.record
+            );
+            problems.push(Problem::new(ErrorCode::FieldInvalid, name.to_owned(), text));
+        }
+        problems
+    }
+
+    /// Returns the problem of a list with too many entries.
+    #[must_use]
+    pub fn too_many(name: &str, most: usize) -> Problem {
+        let text = format!("{{property}} must not have more than {most} entries.");
+        Problem::new(ErrorCode::FieldInvalid, name.to_owned(), text)
+    }
+}
+
+fn length(value: &Json) -> usize {
+    match value {
+        Json::Array(items) => items.len(),
+        Json::Object(object) => object.iter().count(),
+        _ => 0,
     }
 }
 

@@ -4,8 +4,8 @@
 
 use crate::{
     draft::RawPatch,
-    error::{ErrorCode, Problem},
-    json::{ContentLimits, Json, Object, weight},
+    error::Problem,
+    json::{ContentLimits, Object},
     store::StoredRecord,
 };
 
@@ -22,43 +22,8 @@ pub(super) fn exceeded_limits(
         && identifiers.len() > caps.identifiers
         && identifiers.len() > stored.record.meta().identifiers.to_vec().len()
     {
-        problems.push(too_many_entries("identifiers", caps.identifiers));
+        problems.push(ContentLimits::too_many("identifiers", caps.identifiers));
     }
-    for (name, value) in after {
-        // `custom_fields` is the only object with free member names.
-        if value.as_array().is_none() && name != "custom_fields" {
-            continue;
-        }
-        let most = caps.max_entries(name);
-        let had = before.get(name).map_or(0, length);
-        if length(value) > most && length(value) > had {
-            problems.push(too_many_entries(name, most));
-        }
-    }
-    let grew = |name: &str| {
-        let weight = |object: &Object| object.get(name).map_or(0, |value| weight(name, value));
-        weight(after) > weight(before)
-    };
-    if let Some(name) = caps.too_large(after, grew) {
-        let text = format!(
-            "{{property}} would make the record larger than {} bytes.",
-            caps.record
-        );
-        problems.push(Problem::new(ErrorCode::FieldInvalid, name.to_owned(), text));
-    }
+    problems.extend(caps.exceeded_by(before, after));
     problems
-}
-
-/// Returns the problem of a list with too many entries.
-fn too_many_entries(name: &str, most: usize) -> Problem {
-    let text = format!("{{property}} must not have more than {most} entries.");
-    Problem::new(ErrorCode::FieldInvalid, name.to_owned(), text)
-}
-
-fn length(value: &Json) -> usize {
-    match value {
-        Json::Array(items) => items.len(),
-        Json::Object(object) => object.iter().count(),
-        _ => 0,
-    }
 }
