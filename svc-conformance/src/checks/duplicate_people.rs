@@ -35,7 +35,7 @@ async fn twice(cx: &CheckContext) -> Result<(), CheckStop> {
     each!(name in declared_helpers(cx).into_iter().filter(|name| *name != "record_canvass") => posted_twice(cx, name))
 }
 
-/// One person, sent again with later values: two actions. A person that is not matched is not
+/// One person, sent again with later values: two actions, or one if that is declared. A person that is not matched is not
 /// changed.
 async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), CheckStop> {
     let api = cx.api();
@@ -98,8 +98,8 @@ async fn posted_twice(cx: &CheckContext, name: &'static str) -> Result<(), Check
         _ => &[ids::HLP_03],
     };
     compare_stored(cx, rows, &again, &after);
-    if name != "person_signup" && !(is_same && cx.declared().behaves("one_action_per_person")) {
-        actions(cx, &api, &ready, [&made, &second]).await?;
+    if name != "person_signup" {
+        actions(cx, &api, &ready, is_same, [&made, &second]).await?;
     }
     if !is_same {
         return unchanged(&api, &before).await;
@@ -185,23 +185,48 @@ fn are_same(one: &Representation, other: &Representation, sent: &Value) -> bool 
             .any(|own| other.carries(own) && !sent.iter().any(|sent| sent == own))
 }
 
-/// Two calls create two actions, whether for one person or two.
+/// Two calls create two actions, whether for one person or two. If the behaviour is declared, the
+/// second call for one person may change the first action.
+///
+/// Requirements: HLP-04.
 async fn actions(
     cx: &CheckContext,
     api: &CheckClient<'_>,
     ready: &PreparedHelper,
+    is_one_person: bool,
     made: [&Representation; 2],
 ) -> Result<(), CheckStop> {
     let rows: &[&str] = &[row(ready.kind.one)];
     let [first, second] = made;
+    let may_be_one = is_one_person && cx.declared().has_one_action(ready.name);
     let is_other = first.link("self").is_none() || !is_one(first, second);
-    holds(cx, rows, is_other, || {
-        format!(
-            "two calls created one {}: {}",
-            ready.kind.one,
-            second.short()
-        )
-    });
+    if may_be_one {
+        let form = if is_other {
+            "two actions"
+        } else {
+            "one action"
+        };
+        cx.chose("a person who acts twice", form);
+        // An attendance with tickets can be a second one.
+        let has_tickets = second["tickets"]
+            .as_array()
+            .is_some_and(|all| !all.is_empty());
+        cx.prefers(ids::HLP_04, !is_other || has_tickets, || {
+            format!(
+                "{} and {} are two actions of one person",
+                first.short(),
+                second.short()
+            )
+        });
+    } else {
+        holds(cx, rows, is_other, || {
+            format!(
+                "two calls created one {}: {}",
+                ready.kind.one,
+                second.short()
+            )
+        });
+    }
     let (Some(container), Some(under)) = (&ready.container, ready.kind.under) else {
         return Ok(());
     };
@@ -213,9 +238,14 @@ async fn actions(
     };
     // Other clients may write to a container that was not created by the run.
     if !cx.declared().behaves("totals_follow_later") && cx.declared().makes_alone(under) {
+        let expected = if may_be_one && !is_other { 1 } else { 2 };
         let total = api.total(&url).await?;
-        holds(cx, rows, total == Some(2), || {
-            format!("{} {} after two calls", json!(total), ready.kind.many)
+        holds(cx, rows, total == Some(expected), || {
+            format!(
+                "{} {} instead of {expected} after two calls",
+                json!(total),
+                ready.kind.many
+            )
         });
     }
     Ok(())

@@ -10,8 +10,8 @@ use super::prelude::*;
 use super::subject::touch;
 use crate::fixtures::full;
 
-const KEY: HeaderName = HeaderName::from_static("idempotency-key");
-const REPLAYED: &str = "idempotency-replayed";
+pub(super) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+pub(super) const REPLAYED: &str = "idempotency-replayed";
 
 pub(super) const CHECKS: &[Check] = &[
     check!("idm/again", [IDM_01, IDM_02, IDM_04], again)
@@ -50,7 +50,8 @@ impl RepeatableRequest {
     }
 }
 
-fn key(cx: &CheckContext) -> String {
+/// Returns a new key.
+pub(super) fn key(cx: &CheckContext) -> String {
     format!("\"again-{}\"", cx.unique())
 }
 

@@ -25,6 +25,7 @@ mod duplicate_people;
 mod entry_point;
 mod errors;
 mod event_stream;
+mod failed_parts;
 mod feed_kinds;
 mod filters;
 mod filters_changed;
@@ -36,6 +37,7 @@ mod idempotency;
 mod invalid_bodies;
 mod limits;
 mod links;
+mod moves;
 mod nested_collections;
 mod page_links;
 mod pages;
@@ -48,6 +50,7 @@ mod schedule;
 mod stateful;
 mod strict;
 mod subject;
+mod unchanged;
 mod webhooks;
 
 use crate::check::Check;
@@ -67,6 +70,7 @@ pub(crate) fn all() -> Vec<Check> {
         complete_errors::CHECKS,
         crud::CHECKS,
         links::CHECKS,
+        moves::CHECKS,
         rules::CHECKS,
         helpers::CHECKS,
         people::CHECKS,
@@ -82,11 +86,13 @@ pub(crate) fn all() -> Vec<Check> {
         concurrent::CHECKS,
         conditional::CHECKS,
         idempotency::CHECKS,
+        failed_parts::CHECKS,
         batch::CHECKS,
         strict::CHECKS,
         page_links::CHECKS,
         change_feed::CHECKS,
         feed_kinds::CHECKS,
+        unchanged::CHECKS,
         event_stream::CHECKS,
         webhooks::CHECKS,
         deliveries::CHECKS,

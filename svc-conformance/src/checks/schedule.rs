@@ -7,6 +7,8 @@ use crate::values::is_unset;
 
 const START: &str = "2037-03-01T12:00:00Z";
 const STOP: &str = "2037-03-02T12:00:00Z";
+/// The dates of a schedule in a message.
+pub(super) const DATES: [&str; 2] = ["scheduled_start_date", "scheduled_stop_date"];
 
 pub(super) const CHECKS: &[Check] = &[
     check!(
@@ -37,7 +39,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 /// Creates a message, and returns it with the URL of its helper.
-async fn message(
+pub(super) async fn message(
     cx: &CheckContext,
     api: &CheckClient<'_>,
 ) -> Result<(Representation, String), CheckStop> {
@@ -56,6 +58,11 @@ async fn message(
     Ok((message, url))
 }
 
+/// Returns the body that schedules a message.
+pub(super) fn times() -> Value {
+    json!({"scheduled_start_date": START, "scheduled_stop_date": STOP})
+}
+
 fn has_notice(answer: &TestResponse) -> bool {
     answer.status == 200
         && answer["notice"]
@@ -66,7 +73,7 @@ fn has_notice(answer: &TestResponse) -> bool {
 /// Ends the check if the server has additional conditions for a schedule.
 ///
 /// Requirements: SCH-03.
-fn on_condition(answer: &TestResponse) -> Result<(), CheckStop> {
+pub(super) fn on_condition(answer: &TestResponse) -> Result<(), CheckStop> {
     if answer.status == 400 && answer.error().is_some() {
         return Err(none(format!(
             "a condition specific to this server may not be met (SCH-03): {answer}"
@@ -87,8 +94,7 @@ async fn dates(
         return Ok(());
     }
     let read = api.reread(message).await?;
-    let names = ["scheduled_start_date", "scheduled_stop_date"];
-    for ((name, expected), rows) in names.into_iter().zip(expected).zip(rows) {
+    for ((name, expected), rows) in DATES.into_iter().zip(expected).zip(rows) {
         if !cx
             .declared()
             .field("message", name)
@@ -117,12 +123,7 @@ async fn dates(
 async fn schedule(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (message, url) = message(cx, &api).await?;
-    let answer = api
-        .post(
-            &url,
-            &json!({"scheduled_start_date": START, "scheduled_stop_date": STOP}),
-        )
-        .await?;
+    let answer = api.post(&url, &times()).await?;
     on_condition(&answer)?;
     must(
         cx,
@@ -157,12 +158,7 @@ async fn schedule(cx: &CheckContext) -> Result<(), CheckStop> {
 async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let (message, url) = message(cx, &api).await?;
-    let answer = api
-        .post(
-            &url,
-            &json!({"scheduled_start_date": START, "scheduled_stop_date": STOP}),
-        )
-        .await?;
+    let answer = api.post(&url, &times()).await?;
     on_condition(&answer)?;
     cx.must(ids::SCH_07, answer.is_success(), || answer.to_string())?;
     let cancelled = api.delete(&url).await?;
@@ -257,8 +253,7 @@ async fn missing(cx: &CheckContext) -> Result<(), CheckStop> {
     }
     let (message, url) = message(cx, &api).await?;
     api.remove(&message).await?;
-    let body = json!({"scheduled_start_date": START, "scheduled_stop_date": STOP});
-    for answer in [api.post(&url, &body).await?, api.delete(&url).await?] {
+    for answer in [api.post(&url, &times()).await?, api.delete(&url).await?] {
         cx.observe(ids::SCH_06, answer.status >= 400, || {
             format!("the message was deleted: {answer}")
         });

@@ -190,8 +190,18 @@ impl DeclaredApi {
     /// Whether a person belongs to a container of this kind only once: to a tag, a list or a
     /// question, or if the behaviour is declared.
     pub(crate) fn has_one_per_person(&self, kind: CatalogueKind) -> bool {
-        let by_behaviour = || kind.helper.is_some() && self.behaves("one_action_per_person");
+        let by_behaviour = || {
+            kind.helper
+                .is_some_and(|helper| self.has_one_action(helper))
+        };
         matches!(kind.one, "tagging" | "item" | "answer") || by_behaviour()
+    }
+
+    /// Whether a helper changes the action of a person in a container instead of recording a second
+    /// one.
+    pub(crate) fn has_one_action(&self, helper: &str) -> bool {
+        self.behaves("one_action_per_person")
+            || self.behaves(&format!("helper.{helper}.one_action_per_person"))
     }
 
     /// Whether a behaviour is declared.

@@ -215,7 +215,7 @@ fn special(place: ValuePosition<'_>) -> Option<Vec<Value>> {
         ("tag" | "list", "name") => Some(
             TEXTS
                 .iter()
-                .map(|text| json!(format!("{text}{unique} {text}")))
+                .map(|text| json!(format!("{text}{unique} {text}").trim()))
                 .collect(),
         ),
         ("event", "email_address") => texts(&["contact@example.org"]),
