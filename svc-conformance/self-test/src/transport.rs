@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use http_body::Body;
 use http_body_util::{BodyExt, Full};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tower::{Service, ServiceExt};
 
 /// A future that can move between threads.
@@ -134,6 +134,16 @@ impl BufferedResponse {
         );
         answer.set_json(body);
         answer
+    }
+
+    /// Creates the response to a rejected request with one problem. `rel` returns a relation name
+    /// with the prefix.
+    #[must_use]
+    pub fn rejected(rel: impl Fn(&str) -> String, kind: &str, description: &Value) -> Self {
+        let entry = json!({ "resource": rel(kind), "response_code": 400, "error_descriptions": [description] });
+        let error =
+            json!({ "request_type": "atomic", "response_code": 400, "resource_status": [entry] });
+        Self::document(400, &json!({ rel("error"): error }))
     }
 
     /// Returns whether the body is a HAL document.

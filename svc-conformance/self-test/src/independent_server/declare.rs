@@ -85,7 +85,11 @@ pub(super) fn document(options: &ServerOptions) -> Value {
         "collections": collections,
         "helpers": helpers.collect::<Map<_, _>>(),
         "action_functions": if options.read_only { &[][..] } else { &FUNCTIONS[..] },
-        "person_matching": if options.matches_people { "By the first e-mail address, ignoring case." } else { "" },
+        "person_matching": match (options.matches_people, options.matches_exact_case) {
+            (true, true) => "By the first e-mail address, with exact case.",
+            (true, false) => "By the first e-mail address, ignoring case.",
+            (false, _) => "",
+        },
         "custom_field_prefix": options.custom_field_prefix,
         "behaviours": behaviours,
     })

@@ -223,8 +223,17 @@ pub struct ServerOptions {
     pub matches_people: bool,
     /// The effect of an anonymous caller on a matched person.
     pub strangers: AnonymousEffect,
+    /// Whether matching distinguishes upper and lower case.
+    pub matches_exact_case: bool,
     /// Whether a second action of a person changes the first one.
     pub one_action_per_person: bool,
+    /// Kinds of which a person can have several actions in one container despite
+    /// `one_action_per_person`, by singular name.
+    pub repeatable_kinds: Vec<String>,
+    /// Whether an update can link an action to another person.
+    ///
+    /// Requirements: CRU-16.
+    pub moves_actions: bool,
     /// Whether the total of a page includes credits to donors.
     pub totals_with_credits: bool,
     /// Whether attendances of a cancelled event are rejected.
@@ -276,7 +285,10 @@ impl Default for ServerOptions {
             extras: false,
             matches_people: false,
             strangers: AnonymousEffect::default(),
+            matches_exact_case: false,
             one_action_per_person: false,
+            repeatable_kinds: Vec::new(),
+            moves_actions: false,
             totals_with_credits: false,
             cancelled_is_final: false,
             repeats_count: false,

@@ -29,13 +29,14 @@ impl TenantWrite<'_> {
         } else {
             self.options.strangers
         };
-        let wanted = address(&fields)
+        let is_exact = self.options.matches_exact_case;
+        let wanted = address(&fields, is_exact)
             .filter(|_| self.options.matches_people && strangers != AnonymousEffect::MatchNobody);
         let found_to = self.tenants.found_to;
         let known = |record: &&RecordData| {
             wanted.is_some()
                 && found_to.is_none_or(|last| record.number <= last)
-                && address(&record.body) == wanted
+                && address(&record.body, is_exact) == wanted
         };
         if let Some(number) = self
             .data
@@ -128,15 +129,21 @@ impl TenantWrite<'_> {
     }
 }
 
-/// Returns the first e-mail address of a person; an empty one is ignored.
-fn address(body: &Map<String, Value>) -> Option<String> {
+/// Returns the first e-mail address of a person, in lower case unless the case is distinguished; an
+/// empty one is ignored.
+fn address(body: &Map<String, Value>, is_exact: bool) -> Option<String> {
     let first = body
         .get("email_addresses")?
         .as_array()?
         .first()?
         .get("address")?
         .as_str()?;
-    Some(first.to_lowercase()).filter(|address| !address.trim().is_empty())
+    let first = if is_exact {
+        first.to_owned()
+    } else {
+        first.to_lowercase()
+    };
+    Some(first).filter(|address| !address.trim().is_empty())
 }
 
 /// Returns one field of a body.

@@ -193,7 +193,12 @@ impl TenantWrite<'_> {
             .container
             .and_then(kinds::kind)
             .is_some_and(|home| home.helper.is_some());
-        let is_action = has_helper && links.contains_key("person");
+        let is_repeatable = self
+            .options
+            .repeatable_kinds
+            .iter()
+            .any(|one| one == kind.one);
+        let is_action = has_helper && links.contains_key("person") && !is_repeatable;
         let known = self
             .member(kind, links)
             .filter(|_| self.options.one_action_per_person && is_action)?;
@@ -505,12 +510,18 @@ impl TenantWrite<'_> {
             let own = format!("{}:{number}", self.options.namespace);
             record.identifiers = identifiers.into_iter().filter(|one| *one != own).collect();
         }
-        if kind.to_one.contains(&"organizer")
-            && let Some(person) = self
-                .sent_link(body, "organizer")
-                .and_then(|href| self.linked("person", href))
-        {
-            record.links.insert("organizer", person);
+        let is_action = kind.container.is_some() && record.links.contains_key("person");
+        for (name, is_writable) in [
+            ("organizer", kind.to_one.contains(&"organizer")),
+            ("person", self.options.moves_actions && is_action),
+        ] {
+            if is_writable
+                && let Some(person) = self
+                    .sent_link(body, name)
+                    .and_then(|href| self.linked("person", href))
+            {
+                record.links.insert(name, person);
+            }
         }
         record.modified = self.tenants.tick(self.now);
         record.updates = record.updates.saturating_add(1);

@@ -127,6 +127,23 @@ pub(super) fn later() -> Interceptor {
     })
 }
 
+/// Ignores the page size of a request.
+pub(super) fn one_page_size() -> Interceptor {
+    Interceptor::before(|call, _| {
+        let text = call.uri.to_string();
+        let (bare, query) = text.split_once('?')?;
+        let rest: Vec<&str> = query
+            .split('&')
+            .filter(|pair| !pair.starts_with("per_page="))
+            .collect();
+        call.redirect(&match rest.join("&") {
+            rest if rest.is_empty() => bare.to_owned(),
+            rest => format!("{bare}?{rest}"),
+        });
+        None
+    })
+}
+
 /// Rejects a list with more than 20 elements.
 pub(super) fn short_lists() -> Interceptor {
     fn longest(value: &Value) -> usize {
@@ -146,16 +163,12 @@ pub(super) fn short_lists() -> Interceptor {
             .map(|(name, _)| name)
             .collect();
         let description = json!({ "error_code": "TOO_MANY", "description": "At most 20 elements are allowed.", "properties": properties });
-        Some(refused(sight, "person", &description))
+        Some(BufferedResponse::rejected(
+            |name| sight.rel(name),
+            "person",
+            &description,
+        ))
     })
-}
-
-/// Returns the response to a request with one problem.
-fn refused(sight: &LinkMap, kind: &str, description: &Value) -> BufferedResponse {
-    let entry = json!({ "resource": sight.rel(kind), "response_code": 400, "error_descriptions": [description] });
-    let error =
-        json!({ "request_type": "atomic", "response_code": 400, "resource_status": [entry] });
-    BufferedResponse::document(400, &json!({ sight.rel("error"): error }))
 }
 
 /// Requires a member of each object in a list of a kind, as declared.
@@ -184,7 +197,8 @@ pub(super) fn needed_inside(
             .map(|(at, _)| format!("{place}{list}[{at}].{member}"))
             .collect();
         let description = json!({ "error_code": "MEMBER_NEEDED", "description": "A member is required.", "properties": lacking });
-        (!lacking.is_empty()).then(|| refused(sight, one, &description))
+        (!lacking.is_empty())
+            .then(|| BufferedResponse::rejected(|name| sight.rel(name), one, &description))
     };
     Interceptor::before(refuses).and_after(move |_, answer, _| {
         let Ok(mut document) = serde_json::from_slice::<Value>(&answer.body) else {
@@ -258,7 +272,7 @@ pub(super) fn few_filters() -> Interceptor {
                     .iter()
                     .find(|(_, name)| *name == many)
                     .map_or("", |(one, _)| *one);
-                *answer = refused(sight, kind, &description);
+                *answer = BufferedResponse::rejected(|name| sight.rel(name), kind, &description);
             }
         }
     })

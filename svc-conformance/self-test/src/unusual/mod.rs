@@ -1,7 +1,9 @@
 //! Unusual but conformant servers. Each one uses a freedom of the specification in a way that a
 //! client might not expect. The suite must not report a failure for any of them.
 
+mod forms;
 mod layers;
+mod updates;
 
 use std::fmt;
 use std::sync::Arc;
@@ -287,6 +289,8 @@ pub fn registry() -> Vec<UnusualServer> {
     ];
     all.extend(helpers_alone());
     all.extend(strict_handling());
+    all.extend(forms_of_values());
+    all.extend(updates_and_repetitions());
     all.extend(mutants::free().into_iter().map(UnusualServer::free));
     all
 }
@@ -334,6 +338,46 @@ fn strict_handling() -> Vec<UnusualServer> {
         UnusualServer::second_server("strict handling by helpers alone", |options| {
             (options.strict_handling, options.helpers_only) = (true, true);
             options.containers = Containers::Hidden;
+        }),
+    ]
+}
+
+/// Returns servers that decide in another way which forms of a value they accept and compare.
+fn forms_of_values() -> Vec<UnusualServer> {
+    let plain: fn(&mut ServerOptions) = |_| {};
+    vec![
+        UnusualServer::second_server("values in other forms are stored in one form", plain)
+            .with(forms::stored),
+        UnusualServer::second_server("values in other forms are refused", plain)
+            .with(forms::refused),
+        UnusualServer::second_server("people are matched by exact case", |options| {
+            (options.matches_people, options.matches_exact_case) = (true, true);
+        }),
+        UnusualServer::second_server("pages have one size", |options| {
+            options.max_pagesize = options.per_page;
+        })
+        .with(layers::one_page_size),
+        UnusualServer::second_server("a person signs and attends once", |options| {
+            (options.matches_people, options.one_action_per_person) = (true, true);
+            options.repeatable_kinds = ["submission", "donation", "outreach", "canvass"]
+                .map(ToOwned::to_owned)
+                .to_vec();
+        }),
+    ]
+}
+
+/// Returns servers that decide in another way what updates and repeated requests change.
+fn updates_and_repetitions() -> Vec<UnusualServer> {
+    let same: fn(svc_core::ApiBuilder) -> svc_core::ApiBuilder = |api| api;
+    vec![
+        UnusualServer::reference("dates advance on every successful update", same)
+            .with(updates::dates_advance),
+        UnusualServer::reference("what failed in part is replayed", same)
+            .with(updates::failed_parts_replayed),
+        UnusualServer::reference("moves are rejected", same).with(updates::moves_refused),
+        UnusualServer::reference("moves are ignored", same).with(updates::moves_ignored),
+        UnusualServer::second_server("actions are moved to another person", |options| {
+            options.moves_actions = true;
         }),
     ]
 }
