@@ -15,7 +15,8 @@ use crate::transport::{BufferedRequest, BufferedResponse, address};
 const FAMILY: &str = "changes";
 const KEY: &str = "svc-api-token";
 
-fn is_feed(call: &BufferedRequest) -> bool {
+/// Returns whether a request is to the feed.
+pub(super) fn is_feed(call: &BufferedRequest) -> bool {
     call.uri.path().trim_end_matches('/').ends_with("/changes")
 }
 
@@ -397,7 +398,7 @@ fn unreported() -> Vec<Mutant> {
 }
 
 /// Returns the address of the record of an entry.
-fn about(entry: &Value) -> Option<String> {
+pub(super) fn about(entry: &Value) -> Option<String> {
     let links = entry["_links"].as_object()?;
     let (_, link) = links.iter().find(|(rel, _)| *rel != "self")?;
     link["href"].as_str().map(address)

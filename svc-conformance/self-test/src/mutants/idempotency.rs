@@ -125,7 +125,93 @@ fn with_its_body(call: &BufferedRequest, key: &str) -> String {
     format!("{key} {} {:?}", call.uri.path(), call.body)
 }
 
+/// Returns whether a request calls a helper with a key.
+fn is_keyed_helper(call: &BufferedRequest, server: &InterceptedServer) -> bool {
+    call.headers.contains_key(KEY) && matches!(server.what(call), Some(ResourceKind::Helper(_)))
+}
+
+/// Executes a repeated request with failed parts again.
+async fn parts_anew(mut call: BufferedRequest, server: InterceptedServer) -> BufferedResponse {
+    if !is_keyed_helper(&call, &server) {
+        return server.send(call).await;
+    }
+    let name = format!("{:?} {:?}", call.headers.get(KEY), call.body);
+    if server.remembered(&name).is_some() {
+        call.headers.remove(KEY);
+        return server.send(call).await;
+    }
+    let answer = server.send(call).await;
+    if answer.status == 400 {
+        server.remember(name, &answer);
+    }
+    answer
+}
+
+/// Records the action again together with the failed parts. Without identifiers, the server does
+/// not recognize the action.
+async fn action_again(mut call: BufferedRequest, server: InterceptedServer) -> BufferedResponse {
+    let answer = server.send(call.clone()).await;
+    if let Some(mut body) = call.json().filter(|_| is_partial(&answer)) {
+        body.remove("identifiers");
+        call.set_json(body);
+        call.headers.remove(KEY);
+        server.send(call).await;
+    }
+    answer
+}
+
+fn is_partial(answer: &BufferedResponse) -> bool {
+    answer
+        .headers
+        .get(REPLAYED)
+        .is_some_and(|replayed| replayed == "partial")
+}
+
+/// Faults of repeated requests with failed parts.
+fn failed_parts() -> Vec<Mutant> {
+    vec![
+        fault(
+            "a request with failed parts is executed each time",
+            ids::IDM_02,
+            || Interceptor::around(|call, server| Box::pin(parts_anew(call, server))),
+        )
+        .at(MutationPoint::Backend),
+        fault(
+            "failed parts that succeed record the action again",
+            ids::IDM_02,
+            || Interceptor::around(|call, server| Box::pin(action_again(call, server))),
+        )
+        .at(MutationPoint::Backend),
+        replays(
+            "a replay of failed parts has only the error",
+            ids::IDM_02,
+            |answer| {
+                if answer.status == 400
+                    && let Some(Value::Object(mut document)) = answer.json()
+                {
+                    document.retain(|name, _| name.ends_with(":error"));
+                    answer.set_json(&Value::Object(document));
+                }
+            },
+        ),
+        replays(
+            "failed parts that succeed are marked as a replay",
+            ids::IDM_02,
+            |answer| {
+                if is_partial(answer) {
+                    answer.headers.insert(REPLAYED, TRUE);
+                }
+            },
+        ),
+    ]
+}
+
 pub(super) fn faults() -> Vec<Mutant> {
+    [keys(), failed_parts()].concat()
+}
+
+/// Faults of keys and of their responses.
+fn keys() -> Vec<Mutant> {
     vec![
         deaf("idempotency keys are ignored", ids::IDM_01, |_, _| true),
         deaf("helpers ignore idempotency keys", ids::IDM_02, |_, what| {

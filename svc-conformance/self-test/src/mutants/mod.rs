@@ -21,11 +21,13 @@ mod helpers_alone;
 mod hypermedia;
 mod idempotency;
 mod links;
+mod moves;
 mod page_links;
 mod planted;
 mod strict;
 mod table;
 mod totals;
+mod unchanged;
 mod updates;
 mod values;
 mod webhooks;
@@ -251,6 +253,7 @@ pub fn registry() -> Vec<Mutant> {
         fields::faults(),
         values::faults(),
         updates::faults(),
+        moves::faults(),
         access::faults(),
         helpers::faults(),
         helpers_alone::faults(),
@@ -268,6 +271,7 @@ pub fn registry() -> Vec<Mutant> {
         batch::faults(),
         strict::faults(),
         feed::faults(),
+        unchanged::faults(),
         webhooks::faults(),
         deliveries::faults(),
         planted().into_iter().map(|planted| planted.fault).collect(),
