@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use svc_core::{
     filter::name_key,
+    helper::ONE_ACTION_KINDS,
     model::Kind,
     store::{
         HeldTickets, Lookup, LookupCache, LookupKey, RecordLocation, StoredRecord, StoredResponse,
@@ -62,6 +63,8 @@ struct GroupedLookups {
     kept: Vec<(String, i32)>,
     memberships: MembershipLookup,
     answers: MembershipLookup,
+    /// By the position of the kind in [`ONE_ACTION_KINDS`].
+    actions: [MembershipLookup; ONE_ACTION_KINDS.len()],
 }
 
 /// A link to follow: the source record, the target kind, and the column.
@@ -205,9 +208,16 @@ impl GroupedLookups {
     fn take(&mut self, question: &Lookup, place: i32) {
         match question {
             Lookup::Find(key) | Lookup::Record(key) => self.key(key, place),
-            Lookup::Members { groups, people, .. } => {
-                self.memberships.side(0, place, groups);
-                self.memberships.side(1, place, people);
+            Lookup::Members {
+                kind,
+                groups,
+                people,
+            } => {
+                let mut actions = ONE_ACTION_KINDS.iter().zip(&mut self.actions);
+                let action = actions.find(|(action, _)| *action == kind);
+                let lookup = action.map_or(&mut self.memberships, |(_, lookup)| lookup);
+                lookup.side(0, place, groups);
+                lookup.side(1, place, people);
             }
             Lookup::Answers { people, questions } => {
                 self.answers.side(0, place, questions);
@@ -351,7 +361,11 @@ impl GroupedLookups {
                 columns!(self.kept; 0, 1),
             ),
         ];
-        let asked = asked.into_iter().filter(|(questions, ..)| *questions > 0);
+        let actions = self.actions.iter_mut().zip(&texts.actions);
+        let actions =
+            actions.map(|(lookup, text)| (lookup.asked, ResultKind::Ties, text, lookup.values()));
+        let asked = asked.into_iter().chain(actions);
+        let asked = asked.filter(|(questions, ..)| *questions > 0);
         asked
             .map(|(_, gives, text, values)| {
                 (gives, SqlQuery::new(text, of_tenant(tenant, [values])))

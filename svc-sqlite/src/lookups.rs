@@ -180,6 +180,9 @@ impl<'a> SqliteLookups<'a> {
         people: &[LookupKey],
     ) -> Result<Vec<StoredRecord>> {
         let (table, mut members) = (table(kind), Vec::new());
+        if table.sql.membership.is_empty() {
+            return Ok(members);
+        }
         for group in groups {
             let Some(group) = self.id(group)? else {
                 continue;

@@ -294,11 +294,14 @@ fn ended() -> DatabaseError {
 mod tests {
     use std::sync::Arc;
 
+    use http::Method;
     use rusqlite::StatementStatus;
     use svc_core::{
-        Tenant,
-        auth::Caller,
+        Api, Tenant, Vendor,
+        api::Request,
+        auth::{Authenticator, Caller, Credentials, Identity, Principal, Rights},
         context::Context,
+        helper::RecordSignature,
         link::ShareNames,
         model::Kind,
         page::{ListRequest, PageRequest},
@@ -331,6 +334,83 @@ mod tests {
             assert!(rows.next().unwrap().is_none());
         }
         assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
+    }
+
+    struct NoKeys;
+
+    #[async_trait::async_trait]
+    impl Authenticator for NoKeys {
+        async fn authenticate(&self, _: Credentials<'_>) -> svc_core::Result<Option<Principal>> {
+            Ok(None)
+        }
+    }
+
+    /// HLP-04: a second signature of a person changes the first, although the table allows several.
+    #[tokio::test]
+    async fn hlp_04_a_second_signature_changes_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("crm.db");
+        let common = "key INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, \
+                      created_at TEXT NOT NULL, updated_at TEXT NOT NULL";
+        let petition = "0198f000-0000-7000-8000-000000000001";
+        let values = format!("'{petition}', '2026-01-05T09:00:00Z', '2026-01-05T09:00:00Z'");
+        rusqlite::Connection::open(&path)
+            .and_then(|file| {
+                file.execute_batch(&format!(
+                    "CREATE TABLE people ({common}, name TEXT); \
+                     CREATE TABLE petitions ({common}); \
+                     CREATE TABLE signatures ({common}, petition INTEGER NOT NULL REFERENCES petitions, \
+                         person INTEGER REFERENCES people, comments TEXT); \
+                     CREATE INDEX signatures_of ON signatures (petition, key); \
+                     CREATE INDEX signatures_by ON signatures (person, key); \
+                     INSERT INTO petitions VALUES (1, {values})"
+                ))
+            })
+            .unwrap();
+        let database: Arc<dyn Database> = Arc::new(SqliteDatabase::open(&path).unwrap());
+        MappedStore::create_library_tables(&database).await.unwrap();
+        let table = |kind, name: &str| TableMapping::new(kind, name).key("key").order_column("key");
+        let signatures = table(Kind::Signature, "signatures")
+            .link("petition", "petition")
+            .link("person", "person")
+            .field("comments", "comments");
+        let mapping = Mapping::new(TenantMapping::single("acme"))
+            .table(table(Kind::Person, "people").field("given_name", "name"))
+            .table(table(Kind::Petition, "petitions"))
+            .table(signatures);
+        let store = MappedStore::connect(mapping, database).await.unwrap();
+        let api = store.register(Api::builder(Vendor::new("Acme", "CRM")));
+        let api = api
+            .one_action_per_person::<RecordSignature>()
+            .base_url("http://localhost/")
+            .authenticator(NoKeys)
+            .build()
+            .unwrap();
+        let helper = format!("petitions/{petition}/record_signature_helper");
+        let send = async |caller: Caller, comments: &str, person: &str| {
+            let body = format!(
+                r#"{{"person": {{"given_name": "Ada", "identifiers": ["web:{person}"]}}, "comments": "{comments}"}}"#
+            );
+            let request = Request::new(&Method::POST, helper.as_str()).with_body(body);
+            let principal = Principal::new(Tenant::new("acme"), caller);
+            let reply = api
+                .handle(Identity::Authenticated(principal), request)
+                .await;
+            assert_eq!(reply.status, 200, "{:?}", reply.body);
+        };
+        let all = || Caller::with_rights(Rights::all());
+        for (comments, person) in [("One", "1"), ("Other", "2"), ("Two", "1"), ("Two", "1")] {
+            send(all(), comments, person).await;
+        }
+        let stored = || {
+            let file = rusqlite::Connection::open(&path).unwrap();
+            let mut rows = file
+                .prepare("SELECT comments FROM signatures ORDER BY key")
+                .unwrap();
+            let texts = rows.query_map((), |row| row.get::<_, String>(0)).unwrap();
+            texts.collect::<rusqlite::Result<Vec<_>>>().unwrap()
+        };
+        assert_eq!(stored(), ["Two", "Other"]);
     }
 
     /// TYP-03: zero is read as `0`, whatever digits the program has stored.

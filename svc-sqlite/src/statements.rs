@@ -52,7 +52,8 @@ pub(crate) struct TableStatements {
     pub(crate) by_email: String,
     /// A record by its unique name: `?2`. Empty if names are not unique.
     pub(crate) named: String,
-    /// A membership: `?2` is the container, `?3` the person.
+    /// A membership, or the newest action: `?2` is the container, `?3` the person. Empty if the records
+    /// have no container and person.
     pub(crate) membership: String,
     /// Inserts a row: `?2` id, `?3` created, `?4` modified, `?5` identifiers, `?6` body, then the
     /// columns, then the unique name.
@@ -81,10 +82,6 @@ impl TableStatements {
             .parent
             .and_then(|parent| table.columns.get(parent))
             .map_or("NULL", |column| column.name);
-        let unique = table.kind.schema().unique_links();
-        let of_container = unique.map_or("id", |[container, _]| container);
-        let and_person =
-            unique.map_or(String::new(), |[_, person]| format!(" AND r.{person} = ?3"));
         let name_of = table.kind.schema().unique_name().map(|field| field.name);
         let of_all = |text: String| {
             if table.kind.schema().has_collection() {
@@ -140,9 +137,7 @@ impl TableStatements {
             named: name_of.map_or_else(String::new, |field| {
                 format!("{select} WHERE r.tenant = ?1 AND r.{field} = ?2")
             }),
-            membership: format!(
-                "{select} WHERE r.tenant = ?1 AND r.{of_container} = ?2{and_person}"
-            ),
+            membership: membership(table, &select),
             insert: insert(table),
             update: update(table),
             set_body: format!("UPDATE {name} SET body = ?3 WHERE tenant = ?1 AND seq = ?2"),
@@ -179,6 +174,23 @@ impl TableStatements {
             .chain(each.into_iter().flatten());
         all.map(String::as_str).filter(|text| !text.is_empty())
     }
+}
+
+/// Returns the statement for the record of a person in a container. A container can have a million
+/// actions, so the newest action is searched among those of the person.
+fn membership(table: &KindTable, select: &str) -> String {
+    if let Some([container, person]) = table.kind.schema().unique_links() {
+        return format!("{select} WHERE r.tenant = ?1 AND r.{container} = ?2 AND r.{person} = ?3");
+    }
+    let person = Kind::Person.singular();
+    let has_person = table.columns.iter().any(|column| column.name == person);
+    let parent = table.parent.and_then(|parent| table.columns.get(parent));
+    parent.filter(|_| has_person).map_or_else(String::new, |parent| {
+        let container = parent.name;
+        format!(
+            "{select} WHERE r.tenant = ?1 AND +r.{container} = ?2 AND r.{person} = ?3 ORDER BY r.seq DESC LIMIT 1"
+        )
+    })
 }
 
 /// Returns the statements by a text. The name of a field has no quotes.

@@ -132,13 +132,22 @@ impl Api {
             .helpers
             .contains_key(&HelperName::RecordDonation)
             .then_some("helper.record_donation.links");
+        let one_action = inner.settings.one_action.iter();
+        let one_action = one_action
+            .filter(|(helper, _)| inner.helpers.contains_key(helper))
+            .map(|(_, name)| *name);
         let declared = inner
             .settings
             .behaviours
             .iter()
             .map(|behaviour| behaviour.as_str());
         let mut behaviours: Vec<&'static str> = Vec::new();
-        for name in own.chain(extensions).chain(links).chain(declared) {
+        for name in own
+            .chain(extensions)
+            .chain(links)
+            .chain(one_action)
+            .chain(declared)
+        {
             if !behaviours.contains(&name) {
                 behaviours.push(name);
             }

@@ -6,7 +6,7 @@ use super::{classify::ErrorMapper, extensions::Extensions};
 use crate::{
     auth::{Authenticator, TenantResolver},
     backend::{Deliver, ErasedTransactions},
-    helper::{AnonymousPolicy, Atomicity, DefaultMatching, PersonMatching},
+    helper::{AnonymousPolicy, Atomicity, DefaultMatching, HelperName, PersonMatching},
     json::{ContentLimits, JsonLimits},
     link::{ConventionalLayout, Layout},
     model::Kind,
@@ -37,6 +37,8 @@ pub(super) struct ApiSettings {
     pub(super) transactions: Option<Arc<dyn ErasedTransactions>>,
     pub(super) patch: PatchMethod,
     pub(super) behaviours: Vec<Behaviour>,
+    /// The helpers with one action for each person, and the behaviours that declare this.
+    pub(super) one_action: Vec<(HelperName, &'static str)>,
     pub(super) extensions: Extensions,
     /// The base URL of the requirement pages.
     pub(super) rule_pages: Option<String>,
@@ -62,6 +64,7 @@ impl ApiSettings {
             transactions: None,
             patch: PatchMethod::default(),
             behaviours: Vec::new(),
+            one_action: Vec::new(),
             extensions: Extensions::default(),
             rule_pages: None,
         }
@@ -306,7 +309,8 @@ pub enum Behaviour {
     /// A person has at most one action in a container, such as one attendance at an event.
     ///
     /// A repeated helper request for a matched person changes or returns this action, and records
-    /// no second one.
+    /// no second one. For a helper of a store, the library itself declares
+    /// [`ApiBuilder::one_action_per_person`](crate::ApiBuilder::one_action_per_person).
     ///
     /// Requirements: HLP-04.
     OneActionPerPerson,

@@ -435,7 +435,9 @@ impl Api {
         warnings: &mut Warnings,
     ) -> Result<Response> {
         let kind = helper.recorded_kind();
-        let (plan, report) = self.plan(cx, sent, helper, container);
+        let (mut plan, report) = self.plan(cx, sent, helper, container);
+        let mut limited = self.inner.settings.one_action.iter();
+        plan.one_action_per_person = limited.any(|(limited, _)| *limited == helper);
         let problems = sent.handling.problems(report, warnings);
         if !problems.is_empty() {
             return self

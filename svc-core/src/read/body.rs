@@ -212,15 +212,9 @@ impl BodyReader<'_> {
         }
         report.problems.extend(self.too_large(&draft.fields, path));
         let (unlinked, problems) = (taken.unlinked, &mut report.problems);
-        let links = self.links.read(
-            schema,
-            body,
-            path,
-            part.purpose,
-            unlinked,
-            &|_, _| false,
-            problems,
-        );
+        let links = self
+            .links
+            .read(schema, body, path, part.purpose, unlinked, problems);
         report.ignore(self.ignored_links(part, body, path, None));
         draft.links = links
             .into_iter()
@@ -335,13 +329,13 @@ impl BodyReader<'_> {
             report.problems.push(own_in_use(position));
         }
         let before = report.problems.len();
+        let linked = stored.map(|stored| self.without_foreign_links(body, stored));
         let links = self.links.read(
             schema,
-            body,
+            linked.as_ref().unwrap_or(body),
             path,
             part.purpose,
             taken.unlinked,
-            &|name, link| stored.is_some_and(|stored| self.is_stored_link(name, link, stored)),
             &mut report.problems,
         );
         report.needs_stored |= report.problems.len() > before;
@@ -517,7 +511,6 @@ impl BodyReader<'_> {
                 &ValuePath::Root,
                 part.purpose,
                 call.action.unlinked,
-                &|_, _| false,
                 &mut report.problems,
             );
             draft.links.extend(

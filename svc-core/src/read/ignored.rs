@@ -418,8 +418,20 @@ impl BodyReader<'_> {
         ignored.into_problems()
     }
 
+    /// Returns a body without the links to other servers that the stored record also has.
+    pub(super) fn without_foreign_links(&self, body: &Object, stored: &Object) -> Object {
+        let mut body = body.clone();
+        if let Some(links) = body.get_mut(LINKS).and_then(Json::as_object_mut) {
+            links.retain(|name, link| {
+                let is_local = href(link).is_none_or(|href| self.links.parse(href).is_some());
+                is_local || !self.is_stored_link(name, link, stored)
+            });
+        }
+        body
+    }
+
     /// Returns whether a link of a body has the target of the link of the stored record.
-    pub(super) fn is_stored_link(&self, name: &str, sent: &Json, stored: &Object) -> bool {
+    fn is_stored_link(&self, name: &str, sent: &Json, stored: &Object) -> bool {
         let links = stored.get(LINKS).and_then(Json::as_object);
         let link =
             links.and_then(|links| links.get(name).or_else(|| links.get(&self.relation(name))));

@@ -65,8 +65,7 @@ impl LinkReader<'_> {
     /// Reads the links of a body that a client may send, each with its target, or `None` for
     /// `null`.
     ///
-    /// `unlinked` are the links that the server does not store. They are unknown here. `is_stored`
-    /// returns whether a link, which can be to a record of another server, is that of the stored record.
+    /// `unlinked` are the links that the server does not store. They are unknown here.
     pub(crate) fn read(
         &self,
         schema: &'static KindSchema,
@@ -74,7 +73,6 @@ impl LinkReader<'_> {
         path: &ValuePath<'_>,
         purpose: LinkPurpose,
         unlinked: &[&'static str],
-        is_stored: &dyn Fn(&str, &Json) -> bool,
         problems: &mut Vec<Problem>,
     ) -> Vec<(&'static str, Option<RecordAddress>)> {
         let links = body.get("_links").and_then(Json::as_object);
@@ -114,8 +112,7 @@ impl LinkReader<'_> {
                 Some((name, _)) => path.property().push_member((*name).to_owned()),
                 None => PropertyPath::link(link.name).prefixed_with(&path.property()),
             };
-            let sent = inside.or(beside);
-            match sent.map(|(_, value)| value) {
+            match inside.or(beside).map(|(_, value)| value) {
                 None if is_required => {
                     let text = format!(
                         "{{property}} must be an object with the `href` of an existing {}.",
@@ -138,7 +135,7 @@ impl LinkReader<'_> {
                     if let Some(address) = href(value).and_then(|href| self.parse_kind(kind, href))
                     {
                         found.push((link.name, Some(address)));
-                    } else if !sent.is_some_and(|(name, value)| is_stored(name, value)) {
+                    } else {
                         let text = format!(
                             "{{property}} does not identify {} of this server.",
                             kind.with_article()

@@ -10,7 +10,7 @@ use svc_core::{
     api::{ApiLimits, Atomicity, EntryLinks, PatchMethod, ResourceConfig},
     auth::{Operation, Right},
     fields,
-    helper::{HelperName, PersonSignup, RecordSignature, Schedule},
+    helper::{HelperName, PersonSignup, RecordAttendance, RecordSignature, Schedule},
     link::{ConventionalLayout, Dialect, Layout, RecordAddress, Scope, Target},
     model::{Kind, Person, Petition, Signature},
     operation::KeyRequirement,
@@ -479,6 +479,40 @@ fn aut_06_anonymous_calls_are_a_switch() {
         .authenticator(Door);
     let off = everything(off, &store).build().unwrap();
     assert_eq!(key(&off, &sign), Some(KeyRequirement::Required), "AUT-06");
+}
+
+/// HLP-04: a helper of a store can have one action for each person, and declares it. Other helpers
+/// cannot.
+#[test]
+fn hlp_04_one_action_of_a_person_needs_a_store() {
+    let store = svc_store::memory::MemoryStore::new();
+    let limited = |api: svc_core::ApiBuilder| {
+        api.one_action_per_person::<RecordSignature>()
+            .one_action_per_person::<RecordAttendance>()
+            .one_action_per_person::<RecordAttendance>()
+    };
+    let declared = |api: svc_core::ApiBuilder| {
+        let api = store.register_all(api).build().unwrap();
+        let names = api.behaviours().into_iter();
+        names
+            .filter(|name| name.ends_with("one_action_per_person"))
+            .collect::<Vec<_>>()
+    };
+    let both = [
+        "helper.record_signature.one_action_per_person",
+        "helper.record_attendance.one_action_per_person",
+    ];
+    assert_eq!(declared(limited(builder())), both);
+    assert_eq!(declared(builder()), [""; 0]);
+    let removed = limited(builder()).without_capability("helper.record_signature");
+    assert_eq!(declared(removed), both[1..]);
+    let operations = Arc::new(Memory::default());
+    let wrong = problems(limited(everything(builder(), &operations)));
+    assert_eq!(wrong.len(), 2, "{wrong:?}");
+    for (problem, helper) in wrong.iter().zip(["record_signature", "record_attendance"]) {
+        assert!(problem.contains(&format!("`{helper}`")), "{problem}");
+        assert!(problem.contains("register a store"), "{problem}");
+    }
 }
 
 #[test]

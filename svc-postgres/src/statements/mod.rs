@@ -11,9 +11,11 @@ mod ranges;
 mod webhooks;
 
 use expiring::{of_outbox, stored_response_sql};
-use parts::{POSITION_OFFSET, arrays, columns, each, named, oldest, ties, totals, two_oldest};
+use parts::{
+    POSITION_OFFSET, Selection, arrays, columns, each, named, oldest, ties, totals, two_oldest,
+};
 use ranges::RangeStatements;
-use svc_core::model::Kind;
+use svc_core::{helper::ONE_ACTION_KINDS, model::Kind};
 use webhooks::of_webhooks;
 
 use crate::record_layout::{SLOTS, layout};
@@ -27,6 +29,8 @@ macro_rules! texts {
         pub(crate) struct Texts { $($(#[$note])* pub(crate) $name: String,)+
             /// The worker of a tenant, from the tables of Citus. Only for Citus.
             pub(crate) worker: String,
+            /// The newest action of a person in a container, for each of [`ONE_ACTION_KINDS`].
+            pub(crate) actions: [String; ONE_ACTION_KINDS.len()],
             /// Pages in the order of `created_date`, of `modified_date` and of a text: see
             /// [`ranges`].
             pub(crate) range_after: [String; 3],
@@ -54,7 +58,8 @@ macro_rules! texts {
             pub(crate) fn all(&self) -> Vec<(&'static str, &str)> {
                 let mut all = vec![$((stringify!($name), self.$name.as_str())),+];
                 for (name, under) in [
-                    ("range_after", &self.range_after[..]),
+                    ("actions", &self.actions[..]),
+                    ("range_after", &self.range_after),
                     ("range_first", &self.range_first),
                     ("range_jump", &self.range_jump),
                     ("page_under", &self.page_under),
@@ -126,9 +131,6 @@ impl Texts {
             next_webhook,
         ] = of_webhooks(s);
         let (person, attendance) = (layout(Kind::Person).code, layout(Kind::Attendance).code);
-        let by = |kind, scope| layout(kind).scope(scope).unwrap_or_default();
-        // Taggings and items have the same layout, which a test of `record_layout` checks.
-        let groups = layout(Kind::Tagging).parent().unwrap_or_default();
         let rows = |condition: &str| {
             format!(
                 "SELECT {cols} FROM {s}.record r {tot} WHERE r.tenant = $1 AND {condition} AND r.seq > $3 ORDER BY r.seq \
@@ -263,22 +265,10 @@ impl Texts {
                      WHEN 4 THEN f.l4 ELSE f.modified_by END"
                 )
             ),
-            memberships: ties(
-                s,
-                cols,
-                tot,
-                &[Kind::Tagging, Kind::Item],
-                groups,
-                by(Kind::Tagging, Kind::Person),
-            ),
-            answers: ties(
-                s,
-                cols,
-                tot,
-                &[Kind::Answer],
-                by(Kind::Answer, Kind::Question),
-                by(Kind::Answer, Kind::Person),
-            ),
+            // Taggings and items have the same layout, which a test of `record_layout` checks.
+            memberships: ties(s, cols, tot, &[Kind::Tagging, Kind::Item], Selection::All),
+            answers: ties(s, cols, tot, &[Kind::Answer], Selection::All),
+            actions: ONE_ACTION_KINDS.map(|kind| ties(s, cols, tot, &[kind], Selection::Newest)),
             totals: format!(
                 "SELECT k.place, t.records, t.measures \
                  FROM unnest({}) k(kind, scope, owner, place) {}",

@@ -2,7 +2,7 @@
 
 use svc_core::model::Kind;
 
-use crate::record_layout::{SLOTS, layout};
+use crate::record_layout::{RecordLayout, SLOTS, layout};
 
 /// Returns the columns of a record as [`rows`](crate::rows) reads them.
 pub(super) fn columns(schema: &str) -> String {
@@ -112,10 +112,22 @@ pub(super) fn arrays(first: usize, types: &str) -> String {
         .join(", ")
 }
 
-/// Reads records that connect two others, such as taggings: the first by keys of one side, the
-/// second by keys of the other. A key is an id, a name, an identifier or an e-mail address. Each
+/// The selected records of the same two others.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Selection {
+    All,
+    Newest,
+}
+
+/// Reads records of a layout that connect two others, such as taggings: the first by keys of one side,
+/// the second by keys of the other. A key is an id, a name, an identifier or an e-mail address. Each
 /// has the position of its lookup and its side.
-pub(super) fn ties(s: &str, cols: &str, tot: &str, of: &[Kind], one: &str, other: &str) -> String {
+pub(super) fn ties(s: &str, cols: &str, tot: &str, of: &[Kind], selection: Selection) -> String {
+    let layouts = of.first().map(|kind| layout(*kind));
+    let one = layouts.and_then(RecordLayout::parent).unwrap_or_default();
+    let other = layouts
+        .and_then(|it| it.scope(Kind::Person))
+        .unwrap_or_default();
     let person = layout(Kind::Person).code;
     let kinds = of
         .iter()
@@ -136,12 +148,14 @@ pub(super) fn ties(s: &str, cols: &str, tot: &str, of: &[Kind], one: &str, other
     );
     // The condition on the first side does not use an index, because a group can have a million
     // members.
-    let tie = each(
-        s,
-        "record",
-        "r",
-        &format!("r.kind IN ({kinds}) AND r.{other} = b.id AND (r.{one} = a.id) IS TRUE"),
-    );
+    let tied = format!("r.{other} = b.id AND (r.{one} = a.id) IS TRUE");
+    let tie = match selection {
+        Selection::All => each(s, "record", "r", &format!("r.kind IN ({kinds}) AND {tied}")),
+        Selection::Newest => format!(
+            "CROSS JOIN LATERAL (SELECT * FROM {s}.record r WHERE r.tenant = $1 AND r.kind = {kinds} AND {tied} \
+             ORDER BY r.seq DESC LIMIT 1) r"
+        ),
+    };
     format!(
         "WITH k AS (SELECT i.side, i.place, i.id FROM unnest({ids}) i(side, place, id) UNION ALL \
          SELECT n.side, n.place, q.id FROM unnest({names}) n(side, place, kind, name, field, text) {by_name} UNION ALL \

@@ -19,7 +19,7 @@ use svc_core::{
     Deliver, Result, Tenant,
     api::{Api, ApiBuilder, Atomicity, Vendor},
     backend::{DeliveryOutcome, OutboxEntry, OutboxPayload},
-    helper::AnonymousPolicy,
+    helper::{AnonymousPolicy, RecordSignature},
     value::Timestamp,
 };
 use svc_sqlite::{KeyOptions, SqliteOptions, SqliteStore};
@@ -582,6 +582,32 @@ async fn signed_without_key(
 
 fn signature(person: &Value, trigger: &str) -> Value {
     json!({"person": person, "triggers": {trigger: {"enabled": true}}})
+}
+
+/// HLP-04, HAF-11: a second signature of a person triggers a server response if it changes the first.
+#[tokio::test]
+async fn hlp_04_only_a_changed_signature_triggers_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let noted = Noted::well();
+    let deliver = noted.clone();
+    let set = |api: ApiBuilder| {
+        api.delivery(deliver)
+            .one_action_per_person::<RecordSignature>()
+    };
+    let served = Served::open(&folder.path().join("data.db"), &Clock::new(), &noted, set).await;
+    let petition = served.make("petitions", json!({})).await;
+    let helper = format!("{petition}/record_signature_helper");
+    let ada = json!({"email_addresses": [{"address": "ada@example.org"}]});
+    let mut delivered = Vec::new();
+    for comment in ["One", "Two", "Two"] {
+        let mut body = signature(&ada, "autoresponse");
+        body["comments"] = json!(comment);
+        let (status, json) = served.call(Method::POST, &helper, &body).await;
+        assert_eq!(status, 200, "{json}");
+        served.send().await;
+        delivered.push(noted.names().len());
+    }
+    assert_eq!(delivered, [1, 1, 0]);
 }
 
 /// HAF-14: a request without a key triggers nothing unless the vendor allows it, whether the person

@@ -35,6 +35,7 @@ mod lost_updates;
 mod memory_conformance;
 mod money;
 mod moves;
+mod one_action;
 mod paging;
 mod people_data;
 mod regressions;

@@ -188,10 +188,15 @@ async fn und_46_a_number_with_another_extension_is_another_number() {
     let person = sign_up(&server, &with(same)).await;
     let same = json!({ "number": "12025550100", "extension": "12", "operator": "A" });
     assert_eq!(person["phone_numbers"], json!([same, other]));
+    let person = sign_up(&server, &with(json!({ "number": "12025550100" }))).await;
+    assert_eq!(person["phone_numbers"], json!([same, other]));
     let trunk = json!({ "number": "4401632960001" });
     sign_up(&server, &with(trunk.clone())).await;
     let person = sign_up(&server, &with(json!({ "number": "+44 1632 960-001" }))).await;
     assert_eq!(person["phone_numbers"], json!([same, other, trunk]));
+    let extended = json!({ "number": "4401632960001", "extension": "3" });
+    let person = sign_up(&server, &with(extended.clone())).await;
+    assert_eq!(person["phone_numbers"], json!([same, other, extended]));
     // A body with both entries stores both.
     let both = json!({ "phone_numbers": [extension, other] });
     let created = server.post("people", both.clone()).await;

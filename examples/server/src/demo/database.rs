@@ -8,6 +8,7 @@ use svc_core::api::ApiBuilder;
 use svc_core::auth::{Authenticator, TenantResolver};
 use svc_core::backend::WebhookStore;
 use svc_core::error::{Error, Result};
+use svc_core::helper::{RecordAttendance, RecordSignature};
 use svc_core::link::{RecordAddress, ShareNames};
 use svc_core::raw::RawRecord;
 use svc_core::store::{ImportedRecord, Store};
@@ -347,6 +348,9 @@ where
 {
     let shared = Arc::new(store.clone());
     let api = api.store(&shared).change_feed(&shared).webhooks(&shared);
+    let api = api
+        .one_action_per_person::<RecordSignature>()
+        .one_action_per_person::<RecordAttendance>();
     let api = api
         .authenticator(store.clone())
         .response_cache(store.clone());

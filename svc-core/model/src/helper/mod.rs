@@ -36,8 +36,8 @@ pub use merging::{
     merge_identifiers, merge_people,
 };
 pub use name::{
-    HelperSpec, PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
-    RecordSignature, RecordSubmission, Schedule,
+    HelperSpec, ONE_ACTION_KINDS, OneActionHelper, PersonSignup, RecordAttendance, RecordCanvass,
+    RecordDonation, RecordOutreach, RecordSignature, RecordSubmission, Schedule,
 };
 pub use outcome::{EntryStatus, HelperOutcome, ReportEntry};
 pub use raw::{RawHelperOutcome, RawHelperRequest};

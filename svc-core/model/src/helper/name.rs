@@ -38,3 +38,37 @@ macro_rules! types {
 }
 
 helpers!(types);
+
+/// A helper that can have one action for each person: `record_signature` and `record_attendance`.
+///
+/// This crate implements the trait. Other crates cannot implement it.
+///
+/// Requirements: HLP-04.
+pub trait OneActionHelper: HelperSpec + sealed::Sealed {
+    /// The behaviour that the capability document declares if the helper has one action for each
+    /// person.
+    const BEHAVIOUR: &'static str;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! one_action {
+    ($($name:ident: $wire:literal),+ $(,)?) => {
+        $(
+            impl sealed::Sealed for $name {}
+
+            impl OneActionHelper for $name {
+                const BEHAVIOUR: &'static str = concat!("helper.", $wire, ".one_action_per_person");
+            }
+        )+
+
+        /// The kinds of the actions of which a helper can have one for each person.
+        ///
+        /// Requirements: HLP-04.
+        pub const ONE_ACTION_KINDS: [Kind; [$($wire),+].len()] = [$(<$name as HelperSpec>::Record::KIND),+];
+    };
+}
+
+one_action!(RecordSignature: "record_signature", RecordAttendance: "record_attendance");

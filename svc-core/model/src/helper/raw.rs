@@ -38,7 +38,7 @@ pub struct RawHelperRequest {
     ///
     /// Requirements: ERR-34.
     pub atomicity: Atomicity,
-    /// Whether the caller is anonymous. An anonymous request never finds an action that was
+    /// Whether the caller is anonymous. An anonymous request never changes an action that was
     /// recorded before. Of its identifiers, its action gets only those that no other record has.
     ///
     /// Requirements: HLP-07, UND-24.
@@ -47,6 +47,14 @@ pub struct RawHelperRequest {
     ///
     /// Requirements: HLP-04.
     pub merge: MergePolicy,
+    /// Whether a person has one action in the container. A request with a key then changes the newest
+    /// action of the person. An anonymous request records another action only if its content differs.
+    ///
+    /// Only a store executes such a request. It does not apply to an attendance with tickets, or at
+    /// an event with ticket levels.
+    ///
+    /// Requirements: HLP-04.
+    pub one_action_per_person: bool,
 }
 
 impl RawHelperRequest {
@@ -63,6 +71,7 @@ impl RawHelperRequest {
             atomicity: Atomicity::default(),
             anonymous: false,
             merge: MergePolicy::Replace,
+            one_action_per_person: false,
         }
     }
 }

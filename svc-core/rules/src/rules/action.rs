@@ -1,30 +1,68 @@
-//! Records the action of a helper request exactly once, even if the request is repeated.
+//! Records the action of a helper request exactly once, even if the request is repeated, and at most
+//! one action for each person if the helper has this option.
 //!
-//! Requirements: UND-24.
+//! Requirements: UND-24, HLP-04.
 
-use super::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy, check};
+use super::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy, check, lists::list};
 use crate::{
     draft::{Draft, RawDraft},
     error::{Error, Problem, Result},
     helper::RawHelperRequest,
-    link::RecordAddress,
-    model::Resource,
+    json::{Object, has_same_members},
+    link::{RecordAddress, ShareNames},
+    model::{Kind, Resource},
     record::Record,
     store::{LookupKey, RecordLocation, RuleError, StoredRecord},
     value::{Id, Identifier},
 };
 
-/// Records an action, or updates the one that an earlier attempt recorded (`false`).
+/// What a helper request did with its action.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Recording {
+    /// It recorded a new action.
+    New,
+    /// It changed the action of the person.
+    ///
+    /// Requirements: HLP-04.
+    Changed,
+    /// The action existed before: an earlier attempt of the request recorded it, or the action of the
+    /// person already has the values of the request.
+    ///
+    /// Requirements: UND-24.
+    Repeated,
+    /// It executed the failed parts of an earlier request again.
+    ///
+    /// Requirements: IDM-02.
+    Resumed,
+}
+
+impl Recording {
+    /// Returns whether the action is new.
+    pub(super) fn is_new(self) -> bool {
+        self == Self::New
+    }
+
+    /// Returns whether the request triggers server responses.
+    pub(super) fn triggers_responses(self) -> bool {
+        matches!(self, Self::New | Self::Changed)
+    }
+}
+
+/// The fields of an action that do not distinguish two requests of an anonymous caller.
+const CIRCUMSTANCES: [&str; 3] = ["action_date", "origin_system", "referrer_data"];
+
+/// Records an action, or updates the one that an earlier attempt recorded. If a person has one action
+/// in the container, updates this action.
 ///
 /// The person of the request becomes the person of the action, even if the draft names another one.
-/// Without a key, the action is always new. It gets only those identifiers that no other record
-/// has, so an anonymous caller neither changes nor discovers existing records.
+/// Without a key, no existing action changes. The new action gets only those identifiers that no
+/// other record has, so an anonymous caller neither changes nor discovers existing records.
 pub(super) fn record(
     context: &mut RuleContext<'_>,
     draft: &RawDraft,
     person: Option<RecordAddress>,
     plan: &RawHelperRequest,
-) -> RuleResult<(StoredRecord, bool)> {
+) -> RuleResult<(StoredRecord, Recording)> {
     let new = CreateOptions {
         person,
         holders: TicketHolderPolicy::Match(plan.merge),
@@ -45,16 +83,36 @@ pub(super) fn record(
             }
         }
         draft.identifiers = unclaimed;
-        return context.create(&draft, &new);
+        return record_anonymously(context, &draft, &new, plan);
     }
     match find_recorded_action(context, draft) {
-        Ok(Some(stored)) => Ok((repeat(context, stored, draft, new.person)?, false)),
-        Ok(None) => match context.create(draft, &new)? {
-            // The container has one action for each person: that action is updated.
-            // Requirements: HLP-04.
-            (stored, false) => Ok((repeat(context, stored, draft, new.person)?, false)),
-            made => Ok(made),
-        },
+        Ok(Some(stored)) => {
+            let stored = repeat(context, stored, draft, new.person)?;
+            Ok((stored, Recording::Repeated))
+        }
+        Ok(None) => {
+            if let Some(newest) = newest_action(context, draft, &new, plan)? {
+                let stored = repeat(context, newest, draft, new.person)?;
+                let is_changed = context
+                    .ledger
+                    .has_dated(draft.kind, &stored.record.meta().id);
+                let recording = if is_changed {
+                    Recording::Changed
+                } else {
+                    Recording::Repeated
+                };
+                return Ok((stored, recording));
+            }
+            match context.create(draft, &new)? {
+                (stored, true) => Ok((stored, Recording::New)),
+                // The store has one action for each person: that action is updated.
+                // Requirements: HLP-04.
+                (stored, false) => {
+                    let stored = repeat(context, stored, draft, new.person)?;
+                    Ok((stored, Recording::Repeated))
+                }
+            }
+        }
         // Other problems are reported together with those of the identifiers.
         // Requirements: ERR-39.
         Err(RuleError::Failed(error)) if context.collects_all_problems() => {
@@ -70,6 +128,71 @@ pub(super) fn record(
         }
         Err(pause) => Err(pause),
     }
+}
+
+/// Records the action of an anonymous caller, unless the newest action of the person has the same
+/// content.
+///
+/// The action is created in both cases, so that the response does not depend on the actions of the
+/// person.
+///
+/// Requirements: HLP-04, HLP-07.
+fn record_anonymously(
+    context: &mut RuleContext<'_>,
+    draft: &RawDraft,
+    new: &CreateOptions,
+    plan: &RawHelperRequest,
+) -> RuleResult<(StoredRecord, Recording)> {
+    let newest = newest_action(context, draft, new, plan)?;
+    let before = newest.as_ref().map(|_| context.ledger.save());
+    let (made, is_new) = context.create(draft, new)?;
+    if let (Some(newest), Some(before)) = (newest, before)
+        && has_same_members(&content(context, &newest)?, &content(context, &made)?)
+    {
+        context.ledger.restore(before);
+        return Ok((newest, Recording::Repeated));
+    }
+    let recording = if is_new {
+        Recording::New
+    } else {
+        Recording::Repeated
+    };
+    Ok((made, recording))
+}
+
+/// Returns the fields of an action that distinguish it from another one of the same person.
+fn content(context: &RuleContext<'_>, action: &StoredRecord) -> Result<Object> {
+    let mut fields = context.fields(&action.record)?;
+    fields.retain(|name, _| !CIRCUMSTANCES.contains(&name));
+    Ok(fields)
+}
+
+/// Returns the newest action of the person in the container, if a person has one action there.
+///
+/// Requirements: HLP-04.
+fn newest_action(
+    context: &mut RuleContext<'_>,
+    draft: &RawDraft,
+    new: &CreateOptions,
+    plan: &RawHelperRequest,
+) -> RuleResult<Option<StoredRecord>> {
+    let person = new.person.as_ref().or_else(|| draft.link("person"));
+    let (Some(container), Some(person), true) =
+        (draft.container(), person, plan.one_action_per_person)
+    else {
+        return Ok(None);
+    };
+    if draft.kind == Kind::Attendance && context.sells_tickets(&container.id, &draft.fields)? {
+        return Ok(None);
+    }
+    let newest = context
+        .ledger
+        .member(draft.kind, &container.id, &person.id)?;
+    Ok(newest.filter(|newest| {
+        // An event can have sold tickets before its levels were removed.
+        let fields = newest.record.to_fields_lossy(&ShareNames::default());
+        list(&fields, "tickets").is_empty()
+    }))
 }
 
 /// Returns the action that was already recorded under the same container. It is found by its own id
@@ -248,7 +371,7 @@ mod tests {
     use super::*;
     use crate::{
         error::ErrorCode,
-        model::{Kind, Signature, signature},
+        model::{Signature, signature},
         record::Meta,
         value::Timestamp,
     };

@@ -46,6 +46,14 @@ pub(super) fn levels(event: &Object) -> impl Iterator<Item = &Object> {
 }
 
 impl RuleContext<'_> {
+    /// Returns whether an event has ticket levels, or an attendance has tickets.
+    pub(super) fn sells_tickets(&mut self, event: &Id, attendance: &Object) -> RuleResult<bool> {
+        let stored = self.container(Kind::Event, event)?;
+        let event = self.fields(&stored.record)?;
+        let has_levels = is_ticketed(&event) || levels(&event).next().is_some();
+        Ok(has_levels || !list(attendance, "tickets").is_empty())
+    }
+
     /// Takes the places and tickets of an attendance from the event, and returns those it had
     /// before.
     ///

@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet, hash_map::Entry};
 
-use super::{CreateOptions, RuleContext, RuleResult, trigger_limit::limit_keys};
+use super::{CreateOptions, RuleContext, RuleResult, action::Recording, trigger_limit::limit_keys};
 use crate::{
     draft::RawDraft,
     error::{ErrorCode, Problem, PropertyPath},
@@ -26,10 +26,7 @@ pub(super) struct RecordedAction<'a> {
     /// The person that gets the tags, lists and answers.
     pub(super) person: Option<RecordAddress>,
     pub(super) action: Option<&'a StoredRecord>,
-    /// Whether an earlier attempt of the same request recorded the action.
-    ///
-    /// Requirements: UND-24.
-    pub(super) is_repeat: bool,
+    pub(super) recording: Recording,
     /// Whether the request is already rejected. The person may then be missing because it was
     /// invalid.
     pub(super) is_refused: bool,
@@ -64,31 +61,56 @@ pub(super) fn run(
     }
     let mut known = QuestionCache {
         questions: HashMap::new(),
-        answered: HashSet::new(),
-    };
-    if let (Some(person), true) = (&done.person, done.is_repeat) {
-        let questions: Vec<LookupKey> = functions
-            .responses
-            .iter()
-            .filter_map(|it| question_key(&it.question))
-            .collect();
-        if !questions.is_empty() {
-            for answer in context.ledger.answered(&person.id, &questions)? {
-                if let Some(question) = answer.record.parent() {
-                    let fields = context.fields(&answer.record)?;
-                    known.answered.insert(answer_to(question, &fields));
-                }
+        answered: match &done.person {
+            Some(person) if !done.recording.is_new() => {
+                earlier_answers(context, &person.id, &functions.responses)?
             }
-        }
-    }
+            _ => HashSet::new(),
+        },
+    };
     for response in &functions.responses {
         let status = respond(context, response, done, &mut known)?;
         outcome.entry(Kind::Answer, status);
     }
-    if let Some(triggers) = functions.triggers.as_ref().filter(|_| !done.is_repeat) {
+    let triggers = functions.triggers.as_ref();
+    if let Some(triggers) = triggers.filter(|_| done.recording.triggers_responses()) {
         trigger(context, triggers, done)?;
     }
     Ok(())
+}
+
+/// Returns the newest answers of a person to the questions of a request. For each question, returns
+/// as many answers as the request contains. An older answer can have been replaced by a newer one.
+///
+/// Requirements: HLP-04, UND-24.
+fn earlier_answers(
+    context: &mut RuleContext<'_>,
+    person: &Id,
+    responses: &[AnswerInput],
+) -> RuleResult<HashSet<GivenAnswer>> {
+    let keys = responses.iter().filter_map(|it| question_key(&it.question));
+    let keys: Vec<LookupKey> = keys.collect();
+    let mut counts: HashMap<Id, usize> = HashMap::new();
+    for key in &keys {
+        if let Some(question) = context.ledger.find(key)? {
+            let count = counts.entry(question.id).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+    let mut newest = HashSet::new();
+    if counts.is_empty() {
+        return Ok(newest);
+    }
+    for answer in context.ledger.answered(person, &keys)?.iter().rev() {
+        let question = answer.record.parent();
+        let count = question.and_then(|question| counts.get_mut(question));
+        if let (Some(question), Some(count)) = (question, count.filter(|count| **count > 0)) {
+            *count = count.saturating_sub(1);
+            let fields = context.fields(&answer.record)?;
+            newest.insert(answer_to(question, &fields));
+        }
+    }
+    Ok(newest)
 }
 
 /// Adds the person to a tag or a list.
@@ -156,7 +178,7 @@ fn respond(
     problems.extend(choices.wrong_value(response.value.as_deref(), &response.path));
     let mut draft = answer_draft(response);
     if problems.is_empty()
-        && done.is_repeat
+        && !done.recording.is_new()
         && !known
             .answered
             .insert(answer_to(&question.id, &draft.fields))

@@ -3,7 +3,8 @@
 //! Requirements: HLP-01 to HLP-23, ERR-29 to ERR-34.
 
 use super::{
-    RuleContext, RuleResult, action,
+    RuleContext, RuleResult,
+    action::{self, Recording},
     functions::{self, RecordedAction},
     person,
 };
@@ -74,7 +75,7 @@ pub(super) fn record_action(
     mut wrong: Vec<Problem>,
 ) -> RuleResult<RawHelperOutcome> {
     let mut recorded = None;
-    let mut is_repeat = false;
+    let mut recording = Recording::New;
     if let Some(draft) = &plan.action {
         let by = person.as_ref().map(|person| person.record.address());
         let is_canvass = plan.helper == HelperName::RecordCanvass;
@@ -84,12 +85,12 @@ pub(super) fn record_action(
             PropertyPath::default()
         };
         match action::record(context, draft, by, plan).map_err(|pause| pause.within(&part)) {
-            Ok((action, is_new)) => {
+            Ok((action, done)) => {
                 outcome.entry(
                     plan.helper.recorded_kind(),
-                    EntryStatus::from_is_new(is_new),
+                    EntryStatus::from_is_new(done.is_new()),
                 );
-                is_repeat = !is_new;
+                recording = done;
                 recorded = Some(action);
             }
             // The person exists and only the action failed. Everything that depends on the action
@@ -114,7 +115,7 @@ pub(super) fn record_action(
         plan,
         person: person_of_functions(plan, container, person.as_ref(), recorded.as_ref()),
         action: recorded.as_ref(),
-        is_repeat,
+        recording,
         is_refused,
     };
     functions::run(context, &plan.functions, &done, &mut outcome)?;

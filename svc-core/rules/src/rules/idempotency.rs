@@ -7,6 +7,7 @@ use bytes::Bytes;
 
 use super::{
     Decision, RuleContext, RuleResult,
+    action::Recording,
     functions::{self, RecordedAction},
     helper::person_of_functions,
 };
@@ -72,19 +73,25 @@ impl RuleContext<'_> {
             return Ok(None);
         };
         let container = plan.container.clone();
+        // Another request can have repeated this action and recorded the missing answers. A canvass
+        // and a submission have their own answers, so an equal one can belong to another action.
+        let may_repeat = !answers_refer_to(action_kind)
+            && plan.action.as_ref().is_some_and(|draft| {
+                self.turn.one_per_person.contains(&draft.kind)
+                    || plan.one_action_per_person
+                    || !plan.anonymous && (draft.own.is_some() || !draft.identifiers.is_empty())
+            });
         let named = person_of_functions(plan, container, person.as_ref(), action.as_ref());
         let done = RecordedAction {
             plan,
             // Not a person to whom the action was linked later.
             person: named.filter(|person| parts.people.contains(&person.id)),
             action: action.as_ref(),
-            // Another request can have repeated this action and recorded the missing answers. A canvass
-            // and a submission have their own answers, so an equal one can belong to another action.
-            is_repeat: !answers_refer_to(action_kind)
-                && plan.action.as_ref().is_some_and(|draft| {
-                    self.turn.one_per_person.contains(&draft.kind)
-                        || !plan.anonymous && (draft.own.is_some() || !draft.identifiers.is_empty())
-                }),
+            recording: if may_repeat {
+                Recording::Resumed
+            } else {
+                Recording::New
+            },
             is_refused: false,
         };
         let mut resumed = RawHelperOutcome::default();

@@ -330,7 +330,7 @@ impl InitialLookups<'_> {
             if let Some(container) = plan
                 .container
                 .as_ref()
-                .filter(|_| self.once.contains(&draft.kind))
+                .filter(|_| plan.one_action_per_person || self.once.contains(&draft.kind))
             {
                 self.members(draft.kind, vec![container.into()], people.clone());
             }
@@ -358,7 +358,8 @@ impl InitialLookups<'_> {
             self.add(Lookup::Record(question.clone()));
         }
         let named = |draft: &RawDraft| draft.own.is_some() || !draft.identifiers.is_empty();
-        let may_repeat = !plan.anonymous && plan.action.as_ref().is_some_and(named);
+        let is_named = !plan.anonymous && plan.action.as_ref().is_some_and(named);
+        let may_repeat = is_named || plan.one_action_per_person;
         if may_repeat && !questions.is_empty() && !people.is_empty() {
             self.add(Lookup::Answers { people, questions });
         }

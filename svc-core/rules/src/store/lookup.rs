@@ -83,9 +83,11 @@ pub enum Lookup {
     Find(LookupKey),
     /// The whole record.
     Record(LookupKey),
-    /// The memberships of `kind` that connect one of these people with one of these groups.
+    /// The memberships of `kind` that connect one of these people with one of these groups. For
+    /// [actions](crate::helper::ONE_ACTION_KINDS), at least the newest one of each person in each
+    /// container.
     ///
-    /// Requirements: UND-38.
+    /// Requirements: UND-38, HLP-04.
     Members {
         /// The kind of the membership, such as a tagging.
         kind: Kind,
@@ -243,8 +245,10 @@ pub trait LookupSource {
     fn record(&mut self, key: &LookupKey) -> Result<Option<StoredRecord>, RuleError>;
 
     /// Returns the memberships of `kind` that connect one of these people with one of these groups.
+    /// For [actions](crate::helper::ONE_ACTION_KINDS), returns at least the newest one of each person
+    /// in each container.
     ///
-    /// Requirements: UND-38.
+    /// Requirements: UND-38, HLP-04.
     fn members(
         &mut self,
         kind: Kind,

@@ -35,7 +35,7 @@ pub struct PendingChanges {
     pub(super) email_holders: HashMap<String, Vec<Id>>,
     /// The changes of collection counts.
     pub counts: CountDeltas,
-    /// The new memberships, by group and person.
+    /// The new memberships and the newest new actions, by group and person.
     pub(super) members: HashMap<(Kind, Id, Id), Id>,
     /// The new answers, by person.
     pub(super) answers: HashMap<Id, Vec<Id>>,
@@ -93,9 +93,7 @@ impl PendingChanges {
                     record.set_computed(source, date.map(ComputedValue::Timestamp));
                 }
             }),
-            Change::SetLink { at, link, from, to } => {
-                self.set_link(at, link, from.as_ref(), to.as_ref());
-            }
+            Change::SetLink { at, link, to, .. } => self.set_link(at, link, to.as_ref()),
             Change::SetTotals { of, sum } => {
                 self.sums.insert(of.clone(), sum.clone());
                 self.edit(of.0, &of.1, |record| sum.show_on(record));
@@ -142,11 +140,10 @@ impl PendingChanges {
         for email in &insert.index.emails {
             self.tie_email(email, kind, &id);
         }
-        if let Some([group, person]) = kind.schema().unique_links()
-            && let (Some(group), Some(person)) = (record.link(group), record.link(person))
+        if let (Some(group), Some(person)) = (record.parent(), record.link(Kind::Person.singular()))
         {
             self.members
-                .insert((kind, group.id.clone(), person.id.clone()), id.clone());
+                .insert((kind, group.clone(), person.id.clone()), id.clone());
         }
         if kind == Kind::Answer
             && let Some(person) = record.link(Kind::Person.singular())
@@ -219,39 +216,15 @@ impl PendingChanges {
         });
     }
 
-    /// Changes the target of a link, and moves the record to the collection of the new target.
-    fn set_link(
-        &mut self,
-        at: &ChangeTarget,
-        link: &'static str,
-        from: Option<&Id>,
-        to: Option<&Id>,
-    ) {
+    /// Changes the target of a link. Only the store knows the collections of both targets.
+    fn set_link(&mut self, at: &ChangeTarget, link: &'static str, to: Option<&Id>) {
         let references = at.kind.schema().references();
-        let Some(reference) = references.iter().find(|it| it.name == link) else {
-            return;
-        };
-        let target = to
-            .map(|to| LinkValue::Local(RecordAddress::without_parent(reference.kind, to.clone())));
-        self.edit(at.kind, &at.id, |record| record.set_link(link, target));
-        if reference.is_scope {
-            for (owner, by) in [(from, -1), (to, 1)] {
-                if let Some(owner) = owner {
-                    self.counts.add(at.kind, Some((reference.kind, owner)), by);
-                }
-            }
+        if let Some(reference) = references.iter().find(|it| it.name == link) {
+            let target = to.map(|to| RecordAddress::without_parent(reference.kind, to.clone()));
+            let target = target.map(LinkValue::Local);
+            self.edit(at.kind, &at.id, |record| record.set_link(link, target));
         }
-        if at.kind == Kind::Answer && reference.kind == Kind::Person {
-            if let Some(answers) = from.and_then(|from| self.answers.get_mut(from)) {
-                answers.retain(|answer| *answer != at.id);
-            }
-            if let Some(to) = to {
-                self.answers
-                    .entry(to.clone())
-                    .or_default()
-                    .push(at.id.clone());
-            }
-        }
+        self.unsettled = true;
     }
 
     /// Changes a record that is part of the pending changes.

@@ -54,6 +54,22 @@ impl<'a> TransactionView<'a> {
         self.changes.push(change);
     }
 
+    /// Returns the state of the changes, for [`restore`](Self::restore).
+    pub(crate) fn save(&self) -> SavedChanges {
+        SavedChanges {
+            own: self.own.clone(),
+            dated: self.dated.clone(),
+            count: self.changes.len(),
+        }
+    }
+
+    /// Discards the changes since a saved state.
+    pub(crate) fn restore(&mut self, saved: SavedChanges) {
+        self.own = saved.own;
+        self.dated = saved.dated;
+        self.changes.truncate(saved.count);
+    }
+
     /// Remembers a record before it is changed, so that later lookups see its changes.
     pub(crate) fn note(&mut self, stored: &StoredRecord) {
         let key = (stored.record.kind(), stored.record.meta().id.clone());
@@ -237,7 +253,8 @@ impl<'a> TransactionView<'a> {
         }
     }
 
-    /// Returns the membership of a person in a group.
+    /// Returns the membership of a person in a group, or the newest action of a person in a
+    /// container.
     pub(crate) fn member(
         &mut self,
         kind: Kind,
@@ -277,10 +294,15 @@ impl<'a> TransactionView<'a> {
         let groups = [LookupKey::Id(of, group.clone())];
         let people = [LookupKey::Id(Kind::Person, person.clone())];
         let members = self.stored()?.members(kind, &groups, &people)?;
-        Ok(members.into_iter().find(|stored| ties(&stored)))
+        let newest = members.into_iter().filter(|stored| ties(&stored));
+        let newest = newest.max_by_key(|stored| stored.row);
+        Ok(newest.map(|stored| {
+            let changed = self.changed(kind, &stored.record.meta().id).cloned();
+            changed.unwrap_or(stored)
+        }))
     }
 
-    /// Returns the answers of a person to these questions. May include answers to
+    /// Returns the answers of a person to these questions, the oldest first. May include answers to
     /// other questions.
     pub(crate) fn answered(
         &mut self,
@@ -296,20 +318,16 @@ impl<'a> TransactionView<'a> {
         } else {
             self.stored()?.answers(&people, questions)?
         };
-        // Requests of the transaction can have changed and moved answers.
+        // Earlier requests of the transaction can have changed an answer.
         for answer in &mut answers {
             if let Some(changed) = self.changed(Kind::Answer, &answer.record.meta().id) {
                 *answer = changed.clone();
             }
         }
-        let mut seen: HashSet<Id> = answers
-            .iter()
-            .map(|it| it.record.meta().id.clone())
-            .collect();
-        for layer in self.layers() {
-            let added = layer.answers.get(person).into_iter().flatten();
-            let added = added.filter(|id| seen.insert((*id).clone()));
-            answers.extend(added.filter_map(|id| self.changed(Kind::Answer, id).cloned()));
+        answers.sort_by_key(|answer| answer.row);
+        for layer in [self.before, &self.own] {
+            let made = layer.answers.get(person).into_iter().flatten();
+            answers.extend(made.filter_map(|id| self.changed(Kind::Answer, id).cloned()));
         }
         answers.retain(|answer| {
             let target = answer.record.link(Kind::Person.singular());
@@ -407,6 +425,13 @@ impl<'a> TransactionView<'a> {
         holders.sort_by_key(|holder| holder.row);
         Ok(holders)
     }
+}
+
+/// The state of the changes of a request at one time.
+pub(crate) struct SavedChanges {
+    own: PendingChanges,
+    dated: HashSet<(Kind, Id)>,
+    count: usize,
 }
 
 /// The pending state of a record.

@@ -32,7 +32,10 @@ use crate::{
     backend::Helper,
     context::BaseUrl,
     hal::{DocumentSettings, ExternalDocs, RelationNames},
-    helper::{AnonymousPolicy, Atomicity, FunctionName, HelperName, HelperSpec, PersonMatching},
+    helper::{
+        AnonymousPolicy, Atomicity, FunctionName, HelperName, HelperSpec, OneActionHelper,
+        PersonMatching,
+    },
     link::{Dialect, Layout, VendorRelations},
     model::{Kind, Resource},
     operation::ResponseStyle,
@@ -271,6 +274,30 @@ impl ApiBuilder {
     #[must_use]
     pub fn action_functions(mut self, functions: impl IntoIterator<Item = FunctionName>) -> Self {
         self.functions = Some(functions.into_iter().collect());
+        self
+    }
+
+    /// Limits a helper of a store to one action of each person in a container: a further request for a
+    /// person changes the newest action.
+    ///
+    /// - A request with a key gets 200 with this action. Sent values replace stored ones, and what was
+    ///   not sent stays. If every value is equal, nothing changes. An answer is recorded if it differs
+    ///   from the newest one.
+    /// - An anonymous request never changes an action. It records another one only if its content
+    ///   differs from the newest one; dates, the origin system and referrer data are not compared.
+    ///   The response is the same in both cases.
+    /// - An attendance with tickets, or at an event with ticket levels, is always a new one.
+    ///
+    /// Operations of a vendor and native helpers do not support this. The option is then a build
+    /// error.
+    ///
+    /// Requirements: HLP-04, HLP-07.
+    #[must_use]
+    pub fn one_action_per_person<H: OneActionHelper>(mut self) -> Self {
+        let declared = (H::NAME, H::BEHAVIOUR);
+        if !self.settings.one_action.contains(&declared) {
+            self.settings.one_action.push(declared);
+        }
         self
     }
 

@@ -9,7 +9,7 @@ use crate::{
     api::{ApiLimits, KindRegistration},
     auth::Operation,
     filter::FilterField,
-    helper::Atomicity,
+    helper::{Atomicity, HelperName},
     link::{RecordAddress, Target, layout_tests},
     model::Kind,
     schema::FieldMode,
@@ -117,7 +117,32 @@ impl ApiBuilder {
                 }
             }
         }
+        problems.extend(self.unlimited_actions());
         problems
+    }
+
+    /// Returns a problem for each helper whose store cannot look up the action of a person.
+    fn unlimited_actions(&self) -> impl Iterator<Item = String> {
+        let is_limited = |helper: &HelperName| {
+            let kind = helper.recorded_kind();
+            let registered = self.kinds.get(&kind);
+            let person = Kind::Person.singular();
+            let has_person = registered.is_some_and(|it| !it.omitted_links.contains(&person));
+            has_person && matches!(self.helpers.get(helper), Some(HelperBackend::Store(_)))
+        };
+        let is_removed = |helper: &HelperName| {
+            self.without
+                .contains(&format!("helper.{}", helper.as_str()))
+        };
+        let helpers = self.settings.one_action.iter().map(|(helper, _)| *helper);
+        helpers
+            .filter(move |helper| !is_removed(helper) && !is_limited(helper))
+            .map(|helper| {
+                format!(
+                    "the helper `{}` cannot have one action for each person: register a store that executes it and has the `person` of its records, or remove `.one_action_per_person::<...>()`",
+                    helper.as_str()
+                )
+            })
     }
 }
 

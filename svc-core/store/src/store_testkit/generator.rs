@@ -7,7 +7,8 @@ use svc_core::{
     error::PropertyPath,
     helper::{
         ActionFunctions, AnonymousPolicy, AnswerInput, Atomicity, GroupRef, HelperName,
-        MergePolicy, QuestionRef, RawHelperRequest, ScheduleChange, Trigger, Triggers,
+        MergePolicy, ONE_ACTION_KINDS, QuestionRef, RawHelperRequest, ScheduleChange, Trigger,
+        Triggers,
     },
     link::RecordAddress,
     model::Kind,
@@ -449,6 +450,8 @@ impl RequestGenerator<'_> {
         if self.dice.one_in(8) {
             plan.merge = MergePolicy::KeepExisting;
         }
+        let is_limited = ONE_ACTION_KINDS.contains(&helper.recorded_kind());
+        plan.one_action_per_person = is_limited && self.dice.one_in(2);
         if helper == HelperName::Schedule {
             let (start, stop) = (self.moment(), self.dice.one_in(2).then_some(Timestamp::MAX));
             plan.schedule = Some(if self.dice.one_in(3) {

@@ -190,6 +190,11 @@ async fn f2_a_helper_that_succeeds_says_who_was_found_and_by_what() -> TestResul
         step(&steps, 0).contains("Person found: created "),
         "{steps}"
     );
+    // The demo has one signature of each person on a petition.
+    assert!(
+        step(&steps, 1).starts_with("good-step Signature existed already, and has the data sent."),
+        "HLP-04: {steps}"
+    );
     assert!(
         step(&steps, 0).contains("Matching values: ida@example.org"),
         "{steps}"

@@ -77,12 +77,19 @@ enum FieldMerge {
     Entries(&'static EntryMerge),
 }
 
+/// A member of which the stricter value remains.
+#[derive(Clone, Copy)]
+struct ConsentMember {
+    name: &'static str,
+    /// Returns the rank of a value. Higher ranks are stricter.
+    rank: fn(Option<&Json>) -> u8,
+}
+
 /// How two entries with equal keys are merged. Each member keeps the value of the remaining person unless
 /// it is empty.
 struct EntryMerge {
     key: fn(&Object) -> Option<String>,
-    /// The member of which the stricter value remains, with the rank of a value.
-    consent: Option<(&'static str, fn(Option<&Json>) -> u8)>,
+    consent: Option<ConsentMember>,
     /// Members that come from the person whose second one is the later timestamp.
     verified: &'static [&'static str],
 }
@@ -112,7 +119,10 @@ const FIELDS: [(&[&str], FieldMerge); 10] = [
         &["email_addresses"],
         FieldMerge::Entries(&EntryMerge {
             key: |entry| MergedList::of("email_addresses").and_then(|list| (list.key)(entry)),
-            consent: Some(("status", status_rank)),
+            consent: Some(ConsentMember {
+                name: "status",
+                rank: status_rank,
+            }),
             verified: &[],
         }),
     ),
@@ -120,7 +130,10 @@ const FIELDS: [(&[&str], FieldMerge); 10] = [
         &["phone_numbers"],
         FieldMerge::Entries(&EntryMerge {
             key: |entry| MergedList::of("phone_numbers").and_then(|list| (list.key)(entry)),
-            consent: Some(("do_not_call", do_not_call_rank)),
+            consent: Some(ConsentMember {
+                name: "do_not_call",
+                rank: do_not_call_rank,
+            }),
             verified: &[],
         }),
     ),
@@ -421,7 +434,7 @@ impl EntryStep<'_> {
                 continue;
             }
             let property = self.at.clone().push_member(name.to_owned());
-            if let Some((member, rank)) = rule.consent
+            if let Some(ConsentMember { name: member, rank }) = rule.consent
                 && member == name
                 && rank(Some(new)) > rank(known.get(name))
             {

@@ -553,7 +553,7 @@ proptest! {
                 prop_assert!(place.is_some(), "C-1: {name} {entry}");
                 let place = place.unwrap();
                 let now = stored[place].as_object();
-                if let (Some((member, rank)), Some(now), Some(was)) = (rule.consent, now, entry.as_object()) {
+                if let (Some(ConsentMember { name: member, rank }), Some(now), Some(was)) = (rule.consent, now, entry.as_object()) {
                     prop_assert!(rank(now.get(member)) >= rank(was.get(member)), "C-2: {name} {entry}");
                 }
                 for (member, value) in members(entry) {

@@ -35,8 +35,9 @@ pub(super) fn is_format(one: char) -> bool {
 pub(super) fn fold(text: &str) -> String {
     let mut folded = Folded::default();
     if text.is_ascii() {
-        text.chars()
-            .for_each(|one| folded.push(one.to_ascii_lowercase()));
+        for one in text.chars() {
+            folded.push(one.to_ascii_lowercase());
+        }
         return folded.text;
     }
     let visible = text

@@ -105,12 +105,11 @@ pub fn birthdate(year: i64, month: i64, day: i64) -> Option<String> {
 pub fn profile(provider: &str, id: Option<&str>, handle: Option<&str>) -> Option<String> {
     let provider = fold(provider);
     let is_present = |text: &&str| !text.is_empty();
-    let name = match id.map(str::trim).filter(is_present) {
-        Some(id) => id.to_owned(),
-        None => {
-            let handle = without_at(handle?).trim_end();
-            format!("@{}", Some(handle).filter(is_present)?.to_lowercase())
-        }
+    let name = if let Some(id) = id.map(str::trim).filter(is_present) {
+        id.to_owned()
+    } else {
+        let handle = without_at(handle?).trim_end();
+        format!("@{}", Some(handle).filter(is_present)?.to_lowercase())
     };
     (!provider.is_empty()).then(|| format!("{provider} {name}"))
 }

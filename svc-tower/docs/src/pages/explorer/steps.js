@@ -8,6 +8,7 @@ import { forms } from "./form.js";
 import { here } from "./go.js";
 import { send } from "./http.js";
 import { isObject, parse } from "./json.js";
+import { noted } from "./journal.js";
 import { auth } from "./key.js";
 import { described, errorOf, told } from "./problems.js";
 import { hashOf, isOurs, relation, routeOf, server } from "./server.js";
@@ -24,6 +25,19 @@ const quoted = (values) => values.flatMap((value, at) => [at > 0 ? ", " : null, 
 function opens(record) {
   const href = selfOf(record);
   return isOurs(href) ? [" ", el("a", { href: hashOf(href) }, `Open ${title(record)}`)] : null;
+}
+
+/**
+ * Returns whether the record of a response existed before the request: an earlier response contained it, or it was created before the request
+ * was sent. The `Date` of the response has only whole seconds.
+ */
+function existedBefore(record, done) {
+  const address = selfOf(record);
+  const isEarlier = (one) => one.request !== done.request && one.json !== null && one.text.includes(JSON.stringify(address));
+  if (noted().some(isEarlier)) return true;
+  const [, date] = done.headers.find(([name]) => name === "date") ?? [];
+  const begun = Date.parse(date) - done.milliseconds - 1000;
+  return Date.parse(record.created_date) < begun;
 }
 
 /** Shows the response of a helper in a panel. */
@@ -80,7 +94,10 @@ class Call {
     const [record] = this.records;
     const kind = this.action.route.kind("post", "200");
     if (kind === "person") return [this.signedUp(record), ...this.extras()];
-    return [await this.whose(record), step(true, `${begun(words(kind))} recorded.`, opens(record)), ...this.extras()].filter((node) => node !== null);
+    const name = begun(words(kind));
+    const isEarlier = existedBefore(record, this.done);
+    const what = isEarlier ? `${name} existed already, and has the data sent.` : `${name} recorded.`;
+    return [await this.whose(record, isEarlier), step(true, what, opens(record)), ...this.extras()].filter((node) => node !== null);
   }
 
   /** Returns the step for the person of a signup, which has no action to compare it with. */
@@ -90,14 +107,14 @@ class Call {
     return step(true, what, opens(record), this.foundBy(record, !isNew));
   }
 
-  /** Returns whether the person was created with the record: both then have the same creation date. */
-  async whose(record) {
+  /** Returns whether the person was created with the record, which must be new: both then have the same creation date. */
+  async whose(record, isEarlier) {
     const address = this.person();
     if (address === undefined) return null;
     const done = await send({ method: "GET", address }, auth());
     if (done.status !== 200 || done.json === null) return step(true, "Person.", " ", el("a", { href: hashOf(address) }, "Open the person"));
     const since = String(done.json.created_date);
-    const isNew = since === String(record.created_date);
+    const isNew = !isEarlier && since === String(record.created_date);
     const what = isNew ? "New person created (no match found)." : ["Person found: created ", el("time", { datetime: since }, since), "."];
     return step(true, what, opens(done.json), this.foundBy(done.json, !isNew && this.sent.person !== undefined));
   }
