@@ -436,8 +436,11 @@ impl Api {
     ) -> Result<Response> {
         let kind = helper.recorded_kind();
         let (mut plan, report) = self.plan(cx, sent, helper, container);
+        // A key changes the action that an e-mail address finds only with the right to change actions.
+        let may_change = Right::Operation(kind, Operation::Update);
+        let may_change = cx.is_anonymous() || cx.caller().has_right(may_change);
         let mut limited = self.inner.settings.one_action.iter();
-        plan.one_action_per_person = limited.any(|(limited, _)| *limited == helper);
+        plan.one_action_per_person = may_change && limited.any(|(limited, _)| *limited == helper);
         let problems = sent.handling.problems(report, warnings);
         if !problems.is_empty() {
             return self

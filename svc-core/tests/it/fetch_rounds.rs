@@ -327,7 +327,7 @@ fn a_helper_takes_one_fetch() {
 fn a_schedule_takes_one_fetch() {
     let world = world();
     let (start, late) = (Timestamp::from_micros(1), Timestamp::from_micros(2));
-    let nobody = RecordAddress::without_parent(Kind::Message, Id::from(7));
+    let unknown = RecordAddress::without_parent(Kind::Message, Id::from(7));
     let bodies = [
         (ScheduleChange::Cancel, &world.message, false),
         (
@@ -344,7 +344,7 @@ fn a_schedule_takes_one_fetch() {
             true,
         ),
         (ScheduleChange::Cancel, &world.message, true),
-        (ScheduleChange::Cancel, &nobody, false),
+        (ScheduleChange::Cancel, &unknown, false),
     ];
     for (schedule, message, is_done) in bodies {
         let mut plan = world.plan(HelperName::Schedule, Some(message));
@@ -467,9 +467,9 @@ fn a_create_takes_one_fetch_an_update_one_and_a_delete_three() {
     update(&world.page, json!({"currency": "USD"}), None);
     update(&world.tag, json!({"name": "u"}), None);
     update(&world.list, json!({"origin_system": "x"}), None);
-    let nobody = RecordAddress::without_parent(Kind::Person, Id::from(7));
+    let unknown = RecordAddress::without_parent(Kind::Person, Id::from(7));
     let delete = |at: &RecordAddress| world.remote.call(WriteOperation::Delete(at.clone()), 3);
-    assert!(matches!(delete(&nobody), Ok(WriteOutcome::Deleted(false))));
+    assert!(matches!(delete(&unknown), Ok(WriteOutcome::Deleted(false))));
     assert!(
         matches!(delete(&world.petition), Err(error) if error.is_invalid()),
         "UND-26"
@@ -497,7 +497,7 @@ fn a_move_takes_one_fetch() {
     let (remote, ada) = (&world.remote, &world.ada);
     let eve = remote.make(Kind::Person, &json!({"given_name": "Eve"}), &[]);
     let page = remote.make(Kind::FundraisingPage, &json!({}), &[]);
-    let nobody = RecordAddress::without_parent(Kind::Person, Id::from(7));
+    let unknown = RecordAddress::without_parent(Kind::Person, Id::from(7));
     let containers = [
         (Kind::Signature, "petition", &world.petition, json!({})),
         (Kind::Submission, "form", &world.form, json!({})),
@@ -533,7 +533,7 @@ fn a_move_takes_one_fetch() {
             panic!("{kind:?}: {moved:?}");
         };
         assert_eq!(record.link("person"), Some(&eve));
-        let refused = change(vec![("person", Some(nobody.clone()))]);
+        let refused = change(vec![("person", Some(unknown.clone()))]);
         assert!(
             refused.is_err_and(|error| error.is_invalid()),
             "CRU-16: {kind:?}"

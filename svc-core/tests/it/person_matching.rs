@@ -151,7 +151,7 @@ fn hlp_04_phone_numbers_merge_by_number_and_postal_addresses_by_their_lines() {
     assert_merge(
         known,
         r#"{"phone_numbers":[{"number":"15550100","extension":"7"}],"postal_addresses":[{"address_lines":["1 MAIN ST","flat 2"],"locality":"L"}]}"#,
-        r#"{"phone_numbers":[{"number":"15550100","extension":"7"}],"postal_addresses":[{"address_lines":["1 MAIN ST","flat 2"],"locality":"L"}]}"#,
+        r#"{"phone_numbers":[{"number":"15550100","extension":"7"}],"postal_addresses":[{"address_lines":["1 Main St "," Flat 2"],"locality":"L"}]}"#,
         known,
     );
 }

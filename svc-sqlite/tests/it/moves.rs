@@ -370,9 +370,9 @@ async fn cru_16_an_unknown_target_moves_nothing() {
             let what = format!("{}, {:?}", service.name, action.kind);
             let (container, made) = service.action(&action, &ada).await;
             let before = service.get(&made).await.json;
-            let nobody = format!("{BASE}people/01980000-0000-7000-8000-000000000000");
+            let unknown = format!("{BASE}people/01980000-0000-7000-8000-000000000000");
             for href in [
-                nobody.as_str(),
+                unknown.as_str(),
                 container.as_str(),
                 "https://other.example/people/1",
             ] {

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use svc_core::{
     Tenant,
     api::{Api, ApiBuilder, Request, Response, Vendor},
-    auth::{Caller, Identity, Principal, Rights},
+    auth::{Caller, Identity, Principal, Right, Rights},
     backend::{DeliveryOutcome, OutboxEntry},
-    helper::{RecordAttendance, RecordSignature},
+    helper::{HelperName, RecordAttendance, RecordSignature},
 };
 use svc_sqlite::{SqliteOptions, SqliteStore};
 use svc_store::memory::MemoryStore;
@@ -207,6 +207,29 @@ async fn hlp_04_a_second_signature_changes_the_first() {
         let helper = format!("{other}/record_signature_helper");
         let signed = subject.done(&helper, &of("ada", &json!({}))).await;
         assert_ne!(address(&signed), address(&first));
+    }
+}
+
+/// HLP-04, AUT-04: a key that may call the helper and not change signatures changes no signature that an
+/// e-mail address finds. It records another one.
+#[tokio::test]
+async fn aut_04_a_key_without_the_right_to_change_actions_changes_none() {
+    for subject in subjects().await {
+        let petition = subject.make("petitions", json!({"title": "One"})).await;
+        let helper = format!("{petition}/record_signature_helper");
+        let first = subject
+            .done(&helper, &of("ada", &json!({"comments": "First"})))
+            .await;
+        let right = Right::Helper(HelperName::RecordSignature);
+        let body = of("ada", &json!({"comments": "Other"}));
+        let caller = Caller::with_rights(Rights::only([right]));
+        let reply = subject
+            .send(caller, Method::POST, &helper, &[], &body)
+            .await;
+        assert_eq!(reply.status, 200, "{}", subject.name);
+        let stored = subject.get(&address(&first)).await;
+        assert_eq!(stored["comments"], "First", "{}", subject.name);
+        assert_eq!(subject.total(&format!("{petition}/signatures")).await, 2);
     }
 }
 

@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use http::Method;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use svc_conformance::ids;
 
 use super::{BaseServer, Mutant, MutationPoint, add, links};
-use crate::interceptor::{InterceptedServer, Interceptor};
+use crate::interceptor::Interceptor;
 use crate::link_map::{self, LinkMap, ResourceKind};
-use crate::transport::{BufferedRequest, BufferedResponse, address};
+use crate::transport::{BufferedRequest, address};
 
 const FAMILY: &str = "moves";
 
@@ -90,31 +90,6 @@ fn former_total() -> Interceptor {
     })
 }
 
-/// Rejects the new person, and stores the other values of the update.
-async fn half_rejected(mut call: BufferedRequest, server: InterceptedServer) -> BufferedResponse {
-    let rel = server.rel("person");
-    let sent = call.json().and_then(|body| linked(&body, &rel));
-    let (Some(sent), Some(ResourceKind::Record(kind))) = (sent, server.what(&call)) else {
-        return server.send(call).await;
-    };
-    let stored = server.send(call.get(&call.uri.to_string())).await.json();
-    let is_other = stored
-        .as_ref()
-        .and_then(Value::as_object)
-        .and_then(|stored| linked(stored, &rel))
-        .is_some_and(|stored| stored != sent);
-    if call.method != Method::PUT || !is_other {
-        return server.send(call).await;
-    }
-    if let Some(mut body) = call.json() {
-        body.remove("_links");
-        call.set_json(body);
-    }
-    server.send(call).await;
-    let description = json!({ "error_code": "PERSON_FIXED", "description": "The person cannot be changed.", "properties": [format!("_links.{rel}")] });
-    BufferedResponse::rejected(|name| server.rel(name), kind, &description)
-}
-
 pub(super) fn faults() -> Vec<Mutant> {
     vec![
         fault(
@@ -135,10 +110,5 @@ pub(super) fn faults() -> Vec<Mutant> {
         .over(BaseServer::SecondServer(|options| {
             options.moves_actions = true;
         })),
-        fault(
-            "a rejected move changes the other values",
-            &[ids::CRU_20],
-            || Interceptor::around(|call, server| Box::pin(half_rejected(call, server))),
-        ),
     ]
 }

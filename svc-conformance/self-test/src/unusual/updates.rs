@@ -35,6 +35,7 @@ async fn advanced(call: BufferedRequest, server: InterceptedServer) -> BufferedR
     let mut last = None;
     for text in [json!(format!("not {stored}")), stored] {
         let mut call = call.clone();
+        call.headers.remove(http::header::IF_MATCH);
         call.set_json([("origin_system".to_owned(), text)].into_iter().collect());
         last = Some(server.send(call).await);
     }

@@ -8,7 +8,7 @@ use crate::{draft::RawDraft, json::Json};
 /// The policy for requests without a key.
 ///
 /// Some limits always apply. An anonymous request never uses or stores identifiers of a person, and
-/// never finds an action that was recorded before. It never changes a known value of a person. Its
+/// never changes an action that was recorded before. It never changes a known value of a person. Its
 /// response does not reveal whether the person existed.
 ///
 /// # Examples

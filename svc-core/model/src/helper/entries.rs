@@ -33,8 +33,8 @@ pub(super) struct MergedList {
     pub(super) key: fn(&Object) -> Option<String>,
     /// The members that a known entry keeps as they are, because their notation can differ.
     notation: &'static [&'static str],
-    /// Whether `;` and an extension can follow in a key. A posted entry and a known one are also the same
-    /// if one of them has no extension.
+    /// Whether `;` and an extension can follow in a key. The only posted and the only known entry of a
+    /// number are also the same if one of them has no extension.
     has_extension: bool,
 }
 
@@ -91,6 +91,15 @@ pub(super) fn lines_form(entry: &Object) -> Option<String> {
     forms::address_lines(lines.iter().filter_map(Json::as_str))
 }
 
+/// The entries of one phone number.
+#[derive(Default)]
+struct PhoneEntries {
+    /// The indexes of the known ones.
+    known: Vec<usize>,
+    /// The number of posted ones.
+    posted: usize,
+}
+
 pub(super) fn merge_list(known: &mut Object, list: &MergedList, sent: &[Json]) {
     if sent.is_empty() {
         return;
@@ -111,17 +120,23 @@ pub(super) fn merge_list(known: &mut Object, list: &MergedList, sent: &[Json]) {
     // The index of each entry, or of the first one of several. A body can contain very many
     // entries.
     let mut places = BTreeMap::new();
-    let mut numbers = BTreeMap::new();
+    let mut numbers: BTreeMap<String, PhoneEntries> = BTreeMap::new();
     for (place, item) in stored.iter().enumerate() {
         if let Some(item) = item.as_object() {
             let what = sameness(item, key);
             if let Some(number) = list.number(&what) {
-                numbers.entry(number.to_owned()).or_insert(place);
+                let known = numbers.entry(number.to_owned()).or_default();
+                known.known.push(place);
             }
             places.entry(what).or_insert(place);
         }
     }
-    let stored_entries = stored.len();
+    for entry in sent.iter().filter_map(Json::as_object) {
+        if let Some(number) = list.number(&sameness(entry, key)) {
+            let posted = numbers.entry(number.to_owned()).or_default();
+            posted.posted = posted.posted.saturating_add(1);
+        }
+    }
     for entry in sent.iter().filter_map(Json::as_object) {
         let what = sameness(entry, key);
         // A posted primary entry replaces the stored primary entry.
@@ -135,16 +150,14 @@ pub(super) fn merge_list(known: &mut Object, list: &MergedList, sent: &[Json]) {
         }
         let place = places.get(&what).copied().or_else(|| {
             let number = list.number(&what)?;
-            if what.as_deref() == Ok(number) {
-                return numbers.get(number).copied();
-            }
-            // A known number without an extension gets this one.
-            let number = Ok(number.to_owned());
-            let place = places.get(&number).copied();
-            let place = place.filter(|place| *place < stored_entries)?;
-            places.remove(&number);
-            places.insert(what.clone(), place);
-            Some(place)
+            let PhoneEntries { known, posted: 1 } = numbers.get(number)? else {
+                return None;
+            };
+            let [place] = known.as_slice() else {
+                return None;
+            };
+            let has_none = what.as_deref() == Ok(number);
+            (has_none || places.contains_key(&Ok(number.to_owned()))).then_some(*place)
         });
         let Some(item) = place
             .and_then(|place| stored.get_mut(place))
@@ -224,19 +237,22 @@ pub fn is_primary(entry: &Object) -> bool {
     }
 }
 
-/// Returns the key by which two versions of an entry of this list are compared. The extension of a phone
-/// number can change.
+/// Returns the key by which two entries of this list are compared.
 ///
 /// # Errors
 ///
-/// Returns an error that names the missing member if the entry has no key.
+/// Returns an entry without a key as JSON, without `primary`.
 pub fn entry_key(field: &str, entry: &Object) -> Result<String, String> {
-    let list = MergedList::of(field);
-    let key = sameness(entry, list.map_or(|_| None, |list| list.key));
-    match list.and_then(|list| list.number(&key)) {
-        Some(number) => Ok(number.to_owned()),
-        None => key,
-    }
+    sameness(
+        entry,
+        MergedList::of(field).map_or(|_| None, |list| list.key),
+    )
+}
+
+/// Returns the number of a [key](entry_key) of an entry with a phone number, whose extension can change.
+#[must_use]
+pub fn entry_number<'k>(field: &str, key: &'k Result<String, String>) -> Option<&'k str> {
+    MergedList::of(field)?.number(key)
 }
 
 /// Returns the key of an entry: its address or number. An entry without one is compared by all its

@@ -21,7 +21,7 @@ pub use allowed_answers::{AllowedAnswers, answer_draft};
 pub use anonymous_policy::AnonymousPolicy;
 pub use entries::is_primary;
 #[doc(hidden)]
-pub use entries::{entry_key, merge_equal_entries};
+pub use entries::{entry_key, entry_number, merge_equal_entries};
 #[doc(hidden)]
 pub use functions::GroupKind;
 pub use functions::{

@@ -126,7 +126,7 @@ impl<H: HelperSpec> HelperRequest<H> {
 
     /// Returns whether the caller is anonymous.
     ///
-    /// An anonymous request never finds an action that was recorded before. Of its identifiers, its
+    /// An anonymous request never changes an action that was recorded before. Of its identifiers, its
     /// action gets only those that no other record has: see `rules::without_claimed_identifiers`.
     ///
     /// Requirements: HLP-07, UND-24.

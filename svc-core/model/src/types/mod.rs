@@ -42,9 +42,9 @@
 //! - `..., of currency`: only of the records with the currency of the record
 //!
 //! A link points to `one` record, to `many` (an `alias` is a second name of such a collection), or
-//! to a `helper`. A link to one record declares when a client may send it in a create (`Create` or
-//! `Required`, see `LinkWrite`) and in an update (`Change` or `Move`, see `LinkUpdate`); by default
-//! never. It also declares what happens to the record when the linked record is deleted: `cascade`,
+//! to a `helper`. A link to one record declares when a client may send it: in a create (`Create` or
+//! `Required`, see `LinkWrite`), and in an update (`Change` or `Move`, see `LinkUpdate`). The default
+//! is never. It also declares what happens to the record when the linked record is deleted: `cascade`,
 //! `restrict` or `clear`, the default.
 
 mod field_mode;

@@ -25,8 +25,11 @@ pub(super) enum Recording {
     ///
     /// Requirements: HLP-04.
     Changed,
-    /// The action existed before: an earlier attempt of the request recorded it, or the action of the
-    /// person already has the values of the request.
+    /// The action of the person already has the values of the request.
+    ///
+    /// Requirements: HLP-04.
+    Unchanged,
+    /// An earlier attempt of the request recorded the action.
     ///
     /// Requirements: UND-24.
     Repeated,
@@ -40,6 +43,11 @@ impl Recording {
     /// Returns whether the action is new.
     pub(super) fn is_new(self) -> bool {
         self == Self::New
+    }
+
+    /// Returns whether the request is a further one for the action of a person.
+    pub(super) fn is_further(self) -> bool {
+        matches!(self, Self::Changed | Self::Unchanged)
     }
 
     /// Returns whether the request triggers server responses.
@@ -99,7 +107,7 @@ pub(super) fn record(
                 let recording = if is_changed {
                     Recording::Changed
                 } else {
-                    Recording::Repeated
+                    Recording::Unchanged
                 };
                 return Ok((stored, recording));
             }
@@ -120,9 +128,13 @@ pub(super) fn record(
             let mut rest = draft.clone();
             rest.identifiers = Vec::new();
             rest.own = None;
-            match context.create(&rest, &new) {
+            let done = match newest_action(context, &rest, &new, plan)? {
+                Some(newest) => repeat(context, newest, &rest, new.person).map(drop),
+                None => context.create(&rest, &new).map(drop),
+            };
+            match done {
                 Err(RuleError::Failed(error)) => problems.extend(error.into_problems()?),
-                done => drop(done?),
+                done => done?,
             }
             Err(Error::invalid_all(problems).into())
         }
@@ -150,7 +162,7 @@ fn record_anonymously(
         && has_same_members(&content(context, &newest)?, &content(context, &made)?)
     {
         context.ledger.restore(before);
-        return Ok((newest, Recording::Repeated));
+        return Ok((newest, Recording::Unchanged));
     }
     let recording = if is_new {
         Recording::New

@@ -63,7 +63,8 @@ pub(super) fn run(
         questions: HashMap::new(),
         answered: match &done.person {
             Some(person) if !done.recording.is_new() => {
-                earlier_answers(context, &person.id, &functions.responses)?
+                let newest_only = done.recording.is_further();
+                earlier_answers(context, &person.id, &functions.responses, newest_only)?
             }
             _ => HashSet::new(),
         },
@@ -79,14 +80,16 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Returns the newest answers of a person to the questions of a request. For each question, returns
-/// as many answers as the request contains. An older answer can have been replaced by a newer one.
+/// Returns the answers of a person to the questions of a request. With `newest_only`, returns as many
+/// of the newest answers to each question as the request contains: a newer answer can have replaced an
+/// older one.
 ///
 /// Requirements: HLP-04, UND-24.
 fn earlier_answers(
     context: &mut RuleContext<'_>,
     person: &Id,
     responses: &[AnswerInput],
+    newest_only: bool,
 ) -> RuleResult<HashSet<GivenAnswer>> {
     let keys = responses.iter().filter_map(|it| question_key(&it.question));
     let keys: Vec<LookupKey> = keys.collect();
@@ -94,7 +97,11 @@ fn earlier_answers(
     for key in &keys {
         if let Some(question) = context.ledger.find(key)? {
             let count = counts.entry(question.id).or_default();
-            *count = count.saturating_add(1);
+            *count = if newest_only {
+                count.saturating_add(1)
+            } else {
+                usize::MAX
+            };
         }
     }
     let mut newest = HashSet::new();

@@ -185,8 +185,8 @@ impl RuleContext<'_> {
         Ok((links, problems))
     }
 
-    /// Returns the problem of a record that moves to a person or a container if its container would
-    /// then have a second record of the person, in a store that allows one.
+    /// Returns the problem of a record that moves to a person or a container. There is one if the store
+    /// allows one record of a person in a container, and the move would add a second one.
     ///
     /// Requirements: UND-38.
     fn second_of_person(

@@ -281,7 +281,8 @@ impl<'a> TransactionView<'a> {
             .layers()
             .into_iter()
             .find_map(|layer| layer.members.get(&made));
-        if let Some(stored) = made.and_then(|id| self.changed(kind, id)) {
+        let made = made.and_then(|id| self.changed(kind, id));
+        if let Some(stored) = made.filter(ties) {
             return Ok(Some(stored.clone()));
         }
         let made_here = |of, id: &Id| {

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use svc_core::{
-    helper::entry_key,
+    helper::{entry_key, entry_number},
     json::{Json, Object},
     store::LookupKey,
     value::Id,
@@ -172,12 +172,22 @@ impl ListDiff {
     /// Compares two lists. New rows are appended to the table, so no existing row can follow a new
     /// entry.
     fn between(field: &str, was: &[&Object], now: &[&Object]) -> Self {
-        let keys: Vec<_> = was.iter().map(|entry| entry_key(field, entry)).collect();
+        let keys_of = |list: &[&Object]| -> Vec<_> {
+            let keys = list.iter().map(|entry| entry_key(field, entry));
+            keys.collect()
+        };
+        let (keys, new_keys) = (keys_of(was), keys_of(now));
+        // A row with the number of an entry remains even if its extension changes.
+        let is_renamed = |known: &Result<_, _>, key: &Result<_, _>| {
+            let number = entry_number(field, key);
+            number.is_some() && number == entry_number(field, known) && !new_keys.contains(known)
+        };
         let (mut kept, mut gone, mut next) = (Vec::new(), Vec::new(), 0_usize);
-        for (place, entry) in now.iter().enumerate() {
-            let key = entry_key(field, entry);
+        for (place, key) in new_keys.iter().enumerate() {
             let rest = keys.get(next..).unwrap_or_default();
-            let Some(skipped) = rest.iter().position(|known| *known == key) else {
+            let exact = rest.iter().position(|known| known == key);
+            let found = exact.or_else(|| rest.iter().position(|known| is_renamed(known, key)));
+            let Some(skipped) = found else {
                 break;
             };
             let found = next.saturating_add(skipped);
@@ -206,15 +216,38 @@ mod tests {
                 .map(|address| [("address", Json::from(*address))].into_iter().collect())
                 .collect()
         };
-        let (was, now) = (list(was), list(now));
+        changed("email_addresses", &list(was), &list(now))
+    }
+
+    fn changed(field: &str, was: &[Object], now: &[Object]) -> Places {
         let (was, now): (Vec<&Object>, Vec<&Object>) = (was.iter().collect(), now.iter().collect());
-        let ListDiff { kept, gone } = ListDiff::between("email_addresses", &was, &now);
+        let ListDiff { kept, gone } = ListDiff::between(field, &was, &now);
         (
             kept,
             gone.into_iter()
                 .map(|places| (places.start, places.end))
                 .collect(),
         )
+    }
+
+    /// RES-person-29: the row of a phone number remains if only its extension changes.
+    #[test]
+    fn res_person_29_a_row_stays_with_its_number() {
+        let list = |extensions: &[&str]| -> Vec<Object> {
+            let entry = |extension: &&str| {
+                let number = ("number", Json::from("441632960001"));
+                let extension = ("extension", Json::from(*extension));
+                [number, extension].into_iter().collect()
+            };
+            extensions.iter().map(entry).collect()
+        };
+        let diff = |was: &[&str], now: &[&str]| changed("phone_numbers", &list(was), &list(now));
+        assert_eq!(diff(&["", "7"], &["7"]), (vec![(1, 0)], vec![(0, 1)]));
+        assert_eq!(diff(&[""], &["7"]), (vec![(0, 0)], vec![]));
+        assert_eq!(
+            diff(&["7", "8"], &["9", "8"]),
+            (vec![(0, 0), (1, 1)], vec![])
+        );
     }
 
     #[test]

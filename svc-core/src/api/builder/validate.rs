@@ -117,12 +117,12 @@ impl ApiBuilder {
                 }
             }
         }
-        problems.extend(self.unlimited_actions());
+        problems.extend(self.unsupported_one_action());
         problems
     }
 
     /// Returns a problem for each helper whose store cannot look up the action of a person.
-    fn unlimited_actions(&self) -> impl Iterator<Item = String> {
+    fn unsupported_one_action(&self) -> impl Iterator<Item = String> {
         let is_limited = |helper: &HelperName| {
             let kind = helper.recorded_kind();
             let registered = self.kinds.get(&kind);

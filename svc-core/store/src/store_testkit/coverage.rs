@@ -76,6 +76,8 @@ pub enum Exclusion {
     FurtherProblems,
     /// The people in the tickets of a helper request.
     TicketHolders,
+    /// Helper requests with [one action of each person](svc_core::helper::RawHelperRequest::one_action_per_person).
+    OneAction,
     /// The warnings about e-mail addresses that another person also has.
     SharedAddresses,
     /// The order of the members of JSON objects.
@@ -203,6 +205,7 @@ impl Exclusions {
                 {
                     remove_holders(action);
                 }
+                plan.one_action_per_person &= !self.has(Exclusion::OneAction);
                 if self.has(Exclusion::WholeCalls) {
                     plan.atomicity = Atomicity::PerResource;
                 }

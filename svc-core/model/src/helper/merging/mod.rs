@@ -160,7 +160,8 @@ const FIELDS: [(&[&str], FieldMerge); 10] = [
 ///
 /// A vendor's operation stores these fields, and repoints all records of the merged person, in one
 /// transaction. Each value of the remaining person stays unless it is empty, and each value of the merged
-/// person that is not in the fields is in [`MergedPerson::overruled`]. No address has a looser status, and
+/// person that is not in the fields is in [`MergedPerson::overruled`], except the mark of a primary entry
+/// and a list or object of another JSON type. No address has a looser status, and
 /// no number a looser `do_not_call`, than it has on either person. Lists contain the entries of both, in
 /// the order of the remaining person. Entries are compared by the [forms] of their values.
 ///
@@ -230,7 +231,7 @@ pub fn merge_people(remaining: &Object, merged: &Object, consent: ConsentMerge) 
 
 impl MergedPerson {
     /// Checks that no list has more entries, and the record not more bytes, than the limits allow. What the
-    /// remaining person already exceeds is allowed.
+    /// remaining person already exceeds is allowed. The caller checks the number of identifiers.
     ///
     /// # Errors
     ///
@@ -282,13 +283,15 @@ impl MergedPerson {
             return fill(&mut self.fields, name, new, property, &mut self.overruled);
         };
         let contains = |one: &Object, other: &Object| {
-            let mut members = other.iter();
+            let mut members = other.iter().filter(|(_, it)| !it.is_empty_value());
             members.all(|(name, value)| one.get(name).is_some_and(|it| is_same(it, value)))
         };
-        let contradicts = stored
-            .iter()
-            .any(|(name, value)| date.get(name).is_some_and(|it| !is_same(it, value)));
-        let takes_new = !contradicts && date.len() > stored.len();
+        let contradicts = stored.iter().any(|(name, known)| {
+            let other = value(date, name).filter(|_| !known.is_empty_value());
+            other.is_some_and(|other| !is_same(other, known))
+        });
+        let members = |date: &Object| date.iter().filter(|(_, it)| !it.is_empty_value()).count();
+        let takes_new = !contradicts && members(date) > members(stored);
         let (from, other) = if takes_new {
             (date, stored)
         } else {
@@ -366,6 +369,11 @@ impl MergedPerson {
                 }
             }
         }
+        // A list can have several entries with one key.
+        if let Some(consent) = rule.consent {
+            let at = PropertyPath::member(name.to_owned());
+            tighten_equal(entries, rule, consent, &at, &mut self.tightened);
+        }
     }
 
     /// Sets addresses without a stricter status to unsubscribed if one address of the two people is.
@@ -437,6 +445,7 @@ impl EntryStep<'_> {
             if let Some(ConsentMember { name: member, rank }) = rule.consent
                 && member == name
                 && rank(Some(new)) > rank(known.get(name))
+                && has_rank(known, ConsentMember { name: member, rank })
             {
                 let from = value(known, name).cloned();
                 known.insert(name, new.clone());
@@ -447,6 +456,50 @@ impl EntryStep<'_> {
                 continue;
             }
             fill(known, name, new, property, self.overruled);
+        }
+    }
+}
+
+/// Returns whether an entry has no consent, or one with a rank. A text of another program can have none,
+/// and remains.
+fn has_rank(entry: &Object, consent: ConsentMember) -> bool {
+    value(entry, consent.name).is_none_or(|known| (consent.rank)(Some(known)) > 0)
+}
+
+/// Gives all entries with one key the strictest consent of them.
+fn tighten_equal(
+    entries: &mut [Json],
+    rule: &EntryMerge,
+    consent: ConsentMember,
+    at: &PropertyPath,
+    tightened: &mut Vec<TightenedValue>,
+) {
+    let rank = |entry: &Object| (consent.rank)(entry.get(consent.name));
+    let mut strictest: BTreeMap<_, (u8, Json)> = BTreeMap::new();
+    for entry in entries.iter() {
+        let Json::Object(object) = entry else {
+            continue;
+        };
+        if let Some(given) = value(object, consent.name).filter(|given| is_stricter(given)) {
+            let known = strictest.entry(key_of(entry, rule)).or_default();
+            if rank(object) > known.0 {
+                *known = (rank(object), given.clone());
+            }
+        }
+    }
+    for (place, entry) in entries.iter_mut().enumerate() {
+        let Some((least, to)) = strictest.get(&key_of(entry, rule)) else {
+            continue;
+        };
+        if let Json::Object(entry) = entry
+            && rank(entry) < *least
+            && has_rank(entry, consent)
+        {
+            let from = value(entry, consent.name).cloned();
+            entry.insert(consent.name, to.clone());
+            let property = at.clone().push_index(place).push_member(consent.name);
+            let to = to.clone();
+            tightened.push(TightenedValue { property, from, to });
         }
     }
 }
@@ -533,8 +586,11 @@ fn place_key(entry: &Object) -> Option<String> {
     let country = text(entry, "country").filter(|country| !country.is_empty());
     let code = text(entry, "postal_code").unwrap_or_default();
     let code = forms::postal_code(code, country).unwrap_or_else(|| code.trim().to_uppercase());
+    // Without a postal code, the same lines can be in two towns.
+    let town = text(entry, "locality").filter(|_| code.is_empty());
+    let town = forms::address_lines(town).unwrap_or_default();
     let country = country.unwrap_or_default().to_uppercase();
-    Some(format!("{lines}\n{code}\n{country}"))
+    Some(format!("{lines}\n{code}\n{town}\n{country}"))
 }
 
 fn profile_key(entry: &Object) -> Option<String> {

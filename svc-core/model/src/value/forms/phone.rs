@@ -22,8 +22,8 @@ const TRUNK_ZERO: [&str; 24] = [
 ///
 /// A `0` after the calling code is removed in countries where it is dialled only within the country.
 /// Without `country`, the first digits are read as the calling code. `None` for a number that does
-/// not start with the calling code of `country`, that starts with `0`, has fewer than 8 or more than
-/// 15 digits, or does not exist, and for an extension without digits.
+/// not start with the calling code of `country`, starts with `0`, or has fewer than 8 or more than 15
+/// digits. Also `None` for a number that does not exist, and for an extension without digits.
 ///
 /// # Examples
 ///

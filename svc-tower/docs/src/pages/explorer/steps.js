@@ -29,14 +29,14 @@ function opens(record) {
 
 /**
  * Returns whether the record of a response existed before the request: an earlier response contained it, or it was created before the request
- * was sent. The `Date` of the response has only whole seconds.
+ * was sent. The `Date` of the response has only whole seconds, and a server of another origin may hide it: then the clock of the browser counts.
  */
 function existedBefore(record, done) {
   const address = selfOf(record);
   const isEarlier = (one) => one.request !== done.request && one.json !== null && one.text.includes(JSON.stringify(address));
   if (noted().some(isEarlier)) return true;
   const [, date] = done.headers.find(([name]) => name === "date") ?? [];
-  const begun = Date.parse(date) - done.milliseconds - 1000;
+  const begun = (date ? Date.parse(date) : Date.now()) - done.milliseconds - 1000;
   return Date.parse(record.created_date) < begun;
 }
 
