@@ -175,7 +175,7 @@ const FIELDS: [(&[&str], FieldMerge); 10] = [
 ///     json.and_then(|json| json.into_object().ok()).unwrap_or_default()
 /// };
 /// let remaining = person(r#"{"given_name":"Ada","email_addresses":[{"address":"ada@x.org","status":"subscribed"}]}"#);
-/// let merged = person(r#"{"given_name":"A.","email_addresses":[{"address":"ADA@x.org","status":"unsubscribed"}]}"#);
+/// let merged = person(r#"{"given_name":"A.","email_addresses":[{"address":"ada@x.org","status":"unsubscribed"}]}"#);
 ///
 /// let result = merge_people(&remaining, &merged, ConsentMerge::Each);
 /// assert_eq!(
