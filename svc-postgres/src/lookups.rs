@@ -11,7 +11,7 @@ use svc_core::{
         HeldTickets, Lookup, LookupCache, LookupKey, RecordLocation, StoredRecord, StoredResponse,
         Totals,
     },
-    value::{Identifier, Timestamp},
+    value::{Id, Identifier, Timestamp},
 };
 use svc_store::lookup;
 use tokio_postgres::Row;
@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::{
     error::{Result, StoreError},
     pipeline::{SqlQuery, SqlValue, columns, of_tenant, values},
-    record_layout::{SLOTS, layout},
+    record_layout::{LINK_COLUMNS, SLOTS, layout},
     rows::{COLUMNS, code, stored},
     statements::Texts,
 };
@@ -38,6 +38,7 @@ enum ResultKind {
     Holdings,
     EmailHolders,
     Kept,
+    Forwarded,
 }
 
 /// Lookups, and the statements that execute them.
@@ -61,6 +62,11 @@ struct GroupedLookups {
     holdings: Vec<(Uuid, i32)>,
     email_holders: Vec<(Uuid, i32)>,
     kept: Vec<(String, i32)>,
+    forwarded: Vec<(Uuid, i32)>,
+    /// Kind, target and position, by each of [`LINK_COLUMNS`].
+    linked: [Vec<(i16, Uuid, i32)>; LINK_COLUMNS.len()],
+    /// The largest number of records that a lookup of links can find.
+    most_linked: u32,
     memberships: MembershipLookup,
     answers: MembershipLookup,
     /// By the position of the kind in [`ONE_ACTION_KINDS`].
@@ -238,6 +244,23 @@ impl GroupedLookups {
             Lookup::HeldTickets(person) => {
                 self.holdings.extend(person.as_uuid().map(|id| (id, place)));
             }
+            Lookup::Linked {
+                kind,
+                link,
+                person,
+                most,
+            } => {
+                self.most_linked = self.most_linked.max(*most);
+                let column = layout(*kind).column(link).map(|(_, column)| column);
+                let number = LINK_COLUMNS.iter().position(|it| Some(*it) == column);
+                let lookups = number.and_then(|number| self.linked.get_mut(number));
+                if let (Some(lookups), Some(id)) = (lookups, person.as_uuid()) {
+                    lookups.push((code(*kind), id, place));
+                }
+            }
+            Lookup::ForwardedPerson(id) => {
+                self.forwarded.extend(id.as_uuid().map(|id| (id, place)));
+            }
             Lookup::EmailHolders(address) => self.email_holders.push((email(address), place)),
             Lookup::StoredResponse(key) => self.kept.push((key.to_string(), place)),
             // Looked up again by its id, when that is known.
@@ -360,11 +383,24 @@ impl GroupedLookups {
                 &texts.kept,
                 columns!(self.kept; 0, 1),
             ),
+            (
+                self.forwarded.len(),
+                ResultKind::Forwarded,
+                &texts.forwarded,
+                columns!(self.forwarded; 0, 1),
+            ),
         ];
         let actions = self.actions.iter_mut().zip(&texts.actions);
         let actions =
             actions.map(|(lookup, text)| (lookup.asked, ResultKind::Ties, text, lookup.values()));
-        let asked = asked.into_iter().chain(actions);
+        let most = i64::from(self.most_linked);
+        let linked = self.linked.iter_mut().zip(&texts.linked);
+        let linked = linked.map(|(rows, text)| {
+            let mut values = columns!(rows; 0, 1, 2);
+            values.extend(values![most]);
+            (rows.len(), ResultKind::Ties, text, values)
+        });
+        let asked = asked.into_iter().chain(actions).chain(linked);
         let asked = asked.filter(|(questions, ..)| *questions > 0);
         asked
             .map(|(_, gives, text, values)| {
@@ -384,6 +420,7 @@ struct DecodedRows {
     holdings: HashMap<usize, Vec<HeldTickets>>,
     email_holders: HashMap<usize, Vec<RecordLocation>>,
     kept: HashMap<usize, StoredResponse>,
+    forwarded: HashMap<usize, Uuid>,
 }
 
 impl DecodedRows {
@@ -404,6 +441,9 @@ impl DecodedRows {
                     .entry(place)
                     .or_default()
                     .push((row.try_get(1)?, sum));
+            }
+            ResultKind::Forwarded => {
+                self.forwarded.insert(place, row.try_get(1)?);
             }
             ResultKind::EmailHolders => {
                 let (id, row) = (row.try_get::<_, Uuid>(1)?.into(), row.try_get(2)?);
@@ -474,6 +514,15 @@ impl DecodedRows {
             Lookup::HeldTickets(person) => {
                 let held = self.holdings.remove(&at).unwrap_or_default();
                 fetched.insert_held_tickets(&person, held);
+            }
+            Lookup::Linked { most, .. } => {
+                let mut linked = self.ties.remove(&at).unwrap_or_default();
+                linked.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+                fetched.insert_related(question, linked);
+            }
+            Lookup::ForwardedPerson(id) => {
+                let to = self.forwarded.remove(&at).map(Id::from);
+                fetched.insert_forwarded_person(&id, to);
             }
             Lookup::EmailHolders(address) => {
                 let holders = self.email_holders.remove(&at).unwrap_or_default();

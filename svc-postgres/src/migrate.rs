@@ -36,10 +36,15 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         include_str!("../migrations/0008_measures.sql"),
     ),
     Migration::new(9, "texts", include_str!("../migrations/0009_texts.sql")),
+    Migration::new(
+        10,
+        "aliases",
+        include_str!("../migrations/0010_aliases.sql"),
+    ),
 ];
 
 /// Every table.
-pub(crate) const TABLES: [&str; 18] = [
+pub(crate) const TABLES: [&str; 19] = [
     "migration",
     "meta",
     "lease",
@@ -54,6 +59,7 @@ pub(crate) const TABLES: [&str; 18] = [
     "total",
     "part",
     "holder",
+    "alias",
     "outbox",
     "feed",
     "kept",

@@ -13,6 +13,9 @@ use uuid::Uuid;
 /// The columns of links in the table `record`, except `modified_by`.
 pub(crate) const SLOTS: [&str; 4] = ["l1", "l2", "l3", "l4"];
 
+/// Every column of links.
+pub(crate) const LINK_COLUMNS: [&str; 5] = ["l1", "l2", "l3", "l4", "modified_by"];
+
 /// Represents the owner of the collection of all records.
 pub(crate) const ALL: Uuid = Uuid::nil();
 

@@ -173,6 +173,9 @@ impl Removal {
                 format!("DELETE FROM {s}.{table} t WHERE t.tenant = $1 AND t.person = $2")
             }));
             deletes.push(format!(
+                "DELETE FROM {s}.alias t WHERE t.tenant = $1 AND t.target = $2"
+            ));
+            deletes.push(format!(
                 "DELETE FROM {s}.kept t WHERE t.tenant = $1 AND t.key = ANY (ARRAY( \
                  SELECT o.key FROM {s}.kept o WHERE o.tenant = $1 AND o.person = $2))"
             ));
@@ -423,6 +426,7 @@ mod tests {
         for table in [
             "holder",
             "outbox",
+            "alias",
             "kept",
             "total",
             "email",

@@ -8,8 +8,10 @@ use svc_store::{
 };
 
 use crate::{
+    aliases,
     error::{Result, StoreError},
     lookups::{SqliteLookups, holders},
+    record_id::RecordId,
     rows::records_after,
     schema::table,
     tenant_deltas::last_write_timestamp,
@@ -52,6 +54,12 @@ pub(crate) fn batch(
                 .collect();
             let pushed = batch.push(stored, holders, &mut answers);
             pushed.map_err(|pause| answers.failure(pause, |error| error))?;
+            if kind == Kind::Person {
+                let to = &stored.record.meta().id;
+                for from in aliases::of(file, tenant, RecordId::try_parse(to)?)? {
+                    batch.push_forwarded_person(from.to_id(), to.clone());
+                }
+            }
         }
         batch.next = if page.is_last {
             at.next_kind()

@@ -64,6 +64,7 @@
     )
 )]
 
+mod aliases;
 mod apply_changes;
 mod backup;
 mod check;

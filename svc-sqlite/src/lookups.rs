@@ -16,9 +16,10 @@ use svc_core::{
 use svc_store::lookup;
 
 use crate::{
+    aliases,
     error::{Result, StoreError},
     record_id::RecordId,
-    rows::{by_id, by_row, find, one, place, under},
+    rows::{by_id, by_row, find, one, place, stored, under},
     schema::{SqliteTable, table},
     stored_responses,
 };
@@ -95,6 +96,22 @@ impl LookupSource for SqliteLookups<'_> {
     fn held_tickets(&mut self, person: &Id) -> RuleResult<Vec<HeldTickets>> {
         let held = self.holdings(person);
         self.known(held)
+    }
+
+    fn linked(
+        &mut self,
+        kind: Kind,
+        link: &'static str,
+        person: &Id,
+        most: u32,
+    ) -> RuleResult<Vec<StoredRecord>> {
+        let linked = self.linked_to(kind, link, person, most);
+        self.known(linked.map_err(StoreError::from))
+    }
+
+    fn forwarded_person(&mut self, id: &Id) -> RuleResult<Option<Id>> {
+        let target = forwarded_person(self.file, self.tenant, id);
+        self.known(target.map_err(StoreError::from))
     }
 
     fn email_holders(&mut self, address: &str) -> RuleResult<Vec<RecordLocation>> {
@@ -227,6 +244,26 @@ impl<'a> SqliteLookups<'a> {
         Ok(answered)
     }
 
+    /// Returns the records of a kind whose link has a person as its target.
+    fn linked_to(
+        &self,
+        kind: Kind,
+        link: &str,
+        person: &Id,
+        most: u32,
+    ) -> rusqlite::Result<Vec<StoredRecord>> {
+        let table = table(kind);
+        let column = table.columns.iter().position(|column| column.name == link);
+        let sql = column.and_then(|column| table.sql.page_under.get(column));
+        let (Some(sql), Some(person)) = (sql, RecordId::parse(person)) else {
+            return Ok(Vec::new());
+        };
+        self.file
+            .prepare_cached(sql)?
+            .query_map((self.tenant, 0, most, person), |row| stored(table, row))?
+            .collect()
+    }
+
     fn sum(&self, owner: &SqliteTable, id: RecordId) -> Result<Totals> {
         let Some(members) = owner.counts else {
             return Ok(Totals::default());
@@ -292,6 +329,16 @@ impl<'a> SqliteLookups<'a> {
         }
         Ok(found)
     }
+}
+
+/// Returns the person into whom the person with an id was merged.
+pub(crate) fn forwarded_person(
+    file: &Connection,
+    tenant: i64,
+    id: &Id,
+) -> rusqlite::Result<Option<Id>> {
+    let target = RecordId::parse(id).map(|id| aliases::target(file, tenant, id));
+    Ok(target.transpose()?.flatten().map(RecordId::to_id))
 }
 
 /// Returns the people who were matched in the tickets of an attendance, with the position of each

@@ -34,6 +34,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         include_str!("../migrations/0010_measures.sql"),
     ),
     Migration::new(11, "texts", include_str!("../migrations/0011_texts.sql")),
+    Migration::new(
+        12,
+        "aliases",
+        include_str!("../migrations/0012_aliases.sql"),
+    ),
 ];
 
 /// Upgrades the file in one transaction (`may_change`), or only checks that it is up to date.

@@ -36,6 +36,23 @@ pub(crate) fn forget(file: &Connection, tenant: i64, person: RecordId) -> Result
     Ok(())
 }
 
+/// Changes the recipient of all outbox entries for a person.
+pub(crate) fn forward(file: &Connection, tenant: i64, from: RecordId, to: RecordId) -> Result<()> {
+    let mut entries =
+        file.prepare_cached("SELECT seq, body FROM outbox WHERE tenant = ?1 AND person = ?2")?;
+    let found = entries
+        .query_map((tenant, from), |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<rusqlite::Result<Vec<(i64, String)>>>()?;
+    let mut update =
+        file.prepare_cached("UPDATE outbox SET person = ?2, body = ?3 WHERE seq = ?1")?;
+    for (seq, body) in found {
+        let entry = OutboxEntry::parse(&body).map(|entry| entry.with_recipient(&to.to_id()));
+        let body = entry.map_or(body, |entry| entry.serialize());
+        update.execute((seq, to, body))?;
+    }
+    Ok(())
+}
+
 /// Deletes all outbox entries of a message.
 pub(crate) fn recall(file: &Connection, tenant: i64, message: &Id) -> Result<()> {
     file.prepare_cached("DELETE FROM outbox WHERE tenant = ?1 AND message = ?2")?

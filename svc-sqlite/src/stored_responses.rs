@@ -90,3 +90,12 @@ pub(crate) fn forget(file: &Connection, tenant: i64, person: &Id) -> Result<()> 
     .execute((tenant, RecordId::try_parse(person)?))?;
     Ok(())
 }
+
+/// Records that the responses that may contain data of a person contain data of another one.
+pub(crate) fn forward(file: &Connection, tenant: i64, from: RecordId, to: RecordId) -> Result<()> {
+    file.prepare_cached(
+        "UPDATE OR REPLACE kept SET person = ?3 WHERE tenant = ?1 AND person = ?2",
+    )?
+    .execute((tenant, from, to))?;
+    Ok(())
+}

@@ -93,7 +93,10 @@ impl ResolvedMapping {
                     .push(" LIMIT 2");
             }
             Lookup::PartTotals(of) => self.donations_by_currency(&mut sql, of)?,
-            Lookup::HeldTickets(_) | Lookup::StoredResponse(_) => return None,
+            Lookup::HeldTickets(_)
+            | Lookup::StoredResponse(_)
+            | Lookup::Linked { .. }
+            | Lookup::ForwardedPerson(_) => return None,
         }
         Some(sql.finish())
     }
@@ -158,6 +161,8 @@ impl ResolvedMapping {
                 results.insert_part_totals(of, self.currency_totals(rows));
             }
             Lookup::HeldTickets(person) => results.insert_held_tickets(person, Vec::new()),
+            Lookup::Linked { .. } => results.insert_related(question.clone(), Vec::new()),
+            Lookup::ForwardedPerson(id) => results.insert_forwarded_person(id, None),
             Lookup::EmailHolders(address) => {
                 let people = match self.of(Kind::Person) {
                     Some(table) => rows.iter().map(|row| self.found(table, row)).collect(),

@@ -18,7 +18,7 @@ use svc_core::{
     rules::{Decision, RuleRunner, decide, initial_lookups_one_per_person, problems_of, run_rules},
     store::{
         Change, IdSequence, Lookup, LookupKey, Outbox, PendingChanges, RuleError, Store,
-        TransactionContext, WriteOutcome, WriteRequest,
+        TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
     },
     value::Timestamp,
 };
@@ -379,6 +379,7 @@ fn outcome_record(outcome: &WriteOutcome) -> Option<&RawRecord> {
         WriteOutcome::Updated(None)
         | WriteOutcome::Deleted(_)
         | WriteOutcome::HelperDone(_)
+        | WriteOutcome::Merged(_)
         | WriteOutcome::Resumed(_)
         | WriteOutcome::Replayed(_)
         | WriteOutcome::Warned(..) => None,
@@ -524,6 +525,10 @@ impl Store for MappedStore {
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         if !self.has(cx.tenant()) {
             return Err(Error::not_found());
+        }
+        // Rows of tables that are not mapped can refer to a person.
+        if matches!(call.operation, WriteOperation::Merge(_)) {
+            return Err(Error::not_implemented());
         }
         // A busy tenant leaves connections for other tenants.
         let _turn = self.shared.turns.wait(cx.tenant().as_str()).await;

@@ -556,6 +556,7 @@ impl Api {
             WriteOperation::Create(draft) => Ok((draft.kind, "create")),
             WriteOperation::Update(at, _) => Ok((at.kind, "update")),
             WriteOperation::Delete(at) => Ok((at.kind, "delete")),
+            WriteOperation::Merge(request) => Ok((request.remaining.kind, "merge")),
             WriteOperation::Import(load) => Ok((load.draft.kind, "import")),
             WriteOperation::Helper(plan) => Err(plan.helper),
         };

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use sha2::{Digest, Sha256};
-use svc_core::store::{Change, RecordSet};
+use svc_core::store::{Change, ChangeTarget, RecordSet};
 use svc_core::{
     backend::{ChangeKind, FeedEntry, FeedPage, FeedRequest, FeedResponse, RecordChange},
     context::Tenant,
@@ -28,6 +28,8 @@ impl FeedRecorder {
     /// Returns the feed entry of a change. Call it before the change is applied, because deleted
     /// records cannot be read afterwards.
     ///
+    /// A record whose container is part of its address is deleted at its old address when it moves.
+    ///
     /// Changes of computed fields other than the dates of a schedule, cleared links to deleted records,
     /// and totals have no entry, because the modification date stays the same.
     ///
@@ -47,12 +49,28 @@ impl FeedRecorder {
                 RecordAddress::without_parent(at.kind, at.id.clone()),
             ),
             Change::Delete(set) => return Some(FeedChange::DeletedSet(set)),
+            Change::SetLink { at, link, from, .. } => {
+                return left_address(at, link, from.as_ref())
+                    .map(|record| FeedChange::Record(ChangeKind::Deleted, record));
+            }
             _ => return None,
         };
         self.told
             .insert((record.kind, record.id.clone()))
             .then_some(FeedChange::Record(what, record))
     }
+}
+
+/// Returns the address that a record leaves when a link has a new target.
+fn left_address(at: &ChangeTarget, link: &str, from: Option<&Id>) -> Option<RecordAddress> {
+    let schema = at.kind.schema();
+    let is_address = schema.path_parent.is_some() && schema.parent == Some(link);
+    let parent = from.filter(|_| is_address)?;
+    Some(RecordAddress::new(
+        at.kind,
+        at.id.clone(),
+        Some(parent.clone()),
+    ))
 }
 
 /// The feed entries of one change.

@@ -232,6 +232,11 @@ impl ExportBatch {
         Ok(())
     }
 
+    /// Adds the id of a person who was merged into another one.
+    pub fn push_forwarded_person(&mut self, from: Id, to: Id) {
+        self.changes.push(Change::ForwardPerson { from, to });
+    }
+
     /// Adds an outbox entry. The target store starts its attempts again.
     pub fn push_outbox(&mut self, dispatch: OutboxEntry) {
         self.changes.push(Change::Enqueue(Box::new(dispatch)));

@@ -13,10 +13,11 @@ use svc_core::link::{RecordAddress, ShareNames};
 use svc_core::model::Kind;
 use svc_core::raw::{RawDraft, RawHelperRequest, RawPatch};
 use svc_core::read::{Json, Object};
-use svc_core::rules::{Decision, decide, initial_lookups};
+use svc_core::rules::{Decision, decide, initial_lookups_one_per_person};
 use svc_core::store::{
     Change, IdSequence, InsertRecord, Lookup, LookupCache, LookupKey, LookupSource as _,
-    PendingChanges, RuleError, TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
+    MergeRequest, PendingChanges, RuleError, TransactionContext, WriteOperation, WriteOutcome,
+    WriteRequest,
 };
 use svc_core::value::{Id, Identifier, Timestamp};
 use svc_core::{ErrorCode, Result};
@@ -28,6 +29,8 @@ struct Remote {
     tenant: Tenant,
     rounds: Cell<usize>,
     asked: Cell<usize>,
+    /// The kinds of which a container has one record for each person.
+    once: Cell<&'static [Kind]>,
 }
 
 impl Remote {
@@ -37,6 +40,7 @@ impl Remote {
             tenant: Tenant::new("one"),
             rounds: Cell::new(0),
             asked: Cell::new(0),
+            once: Cell::new(&[]),
         }
     }
 
@@ -57,10 +61,12 @@ impl Remote {
             ShareNames::default(),
             self.store.next_timestamp(&self.tenant),
         );
-        let turn = TransactionContext::new(time, &ids, &names, &DefaultMatching);
+        let once = self.once.get();
+        let turn =
+            TransactionContext::new(time, &ids, &names, &DefaultMatching).one_per_person(once);
         let (mut fetched, mut wanted) = (
             LookupCache::default(),
-            initial_lookups(call, &DefaultMatching),
+            initial_lookups_one_per_person(call, &DefaultMatching, once),
         );
         self.rounds.set(0);
         self.asked.set(0);
@@ -658,4 +664,80 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
         .unwrap();
     let mut left = store.lookup_all(tenant, &[Lookup::Find(key.clone())]);
     assert_eq!(left.find(&key).unwrap(), None);
+}
+
+/// A merge takes one fetch, whatever the two people have. Of kinds with one record for each person, the
+/// older one remains, unless money would be lost.
+#[test]
+fn a_merge_takes_one_fetch() {
+    let world = world();
+    let (remote, ada) = (&world.remote, &world.ada);
+    let person = |name: &str| remote.make(Kind::Person, &json!({"given_name": name}), &[]);
+    let merge = |from: &RecordAddress, rounds| {
+        let request = MergeRequest::new(ada.clone(), from.clone());
+        match remote.call(WriteOperation::Merge(Box::new(request)), rounds) {
+            Ok(WriteOutcome::Merged(outcome)) => Ok(outcome),
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => Err(error),
+        }
+    };
+    let has = |kind, container: (&'static str, &RecordAddress), of: &RecordAddress| {
+        let fields = if kind == Kind::Donation {
+            json!({"amount": 5, "currency": "EUR"})
+        } else {
+            json!({})
+        };
+        remote.make(kind, &fields, &[container, ("person", of)])
+    };
+    let eve = person("Eve");
+    for of in [ada, &eve] {
+        has(Kind::Tagging, ("tag", &world.tag), of);
+        has(Kind::Item, ("list", &world.list), of);
+    }
+    has(Kind::Donation, ("fundraising_page", &world.page), &eve);
+    let outcome = merge(&eve, 1).unwrap();
+    assert_eq!(outcome.moved, [(Kind::Donation, 1)]);
+    assert_eq!(outcome.folded.len(), 2);
+    // The address of a merged person takes a second one.
+    assert!(merge(&eve, 2).unwrap().is_repeated);
+
+    let kim = person("Kim");
+    let signatures = [
+        has(Kind::Signature, ("petition", &world.petition), &kim),
+        has(Kind::Signature, ("petition", &world.petition), ada),
+    ];
+    let attendances = [
+        has(Kind::Attendance, ("event", &world.event), ada),
+        has(Kind::Attendance, ("event", &world.event), &kim),
+    ];
+    remote
+        .once
+        .set(&[Kind::Signature, Kind::Attendance, Kind::Donation]);
+    let outcome = merge(&kim, 2).unwrap();
+    assert_eq!(outcome.moved, []);
+    let folded: Vec<_> = outcome
+        .folded
+        .iter()
+        .map(|pair| (&pair.remaining, &pair.merged))
+        .collect();
+    assert_eq!(
+        folded,
+        [
+            (&attendances[0], &attendances[1]),
+            (&signatures[0], &signatures[1])
+        ]
+    );
+    let key = LookupKey::from(&signatures[0]);
+    let mut found = remote
+        .store
+        .lookup_all(&remote.tenant, &[Lookup::Record(key.clone())]);
+    let record = found.record(&key).unwrap().unwrap().record;
+    assert_eq!(record.link("person"), Some(ada));
+
+    let lee = person("Lee");
+    remote.once.set(&[]);
+    has(Kind::Donation, ("fundraising_page", &world.page), &lee);
+    remote.once.set(&[Kind::Donation]);
+    let problems = merge(&lee, 2).unwrap_err().into_problems().unwrap();
+    assert_eq!(problems[0].code, ErrorCode::MergeConflict);
 }

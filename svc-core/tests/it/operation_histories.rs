@@ -50,6 +50,7 @@ fn tests() -> StoreTests {
     StoreTests::new()
         // An API imports no records, and a client cannot send these operations.
         .without(Exclusion::Imports)
+        .without(Exclusion::Merges)
         .without(Exclusion::UnspecifiedOperations)
         // No operation stores outbox entries, so composed helpers have no `triggers`.
         .without(Exclusion::Triggers)

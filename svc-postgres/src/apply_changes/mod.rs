@@ -220,6 +220,7 @@ impl<'a> ChangeApplier<'a> {
                 self.step(&self.texts.lower_holders, values![self.tenant, row]);
             }
             Change::ErasePersonTraces(person) => self.removal_with(try_parse(person)?).0.forget(),
+            Change::ForwardPerson { from, to } => self.forward(try_parse(from)?, try_parse(to)?),
             Change::StoreResponse(kept) => self.store_response(kept)?,
             Change::Enqueue(dispatch) => self.outbox(dispatch)?,
             Change::CancelMessage(message) => {
@@ -420,6 +421,25 @@ impl<'a> ChangeApplier<'a> {
         .flatten()
         {
             self.steps.push((text, values![self.tenant, bottom]));
+        }
+    }
+
+    /// Records that a person was merged into another one, who then has everything that names the
+    /// merged person.
+    fn forward(&mut self, from: Uuid, to: Uuid) {
+        self.finish();
+        let (texts, tenant) = (self.texts, self.tenant);
+        for text in [
+            &texts.forward_aliases,
+            &texts.add_alias,
+            &texts.forward_holders,
+            &texts.forward_kept,
+            &texts.forward_outbox,
+        ] {
+            self.step(text, values![tenant, from, to]);
+        }
+        for text in [&texts.leave_holders, &texts.leave_kept] {
+            self.step(text, values![tenant, from]);
         }
     }
 

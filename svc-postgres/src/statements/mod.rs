@@ -18,7 +18,7 @@ use ranges::RangeStatements;
 use svc_core::{helper::ONE_ACTION_KINDS, model::Kind};
 use webhooks::of_webhooks;
 
-use crate::record_layout::{SLOTS, layout};
+use crate::record_layout::{LINK_COLUMNS, SLOTS, layout};
 pub(crate) use parts::containers;
 
 /// Defines the names of the texts, and lists them for the tests.
@@ -44,6 +44,8 @@ macro_rules! texts {
             pub(crate) rows_under: [String; 4],
             /// The members of a collection after a row.
             pub(crate) members_under: [String; 4],
+            /// The records whose link has a record as its target, by each of [`LINK_COLUMNS`].
+            pub(crate) linked: [String; 5],
         }
 
         impl Texts {
@@ -66,6 +68,7 @@ macro_rules! texts {
                     ("page_at_under", &self.page_at_under),
                     ("rows_under", &self.rows_under),
                     ("members_under", &self.members_under),
+                    ("linked", &self.linked),
                 ] {
                     all.extend(under.iter().map(|text| (name, text.as_str())));
                 }
@@ -78,7 +81,7 @@ macro_rules! texts {
 texts! {
     // Lookups of the rules.
     by_id, one, by_identifier, by_email, by_emails, by_texts, by_name, by_link, memberships, answers, totals, parts, holdings,
-    email_holders, kept,
+    email_holders, kept, forwarded,
     // Pages.
     /// A page of all records of a kind: total, existence of the owner, and records, from one
     /// snapshot.
@@ -106,9 +109,10 @@ texts! {
     // Changes.
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, tie_texts, free_texts, count, set_sums, set_parts,
     clear_totals, clear_parts, clear_emails, clear_texts,
+    forward_aliases, add_alias, forward_holders, leave_holders, forward_kept, leave_kept,
     hold, lift_holders, drop_holders, lower_holders, keep, expire_kept, tenants_to_sweep,
     // The outbox.
-    outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
+    outbox, forward_outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
     // Webhooks.
     webhooks, webhook, make_webhook, write_webhook, delete_webhook, due_webhooks, next_webhook,
     // Directories.
@@ -307,6 +311,43 @@ impl Texts {
                     "o",
                     "o.key = k.key AND o.person = '00000000-0000-0000-0000-000000000000'"
                 )
+            ),
+            forwarded: format!(
+                "SELECT k.place, a.target FROM unnest({}) k(id, place) {}",
+                arrays(2, "uuid int"),
+                each(s, "alias", "a", "a.id = k.id")
+            ),
+            linked: LINK_COLUMNS.map(|column| {
+                format!(
+                    "SELECT k.place, {cols} FROM unnest({}) k(kind, id, place) CROSS JOIN LATERAL (SELECT * FROM {s}.record r \
+                     WHERE r.tenant = $1 AND r.{column} = k.id AND r.kind = k.kind ORDER BY r.seq \
+                     LIMIT (SELECT $5::bigint)) r {tot} ORDER BY k.place, r.seq",
+                    arrays(2, "smallint uuid int")
+                )
+            }),
+            forward_aliases: format!(
+                "UPDATE {s}.alias SET target = $3 WHERE tenant = $1 AND target = $2"
+            ),
+            add_alias: format!(
+                "INSERT INTO {s}.alias (tenant, id, target) SELECT l.tenant, $2::uuid, $3::uuid FROM {s}.ledger l \
+                 WHERE l.tenant = $1 ON CONFLICT (tenant, id) DO UPDATE SET target = excluded.target"
+            ),
+            // In two steps, because both people can hold the same ticket.
+            forward_holders: format!(
+                "INSERT INTO {s}.holder (tenant, person, attendance, place) \
+                 SELECT h.tenant, $3::uuid, h.attendance, h.place FROM {s}.holder h WHERE h.tenant = $1 AND h.person = $2 \
+                 ON CONFLICT (tenant, person, attendance, place) DO NOTHING"
+            ),
+            leave_holders: format!("DELETE FROM {s}.holder WHERE tenant = $1 AND person = $2"),
+            forward_kept: format!(
+                "INSERT INTO {s}.kept (tenant, key, person, at, answer) \
+                 SELECT o.tenant, o.key, $3::uuid, o.at, o.answer FROM {s}.kept o WHERE o.tenant = $1 AND o.person = $2 \
+                 ON CONFLICT (tenant, key, person) DO NOTHING"
+            ),
+            leave_kept: format!("DELETE FROM {s}.kept WHERE tenant = $1 AND person = $2"),
+            forward_outbox: format!(
+                "UPDATE {s}.outbox SET person = $3, body = replace(body, ($2::uuid)::text, ($3::uuid)::text) \
+                 WHERE tenant = $1 AND person = $2"
             ),
             worker: format!(
                 "SELECT n.nodename, n.nodeport FROM pg_dist_placement p JOIN pg_dist_node n ON n.groupid = p.groupid \

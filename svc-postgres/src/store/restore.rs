@@ -93,6 +93,7 @@ impl PostgresStore {
             "total",
             "part",
             "holder",
+            "alias",
             "outbox",
         ] {
             let text = format!("ANALYZE {}.{table}", self.database().options.schema);

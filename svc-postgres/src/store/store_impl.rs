@@ -76,6 +76,19 @@ impl store::Store for PostgresStore {
         Ok(self.record(cx, key).await?)
     }
 
+    async fn forwarded_person(&self, cx: &Context, id: &Id) -> Result<Option<Id>> {
+        let tenant = self.tenant(cx.tenant()).await?;
+        let Some(id) = id.as_uuid() else {
+            return Ok(None);
+        };
+        let text = &*self.database().texts.forwarded;
+        let query = SqlQuery::new(text, values![tenant, vec![id], vec![0_i32]]);
+        let given = self.database().read(tenant, vec![query]).await?;
+        let target = given.iter().flatten().next().map(|row| row.try_get(1));
+        let target: Option<uuid::Uuid> = target.transpose().map_err(error::StoreError::from)?;
+        Ok(target.map(Id::from))
+    }
+
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         let tenant = self.tenant(cx.tenant()).await?;
         Ok(self

@@ -19,6 +19,7 @@ use svc_store::{
 };
 
 use crate::{
+    aliases,
     error::{Result, StoreError},
     lookups::{ANY, holders},
     outbox,
@@ -89,7 +90,12 @@ impl<'a> ChangeApplier<'a> {
                 let person = RecordId::try_parse(id)?;
                 self.run("DELETE FROM holder WHERE tenant = ?1 AND person = ?2", &[&self.tenant, &person])?;
                 outbox::forget(self.file, self.tenant, person)?;
+                aliases::forget(self.file, self.tenant, person)?;
                 stored_responses::forget(self.file, self.tenant, id)
+            }
+            Change::ForwardPerson { from, to } => {
+                let [from, to] = [from, to].map(RecordId::try_parse);
+                aliases::forward(self.file, self.tenant, from?, to?)
             }
             Change::StoreResponse(kept) => stored_responses::put(self.file, self.tenant, kept),
             Change::Enqueue(dispatch) => outbox::put(self.file, self.tenant, dispatch),

@@ -19,7 +19,7 @@ use svc_core::{
         self, Change, IdSequence, ImportedRecord, LookupKey, Outbox, PendingChanges, RuleError,
         TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
     },
-    value::Timestamp,
+    value::{Id, Timestamp},
 };
 use svc_store::{
     cursor::PageStart,
@@ -33,7 +33,7 @@ use crate::{
     apply_changes::ChangeApplier,
     error::{self, StoreError},
     feed,
-    lookups::{SqliteLookups, record},
+    lookups::{SqliteLookups, forwarded_person, record},
     ordered_pages,
     page::CollectionQuery,
     rows::{is_at, raw_at},
@@ -141,6 +141,12 @@ impl store::Store for SqliteStore {
         let tenant = self.tenant(cx.tenant())?;
         let stored = self.readers().with(|file| Ok(record(file, tenant, key)?))?;
         Ok(stored.map(|stored| stored.record))
+    }
+
+    async fn forwarded_person(&self, cx: &Context, id: &Id) -> Result<Option<Id>> {
+        let tenant = self.tenant(cx.tenant())?;
+        let read = |file: &rusqlite::Connection| Ok(forwarded_person(file, tenant, id)?);
+        Ok(self.readers().with_since(cx.started_at(), read)?)
     }
 
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {

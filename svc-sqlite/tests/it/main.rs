@@ -33,6 +33,7 @@ mod keys;
 mod links;
 mod lost_updates;
 mod memory_conformance;
+mod merges;
 mod money;
 mod moves;
 mod one_action;

@@ -160,6 +160,7 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
          DROP TABLE kept;
          DROP TABLE webhook;
          DROP TABLE text_key;
+         DROP TABLE alias;
          DELETE FROM migration WHERE number >= 4;",
     )
     .unwrap();

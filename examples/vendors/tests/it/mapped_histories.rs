@@ -141,6 +141,7 @@ fn tests() -> StoreTests {
     let mut tests = StoreTests::new()
         .without(Exclusion::Helper(HelperName::Schedule))
         .without(Exclusion::Totals)
+        .without(Exclusion::Merges)
         // The ids of all tenants are in one unique column.
         .without(Exclusion::ForeignIds)
         // Members are in the order of the schema.

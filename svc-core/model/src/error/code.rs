@@ -178,6 +178,18 @@ codes! {
     LinkNotFound = "LINK_NOT_FOUND", 400,
         cause "A link in the body does not identify a record of this tenant, or the record has the wrong kind.",
         remedy "Send the `self` link of a record of the right kind.";
+    /// A person cannot be merged into itself.
+    MergeSamePerson = "MERGE_SAME_PERSON", 400,
+        cause "The person to merge is the person in the address.",
+        remedy "Send the link of another person.";
+    /// The two people have records that cannot belong to one person.
+    MergeConflict = "MERGE_CONFLICT", 400,
+        cause "This server allows one record of a kind for each person in a container, and both people have one. Only one of them could remain, and the other one has money or tickets. Nothing was changed.",
+        remedy "Move or delete one of the two records, then merge the people.";
+    /// The person to merge has too many records.
+    MergeTooLarge = "MERGE_TOO_LARGE", 400,
+        cause "The merge would move more records than this server moves in one transaction. Nothing was changed.",
+        remedy "Merge the two people the other way round.";
     /// An action function needs a person, and the request has none.
     ///
     /// Requirements: UND-29.
@@ -306,6 +318,10 @@ codes! {
     CursorExpired = "CURSOR_EXPIRED", 410,
         cause "Since the cursor was created, the feed was truncated, or it restarted because the data was copied from another store or restored from a backup.",
         remedy "Start again: note the `last` link of the change feed, read the collections, then follow the noted link.";
+    /// The person was merged into another one.
+    PersonMerged = "PERSON_MERGED", 410,
+        cause "The request changes, deletes or merges a person at an address that the person no longer has. The record is now part of another person. Nothing was changed.",
+        remedy "Follow the link of the error to the other person, read it, and send the request to its address.";
     /// The body of the request arrived too slowly.
     ///
     /// Requirements: UND-17.

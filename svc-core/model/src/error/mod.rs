@@ -132,6 +132,18 @@ impl Problem {
         }
     }
 
+    /// Creates the problem of a person that was merged into another one.
+    #[must_use]
+    pub fn person_merged(into: RecordAddress) -> Self {
+        Self {
+            other: Some(into),
+            ..Self::for_request(
+                ErrorCode::PersonMerged,
+                "The person was merged into another one.",
+            )
+        }
+    }
+
     /// Creates the problem of an identifier in the server's own namespace that does not identify a
     /// record.
     ///

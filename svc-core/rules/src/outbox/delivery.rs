@@ -183,6 +183,15 @@ impl OutboxEntry {
         }
     }
 
+    /// Returns the entry for another recipient.
+    #[must_use]
+    pub fn with_recipient(mut self, to: &Id) -> Self {
+        if let OutboxPayload::Response { person, .. } = &mut self.payload {
+            *person = Some(to.clone());
+        }
+        self
+    }
+
     /// Returns the message to send. The entry is deleted together with the schedule of the message.
     ///
     /// Requirements: SCH-04.

@@ -1,7 +1,7 @@
 //! The state of the rules for one write request: its lookups, its changes, and how it writes.
 
 use crate::{
-    error::Error,
+    error::{Error, Problem},
     helper::MergePolicy,
     json::Object,
     link::{LinkValue, RecordAddress, ShareNames},
@@ -9,8 +9,8 @@ use crate::{
     outbox::{OutboxEntry, OutboxPayload},
     record::RawRecord,
     store::{
-        Change, LookupKey, RecordLocation, RuleError, TransactionContext, TransactionView,
-        WriteRequest,
+        Change, LookupKey, RecordLocation, RuleError, StoredRecord, TransactionContext,
+        TransactionView, WriteRequest,
     },
     value::{Id, Timestamp},
 };
@@ -54,6 +54,22 @@ impl RuleContext<'_> {
         // The parent of a record that cannot be read is unknown.
         let is_known = |found: &RecordLocation| self.turn.steps.is_none() || found.parent.is_some();
         Ok(found.filter(|found| !is_known(found) || address.matches_parent(found.parent.as_ref())))
+    }
+
+    /// Returns the record at an address, to change or delete it. The address of a merged person is
+    /// rejected, because the caller has read another record.
+    pub(super) fn own_record(
+        &mut self,
+        address: &RecordAddress,
+    ) -> RuleResult<Option<StoredRecord>> {
+        let stored = self.ledger.record(&LookupKey::from(address))?;
+        let Some(stored) = stored.filter(|it| address.matches_parent(it.record.parent())) else {
+            return Ok(None);
+        };
+        if stored.record.meta().id != address.id {
+            return Err(Error::invalid(Problem::person_merged(stored.record.address())).into());
+        }
+        Ok(Some(stored))
     }
 
     /// Returns the next id of the transaction.

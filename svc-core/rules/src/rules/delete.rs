@@ -8,14 +8,13 @@ use crate::{
     link::RecordAddress,
     model::Kind,
     schema::OnDelete,
-    store::{Change, IndexValues, LookupKey, RecordSet, StoredRecord},
+    store::{Change, IndexValues, RecordSet, StoredRecord},
 };
 
 impl RuleContext<'_> {
     /// Deletes the record at an address. Returns `false` if it does not exist.
     pub(super) fn delete_at(&mut self, at: &RecordAddress) -> RuleResult<bool> {
-        let stored = self.ledger.record(&LookupKey::from(at))?;
-        let Some(stored) = stored.filter(|stored| at.matches_parent(stored.record.parent())) else {
+        let Some(stored) = self.own_record(at)? else {
             return Ok(false);
         };
         self.call.check(&stored.record)?;

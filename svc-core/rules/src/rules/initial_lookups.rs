@@ -7,7 +7,7 @@ use super::{
     functions::{group_key, question_key},
     holders::posted_holder,
     lists::list,
-    measures,
+    measures, merge,
     person::person_key,
     shared_addresses::PostedAddresses,
     trigger_limit::contact_keys,
@@ -114,6 +114,18 @@ pub fn initial_lookups_one_per_person(
             }
         }
         WriteOperation::Helper(plan) => first.help(plan),
+        WriteOperation::Merge(request) => {
+            let (remaining, merged) = (&request.remaining, &request.merged);
+            first.add(Lookup::Record(remaining.into()));
+            first.add(Lookup::Record(merged.into()));
+            first.add(Lookup::HeldTickets(merged.id.clone()));
+            let identifiers = request
+                .patch
+                .iter()
+                .filter_map(|it| it.identifiers.as_deref());
+            first.targets(Kind::Person, [].into_iter(), identifiers.flatten());
+            first.questions.extend(merge::linked_lookups(request, once));
+        }
     }
     for (_, address) in PostedAddresses::of(call).addresses {
         first.add(Lookup::EmailHolders(address));
@@ -151,7 +163,7 @@ pub fn initial_lookups_of_steps(call: &WriteRequest, matching: &dyn PersonMatchi
             let identifiers = patch.identifiers.as_deref().unwrap_or_default();
             first.targets(at.kind, linked, identifiers);
         }
-        WriteOperation::Delete(_) | WriteOperation::Import(_) => {}
+        WriteOperation::Delete(_) | WriteOperation::Import(_) | WriteOperation::Merge(_) => {}
     }
     // Answers are looked up by the id of the person, and only for a repeated request.
     first
@@ -181,7 +193,7 @@ impl InitialLookups<'_> {
         &mut self,
         kind: Kind,
         linked: impl Iterator<Item = &'t RecordAddress>,
-        identifiers: &[Identifier],
+        identifiers: impl IntoIterator<Item = &'t Identifier>,
     ) {
         for address in linked {
             self.add(Lookup::Find(address.into()));

@@ -22,6 +22,7 @@ mod initial_lookups;
 mod limits;
 mod lists;
 mod measures;
+mod merge;
 mod person;
 mod repair;
 mod run;
@@ -113,6 +114,16 @@ pub fn decide(
         }
         WriteOperation::Delete(at) => WriteOutcome::Deleted(case.delete_at(at)?),
         WriteOperation::Helper(plan) => WriteOutcome::HelperDone(helper::help(&mut case, plan)?),
+        WriteOperation::Merge(request) => {
+            let outcome = case.merge(request)?;
+            if outcome.is_preview && !call.is_rejected {
+                return Ok(Decision {
+                    changes: Vec::new(),
+                    outcome: WriteOutcome::Merged(Box::new(outcome)),
+                });
+            }
+            WriteOutcome::Merged(Box::new(outcome))
+        }
         WriteOperation::Import(load) => {
             let (stored, is_new) = case.load(load)?;
             WriteOutcome::Created {

@@ -16,7 +16,7 @@ use crate::{
     model::Kind,
     record::{Identifiers, RawRecord},
     schema::fill_nested_computed,
-    store::{Change, IndexValues, LookupKey, ReplaceRecord, StoredRecord},
+    store::{Change, IndexValues, ReplaceRecord, StoredRecord},
     value::{Id, Identifier},
 };
 
@@ -27,8 +27,7 @@ impl RuleContext<'_> {
         at: &RecordAddress,
         patch: &RawPatch,
     ) -> RuleResult<Option<StoredRecord>> {
-        let stored = self.ledger.record(&LookupKey::from(at))?;
-        let Some(stored) = stored.filter(|stored| at.matches_parent(stored.record.parent())) else {
+        let Some(stored) = self.own_record(at)? else {
             return Ok(None);
         };
         if patch
@@ -215,7 +214,7 @@ impl RuleContext<'_> {
         }))
     }
 
-    fn replace(
+    pub(super) fn replace(
         &mut self,
         stored: &mut StoredRecord,
         before: &Object,

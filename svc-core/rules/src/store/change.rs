@@ -116,8 +116,21 @@ pub enum Change {
         places: Vec<(i64, i64)>,
     },
     /// Removes a person from the recorded ticket holders and the outbox, and deletes the stored
-    /// responses that may contain data about the person.
+    /// responses that may contain data about the person. The ids of people who were merged into the
+    /// person no longer lead to a person.
     ErasePersonTraces(Id),
+    /// Records that a person, who is deleted next, was merged into another one.
+    ///
+    /// [`Lookup::ForwardedPerson`](super::Lookup::ForwardedPerson) then finds the other person for the
+    /// id of the merged person and of everyone who was merged into that person before. The ticket
+    /// holders, outbox entries and stored responses of the merged person belong to the other person.
+    /// [`ErasePersonTraces`](Self::ErasePersonTraces) of the other person removes the record.
+    ForwardPerson {
+        /// The merged person.
+        from: Id,
+        /// The person that remains.
+        to: Id,
+    },
     /// Stores the response of a request under its key and replaces an existing one. The store may
     /// delete responses older than [`StoredResponse::expires_before`].
     ///

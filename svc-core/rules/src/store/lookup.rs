@@ -116,6 +116,20 @@ pub enum Lookup {
     PartTotals(LookupKey),
     /// The attendances whose tickets name this person.
     HeldTickets(Id),
+    /// The records of `kind` whose link has this person as its target, in creation order, at most
+    /// `most` of them.
+    Linked {
+        /// The kind of the records.
+        kind: Kind,
+        /// The name of the link in the schema.
+        link: &'static str,
+        /// The person.
+        person: Id,
+        /// The maximum number of records.
+        most: u32,
+    },
+    /// The person into whom the person with this id was merged, if any.
+    ForwardedPerson(Id),
     /// The two oldest people with this e-mail address, in
     /// [form](crate::value::forms::match_form).
     ///
@@ -158,6 +172,18 @@ impl Lookup {
             Self::PartTotals(of) => into.insert_part_totals(of, source.part_totals(of)?),
             Self::HeldTickets(person) => {
                 into.insert_held_tickets(person, source.held_tickets(person)?);
+            }
+            Self::Linked {
+                kind,
+                link,
+                person,
+                most,
+            } => {
+                let found = source.linked(*kind, link, person, *most)?;
+                into.insert_related(self.clone(), found);
+            }
+            Self::ForwardedPerson(id) => {
+                into.insert_forwarded_person(id, source.forwarded_person(id)?);
             }
             Self::EmailHolders(address) => {
                 into.insert_email_holders(address, source.email_holders(address)?);
@@ -275,6 +301,20 @@ pub trait LookupSource {
 
     /// Returns the attendances whose tickets name a person, each once.
     fn held_tickets(&mut self, person: &Id) -> Result<Vec<HeldTickets>, RuleError>;
+
+    /// Returns the records of a kind whose link has a person as its target, in creation order, at most
+    /// `most` of them.
+    fn linked(
+        &mut self,
+        kind: Kind,
+        link: &'static str,
+        person: &Id,
+        most: u32,
+    ) -> Result<Vec<StoredRecord>, RuleError>;
+
+    /// Returns the person into whom the person with an id was merged: see
+    /// [`Change::ForwardPerson`](super::Change::ForwardPerson).
+    fn forwarded_person(&mut self, id: &Id) -> Result<Option<Id>, RuleError>;
 
     /// Returns the two oldest people with an e-mail address in normal form.
     ///

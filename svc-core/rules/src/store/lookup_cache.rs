@@ -18,12 +18,13 @@ pub struct LookupCache {
     ids: HashMap<LookupKey, Option<Id>>,
     records: HashMap<(Kind, Id), Option<StoredRecord>>,
     places: HashMap<(Kind, Id), Option<RecordLocation>>,
-    /// The results of [`Lookup::Members`] and [`Lookup::Answers`].
+    /// The results of [`Lookup::Members`], [`Lookup::Answers`] and [`Lookup::Linked`].
     related: HashMap<Lookup, Vec<StoredRecord>>,
     counts: HashMap<LookupKey, Vec<(Kind, u64)>>,
     totals: HashMap<LookupKey, Totals>,
     part_totals: HashMap<LookupKey, Vec<(String, Totals)>>,
     held_tickets: HashMap<Id, Vec<HeldTickets>>,
+    forwarded_people: HashMap<Id, Option<Id>>,
     email_holders: HashMap<String, Vec<RecordLocation>>,
     stored_responses: HashMap<Arc<str>, Option<StoredResponse>>,
 }
@@ -43,7 +44,7 @@ impl LookupCache {
         }
     }
 
-    /// Inserts the results of [`Lookup::Members`] or [`Lookup::Answers`].
+    /// Inserts the results of [`Lookup::Members`], [`Lookup::Answers`] or [`Lookup::Linked`].
     pub fn insert_related(&mut self, question: Lookup, found: Vec<StoredRecord>) {
         self.related.insert(question, found);
     }
@@ -68,6 +69,11 @@ impl LookupCache {
     /// Inserts the attendances whose tickets name a person.
     pub fn insert_held_tickets(&mut self, person: &Id, held: Vec<HeldTickets>) {
         self.held_tickets.insert(person.clone(), held);
+    }
+
+    /// Inserts the person into whom a person was merged, or that there is none.
+    pub fn insert_forwarded_person(&mut self, id: &Id, to: Option<Id>) {
+        self.forwarded_people.insert(id.clone(), to);
     }
 
     /// Inserts the oldest people with an e-mail address.
@@ -281,6 +287,28 @@ impl LookupSource for LookupCache {
     fn held_tickets(&mut self, person: &Id) -> Result<Vec<HeldTickets>, RuleError> {
         fetched(self.held_tickets.get(person).cloned(), || {
             Lookup::HeldTickets(person.clone())
+        })
+    }
+
+    fn linked(
+        &mut self,
+        kind: Kind,
+        link: &'static str,
+        person: &Id,
+        most: u32,
+    ) -> Result<Vec<StoredRecord>, RuleError> {
+        let question = Lookup::Linked {
+            kind,
+            link,
+            person: person.clone(),
+            most,
+        };
+        fetched(self.related(&question).cloned(), || question)
+    }
+
+    fn forwarded_person(&mut self, id: &Id) -> Result<Option<Id>, RuleError> {
+        fetched(self.forwarded_people.get(id).cloned(), || {
+            Lookup::ForwardedPerson(id.clone())
         })
     }
 

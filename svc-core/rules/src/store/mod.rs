@@ -51,7 +51,8 @@ pub use stored_response::StoredResponse;
 pub use totals::Totals;
 pub(crate) use transaction_view::TransactionView;
 pub use write::{
-    IdSequence, ImportedRecord, TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
+    FoldedRecord, IdSequence, ImportedRecord, MergeOutcome, MergeRequest, TransactionContext,
+    WriteOperation, WriteOutcome, WriteRequest,
 };
 
 use crate::{
@@ -64,7 +65,7 @@ use crate::{
     page::{ListRequest, RawPage},
     record::RawRecord,
     rules::problems_of,
-    value::Timestamp,
+    value::{Id, Timestamp},
 };
 
 /// A store for records of several kinds, which also executes helpers.
@@ -185,6 +186,17 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the record for a key, or `None` if it does not exist. Used by helpers that are
     /// composed of the operations of a store.
     async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>>;
+
+    /// Returns the person into whom the person with an id was merged; `None` if there is none. The
+    /// default is for stores that merge no people.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store fails.
+    async fn forwarded_person(&self, cx: &Context, id: &Id) -> Result<Option<Id>> {
+        let _ = (cx, id);
+        Ok(None)
+    }
 
     /// Executes a write request in one transaction and returns its outcome after the commit.
     ///

@@ -113,7 +113,8 @@ impl PendingChanges {
             | Change::ClearLink { .. }
             | Change::AddTicketHolder { .. }
             | Change::MoveTicketHolders { .. }
-            | Change::ErasePersonTraces(_) => self.unsettled = true,
+            | Change::ErasePersonTraces(_)
+            | Change::ForwardPerson { .. } => self.unsettled = true,
         }
     }
 

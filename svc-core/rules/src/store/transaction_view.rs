@@ -173,8 +173,28 @@ impl<'a> TransactionView<'a> {
         self.stored()?.stored_response(key)
     }
 
-    /// Returns the location of a record, or `None` if it does not exist.
+    /// Returns the location of a record, or `None` if it does not exist. The id of a merged person
+    /// finds the person that remains.
     pub(crate) fn find(&mut self, key: &LookupKey) -> Result<Option<RecordLocation>, RuleError> {
+        match self.find_unmerged(key)? {
+            None => match self.forwarded(key)? {
+                Some(to) => self.find_unmerged(&to),
+                None => Ok(None),
+            },
+            found => Ok(found),
+        }
+    }
+
+    /// Returns the key of the person that remains if a key is the id of a merged person.
+    fn forwarded(&mut self, key: &LookupKey) -> Result<Option<LookupKey>, RuleError> {
+        let LookupKey::Id(Kind::Person, id) = key else {
+            return Ok(None);
+        };
+        let to = self.stored()?.forwarded_person(id)?;
+        Ok(to.map(|to| LookupKey::Id(Kind::Person, to)))
+    }
+
+    fn find_unmerged(&mut self, key: &LookupKey) -> Result<Option<RecordLocation>, RuleError> {
         let Some(key) = self.current(key) else {
             return Ok(None);
         };
@@ -199,9 +219,15 @@ impl<'a> TransactionView<'a> {
         Ok(found.into_iter().chain(given).min_by_key(|found| found.row))
     }
 
-    /// Returns the record for a key.
+    /// Returns the record for a key. The id of a merged person finds the person that remains.
     pub(crate) fn record(&mut self, key: &LookupKey) -> Result<Option<StoredRecord>, RuleError> {
-        let stored = self.record_without_counts(key)?;
+        let stored = match self.record_without_counts(key)? {
+            None => match self.forwarded(key)? {
+                Some(to) => self.record_without_counts(&to)?,
+                None => None,
+            },
+            found => found,
+        };
         let has_counts = self
             .layers()
             .into_iter()
@@ -409,6 +435,21 @@ impl<'a> TransactionView<'a> {
     /// Returns the attendances whose tickets name a person.
     pub(crate) fn holdings(&mut self, person: &Id) -> Result<Vec<HeldTickets>, RuleError> {
         self.stored()?.held_tickets(person)
+    }
+
+    /// Returns the records of a kind whose link has a person as its target, at most `most` of them.
+    pub(crate) fn linked(
+        &mut self,
+        kind: Kind,
+        link: &'static str,
+        person: &Id,
+        most: u32,
+    ) -> Result<Vec<StoredRecord>, RuleError> {
+        // The store does not know which records the pending changes have linked to the person.
+        if !self.before.is_empty() {
+            return Err(RuleError::UnflushedChanges);
+        }
+        self.stored()?.linked(kind, link, person, most)
     }
 
     /// Returns people with an e-mail address, the oldest first. If there are several, returns at

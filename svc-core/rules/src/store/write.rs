@@ -9,7 +9,10 @@ use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
     error::{Problem, Result},
-    helper::{PersonMatching, RawHelperOutcome, RawHelperRequest},
+    helper::{
+        ConsentMerge, OverruledValue, PersonMatching, RawHelperOutcome, RawHelperRequest,
+        TightenedValue,
+    },
     json::ContentLimits,
     link::{RecordAddress, ShareNames},
     model::Kind,
@@ -139,8 +142,89 @@ pub enum WriteOperation {
     ///
     /// Requirements: HLP-01.
     Helper(Box<RawHelperRequest>),
+    /// Merges a person into another one.
+    Merge(Box<MergeRequest>),
     /// Imports a record with the id and date of another store.
     Import(Box<ImportedRecord>),
+}
+
+/// A request to merge a person into another one.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct MergeRequest {
+    /// The person that remains. The [`WriteRequest::precondition`] is about this person.
+    pub remaining: RecordAddress,
+    /// The person that is merged into the other one.
+    pub merged: RecordAddress,
+    /// Changes of the remaining person after the merge of the fields.
+    pub patch: Option<RawPatch>,
+    /// How the statuses of e-mail addresses change.
+    pub consent: ConsentMerge,
+    /// The precondition on the merged person.
+    pub merged_condition: Option<Precondition>,
+    /// Whether nothing is stored. The outcome is the same as that of the merge.
+    pub is_preview: bool,
+    /// The maximum number of records that the merge changes. A merge of more records is rejected.
+    pub max_records: u32,
+}
+
+impl MergeRequest {
+    /// The default of [`max_records`](Self::max_records).
+    pub const MAX_RECORDS: u32 = 10_000;
+
+    /// Creates a request to merge the second person into the first one.
+    #[must_use]
+    pub fn new(remaining: RecordAddress, merged: RecordAddress) -> Self {
+        Self {
+            remaining,
+            merged,
+            patch: None,
+            consent: ConsentMerge::default(),
+            merged_condition: None,
+            is_preview: false,
+            max_records: Self::MAX_RECORDS,
+        }
+    }
+}
+
+/// The outcome of a merge of two people.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct MergeOutcome {
+    /// The person that remains.
+    pub person: RawRecord,
+    /// The former address of the merged person.
+    pub merged: RecordAddress,
+    /// Whether nothing was stored, because the request was a preview.
+    pub is_preview: bool,
+    /// Whether the person was already merged into the other one. Nothing was changed then.
+    pub is_repeated: bool,
+    /// The number of records of each kind that now belong to the remaining person.
+    pub moved: Vec<(Kind, u64)>,
+    /// The records of both people of which a container has only one for each person.
+    pub folded: Vec<FoldedRecord>,
+    /// The values that the remaining person does not have.
+    pub overruled: Vec<OverruledValue>,
+    /// The consents that are stricter now.
+    pub tightened: Vec<TightenedValue>,
+}
+
+/// Two records of which a container has only one for each person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FoldedRecord {
+    /// The record that remains.
+    pub remaining: RecordAddress,
+    /// The deleted record.
+    pub merged: RecordAddress,
+}
+
+impl FoldedRecord {
+    /// Creates the pair from the record that remains and the deleted one.
+    #[must_use]
+    pub fn new(remaining: RecordAddress, merged: RecordAddress) -> Self {
+        Self { remaining, merged }
+    }
 }
 
 /// A record to import: the result of a create or helper request elsewhere, with its id and date.
@@ -184,6 +268,8 @@ pub enum WriteOutcome {
     Deleted(bool),
     /// The outcome of a helper request.
     HelperDone(RawHelperOutcome),
+    /// The outcome of a merge of two people.
+    Merged(Box<MergeOutcome>),
     /// The outcome of a repeated helper request, of which only the failed parts were executed
     /// again. The person and the action have the status of the first execution, and the other parts
     /// [`Existing`](crate::helper::EntryStatus::Existing).
@@ -244,6 +330,7 @@ impl WriteOutcome {
         match self.split_warnings().0 {
             Self::Created { record, is_new } => Some((record, is_new)),
             Self::Updated(record) => Some((record?, false)),
+            Self::Merged(outcome) => Some((outcome.person, false)),
             Self::Deleted(_)
             | Self::HelperDone(_)
             | Self::Resumed(_)
@@ -263,6 +350,7 @@ impl WriteOutcome {
         let (one, other) = match self.without_warnings() {
             Self::Created { record, .. } => (Some(record), None),
             Self::Updated(record) => (record.as_ref(), None),
+            Self::Merged(outcome) => (Some(&outcome.person), None),
             Self::HelperDone(outcome) | Self::Resumed(outcome) => {
                 (outcome.person.as_ref(), outcome.action.as_ref())
             }

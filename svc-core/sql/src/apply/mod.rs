@@ -5,7 +5,7 @@ mod lists;
 use std::collections::HashMap;
 
 use svc_core::{
-    error::Result,
+    error::{Error, Result},
     json::Object,
     link::ShareNames,
     model::Kind,
@@ -95,6 +95,8 @@ impl<'a> StatementBuilder<'a> {
                 let sql = self.sql();
                 self.statements.push(outbox::put(sql, dispatch));
             }
+            // A mapping merges no people.
+            Change::ForwardPerson { .. } => return Err(Error::not_implemented()),
             // A mapping cannot contain scheduled messages, tickets or stored responses. Sums are
             // counted when they are read.
             Change::AddIndexValues { .. }

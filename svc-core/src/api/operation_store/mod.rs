@@ -35,7 +35,7 @@ use crate::{
     record::{RawRecord, RecordState},
     rules::{problems_of, wrong_donation},
     store::{LookupKey, Precondition, Store, WriteOperation, WriteOutcome, WriteRequest},
-    value::Timestamp,
+    value::{Id, Timestamp},
 };
 
 /// Number of records that one request reads simultaneously with `Get`.
@@ -98,6 +98,7 @@ impl OperationStore {
             WriteOperation::Create(draft) => draft.kind,
             WriteOperation::Import(load) => load.draft.kind,
             WriteOperation::Update(at, _) | WriteOperation::Delete(at) => at.kind,
+            WriteOperation::Merge(request) => request.remaining.kind,
             WriteOperation::Helper(plan) => {
                 return match self.helpers.get(&plan.helper) {
                     Some(HelperBackend::Store(store)) => Some(store),
@@ -174,7 +175,7 @@ impl OperationStore {
                 }
                 Some(HelperBackend::Store(_)) | None => Err(Error::not_implemented()),
             },
-            WriteOperation::Import(_) => Err(Error::not_implemented()),
+            WriteOperation::Merge(_) | WriteOperation::Import(_) => Err(Error::not_implemented()),
         };
         shared.warn(outcome?)
     }
@@ -358,6 +359,13 @@ impl Store for OperationStore {
         }
     }
 
+    async fn forwarded_person(&self, cx: &Context, id: &Id) -> Result<Option<Id>> {
+        match self.backend(Kind::Person).store() {
+            Some(store) => store.forwarded_person(cx, id).await,
+            None => Ok(None),
+        }
+    }
+
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         if call.is_rejected {
             return match self.store_of(&call) {
@@ -388,7 +396,7 @@ impl Store for OperationStore {
                 self.container(cx, Some(at)).await?;
                 return Ok(Vec::new());
             }
-            WriteOperation::Import(_) => return Ok(Vec::new()),
+            WriteOperation::Merge(_) | WriteOperation::Import(_) => return Ok(Vec::new()),
         };
         problems_of(Box::pin(self.run_steps(cx, call, known_record(known))).await)
     }

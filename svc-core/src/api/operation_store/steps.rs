@@ -348,6 +348,21 @@ impl LookupSource for OperationLookups<'_> {
         Ok(Vec::new())
     }
 
+    fn linked(
+        &mut self,
+        _: Kind,
+        _: &'static str,
+        _: &Id,
+        _: u32,
+    ) -> RuleResult<Vec<StoredRecord>> {
+        Ok(Vec::new())
+    }
+
+    /// Single operations merge no people.
+    fn forwarded_person(&mut self, _: &Id) -> RuleResult<Option<Id>> {
+        Ok(None)
+    }
+
     /// An operation finds only one person with an address.
     fn email_holders(&mut self, address: &str) -> RuleResult<Vec<RecordLocation>> {
         let found = self.fetched.find(&LookupKey::Email(address.to_owned()))?;

@@ -33,7 +33,7 @@ use svc_core::{
         Change, IdSequence, Lookup, LookupCache, LookupKey, Outbox, PendingChanges, RuleError,
         Store, TransactionContext, WriteOutcome, WriteRequest,
     },
-    value::Timestamp,
+    value::{Id, Timestamp},
 };
 
 use self::tables::{MemoryLookups, TenantTables};
@@ -305,6 +305,10 @@ impl Store for MemoryStore {
         Ok(self.read(cx.tenant(), |tables| {
             Some(tables.in_row(tables.row(key)?)?.record)
         }))
+    }
+
+    async fn forwarded_person(&self, cx: &Context, id: &Id) -> Result<Option<Id>> {
+        Ok(self.read(cx.tenant(), |tables| tables.forwarded_person(id)))
     }
 
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {

@@ -47,6 +47,8 @@ pub(super) struct TenantTables {
     /// The people recorded as ticket holders, the attendance, and the position of the ticket if it
     /// is known.
     holders: BTreeSet<(Id, i64, Option<i64>)>,
+    /// The person that remains, for the id of each merged person.
+    aliases: BTreeMap<Id, Id>,
     /// The stored responses, by key.
     kept: HashMap<Arc<str>, StoredResponse>,
 }
@@ -182,6 +184,11 @@ impl TenantTables {
             .collect()
     }
 
+    /// Returns the person into whom a person was merged.
+    pub(super) fn forwarded_person(&self, id: &Id) -> Option<Id> {
+        self.aliases.get(id).cloned()
+    }
+
     /// Returns the records of a kind that connect one of these people with one of these groups.
     fn tied(&self, kind: Kind, groups: &[LookupKey], people: &[LookupKey]) -> Vec<StoredRecord> {
         let (groups, people) = (self.ids(groups), self.ids(people));
@@ -258,6 +265,21 @@ impl LookupSource for MemoryLookups<'_> {
             })
         });
         Ok(found.collect())
+    }
+
+    fn linked(
+        &mut self,
+        kind: Kind,
+        link: &'static str,
+        person: &Id,
+        most: u32,
+    ) -> Result<Vec<StoredRecord>, RuleError> {
+        let rows = self.0.under(kind, link, person).take(most as usize);
+        Ok(rows.filter_map(|row| self.0.in_row(row)).collect())
+    }
+
+    fn forwarded_person(&mut self, id: &Id) -> Result<Option<Id>, RuleError> {
+        Ok(self.0.forwarded_person(id))
     }
 
     fn email_holders(&mut self, address: &str) -> Result<Vec<RecordLocation>, RuleError> {
@@ -404,7 +426,9 @@ impl TenantTables {
                 self.outbox
                     .retain(|_, waiting| waiting.dispatch.recipient() != Some(person));
                 self.kept.retain(|_, kept| !kept.people.contains(person));
+                self.aliases.retain(|_, to| to != person);
             }
+            Change::ForwardPerson { from, to } => self.forward(from, to),
             Change::StoreResponse(kept) => {
                 self.kept
                     .retain(|_, known| known.created_at >= kept.expires_before());
@@ -420,6 +444,31 @@ impl TenantTables {
             Change::CancelMessage(message) => {
                 self.outbox
                     .retain(|_, waiting| waiting.dispatch.message() != Some(message));
+            }
+        }
+    }
+
+    /// Records that a person was merged into another one, who then has everything that names the
+    /// merged person.
+    fn forward(&mut self, from: &Id, to: &Id) {
+        for known in self.aliases.values_mut().filter(|known| *known == from) {
+            *known = to.clone();
+        }
+        self.aliases.insert(from.clone(), to.clone());
+        let renamed = |id: Id| if id == *from { to.clone() } else { id };
+        self.holders = std::mem::take(&mut self.holders)
+            .into_iter()
+            .map(|(person, attendance, place)| (renamed(person), attendance, place))
+            .collect();
+        for waiting in self.outbox.values_mut() {
+            if waiting.dispatch.recipient() == Some(from) {
+                waiting.dispatch = waiting.dispatch.clone().with_recipient(to);
+            }
+        }
+        for kept in self.kept.values_mut() {
+            if kept.people.contains(from) {
+                kept.people.retain(|person| person != from && person != to);
+                kept.people.push(to.clone());
             }
         }
     }

@@ -122,6 +122,24 @@ impl Ordinals {
             }
             WriteOutcome::Updated(record) => format!("updated {}", self.found(record.as_ref())),
             WriteOutcome::Deleted(is_gone) => format!("deleted {is_gone}"),
+            WriteOutcome::Merged(merged) => {
+                let mut text = format!(
+                    "merged {} (preview {}, repeated {}) {}; moved {:?}",
+                    self.address(&merged.merged),
+                    merged.is_preview,
+                    merged.is_repeated,
+                    self.record(&merged.person),
+                    merged.moved,
+                );
+                for pair in &merged.folded {
+                    let (one, other) = (self.address(&pair.remaining), self.address(&pair.merged));
+                    _ = write!(text, "; {other} folded into {one}");
+                }
+                let overruled = merged.overruled.iter().map(|it| it.property.to_string());
+                let tightened = merged.tightened.iter().map(|it| it.property.to_string());
+                let all: Vec<String> = overruled.chain(tightened).collect();
+                format!("{text}; {all:?}")
+            }
             WriteOutcome::Replayed(answer) => {
                 format!("stored response: {}", String::from_utf8_lossy(answer))
             }

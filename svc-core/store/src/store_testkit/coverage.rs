@@ -61,6 +61,8 @@ pub enum Exclusion {
     Reference(Kind, &'static str),
     /// Imports.
     Imports,
+    /// Merges of people.
+    Merges,
     /// Imports with the id of a record of another tenant.
     ForeignIds,
     /// Changes and deletions of records whose kind has no such operation in the specification.
@@ -183,6 +185,7 @@ impl Exclusions {
                 self.executes(at.kind, Operation::Update)
             }
             WriteOperation::Delete(at) => self.executes(at.kind, Operation::Delete),
+            WriteOperation::Merge(_) => !self.has(Exclusion::Merges),
             WriteOperation::Helper(plan) => {
                 for draft in plan.person.iter_mut().chain(&mut plan.action) {
                     self.restrict_draft(draft);
@@ -321,6 +324,9 @@ impl Coverage {
                 add(of_kind(kind, "import"));
             }
         }
+        if !exclusions.has(Exclusion::Merges) {
+            add(of_kind(Kind::Person, MERGE));
+        }
         for helper in HelperName::ALL {
             if exclusions.helps(*helper) {
                 add(of_helper(*helper));
@@ -352,6 +358,7 @@ impl Coverage {
             WriteOperation::Create(draft) => of_kind(draft.kind, "create"),
             WriteOperation::Update(at, _) => of_kind(at.kind, "update"),
             WriteOperation::Delete(at) => of_kind(at.kind, "delete"),
+            WriteOperation::Merge(request) => of_kind(request.remaining.kind, MERGE),
             WriteOperation::Import(load) => of_kind(load.draft.kind, "import"),
             WriteOperation::Helper(plan) => of_helper(plan.helper),
         };
@@ -360,6 +367,7 @@ impl Coverage {
             Ok(WriteOutcome::Created { is_new, .. }) => *is_new,
             Ok(WriteOutcome::Updated(record)) => record.is_some(),
             Ok(WriteOutcome::Deleted(is_gone)) => *is_gone,
+            Ok(WriteOutcome::Merged(merged)) => !merged.is_preview && !merged.is_repeated,
             Ok(WriteOutcome::HelperDone(helped) | WriteOutcome::Resumed(helped)) => {
                 helped.entries.iter().any(|entry| {
                     // The schedule helper creates nothing.
@@ -398,6 +406,9 @@ impl Coverage {
         self.records = self.records.saturating_add(other.records);
     }
 }
+
+/// The name of the operation that merges people.
+const MERGE: &str = "merge";
 
 fn of_kind(kind: Kind, operation: &str) -> String {
     format!("{}.{operation}", kind.plural())

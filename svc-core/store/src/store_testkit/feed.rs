@@ -244,6 +244,8 @@ struct FeedReplica {
     after: Option<String>,
     /// The existing records, with the time of their last change.
     live: HashMap<RecordAddress, Timestamp>,
+    /// The records that were deleted at an address.
+    left: HashSet<(Kind, Id)>,
     last: Option<Timestamp>,
 }
 
@@ -309,7 +311,10 @@ impl<S: Store + ChangeFeed> History<S> {
                     ));
                 }
                 replica.last = Some(entry.changed_at);
-                let was_there = replica.live.contains_key(&entry.address);
+                let own = (entry.address.kind, entry.address.id.clone());
+                // A record that leaves its address is changed at the next one.
+                let has_moved = entry.change == ChangeKind::Changed && replica.left.remove(&own);
+                let was_there = has_moved || replica.live.contains_key(&entry.address);
                 if was_there == (entry.change == ChangeKind::Created) {
                     return Err(self.broken(
                         "feed",
@@ -317,7 +322,10 @@ impl<S: Store + ChangeFeed> History<S> {
                     ));
                 }
                 match entry.change {
-                    ChangeKind::Deleted => _ = replica.live.remove(&entry.address),
+                    ChangeKind::Deleted => {
+                        replica.live.remove(&entry.address);
+                        replica.left.insert(own);
+                    }
                     ChangeKind::Created | ChangeKind::Changed => {
                         _ = replica.live.insert(entry.address, entry.changed_at);
                     }

@@ -14,7 +14,9 @@ use svc_core::{
     model::Kind,
     read::{Json, Object},
     schema::{LinkTarget, LinkUpdate},
-    store::{ImportedRecord, LookupKey, ResponseRecorder, WriteOperation, WriteRequest},
+    store::{
+        ImportedRecord, LookupKey, MergeRequest, ResponseRecorder, WriteOperation, WriteRequest,
+    },
     value::{Id, Identifier, Timestamp},
 };
 
@@ -153,6 +155,7 @@ impl RequestGenerator<'_> {
             4..=5 => self.update(),
             6 => self.delete(),
             7 => self.load(),
+            8 => self.merge(),
             _ => self.help(),
         }
     }
@@ -419,6 +422,24 @@ impl RequestGenerator<'_> {
             links.push((link.name, (!is_cleared).then(|| self.any(to))));
         }
         links
+    }
+
+    fn merge(&mut self) -> WriteOperation {
+        let (remaining, merged) = (self.any(Kind::Person), self.any(Kind::Person));
+        let mut request = MergeRequest::new(remaining, merged);
+        request.is_preview = self.dice.one_in(4);
+        if self.dice.one_in(4) {
+            let mut patch = RawPatch::new(Kind::Person, object(r#"{"additional_name":"Merged"}"#));
+            patch.identifiers = self
+                .dice
+                .one_in(2)
+                .then(|| self.identifiers(Kind::Person, 1));
+            request.patch = Some(patch);
+        }
+        if self.dice.one_in(8) {
+            request.max_records = 1;
+        }
+        WriteOperation::Merge(Box::new(request))
     }
 
     fn delete(&mut self) -> WriteOperation {

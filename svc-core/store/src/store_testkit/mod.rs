@@ -478,6 +478,7 @@ impl<S: Store> History<S> {
                     .chain(&helped.action)
                     .for_each(|record| self.here.learn(record));
             }
+            Ok(WriteOutcome::Merged(merged)) => self.here.learn(&merged.person),
             _ => {}
         }
         self.here.names.outcome(outcome)
@@ -501,6 +502,8 @@ impl<S: Store> History<S> {
                     .map(|record| (record, helped.was_created(record.kind())))
                     .collect()
             }
+            // The date of a preview is not stored.
+            Ok(WriteOutcome::Merged(merged)) if !merged.is_preview => vec![(&merged.person, false)],
             _ => Vec::new(),
         };
         let last = self.here.last;

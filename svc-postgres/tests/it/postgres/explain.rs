@@ -57,6 +57,7 @@ fn scans(plan: &str) -> Vec<&str> {
         "total",
         "part",
         "holder",
+        "alias",
     ];
     let is_scan = |line: &&str| {
         tables

@@ -24,6 +24,11 @@ const NOT_HERE: &[ErrorCode] = &[
     ErrorCode::CursorExpired,
     ErrorCode::CursorInvalid,
     ErrorCode::DuplicateKey,
+    // Codes of merges of people, which the API does not offer.
+    ErrorCode::MergeConflict,
+    ErrorCode::MergeSamePerson,
+    ErrorCode::MergeTooLarge,
+    ErrorCode::PersonMerged,
     ErrorCode::NotImplemented,
     ErrorCode::PropertyEmpty,
     ErrorCode::PropertyOverruled,

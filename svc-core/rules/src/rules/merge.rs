@@ -1,0 +1,634 @@
+//! Merges a person into another one.
+//!
+//! Every record that points to the merged person then points to the person that remains. Records of
+//! which a container has only one for each person are folded: the older one remains.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use bytes::Bytes;
+
+use super::{RuleContext, RuleResult, check, delete::removal, limits::exceeded_limits};
+use crate::{
+    draft::RawPatch,
+    error::{Error, ErrorCode, Problem, PropertyPath},
+    helper::merge_people,
+    json::{Json, Object},
+    link::{LinkValue, RecordAddress},
+    model::Kind,
+    record::{Identifiers, RawRecord},
+    schema::fill_nested_computed,
+    store::{
+        Change, FoldedRecord, IndexValues, Lookup, MergeOutcome, MergeRequest, RecordSet,
+        ReplaceRecord, StoredRecord,
+    },
+    value::{Id, Identifier},
+};
+
+/// Links to the person who created, changed or organizes a record. The record gets no new modification
+/// date when such a link changes.
+const UNDATED_LINKS: [&str; 3] = ["modified_by", "creator", "organizer"];
+
+/// The property of a request that links to the merged person.
+const MERGED_LINK: &str = "person";
+
+/// Returns every link to a person, by kind.
+fn person_links() -> impl Iterator<Item = (Kind, &'static str)> {
+    Kind::ALL.iter().flat_map(|kind| {
+        let references = kind.schema().references().iter();
+        let of_people = references.filter(|reference| reference.kind == Kind::Person);
+        of_people.map(|reference| (*kind, reference.name))
+    })
+}
+
+/// Returns whether a container has one record of the kind for each person.
+fn is_once(kind: Kind, once: &[Kind]) -> bool {
+    kind.schema().unique_links().is_some() || once.contains(&kind)
+}
+
+/// Returns the lookups for the records that point to the merged person, and for those of the
+/// remaining person that they can be folded with.
+pub(super) fn linked_lookups(request: &MergeRequest, once: &[Kind]) -> Vec<Lookup> {
+    let most = request.max_records.saturating_add(1);
+    let lookup = |kind, link, person: &Id| Lookup::Linked {
+        kind,
+        link,
+        person: person.clone(),
+        most,
+    };
+    let moved = person_links().map(|(kind, link)| lookup(kind, link, &request.merged.id));
+    let folded = person_links()
+        .filter(|(kind, link)| *link == MERGED_LINK && is_once(*kind, once))
+        .map(|(kind, link)| lookup(kind, link, &request.remaining.id));
+    moved.chain(folded).collect()
+}
+
+/// A record that points to the merged person, with the links that do.
+struct LinkedRecord {
+    stored: StoredRecord,
+    links: Vec<&'static str>,
+}
+
+impl LinkedRecord {
+    fn is_dated(&self) -> bool {
+        self.links.iter().any(|link| !UNDATED_LINKS.contains(link))
+    }
+}
+
+/// The fields of the two people.
+struct MergedFields {
+    merged: Object,
+    after: Object,
+}
+
+impl RuleContext<'_> {
+    /// Merges a person into another one.
+    pub(super) fn merge(&mut self, request: &MergeRequest) -> RuleResult<MergeOutcome> {
+        let Some(mut remaining) = self.own_record(&request.remaining)? else {
+            return Err(Error::not_found().into());
+        };
+        self.call.check(&remaining.record)?;
+        let mut outcome = MergeOutcome {
+            person: remaining.record.clone(),
+            merged: request.merged.clone(),
+            is_preview: request.is_preview,
+            is_repeated: false,
+            moved: Vec::new(),
+            folded: Vec::new(),
+            overruled: Vec::new(),
+            tightened: Vec::new(),
+        };
+        let Some(merged) = self.merged_person(request, &remaining)? else {
+            outcome.is_repeated = true;
+            return Ok(outcome);
+        };
+        let from = merged.record.meta().id.clone();
+        let to = remaining.record.address();
+        // The caller can be the merged person.
+        if self.caller.as_ref() == Some(&from) {
+            self.caller = Some(to.id.clone());
+        }
+        let before = self.fields(&remaining.record)?;
+        let identifiers = self.merged_identifiers(request, &remaining.record, &merged.record);
+        let fields = self.merged_fields(
+            request,
+            &remaining,
+            &merged,
+            &before,
+            &identifiers,
+            &mut outcome,
+        )?;
+        let linked = self.linked_records(request, &from)?;
+        let mut renamed = self.renamed_holders(&from, &to.id)?;
+        let (moved, folds) = self.folds(request, linked)?;
+
+        self.ledger.note(&remaining);
+        self.replace(&mut remaining, &before, &fields.after, None, None);
+        let mut counts: BTreeMap<Kind, u64> = BTreeMap::new();
+        for record in moved {
+            let count = counts.entry(record.stored.record.kind()).or_default();
+            *count = count.saturating_add(1);
+            let id = &record.stored.record.meta().id;
+            let renamed = match record.stored.record.kind() {
+                Kind::Attendance => renamed.remove(id).map(|(_, fields)| fields),
+                _ => None,
+            };
+            self.move_record(record, &from, &to, renamed);
+        }
+        outcome.moved = counts.into_iter().collect();
+        for (older, younger) in folds {
+            let pair = FoldedRecord::new(older.record.address(), younger.record.address());
+            self.fold(older, &younger, &from, &to)?;
+            outcome.folded.push(pair);
+        }
+        for (attendance, fields) in renamed.into_values() {
+            self.ledger.change(Change::SetFields {
+                at: attendance.at(),
+                fields,
+            });
+        }
+        self.ledger
+            .change(Change::ForwardPerson { from, to: to.id });
+        let index = IndexValues::of(Kind::Person, &fields.merged);
+        self.ledger
+            .change(Change::Delete(RecordSet::One(merged.at(), index)));
+        // The identifiers of the merged person are free now.
+        if identifiers != remaining.record.meta().identifiers.to_vec() {
+            let after = &fields.after;
+            self.replace(&mut remaining, after, after, Some(&identifiers), None);
+        }
+        outcome.person = remaining.record;
+        Ok(outcome)
+    }
+
+    /// Returns the person to merge; `None` if the person was already merged into the other one.
+    fn merged_person(
+        &mut self,
+        request: &MergeRequest,
+        remaining: &StoredRecord,
+    ) -> RuleResult<Option<StoredRecord>> {
+        let property = || PropertyPath::link(MERGED_LINK);
+        if request.merged.id == remaining.record.meta().id {
+            let text = "{property} identifies the person who remains. Send another person.";
+            let problem = Problem::new(ErrorCode::MergeSamePerson, property(), text);
+            return Err(Error::invalid(problem).into());
+        }
+        let Some(merged) = self.ledger.record(&(&request.merged).into())? else {
+            let problem = Problem::link_not_found(Kind::Person, MERGED_LINK);
+            return Err(Error::invalid(problem).into());
+        };
+        let id = &merged.record.meta().id;
+        if *id == request.merged.id {
+            if let Some(condition) = &request.merged_condition {
+                condition.check(&merged.record)?;
+            }
+            return Ok(Some(merged));
+        }
+        if *id == remaining.record.meta().id {
+            return Ok(None);
+        }
+        let mut problem = Problem::person_merged(merged.record.address());
+        problem.properties = vec![property()];
+        Err(Error::invalid(problem).into())
+    }
+
+    /// Returns the identifiers of the remaining person, those of the request instead if it sends any,
+    /// followed by the own identifier and the others of the merged person.
+    fn merged_identifiers(
+        &self,
+        request: &MergeRequest,
+        remaining: &RawRecord,
+        merged: &RawRecord,
+    ) -> Vec<Identifier> {
+        let sent = request.patch.as_ref();
+        let sent = sent.and_then(|patch| patch.identifiers.clone());
+        let mut all = sent.unwrap_or_else(|| remaining.meta().identifiers.to_vec());
+        let own = match &*self.call.namespace {
+            "" => None,
+            namespace => Identifier::parse(&format!("{namespace}:{}", merged.meta().id)),
+        };
+        let mut seen: HashSet<Identifier> = all.iter().cloned().collect();
+        let others = merged.meta().identifiers.to_vec();
+        let new = own.into_iter().chain(others);
+        all.extend(new.filter(|identifier| seen.insert(identifier.clone())));
+        all
+    }
+
+    /// Returns the fields of the remaining person after the merge.
+    fn merged_fields(
+        &mut self,
+        request: &MergeRequest,
+        remaining: &StoredRecord,
+        merged: &StoredRecord,
+        before: &Object,
+        identifiers: &[Identifier],
+        outcome: &mut MergeOutcome,
+    ) -> RuleResult<MergedFields> {
+        let lost = self.fields(&merged.record)?;
+        let result = merge_people(before, &lost, request.consent);
+        outcome.overruled = result.overruled;
+        outcome.tightened = result.tightened;
+        let mut patch = request
+            .patch
+            .clone()
+            .unwrap_or_else(|| RawPatch::new(Kind::Person, Object::new()));
+        let sent = patch.identifiers.take().unwrap_or_default();
+        let (mut after, mut problems) = patch.applied_to(&result.fields, self.call.received_at);
+        patch.identifiers = Some(identifiers.to_vec());
+        problems.extend(exceeded_limits(
+            &self.call.limits,
+            remaining,
+            before,
+            &after,
+            &patch,
+        ));
+        let of_merged = merged.record.meta().identifiers.to_vec();
+        let used = self.used_identifiers(Kind::Person, &sent, Some(&remaining.record))?;
+        let is_of_merged = |problem: &Problem| {
+            let place = sent.iter().enumerate().find(|(place, _)| {
+                Problem::identifier_in_use(*place).properties == problem.properties
+            });
+            place.is_some_and(|(_, identifier)| of_merged.contains(identifier))
+        };
+        problems.extend(used.into_iter().filter(|problem| !is_of_merged(problem)));
+        check(problems)?;
+        fill_nested_computed(Kind::Person.schema().fields, &mut after);
+        Ok(MergedFields {
+            merged: lost,
+            after,
+        })
+    }
+
+    /// Returns the records that point to the merged person, each once, apart from the two people.
+    fn linked_records(
+        &mut self,
+        request: &MergeRequest,
+        merged: &Id,
+    ) -> RuleResult<Vec<LinkedRecord>> {
+        let most = request.max_records.saturating_add(1);
+        let people = [merged, &request.remaining.id];
+        let mut found: BTreeMap<(Kind, i64, Id), LinkedRecord> = BTreeMap::new();
+        for (kind, link) in person_links() {
+            for stored in self.ledger.linked(kind, link, merged, most)? {
+                let id = stored.record.meta().id.clone();
+                if kind == Kind::Person && people.contains(&&id) {
+                    continue;
+                }
+                let record = found.entry((kind, stored.row, id));
+                let record = record.or_insert_with(|| LinkedRecord {
+                    stored,
+                    links: Vec::new(),
+                });
+                record.links.push(link);
+            }
+            if found.len() > usize::try_from(request.max_records).unwrap_or(usize::MAX) {
+                return Err(too_large(request).into());
+            }
+        }
+        Ok(found.into_values().collect())
+    }
+
+    /// Returns the attendances with tickets that name the merged person, with the fields in which the
+    /// tickets name the remaining person.
+    fn renamed_holders(
+        &mut self,
+        from: &Id,
+        to: &Id,
+    ) -> RuleResult<BTreeMap<Id, (StoredRecord, Bytes)>> {
+        let namespace = self.call.namespace.clone();
+        let mut renamed = BTreeMap::new();
+        for held in self.ledger.holdings(from)? {
+            let attendance = held.attendance;
+            let mut fields = self.fields(&attendance.record)?;
+            if namespace.is_empty() || !rename_holder(&mut fields, &namespace, from, to) {
+                continue;
+            }
+            let fields = self.names().wire_members(&fields);
+            let id = attendance.record.meta().id.clone();
+            renamed.insert(id, (attendance, fields));
+        }
+        Ok(renamed)
+    }
+
+    /// Separates the records that the remaining person also has in the same container. Returns the
+    /// others, and each pair with the older record first.
+    fn folds(
+        &mut self,
+        request: &MergeRequest,
+        linked: Vec<LinkedRecord>,
+    ) -> RuleResult<(Vec<LinkedRecord>, Vec<(StoredRecord, StoredRecord)>)> {
+        let once = self.turn.one_per_person;
+        let most = request.max_records.saturating_add(1);
+        let kinds: BTreeSet<Kind> = linked
+            .iter()
+            .map(|record| record.stored.record.kind())
+            .filter(|kind| is_once(*kind, once))
+            .collect();
+        let mut others: BTreeMap<(Kind, Id), StoredRecord> = BTreeMap::new();
+        for kind in kinds {
+            let known = self
+                .ledger
+                .linked(kind, MERGED_LINK, &request.remaining.id, most)?;
+            if known.len() > usize::try_from(request.max_records).unwrap_or(usize::MAX) {
+                return Err(too_large(request).into());
+            }
+            for stored in known {
+                if let Some(container) = stored.record.parent().cloned() {
+                    others.insert((kind, container), stored);
+                }
+            }
+        }
+        let (mut moved, mut folds, mut conflicts) = (Vec::new(), Vec::new(), Vec::new());
+        for record in linked {
+            let kind = record.stored.record.kind();
+            let container = record.stored.record.parent().cloned();
+            let other = container.and_then(|container| others.remove(&(kind, container)));
+            let Some(other) = other else {
+                moved.push(record);
+                continue;
+            };
+            let mut pair = [record.stored, other];
+            pair.sort_by(|one, other| one.location().by_age(&other.location()));
+            let [older, younger] = pair;
+            if self.cannot_fold(&older, &younger)? {
+                conflicts.push(conflict(kind));
+            }
+            folds.push((older, younger));
+        }
+        conflicts.dedup();
+        check(conflicts)?;
+        Ok((moved, folds))
+    }
+
+    /// Returns whether a fold of two records would lose money or tickets.
+    fn cannot_fold(&self, older: &StoredRecord, younger: &StoredRecord) -> RuleResult<bool> {
+        let has_tickets = |stored: &StoredRecord| -> RuleResult<bool> {
+            let fields = self.fields(&stored.record)?;
+            let tickets = fields.get("tickets").and_then(Json::as_array);
+            Ok(tickets.is_some_and(|tickets| !tickets.is_empty()))
+        };
+        Ok(match older.record.kind() {
+            Kind::Donation => true,
+            Kind::Attendance => has_tickets(older)? || has_tickets(younger)?,
+            _ => false,
+        })
+    }
+
+    /// Points the links of a record to the remaining person.
+    fn move_record(
+        &mut self,
+        record: LinkedRecord,
+        from: &Id,
+        to: &RecordAddress,
+        fields: Option<Bytes>,
+    ) {
+        let is_dated = record.is_dated();
+        let LinkedRecord { mut stored, links } = record;
+        for link in links {
+            self.point_to(&mut stored, link, Some(from), to);
+        }
+        if let Some(fields) = fields {
+            stored.record.set_fields(fields);
+        }
+        if is_dated {
+            let identifiers = stored.record.meta().identifiers.to_vec();
+            self.replace_whole(&mut stored, &identifiers);
+        }
+    }
+
+    fn point_to(
+        &mut self,
+        stored: &mut StoredRecord,
+        link: &'static str,
+        from: Option<&Id>,
+        to: &RecordAddress,
+    ) {
+        self.ledger.change(Change::SetLink {
+            at: stored.at(),
+            link,
+            from: from.cloned(),
+            to: Some(to.id.clone()),
+        });
+        stored
+            .record
+            .set_link(link, Some(LinkValue::Local(to.clone())));
+    }
+
+    /// Replaces a record by its current fields and these identifiers, with a new modification date. The
+    /// record can be found by nothing but its address and its identifiers.
+    fn replace_whole(&mut self, stored: &mut StoredRecord, identifiers: &[Identifier]) {
+        self.advance_date(stored);
+        let known = stored.record.meta().identifiers.to_vec();
+        let is_new = |identifier: &&Identifier| !known.contains(identifier);
+        let added = identifiers.iter().filter(is_new).cloned().collect();
+        stored.record.meta_mut().identifiers = Identifiers::from_slice(identifiers);
+        self.ledger.change(Change::Replace(Box::new(ReplaceRecord {
+            target: stored.at(),
+            parent: stored.record.address().parent,
+            modified: stored.record.meta().modified,
+            modified_by: self.caller.clone(),
+            fields: Bytes::copy_from_slice(stored.record.wire_fields()),
+            identifiers: stored.record.meta().identifiers.clone(),
+            removed_identifiers: Vec::new(),
+            added_identifiers: added,
+            name: None,
+            removed: IndexValues::default(),
+            added: IndexValues::default(),
+        })));
+    }
+
+    /// Deletes the younger of two records. The older one then belongs to the remaining person, and gets
+    /// the identifiers and the other links of the younger one, and its fields that it does not have.
+    fn fold(
+        &mut self,
+        mut older: StoredRecord,
+        younger: &StoredRecord,
+        from: &Id,
+        to: &RecordAddress,
+    ) -> RuleResult<()> {
+        let kind = older.record.kind();
+        let before = self.fields(&older.record)?;
+        let lost = self.fields(&younger.record)?;
+        let mut after = folded_fields(kind, &before, &lost);
+        let mut problems = Vec::new();
+        match (kind, older.record.parent().cloned()) {
+            // The places were counted before, so the capacity does not reject them.
+            (Kind::Attendance, Some(event)) => {
+                self.apply_attendance(&event, Some(&lost), None, false, &mut problems)?;
+                let after = Some(&mut after);
+                self.apply_attendance(&event, Some(&before), after, false, &mut problems)?;
+            }
+            _ => {
+                self.measure_deleted(&younger.record)?;
+                self.measure(&older.record, Some(&before), Some(&after))?;
+            }
+        }
+        for change in removal(RecordSet::One(younger.at(), IndexValues::default())) {
+            self.ledger.change(change);
+        }
+        let mut is_changed = before != after;
+        for reference in kind.schema().references() {
+            let (had, has) = (
+                older.record.link(reference.name).cloned(),
+                younger.record.link(reference.name).cloned(),
+            );
+            match (had, has) {
+                (Some(had), _) if had.kind == Kind::Person && had.id == *from => {
+                    self.point_to(&mut older, reference.name, Some(from), to);
+                    is_changed = true;
+                }
+                (None, Some(has)) if has.kind != Kind::Person => {
+                    self.point_to(&mut older, reference.name, None, &has);
+                    is_changed = true;
+                }
+                _ => {}
+            }
+        }
+        let mut identifiers = older.record.meta().identifiers.to_vec();
+        for identifier in younger.record.meta().identifiers.to_vec() {
+            if !identifiers.contains(&identifier) {
+                identifiers.push(identifier);
+                is_changed = true;
+            }
+        }
+        if is_changed {
+            older.record.set_fields(self.names().wire_members(&after));
+            self.replace_whole(&mut older, &identifiers);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the problem of a merge that would change more records than allowed.
+fn too_large(request: &MergeRequest) -> Error {
+    let text = format!(
+        "More than {} records would have to change.",
+        request.max_records
+    );
+    let problem = Problem::new(
+        ErrorCode::MergeTooLarge,
+        PropertyPath::link(MERGED_LINK),
+        text,
+    );
+    Error::invalid(problem.with_hint("Merge the two people the other way round."))
+}
+
+/// Returns the problem of records that both people have in a container, and of which neither can be
+/// deleted.
+fn conflict(kind: Kind) -> Problem {
+    let text = format!(
+        "Both people have {} in the same {}, which accepts one for each person.",
+        kind.with_article(),
+        kind.schema()
+            .parent_kind()
+            .map_or("container", Kind::singular)
+    );
+    Problem::new(
+        ErrorCode::MergeConflict,
+        PropertyPath::link(MERGED_LINK),
+        text,
+    )
+}
+
+/// Returns the fields of the older of two records after the younger one is deleted. Of an attendance and
+/// an answer, the values of the younger one count.
+fn folded_fields(kind: Kind, older: &Object, younger: &Object) -> Object {
+    let is_latest_valid = matches!(kind, Kind::Attendance | Kind::Answer);
+    let is_empty = |value: &Json| match value {
+        Json::Null => true,
+        Json::String(text) => text.is_empty(),
+        Json::Array(list) => list.is_empty(),
+        Json::Object(object) => object.is_empty(),
+        _ => false,
+    };
+    let mut fields = older.clone();
+    for (name, value) in younger {
+        let was_attended = name == "attended" && fields.get(name) == Some(&Json::Bool(true));
+        let has_value = fields.get(name).is_some_and(|known| !is_empty(known));
+        if !is_empty(value) && !was_attended && (is_latest_valid || !has_value) {
+            fields.insert(name, value.clone());
+        }
+    }
+    fields
+}
+
+/// Replaces the own identifier of a person in the tickets of an attendance. Returns whether a ticket has
+/// it.
+fn rename_holder(attendance: &mut Object, namespace: &str, from: &Id, to: &Id) -> bool {
+    let [from, to] = [from, to].map(|id| Json::from(format!("{namespace}:{id}")));
+    let mut is_renamed = false;
+    let tickets = attendance.get_mut("tickets").and_then(Json::as_array_mut);
+    for ticket in tickets
+        .into_iter()
+        .flatten()
+        .filter_map(Json::as_object_mut)
+    {
+        let holder = ticket.get_mut("person").and_then(Json::as_object_mut);
+        let identifiers = holder.and_then(|holder| holder.get_mut("identifiers")?.as_array_mut());
+        for identifier in identifiers.into_iter().flatten() {
+            if *identifier == from {
+                *identifier = to.clone();
+                is_renamed = true;
+            }
+        }
+    }
+    is_renamed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A merge moves every link to a person. A new one must be added to one of these lists.
+    #[test]
+    fn every_link_to_a_person_is_moved() {
+        let links = |is_dated: bool| -> Vec<String> {
+            person_links()
+                .filter(|(_, link)| UNDATED_LINKS.contains(link) != is_dated)
+                .map(|(kind, link)| format!("{} {link}", kind.singular()))
+                .collect()
+        };
+        assert_eq!(
+            links(true),
+            [
+                "answer person",
+                "attendance person",
+                "canvass canvasser",
+                "canvass target",
+                "donation person",
+                "item person",
+                "outreach person",
+                "signature person",
+                "submission person",
+                "tagging person",
+            ]
+        );
+        assert_eq!(
+            links(false),
+            [
+                "advocacy_campaign creator",
+                "advocacy_campaign modified_by",
+                "event creator",
+                "event modified_by",
+                "event organizer",
+                "form creator",
+                "form modified_by",
+                "fundraising_page creator",
+                "fundraising_page modified_by",
+                "list creator",
+                "list modified_by",
+                "message modified_by",
+                "person modified_by",
+                "petition creator",
+                "petition modified_by",
+                "query creator",
+                "query modified_by",
+                "question creator",
+                "question modified_by",
+                "share_page creator",
+                "share_page modified_by",
+                "tag creator",
+                "tag modified_by",
+            ]
+        );
+    }
+}
