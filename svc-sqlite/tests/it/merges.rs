@@ -332,10 +332,10 @@ async fn memberships_are_folded() {
             [
                 (ChangeKind::Changed, one.clone()),
                 (ChangeKind::Changed, alone),
-                (ChangeKind::Deleted, items[1].clone()),
-                (ChangeKind::Changed, items[0].clone()),
                 (ChangeKind::Deleted, both[1].clone()),
                 (ChangeKind::Changed, both[0].clone()),
+                (ChangeKind::Deleted, items[1].clone()),
+                (ChangeKind::Changed, items[0].clone()),
                 (ChangeKind::Deleted, other.clone()),
             ]
         );
