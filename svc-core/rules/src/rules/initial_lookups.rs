@@ -236,15 +236,8 @@ impl InitialLookups<'_> {
 
     /// Adds the lookups for data that a record reads from its container or changes there.
     fn container(&mut self, kind: Kind, container: &LookupKey) {
-        let of = measures::measuring_kind(kind);
-        if of.is_some() || kind == Kind::Answer {
-            self.add(Lookup::Record(container.clone()));
-        }
-        if of.is_some_and(measures::has_own_values) {
-            self.add(Lookup::Totals(container.clone()));
-        }
-        if of.is_some_and(|of| of.schema().has_parts()) {
-            self.add(Lookup::PartTotals(container.clone()));
+        for lookup in container_lookups(kind, container) {
+            self.add(lookup);
         }
     }
 
@@ -382,4 +375,21 @@ fn unique_name(kind: Kind, fields: &Object) -> Option<LookupKey> {
     let field = kind.schema().unique_name()?;
     let name = fields.get(field.name).and_then(Json::as_str)?;
     Some(LookupKey::Name(kind, name.to_owned()))
+}
+
+/// Returns the lookups for data that a record reads from its container or changes there.
+pub(super) fn container_lookups(kind: Kind, container: &LookupKey) -> impl Iterator<Item = Lookup> {
+    let of = measures::measuring_kind(kind);
+    let lookup = |is_needed: bool, lookup: fn(LookupKey) -> Lookup| {
+        is_needed.then(|| lookup(container.clone()))
+    };
+    let all = [
+        lookup(of.is_some() || kind == Kind::Answer, Lookup::Record),
+        lookup(of.is_some_and(measures::has_own_values), Lookup::Totals),
+        lookup(
+            of.is_some_and(|of| of.schema().has_parts()),
+            Lookup::PartTotals,
+        ),
+    ];
+    all.into_iter().flatten()
 }

@@ -7,7 +7,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use bytes::Bytes;
 
-use super::{RuleContext, RuleResult, check, delete::removal, limits::exceeded_limits};
+use super::{
+    RuleContext, RuleResult, check, delete::removal, initial_lookups::container_lookups,
+    limits::exceeded_limits,
+};
 use crate::{
     draft::RawPatch,
     error::{Error, ErrorCode, Problem, PropertyPath},
@@ -18,8 +21,8 @@ use crate::{
     record::{Identifiers, RawRecord},
     schema::fill_nested_computed,
     store::{
-        Change, FoldedRecord, IndexValues, Lookup, MergeOutcome, MergeRequest, RecordSet,
-        ReplaceRecord, StoredRecord,
+        Change, FoldedRecord, IndexValues, Lookup, LookupKey, MergeOutcome, MergeRequest,
+        RecordSet, ReplaceRecord, StoredRecord,
     },
     value::{Id, Identifier},
 };
@@ -356,6 +359,15 @@ impl RuleContext<'_> {
         }
         conflicts.dedup();
         check(conflicts)?;
+        // One fetch for the containers of all pairs.
+        let containers = folds.iter().filter_map(|(older, _)| {
+            let parent = older.record.parent().cloned()?;
+            let kind = older.record.kind();
+            Some((kind, LookupKey::Id(kind.schema().parent_kind()?, parent)))
+        });
+        let lookups =
+            containers.flat_map(|(kind, key)| container_lookups(kind, &key).collect::<Vec<_>>());
+        self.ledger.require(lookups)?;
         Ok((moved, folds))
     }
 

@@ -6,8 +6,8 @@ use std::{
 };
 
 use super::{
-    Change, HeldTickets, LookupKey, LookupSource, PendingChanges, RecordLocation, RuleError,
-    StoredRecord, StoredResponse, Totals,
+    Change, HeldTickets, Lookup, LookupKey, LookupSource, PendingChanges, RecordLocation,
+    RuleError, StoredRecord, StoredResponse, Totals,
 };
 use crate::{
     model::Kind,
@@ -450,6 +450,31 @@ impl<'a> TransactionView<'a> {
             return Err(RuleError::UnflushedChanges);
         }
         self.stored()?.linked(kind, link, person, most)
+    }
+
+    /// Asks for records and totals, so that the store fetches all of them together.
+    pub(crate) fn require(
+        &mut self,
+        lookups: impl IntoIterator<Item = Lookup>,
+    ) -> Result<(), RuleError> {
+        let mut missing = Vec::new();
+        for lookup in lookups {
+            let found = match &lookup {
+                Lookup::Record(key) => self.record(key).map(drop),
+                Lookup::Totals(LookupKey::Id(kind, id)) => self.sum(*kind, id).map(drop),
+                Lookup::PartTotals(LookupKey::Id(kind, id)) => self.parts(*kind, id).map(drop),
+                _ => Ok(()),
+            };
+            match found {
+                Err(RuleError::MissingLookups(more)) => missing.extend(more),
+                found => found?,
+            }
+        }
+        if missing.is_empty() {
+            Ok(())
+        } else {
+            Err(RuleError::MissingLookups(missing))
+        }
     }
 
     /// Returns people with an e-mail address, the oldest first. If there are several, returns at
