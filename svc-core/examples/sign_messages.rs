@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Webhook::new(
                 "https://hooks.example.org/".to_owned(),
                 vec![kind],
-                vec![what],
+                vec![what.into()],
                 cursor.to_owned(),
                 now,
             )
@@ -107,7 +107,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         let (id, body) = (
             WebhookEvent::from(&entry).message_id(&webhook.id),
-            api.webhook_message(&entry),
+            api.webhook_message(&webhook, &entry),
         );
         let signatures = webhook.signatures(&id, now, &body);
         let seconds = now.as_micros().div_euclid(1_000_000);

@@ -6,3 +6,7 @@ CREATE TABLE {s}.alias (
     PRIMARY KEY (tenant, id)
 );
 CREATE INDEX alias_by_target ON {s}.alias (tenant, target);
+
+-- In the entry of a deletion: the person that the deleted person was merged into, or the person below whom the record is now.
+ALTER TABLE {s}.feed ADD COLUMN target uuid;
+CREATE INDEX feed_by_target ON {s}.feed (tenant, target) WHERE target IS NOT NULL;

@@ -53,9 +53,11 @@ fn entry(row: &Row) -> Result<(FeedPosition, RecordChange)> {
     let (place, id, parent): (_, Uuid, Option<Uuid>) =
         (place(row)?, row.try_get(4)?, row.try_get(5)?);
     let what: i16 = row.try_get(6)?;
+    let person: Option<Uuid> = row.try_get(7)?;
+    let person = person.map(Into::into);
     let record = kind_of(row.try_get(3)?)
         .map(|kind| RecordAddress::new(kind, id.into(), parent.map(Into::into)));
-    let entry = record.and_then(|record| feed_entry(what.into(), place.at, record));
+    let entry = record.and_then(|record| feed_entry(what.into(), place.at, record, person));
     Ok((
         place,
         entry

@@ -173,6 +173,9 @@ impl Removal {
                 format!("DELETE FROM {s}.{table} t WHERE t.tenant = $1 AND t.person = $2")
             }));
             deletes.push(format!(
+                "UPDATE {s}.feed t SET target = NULL WHERE t.tenant = $1 AND t.target = $2"
+            ));
+            deletes.push(format!(
                 "DELETE FROM {s}.alias t WHERE t.tenant = $1 AND t.target = $2"
             ));
             deletes.push(format!(

@@ -7,3 +7,8 @@ CREATE TABLE alias (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX alias_by_target ON alias (tenant, target);
+
+-- In the entry of a deletion: the person that the deleted person was merged into, or the person below whom the record is now.
+ALTER TABLE feed ADD COLUMN target BLOB;
+
+CREATE INDEX feed_by_target ON feed (tenant, target) WHERE target IS NOT NULL;

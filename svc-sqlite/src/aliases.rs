@@ -35,6 +35,7 @@ pub(crate) fn forward(file: &Connection, tenant: i64, from: RecordId, to: Record
          ON CONFLICT DO UPDATE SET target = excluded.target",
         // Both people can hold the same ticket.
         "UPDATE OR REPLACE holder SET person = ?3 WHERE tenant = ?1 AND person = ?2",
+        "UPDATE feed SET target = ?3 WHERE tenant = ?1 AND target = ?2",
     ] {
         file.prepare_cached(sql)?.execute((tenant, from, to))?;
     }
@@ -42,9 +43,14 @@ pub(crate) fn forward(file: &Connection, tenant: i64, from: RecordId, to: Record
     stored_responses::forward(file, tenant, from, to)
 }
 
-/// Deletes the ids of everyone who was merged into a person.
+/// Deletes the ids of everyone who was merged into a person. The feed entries of their deletion no longer
+/// name the person.
 pub(crate) fn forget(file: &Connection, tenant: i64, target: RecordId) -> Result<()> {
-    file.prepare_cached("DELETE FROM alias WHERE tenant = ?1 AND target = ?2")?
-        .execute((tenant, target))?;
+    for sql in [
+        "DELETE FROM alias WHERE tenant = ?1 AND target = ?2",
+        "UPDATE feed SET target = NULL WHERE tenant = ?1 AND target = ?2",
+    ] {
+        file.prepare_cached(sql)?.execute((tenant, target))?;
+    }
     Ok(())
 }

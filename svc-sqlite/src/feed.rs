@@ -5,7 +5,7 @@ use svc_core::{
     backend::{ChangeKind, RecordChange},
     link::RecordAddress,
     model::Kind,
-    value::Timestamp,
+    value::{Id, Timestamp},
 };
 use svc_store::feed::{FeedChange, FeedPosition, FeedQuery, FeedRows, feed_entry};
 
@@ -25,21 +25,25 @@ pub(crate) fn insert_entries(
     time: Timestamp,
 ) -> Result<()> {
     let time = time.as_micros();
+    let one = |what: ChangeKind, record: &RecordAddress, person: Option<&Id>| -> Result<()> {
+        let id = RecordId::try_parse(&record.id)?;
+        let parent = record
+            .parent
+            .as_ref()
+            .map(RecordId::try_parse)
+            .transpose()?;
+        let target = person.map(RecordId::try_parse).transpose()?;
+        // Not `INSERT ... SELECT`, which would copy the table that it both reads and writes.
+        let sql = "INSERT INTO feed (tenant, seq, kind, id, parent, what, at, target) VALUES
+                       (?1, (SELECT coalesce(max(seq), 0) + 1 FROM feed WHERE tenant = ?1), ?2, ?3, ?4, ?5, ?6, ?7)";
+        let code = table(record.kind).code;
+        file.prepare_cached(sql)?
+            .execute((tenant, code, id, parent, what as i64, time, target))?;
+        Ok(())
+    };
     match change {
-        FeedChange::Record(what, record) => {
-            let id = RecordId::try_parse(&record.id)?;
-            let parent = record
-                .parent
-                .as_ref()
-                .map(RecordId::try_parse)
-                .transpose()?;
-            // Not `INSERT ... SELECT`, which would copy the table that it both reads and writes.
-            let sql = "INSERT INTO feed (tenant, seq, kind, id, parent, what, at) VALUES
-                       (?1, (SELECT coalesce(max(seq), 0) + 1 FROM feed WHERE tenant = ?1), ?2, ?3, ?4, ?5, ?6)";
-            let code = table(record.kind).code;
-            file.prepare_cached(sql)?
-                .execute((tenant, code, id, parent, *what as i64, time))?;
-        }
+        FeedChange::Record(what, record) => one(*what, record, None)?,
+        FeedChange::Merged(record, person) => one(ChangeKind::Deleted, record, Some(person))?,
         FeedChange::DeletedSet(set) => {
             let sql = record_sets::feed_sql(table(set.kind()), set);
             file.prepare_cached(&sql)?.execute((
@@ -83,7 +87,7 @@ pub(crate) fn read(file: &Connection, tenant: i64, query: &FeedQuery<'_>) -> Res
         .prepare_cached(sql)?
         .query_row((tenant, query.named.seq), place)
         .optional()?;
-    let sql = "SELECT seq, at, kind, id, parent, what FROM feed WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+    let sql = "SELECT seq, at, kind, id, parent, what, target FROM feed WHERE tenant = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     let mut statement = file.prepare_cached(sql)?;
     let entries = statement
         .query_and_then((tenant, query.after.seq, query.limit), entry)?
@@ -102,12 +106,14 @@ fn place(row: &Row<'_>) -> rusqlite::Result<FeedPosition> {
 fn entry(row: &Row<'_>) -> Result<(FeedPosition, RecordChange)> {
     let (place, code): (_, i64) = (place(row)?, row.get(2)?);
     let (id, parent): (RecordId, Option<RecordId>) = (row.get(3)?, row.get(4)?);
+    let person: Option<RecordId> = row.get(6)?;
+    let person = person.map(RecordId::to_id);
     let kind = Kind::ALL
         .iter()
         .copied()
         .find(|kind| table(*kind).code == code);
     let record = kind.map(|kind| RecordAddress::new(kind, id.to_id(), parent.map(RecordId::to_id)));
-    let entry = record.and_then(|record| feed_entry(row.get(5).ok()?, place.at, record));
+    let entry = record.and_then(|record| feed_entry(row.get(5).ok()?, place.at, record, person));
     Ok((
         place,
         entry

@@ -28,6 +28,10 @@ const OTHERS: &[(&str, &str)] = &[
     ("capabilities", "The features of this server."),
     ("changes", "Records that were created, changed and deleted."),
     ("error", "Why a request failed."),
+    (
+        "merged_into",
+        "The record that a deleted record was merged into.",
+    ),
     ("redeliver", "Sends changes to a webhook again."),
     ("rotate_secret", "Replaces the secret of a webhook."),
     (

@@ -123,12 +123,13 @@ pub struct DeclaredLink {
 /// Relations and members of the API that the specification does not define, without prefix.
 ///
 /// Requirements: HAL-19.
-pub const EXTENSIONS: [&str; 5] = [
+pub const EXTENSIONS: [&str; 6] = [
     "changes",
     "webhooks",
     "redeliver",
     "rotate_secret",
     "warnings",
+    "merged_into",
 ];
 
 /// Names that a deployment chooses.

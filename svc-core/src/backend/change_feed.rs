@@ -185,7 +185,8 @@ impl FeedEntry {
     }
 }
 
-/// A change of one record. For a deleted record, only its address is known.
+/// A change of one record. For a deleted record, only its address is known, and the address of the
+/// record that it was merged into.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordChange {
@@ -196,6 +197,9 @@ pub struct RecordChange {
     pub changed_at: Timestamp,
     /// The record.
     pub address: RecordAddress,
+    /// The record that a deleted record was merged into. This is the person that remains, or the new
+    /// address of a record below that person.
+    pub merged_into: Option<RecordAddress>,
 }
 
 impl RecordChange {
@@ -206,7 +210,15 @@ impl RecordChange {
             change,
             changed_at,
             address,
+            merged_into: None,
         }
+    }
+
+    /// Sets the record that a deleted record was merged into.
+    #[must_use]
+    pub fn with_merged_into(mut self, into: Option<RecordAddress>) -> Self {
+        self.merged_into = into;
+        self
     }
 }
 

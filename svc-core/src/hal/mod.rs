@@ -22,6 +22,9 @@ use crate::{
     link::{Layout, Target},
 };
 
+/// The relation of the record that a deleted record was merged into.
+pub(crate) const MERGED_INTO: &str = "merged_into";
+
 /// The context for rendering a document: the base URL, the layout, and the relations of the API.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hal<'a> {

@@ -9,12 +9,14 @@
 //! Requirements: HOOK-01 to HOOK-16.
 
 mod attempt;
+mod event_type;
 mod network;
 mod receiver;
 mod schedule;
 mod secret;
 
 pub use attempt::{AttemptResult, DeliveryAttempt, parse_retry_after};
+pub use event_type::EventType;
 pub use network::is_public;
 pub use receiver::{Host, InvalidReceiver, MAX_URL_LENGTH, Receiver, ReceiverPolicy};
 pub use schedule::MAX_ATTEMPTS;
@@ -93,9 +95,9 @@ pub struct Webhook {
     /// The kinds whose changes are sent: those that the key could read when they were set.
     #[serde(with = "kinds")]
     pub kinds: Vec<Kind>,
-    /// The types of changes that are sent.
+    /// The types of the events that are sent.
     #[serde(with = "events")]
-    pub events: Vec<ChangeKind>,
+    pub events: Vec<EventType>,
     /// Whether the webhook sends messages.
     pub status: WebhookStatus,
     /// The secrets, the newest first. A replaced secret has the time when it expires.
@@ -179,6 +181,9 @@ pub struct WebhookEvent {
     pub id: Id,
     /// The id of the parent record.
     pub parent: Option<String>,
+    /// The record that the deleted record was merged into: its id, and that of its parent record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_into: Option<(String, Option<String>)>,
 }
 
 impl WebhookEvent {
@@ -187,7 +192,12 @@ impl WebhookEvent {
     pub fn entry(&self) -> RecordChange {
         let parent = self.parent.as_deref().and_then(Id::new);
         let record = RecordAddress::new(self.kind, self.id.clone(), parent);
+        let into = self.merged_into.as_ref().and_then(|(id, parent)| {
+            let parent = parent.as_deref().and_then(Id::new);
+            Some(RecordAddress::new(self.kind, Id::new(id)?, parent))
+        });
         RecordChange::new(self.change, Timestamp::from_micros(self.changed_at), record)
+            .with_merged_into(into)
     }
 
     /// Returns the `webhook-id` of the message.
@@ -221,6 +231,11 @@ impl From<&RecordChange> for WebhookEvent {
             kind: *kind,
             id: id.clone(),
             parent: parent.as_ref().map(|parent| parent.as_str().to_owned()),
+            merged_into: entry.merged_into.as_ref().map(|into| {
+                let parent = into.parent.as_ref();
+                let parent = parent.map(|parent| parent.as_str().to_owned());
+                (into.id.as_str().to_owned(), parent)
+            }),
         }
     }
 }
@@ -234,7 +249,7 @@ impl Webhook {
     pub fn new(
         url: String,
         kinds: Vec<Kind>,
-        events: Vec<ChangeKind>,
+        events: Vec<EventType>,
         cursor: String,
         now: Timestamp,
     ) -> Result<Self> {
@@ -353,7 +368,21 @@ impl Webhook {
     /// Returns whether the webhook sends this feed entry.
     #[must_use]
     pub fn matches(&self, entry: &RecordChange) -> bool {
-        self.kinds.contains(&entry.address.kind) && self.events.contains(&entry.change)
+        self.kinds.contains(&entry.address.kind) && self.events.contains(&self.event_type(entry))
+    }
+
+    /// Returns the type of the event for a feed entry.
+    ///
+    /// The deletion of a merged person is [`EventType::Merged`] for a webhook that has this type, and
+    /// [`EventType::Deleted`] otherwise.
+    #[must_use]
+    pub fn event_type(&self, entry: &RecordChange) -> EventType {
+        let is_merge = entry.merged_into.is_some() && entry.address.kind == Kind::Person;
+        if is_merge && self.events.contains(&EventType::Merged) {
+            EventType::Merged
+        } else {
+            EventType::from(entry.change)
+        }
     }
 
     /// Returns the secrets that are used for signatures now.
@@ -512,6 +541,16 @@ impl WireName for ChangeKind {
     }
 }
 
+impl WireName for EventType {
+    fn word(&self) -> &str {
+        self.as_str()
+    }
+
+    fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|event| event.as_str() == word)
+    }
+}
+
 impl WireName for Id {
     fn word(&self) -> &str {
         self.as_str()
@@ -563,7 +602,7 @@ macro_rules! words {
         }
     )+ };
 }
-words! { kinds of Kind; events of ChangeKind; }
+words! { kinds of Kind; events of EventType; }
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ fn webhook() -> Webhook {
     Webhook::new(
         "https://example.org/".to_owned(),
         kinds,
-        ChangeKind::ALL.to_vec(),
+        EventType::ALL.to_vec(),
         "c0".to_owned(),
         at(0),
     )
@@ -40,6 +40,37 @@ fn a_webhook_is_read_as_it_was_written() {
     assert_eq!(leased.due_at, Some(at(60)));
     let shown = format!("{webhook:?}");
     assert!(!shown.contains("whsec_"), "{shown}");
+}
+
+/// A message that waits for a retry has the address of the remaining person. Webhooks of earlier versions
+/// have neither it nor the event type.
+#[test]
+fn a_waiting_message_has_the_remaining_person() {
+    let mut webhook = webhook();
+    let at_id = |id: i64| RecordAddress::without_parent(Kind::Person, Id::from(id));
+    let entry = RecordChange::new(ChangeKind::Deleted, at(1), at_id(1));
+    let merged = entry.clone().with_merged_into(Some(at_id(2)));
+    let parent = Some(Id::from(3));
+    let canvass = RecordAddress::new(Kind::Canvass, Id::from(1), parent.clone());
+    let moved = RecordChange::new(ChangeKind::Deleted, at(1), canvass.clone());
+    let moved = moved.with_merged_into(Some(canvass));
+    for entry in [&entry, &merged, &moved] {
+        webhook.record_attempt(&WebhookEvent::from(entry), &status(500), at(1));
+        let stored = webhook.to_stored(3, None, at(1)).unwrap();
+        let read = Webhook::from_stored(&stored).unwrap();
+        let waiting = read.pending_retries.last().unwrap();
+        assert_eq!(waiting.event.entry(), *entry);
+    }
+    let types = |webhook: &Webhook| [&entry, &merged, &moved].map(|it| webhook.event_type(it));
+    let (deleted, merged) = (EventType::Deleted, EventType::Merged);
+    assert_eq!(types(&webhook), [deleted, merged, deleted]);
+    let stored = webhook.to_stored(3, None, at(1)).unwrap();
+    let mut document: serde_json::Value = serde_json::from_slice(&stored.document).unwrap();
+    document["events"] = serde_json::json!(["created", "changed", "deleted"]);
+    let mut stored = stored;
+    stored.document = serde_json::to_vec(&document).unwrap().into();
+    let webhook = Webhook::from_stored(&stored).unwrap();
+    assert_eq!(types(&webhook), [deleted; 3]);
 }
 
 /// The member names of a stored webhook are a stored format. The Rust names may differ.

@@ -22,13 +22,16 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct FeedRecorder {
     told: HashSet<(Kind, Id)>,
+    /// A merged person, who is deleted next, and the person that remains.
+    merged: Option<(Id, Id)>,
 }
 
 impl FeedRecorder {
     /// Returns the feed entry of a change. Call it before the change is applied, because deleted
     /// records cannot be read afterwards.
     ///
-    /// A record whose container is part of its address is deleted at its old address when it moves.
+    /// A record whose container is part of its address is deleted at its old address when it moves. This
+    /// entry and that of a merged person also have the new address.
     ///
     /// Changes of computed fields other than the dates of a schedule, cleared links to deleted records,
     /// and totals have no entry, because the modification date stays the same.
@@ -48,16 +51,41 @@ impl FeedRecorder {
                 ChangeKind::Changed,
                 RecordAddress::without_parent(at.kind, at.id.clone()),
             ),
-            Change::Delete(set) => return Some(FeedChange::DeletedSet(set)),
-            Change::SetLink { at, link, from, .. } => {
-                return left_address(at, link, from.as_ref())
-                    .map(|record| FeedChange::Record(ChangeKind::Deleted, record));
+            Change::Delete(set) => return Some(self.deleted(set)),
+            Change::SetLink { at, link, from, to } => {
+                let record = left_address(at, link, from.as_ref())?;
+                return Some(match to {
+                    Some(to) => FeedChange::Merged(record, to.clone()),
+                    None => FeedChange::Record(ChangeKind::Deleted, record),
+                });
+            }
+            Change::ForwardPerson { from, to } => {
+                self.merged = Some((from.clone(), to.clone()));
+                return None;
             }
             _ => return None,
         };
         self.told
             .insert((record.kind, record.id.clone()))
             .then_some(FeedChange::Record(what, record))
+    }
+
+    fn deleted<'c>(&mut self, set: &'c RecordSet) -> FeedChange<'c> {
+        let merged = match (set, &self.merged) {
+            (RecordSet::One(at, _), Some((from, to)))
+                if at.kind == Kind::Person && at.id == *from =>
+            {
+                Some((at, to.clone()))
+            }
+            _ => None,
+        };
+        match merged {
+            Some((at, to)) => {
+                let record = RecordAddress::without_parent(at.kind, at.id.clone());
+                FeedChange::Merged(record, to)
+            }
+            None => FeedChange::DeletedSet(set),
+        }
     }
 }
 
@@ -81,6 +109,19 @@ pub enum FeedChange<'c> {
     Record(ChangeKind, RecordAddress),
     /// All records of a set are deleted.
     DeletedSet(&'c RecordSet),
+    /// A record is deleted at its address, because it was merged into this person, or belongs to this
+    /// person now: see [`merged_into`].
+    Merged(RecordAddress, Id),
+}
+
+/// Returns the address that a record has since it belongs to a person, or the address of the person
+/// that a person was merged into.
+#[must_use]
+pub fn merged_into(record: &RecordAddress, person: Id) -> RecordAddress {
+    match record.kind.schema().path_parent {
+        Some(_) => RecordAddress::new(record.kind, record.id.clone(), Some(person)),
+        None => RecordAddress::without_parent(record.kind, person),
+    }
 }
 
 /// A position in the feed of a tenant.
@@ -320,14 +361,21 @@ impl<'a> FeedQuery<'a> {
     }
 }
 
-/// Returns the feed entry for stored data: the number of a [`ChangeKind`] and a time. `None` if the
-/// data is not valid.
+/// Returns the feed entry for stored data: the number of a [`ChangeKind`], a time, and the person of
+/// [`FeedChange::Merged`]. `None` if the data is not valid.
 #[must_use]
-pub fn feed_entry(what: i64, at: i64, record: RecordAddress) -> Option<RecordChange> {
+pub fn feed_entry(
+    what: i64,
+    at: i64,
+    record: RecordAddress,
+    person: Option<Id>,
+) -> Option<RecordChange> {
     let what = usize::try_from(what)
         .ok()
         .and_then(|what| ChangeKind::ALL.get(what).copied())?;
-    Some(RecordChange::new(what, Timestamp::from_micros(at), record))
+    let into = person.map(|person| merged_into(&record, person));
+    let change = RecordChange::new(what, Timestamp::from_micros(at), record);
+    Some(change.with_merged_into(into))
 }
 
 #[cfg(test)]

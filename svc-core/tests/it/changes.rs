@@ -16,6 +16,8 @@ use svc_core::api::{Request, Response, Timer, WaitLimits};
 use svc_core::auth::{Authenticator, Caller, Credentials, Identity, Principal, Rights};
 use svc_core::backend::{DeliveryOutcome, OutboxEntry, Subscription};
 use svc_core::error::ErrorCode;
+use svc_core::link::Target;
+use svc_core::store::{MergeRequest, Store as _, WriteOperation, WriteRequest};
 use svc_core::value::Timestamp;
 use svc_core::{Api, ChangeFeed, Context, FeedRequest, FeedResponse, Tenant, Vendor};
 use svc_store::memory::MemoryStore;
@@ -754,6 +756,70 @@ async fn events(api: &Api, who: Identity, address: &str, last: Option<&str>) -> 
             .with_headers(&headers),
     )
     .await
+}
+
+/// The entry of a merged person is the last one, and links to the person that remains. Pages, events and the
+/// page of the entry contain the same link.
+#[tokio::test]
+async fn the_entry_of_a_merged_person_links_to_the_other_one() {
+    let store = MemoryStore::new();
+    let api = api(&store);
+    let remaining = make(&api, "people", json!({"given_name": "Ada"})).await;
+    let merged = make(&api, "people", json!({"given_name": "Augusta"})).await;
+    let deleted = make(&api, "people", json!({"given_name": "Grace"})).await;
+    let petition = make(&api, "petitions", json!({})).await;
+    let body = json!({"_links": {"svc:person": {"href": format!("http://localhost/{merged}")}}});
+    make(&api, &format!("{petition}/signatures"), body).await;
+    let last = path(&get(&api, one(), "changes").await.1["_links"]["last"]);
+
+    let cx = Context::new(
+        Tenant::new("one"),
+        Caller::with_rights(Rights::all()),
+        Timestamp::now(),
+    );
+    let address = |path: &str| match api.route(path) {
+        Some(Target::Record(address)) => address,
+        other => panic!("{other:?}"),
+    };
+    let merge = MergeRequest::new(address(&remaining), address(&merged));
+    for operation in [
+        WriteOperation::Merge(Box::new(merge)),
+        WriteOperation::Delete(address(&deleted)),
+    ] {
+        let request = WriteRequest::new(&cx, operation);
+        store.write(&cx, request).await.unwrap();
+    }
+    let page = get(&api, one(), &last).await.1;
+    let expected = [
+        ("changed", "person"),
+        ("changed", "signature"),
+        ("deleted", "person"),
+        ("deleted", "person"),
+    ];
+    assert_eq!(
+        told(&page),
+        expected.map(|(what, kind)| (what.to_owned(), kind.to_owned()))
+    );
+    let entries = page["_embedded"]["ext:changes"].as_array().unwrap();
+    let into = |entry: &Value| entry["_links"]["ext:merged_into"].clone();
+    for entry in [&entries[0], &entries[1], &entries[3]] {
+        assert_eq!(into(entry), Value::Null);
+    }
+    let entry = &entries[2];
+    assert_eq!(path(&entry["_links"]["svc:person"]), merged);
+    assert_eq!(path(&into(entry)), remaining);
+    assert_eq!(curies(&page), ["svc", "ext"], "HAL-19");
+    let alone = get(&api, one(), &path(&entry["_links"]["self"])).await.1;
+    assert_eq!(alone["_embedded"]["ext:changes"], json!([entry]));
+    let stream = events(&api, one(), &last, None).await;
+    let (_, page) = event(&stream.body);
+    assert_eq!(page.unwrap()["_embedded"]["ext:changes"], json!(entries));
+
+    let operation = WriteOperation::Delete(address(&remaining));
+    let request = WriteRequest::new(&cx, operation);
+    store.write(&cx, request).await.unwrap();
+    let page = get(&api, one(), &last).await.1;
+    assert!(!page.to_string().contains("merged_into"), "{page}");
 }
 
 /// Returns the cursor of an event, and its page if it has one.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use records::{RowInserts, RowUpdates, place};
 use svc_core::{
-    backend::OutboxEntry,
+    backend::{ChangeKind, OutboxEntry},
     model::Kind,
     store::{
         Change, ChangeTarget, IndexValues, InsertRecord, RecordSet, ReplaceRecord, StoredRecord,
@@ -58,9 +58,9 @@ pub(crate) struct ChangeApplier<'a> {
     /// Whether outbox entries are added.
     pub(crate) sends: bool,
     told: Vec<FeedRow>,
-    /// The id of a deleted record, what is deleted with it, and when. It is written after all
-    /// steps.
-    removal: Option<(Uuid, Removal, Timestamp)>,
+    /// The id of a deleted record, what is deleted with it, and the time of the feed entries, unless
+    /// they are in `told`. It is written after all steps.
+    removal: Option<(Uuid, Removal, Option<Timestamp>)>,
     /// Statements that must be executed in this order.
     steps: Vec<(String, Vec<SqlValue>)>,
 }
@@ -81,6 +81,7 @@ struct FeedRow {
     parent: Option<Uuid>,
     what: i16,
     at: i64,
+    target: Option<Uuid>,
 }
 
 /// A new outbox entry.
@@ -124,27 +125,31 @@ impl<'a> ChangeApplier<'a> {
         told: &FeedChange<'_>,
         time: Timestamp,
     ) -> Result<()> {
-        match told {
-            FeedChange::Record(what, record) => {
-                self.remove();
-                let seq = self.next();
-                self.told.push(FeedRow {
-                    seq,
-                    step: 0,
-                    kind: code(record.kind),
-                    id: try_parse(&record.id)?,
-                    parent: record.parent.as_ref().map(try_parse).transpose()?,
-                    what: *what as i16,
-                    at: time.as_micros(),
-                });
+        let (what, record, person) = match told {
+            FeedChange::Record(what, record) => (*what, record, None),
+            FeedChange::Merged(record, person) => (ChangeKind::Deleted, record, Some(person)),
+            FeedChange::DeletedSet(set) => {
+                *self.removal(set)?.1 = Some(time);
+                return Ok(());
             }
-            FeedChange::DeletedSet(set) => *self.removal(set)?.1 = time,
             other => {
                 return Err(StoreError::unexpected(format!(
                     "this store has no feed entry for {other:?}"
                 )));
             }
-        }
+        };
+        self.remove();
+        let seq = self.next();
+        self.told.push(FeedRow {
+            seq,
+            step: 0,
+            kind: code(record.kind),
+            id: try_parse(&record.id)?,
+            parent: record.parent.as_ref().map(try_parse).transpose()?,
+            what: what as i16,
+            at: time.as_micros(),
+            target: person.map(try_parse).transpose()?,
+        });
         Ok(())
     }
 
@@ -377,11 +382,11 @@ impl<'a> ChangeApplier<'a> {
 
     /// Returns the removal that a set belongs to. Consecutive sets with the same root record share
     /// one.
-    fn removal(&mut self, set: &RecordSet) -> Result<(&mut Removal, &mut Timestamp)> {
+    fn removal(&mut self, set: &RecordSet) -> Result<(&mut Removal, &mut Option<Timestamp>)> {
         Ok(self.removal_with(bottom(set)?))
     }
 
-    fn removal_with(&mut self, bottom: Uuid) -> (&mut Removal, &mut Timestamp) {
+    fn removal_with(&mut self, bottom: Uuid) -> (&mut Removal, &mut Option<Timestamp>) {
         if self
             .removal
             .as_ref()
@@ -393,7 +398,7 @@ impl<'a> ChangeApplier<'a> {
             // Its statements see all earlier changes.
             self.finish();
         }
-        let new = || (bottom, Removal::default(), Timestamp::from_micros(0));
+        let new = || (bottom, Removal::default(), None);
         let (_, removal, time) = self.removal.get_or_insert_with(new);
         (removal, time)
     }
@@ -407,7 +412,8 @@ impl<'a> ChangeApplier<'a> {
         if let Some(text) = removal.clear_link_sql(self.schema) {
             self.steps.push((text, values![self.tenant, bottom]));
         }
-        if let Some(text) = removal.feed_sql(self.schema) {
+        let entries = time.and_then(|time| Some((removal.feed_sql(self.schema)?, time)));
+        if let Some((text, time)) = entries {
             let first = self.seq.saturating_add(1);
             self.seq = self.seq.saturating_add(removal.numbers());
             self.steps
@@ -434,6 +440,7 @@ impl<'a> ChangeApplier<'a> {
             &texts.add_alias,
             &texts.forward_holders,
             &texts.forward_kept,
+            &texts.forward_feed,
             &texts.forward_outbox,
         ] {
             self.step(text, values![tenant, from, to]);
@@ -536,7 +543,7 @@ impl ChangeApplier<'_> {
         self.rows(
             &texts.tell,
             told,
-            |rows| columns!(rows; seq, step, kind, id, parent, what, at),
+            |rows| columns!(rows; seq, step, kind, id, parent, what, at, target),
         );
         self.rows(
             &texts.outbox,

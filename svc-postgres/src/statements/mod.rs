@@ -109,7 +109,7 @@ texts! {
     // Changes.
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, tie_texts, free_texts, count, set_sums, set_parts,
     clear_totals, clear_parts, clear_emails, clear_texts,
-    forward_aliases, add_alias, forward_holders, leave_holders, forward_kept, leave_kept,
+    forward_aliases, add_alias, forward_holders, leave_holders, forward_kept, leave_kept, forward_feed,
     hold, lift_holders, drop_holders, lower_holders, keep, expire_kept, tenants_to_sweep,
     // The outbox.
     outbox, forward_outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
@@ -345,6 +345,9 @@ impl Texts {
                  ON CONFLICT (tenant, key, person) DO NOTHING"
             ),
             leave_kept: format!("DELETE FROM {s}.kept WHERE tenant = $1 AND person = $2"),
+            forward_feed: format!(
+                "UPDATE {s}.feed SET target = $3 WHERE tenant = $1 AND target = $2"
+            ),
             forward_outbox: format!(
                 "UPDATE {s}.outbox SET person = $3, body = replace(body, ($2::uuid)::text, ($3::uuid)::text) \
                  WHERE tenant = $1 AND person = $2"
@@ -385,15 +388,15 @@ impl Texts {
                  ORDER BY f.seq DESC, f.step DESC LIMIT 1"
             ),
             feed_behind: format!(
-                "SELECT f.seq, f.step, f.at, f.kind, f.id, f.parent, f.what FROM {s}.feed f WHERE f.tenant = $1 \
+                "SELECT f.seq, f.step, f.at, f.kind, f.id, f.parent, f.what, f.target FROM {s}.feed f WHERE f.tenant = $1 \
                  AND (f.seq, f.step) > ($2, $3) ORDER BY f.seq, f.step LIMIT (SELECT $4::bigint)"
             ),
             feed_at: format!(
                 "SELECT f.seq, f.step, f.at FROM {s}.feed f WHERE f.tenant = $1 AND f.seq = $2 AND f.step = $3"
             ),
             tell: format!(
-                "INSERT INTO {s}.feed (tenant, seq, step, kind, id, parent, what, at) {}",
-                from_ledger("bigint bigint smallint uuid uuid smallint bigint")
+                "INSERT INTO {s}.feed (tenant, seq, step, kind, id, parent, what, at, target) {}",
+                from_ledger("bigint bigint smallint uuid uuid smallint bigint uuid")
             ),
             insert_records: format!(
                 "INSERT INTO {s}.record (tenant, kind, id, seq, created, modified, l1, l2, l3, l4, modified_by, name, \

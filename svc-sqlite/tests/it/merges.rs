@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use svc_core::{
     Context, ErrorCode, ListRequest, Result, Tenant,
     auth::Caller,
-    backend::{ChangeFeed, ChangeKind, FeedRequest, FeedResponse},
+    backend::{ChangeFeed, ChangeKind, FeedPage, FeedRequest, FeedResponse},
     helper::{HelperName, Trigger, Triggers},
     link::{RecordAddress, Scope},
     model::Kind,
@@ -200,19 +200,36 @@ impl World {
         format!("{:?}", all[name])
     }
 
-    /// Returns the feed entries after a cursor, and the next cursor.
-    async fn feed(&self, after: Option<String>) -> (Vec<(ChangeKind, RecordAddress)>, String) {
+    /// Returns the page of the feed after a cursor.
+    async fn feed_page(&self, after: Option<String>) -> FeedPage {
         let request = FeedRequest::new(after, Kind::ALL.to_vec(), 100);
         match self.feed.read(&self.cx(), &request).await.unwrap() {
-            FeedResponse::Page(page) => (
-                page.entries
-                    .into_iter()
-                    .map(|entry| (entry.change.change, entry.change.address))
-                    .collect(),
-                page.next_cursor,
-            ),
+            FeedResponse::Page(page) => page,
             other => panic!("{other:?}"),
         }
+    }
+
+    /// Returns the feed entries after a cursor, and the next cursor.
+    async fn feed(&self, after: Option<String>) -> (Vec<(ChangeKind, RecordAddress)>, String) {
+        let page = self.feed_page(after).await;
+        let entries = page.entries.into_iter();
+        let entries = entries.map(|entry| (entry.change.change, entry.change.address));
+        (entries.collect(), page.next_cursor)
+    }
+
+    /// Returns the deleted records of the whole feed that name the record they were merged into, with that
+    /// record.
+    async fn merged_into(&self) -> Vec<(RecordAddress, RecordAddress)> {
+        let page = self.feed_page(None).await;
+        assert!(!page.has_more);
+        let mut pointers = Vec::new();
+        for change in page.entries.into_iter().map(|entry| entry.change) {
+            if let Some(into) = change.merged_into {
+                assert_eq!(change.change, ChangeKind::Deleted);
+                pointers.push((change.address, into));
+            }
+        }
+        pointers
     }
 
     /// Returns everything that a client can read of these records, for comparisons.
@@ -339,6 +356,49 @@ async fn memberships_are_folded() {
                 (ChangeKind::Deleted, other.clone()),
             ]
         );
+        // Of folded records, only the deleted person is merged.
+        assert_eq!(world.merged_into().await, [(other, one)]);
+    })
+    .await;
+}
+
+/// The entry of a merged person names the person that remains, also after a second merge. The entry of a
+/// canvass that moved names its new address. The names are removed when that person is deleted.
+#[tokio::test]
+async fn the_feed_names_the_remaining_person() {
+    each(async |world| {
+        let mut people = Vec::new();
+        for name in ["A", "B", "C", "D"] {
+            people.push(world.person(json!({"given_name": name})).await);
+        }
+        let [a, b, c, d] = &people[..] else { panic!() };
+        let links = [("target", c), ("canvasser", d)];
+        let canvass = world.make(Kind::Canvass, json!({}), &links).await;
+        let below = |person: &RecordAddress| {
+            let parent = Some(person.id.clone());
+            RecordAddress::new(Kind::Canvass, canvass.id.clone(), parent)
+        };
+        assert_eq!(canvass, below(c));
+        world.merged(b, c).await;
+        let pointers = [(below(c), below(b)), (c.clone(), b.clone())];
+        assert_eq!(world.merged_into().await, pointers);
+        world.merged(a, b).await;
+        let pointers = [
+            (below(c), below(a)),
+            (c.clone(), a.clone()),
+            (below(b), below(a)),
+            (b.clone(), a.clone()),
+        ];
+        assert_eq!(world.merged_into().await, pointers);
+        // A person that was not merged has no name in its entry.
+        world.delete(d).await.unwrap();
+        assert_eq!(world.merged_into().await, pointers);
+        let (before, _) = world.feed(None).await;
+        world.delete(&below(a)).await.unwrap();
+        world.delete(a).await.unwrap();
+        assert_eq!(world.merged_into().await, []);
+        let (after, _) = world.feed(None).await;
+        assert_eq!(after[..before.len()], before);
     })
     .await;
 }

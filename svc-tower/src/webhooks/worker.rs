@@ -369,7 +369,7 @@ impl WorkerContext {
         let mut sending = JoinSet::new();
         for (place, event) in part.events.iter().enumerate() {
             let (id, at) = (event.message_id(&webhook.id), (self.now)());
-            let body = self.api.webhook_message(&event.entry());
+            let body = self.api.webhook_message(webhook, &event.entry());
             let signatures = webhook.signatures(&id, at, &body);
             let letter = SignedMessage {
                 url: webhook.url.clone(),

@@ -621,7 +621,7 @@ pub enum WebhookAction {
         /// Kind of records to report, such as person; repeatable [default: all]
         #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
         kinds: Vec<String>,
-        /// Change to report: created, changed or deleted; repeatable [default: all]
+        /// Change to report: created, changed, deleted or merged; repeatable [default: all]
         #[arg(long = "event", value_name = "EVENT", value_delimiter = ',')]
         events: Vec<String>,
     },

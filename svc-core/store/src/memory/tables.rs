@@ -20,7 +20,7 @@ use svc_core::{
 };
 
 use super::outbox::QueuedEntry;
-use crate::feed::{FeedChange, FeedPosition, FeedQuery, FeedRows};
+use crate::feed::{FeedChange, FeedPosition, FeedQuery, FeedRows, merged_into};
 
 /// A collection: all records of a kind, or those whose link (or hidden reference) has one record as
 /// its target.
@@ -303,6 +303,11 @@ impl TenantTables {
             FeedChange::Record(what, record) => {
                 self.note(RecordChange::new(*what, time, record.clone()));
             }
+            FeedChange::Merged(record, person) => {
+                let into = merged_into(record, person.clone());
+                let entry = RecordChange::new(ChangeKind::Deleted, time, record.clone());
+                self.note(entry.with_merged_into(Some(into)));
+            }
             FeedChange::DeletedSet(set) => {
                 for row in self.rows_of(set) {
                     if let Some((record, _)) = self.rows.get(&row) {
@@ -313,6 +318,19 @@ impl TenantTables {
                         ));
                     }
                 }
+            }
+        }
+    }
+
+    /// Replaces the person that feed entries of merged records name, or removes it.
+    fn redirect_entries(&mut self, person: &Id, to: Option<&Id>) {
+        let names = |into: &RecordAddress| match into.kind.schema().path_parent {
+            Some(_) => into.parent.as_ref() == Some(person),
+            None => into.id == *person,
+        };
+        for (_, entry) in &mut self.feed {
+            if entry.merged_into.as_ref().is_some_and(names) {
+                entry.merged_into = to.map(|to| merged_into(&entry.address, to.clone()));
             }
         }
     }
@@ -427,6 +445,7 @@ impl TenantTables {
                     .retain(|_, waiting| waiting.dispatch.recipient() != Some(person));
                 self.kept.retain(|_, kept| !kept.people.contains(person));
                 self.aliases.retain(|_, to| to != person);
+                self.redirect_entries(person, None);
             }
             Change::ForwardPerson { from, to } => self.forward(from, to),
             Change::StoreResponse(kept) => {
@@ -455,6 +474,7 @@ impl TenantTables {
             *known = to.clone();
         }
         self.aliases.insert(from.clone(), to.clone());
+        self.redirect_entries(from, Some(to));
         let renamed = |id: Id| if id == *from { to.clone() } else { id };
         self.holders = std::mem::take(&mut self.holders)
             .into_iter()

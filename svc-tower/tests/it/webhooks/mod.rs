@@ -17,11 +17,12 @@ use http::Method;
 use receiver::{Receiver, status};
 use serde_json::{Value, json};
 use svc_core::{
-    Api, Tenant, Vendor,
+    Api, Context, Tenant, Vendor,
     api::Request,
     auth::{Caller, FixedKeys, Identity, Principal, Rights},
     backend::WebhookStore,
     link::Target,
+    store::{MergeRequest, Store as _, WriteOperation, WriteRequest},
     value::{Id, Timestamp},
     webhooks::{MAX_ATTEMPTS, ReceiverPolicy, Webhook, WebhookStatus},
 };
@@ -215,6 +216,93 @@ async fn each_change_comes_signed_and_thin() {
             (3, 1)
         );
         assert!(!message.body.contains("tag "), "{}", message.body);
+    }
+    running.stop().await;
+}
+
+/// A merge of people is an event of its own. A webhook that only has the event `deleted` gets this one instead.
+/// Both messages have the addresses of the two people.
+#[tokio::test]
+async fn a_merge_has_its_own_event() {
+    let house = House::open();
+    let cases = [
+        (json!({}), Some("person.merged")),
+        (json!({"events": ["merged"]}), Some("person.merged")),
+        (
+            json!({"events": ["deleted", "merged"]}),
+            Some("person.merged"),
+        ),
+        (json!({"events": ["deleted"]}), Some("person.deleted")),
+        (json!({"events": ["created", "changed"]}), None),
+    ];
+    let mut receivers = Vec::new();
+    for (body, event) in &cases {
+        let receiver = Receiver::start(|_| status(204, "")).await;
+        let mut body = body.clone();
+        body["url"] = json!(receiver.url());
+        body["kinds"] = json!(["person"]);
+        let made = house.ask(Method::POST, Target::Webhooks, &body).await;
+        let all = json!(["created", "changed", "deleted", "merged"]);
+        assert_eq!(made["events"], *body.get("events").unwrap_or(&all));
+        receivers.push((receiver, *event));
+    }
+    let person = async |name: &str| {
+        let people = house.api.route("people").unwrap();
+        let made = house
+            .ask(Method::POST, people, &json!({"given_name": name}))
+            .await;
+        made["_links"]["self"]["href"].as_str().unwrap().to_owned()
+    };
+    let (remaining, merged, deleted) = (
+        person("Ada").await,
+        person("Augusta").await,
+        person("Eve").await,
+    );
+    let at = |href: &str| {
+        let path = href.strip_prefix("https://crm.example.org/").unwrap();
+        match house.api.route(path) {
+            Some(Target::Record(address)) => address,
+            other => panic!("{other:?}"),
+        }
+    };
+    let cx = Context::new(
+        house.tenant.clone(),
+        Caller::with_rights(Rights::all()),
+        house.now(),
+    );
+    let merge = MergeRequest::new(at(&remaining), at(&merged));
+    for operation in [
+        WriteOperation::Merge(Box::new(merge)),
+        WriteOperation::Delete(at(&deleted)),
+    ] {
+        let request = WriteRequest::new(&cx, operation);
+        house.store.write(&cx, request).await.unwrap();
+    }
+    let running = House::run(house.sender());
+    // Created people, the remaining person, the merged one, and the deleted one.
+    for (number, (receiver, event)) in receivers.iter().enumerate() {
+        let count = [6, 1, 2, 2, 4][number];
+        let messages = receiver.messages(count).await;
+        let bodies = messages
+            .iter()
+            .map(|message| -> Value { serde_json::from_str(&message.body).unwrap() });
+        let bodies: Vec<Value> = bodies.collect();
+        let about = |href: &str, kind: &[&str]| {
+            let found = bodies.iter().find(|body| {
+                let is_of = kind.iter().any(|kind| body["type"] == *kind);
+                is_of && body["data"]["_links"]["svc:person"]["href"] == *href
+            });
+            found.cloned().unwrap_or_default()
+        };
+        let of_merged = about(&merged, &["person.merged", "person.deleted"]);
+        assert_eq!(of_merged["type"].as_str(), *event, "{number}: {bodies:?}");
+        if event.is_some() {
+            let into = &of_merged["data"]["_links"]["ext:merged_into"]["href"];
+            assert_eq!(*into, *remaining);
+        }
+        let of_deleted = about(&deleted, &["person.merged", "person.deleted"]);
+        assert_ne!(of_deleted["type"], "person.merged");
+        assert_eq!(of_deleted["data"]["_links"]["ext:merged_into"], Value::Null);
     }
     running.stop().await;
 }

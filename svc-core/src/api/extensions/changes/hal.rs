@@ -5,7 +5,7 @@
 use super::NAME;
 use crate::{
     backend::{FeedEntry, FeedPage},
-    hal::{Hal, close},
+    hal::{Hal, MERGED_INTO, close},
     json::write_string,
     link::Target,
 };
@@ -82,7 +82,8 @@ fn own_page(feed: &str, entry: &FeedEntry) -> String {
     format!("{feed}?after={}&per_page=1", entry.after)
 }
 
-/// Writes one entry, with nothing of its record but the address.
+/// Writes one entry, with nothing of its record but the address, and the address of the record that it
+/// was merged into.
 fn write_entry(hal: &Hal<'_>, feed: &str, entry: &FeedEntry, out: &mut Vec<u8>) {
     let change = &entry.change;
     let kind = change.address.kind.singular();
@@ -100,6 +101,12 @@ fn write_entry(hal: &Hal<'_>, feed: &str, entry: &FeedEntry, out: &mut Vec<u8>) 
     write_string(&hal.relations.dialect.relation(kind), out);
     out.push(b':');
     hal.write_link(&Target::Record(change.address.clone()), out);
+    if let Some(into) = &change.merged_into {
+        out.push(b',');
+        write_string(&hal.relations.dialect.relation(MERGED_INTO), out);
+        out.push(b':');
+        hal.write_link(&Target::Record(into.clone()), out);
+    }
     out.extend_from_slice(b"}}");
 }
 

@@ -22,7 +22,7 @@ use crate::{
     link::Target,
     model::Kind,
     value::{Id, Timestamp},
-    webhooks::{LEASE_DURATION, MAX_WEBHOOKS, TRIES, Webhook, WebhookStatus},
+    webhooks::{EventType, LEASE_DURATION, MAX_WEBHOOKS, TRIES, Webhook, WebhookStatus},
 };
 
 /// The problems of a request, or the error while it was executed.
@@ -112,9 +112,7 @@ impl WebhookHandler<'_> {
         let now = self.cx.received_at();
         let url = asked.url.unwrap_or_default();
         let kinds = asked.kinds.unwrap_or_else(|| self.readable());
-        let events = asked
-            .events
-            .unwrap_or_else(|| crate::backend::ChangeKind::ALL.to_vec());
+        let events = asked.events.unwrap_or_else(|| EventType::ALL.to_vec());
         // It sends only changes from now on.
         let end = self.feed(None).await?.last_cursor;
         let mut webhook = Webhook::new(url, kinds, events, end, now)?;

@@ -3,13 +3,12 @@
 //! Requirements: HOOK-04.
 
 use crate::{
-    backend::ChangeKind,
     error::{ErrorCode, Problem, PropertyPath},
     json::is_stored,
     json::{Json, Object},
     model::Kind,
     read::{BodyReport, read_only},
-    webhooks::{Receiver, ReceiverPolicy, WebhookStatus},
+    webhooks::{EventType, Receiver, ReceiverPolicy, WebhookStatus},
 };
 
 /// Members that the server sets. A client may send them back unchanged, as in records.
@@ -37,7 +36,7 @@ const TAKEN: [&str; 4] = ["url", "kinds", "events", "status"];
 pub(super) struct WebhookBody {
     pub(super) url: Option<String>,
     pub(super) kinds: Option<Vec<Kind>>,
-    pub(super) events: Option<Vec<ChangeKind>>,
+    pub(super) events: Option<Vec<EventType>>,
     pub(super) status: Option<WebhookStatus>,
 }
 
@@ -121,12 +120,12 @@ impl WebhookBody {
                 text,
             ));
         }
-        let one = "one of `created`, `changed`, `deleted`";
+        let one = "one of `created`, `changed`, `deleted`, `merged`";
         let events = NameList {
             name: "events",
             one,
-            all: &ChangeKind::ALL,
-            word: ChangeKind::as_str,
+            all: &EventType::ALL,
+            word: EventType::as_str,
         };
         asked.events = events.read(body, problems);
         match body

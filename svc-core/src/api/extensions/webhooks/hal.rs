@@ -5,11 +5,11 @@
 use super::NAME;
 use crate::{
     backend::RecordChange,
-    hal::{Hal, close},
+    hal::{Hal, MERGED_INTO, close},
     json::write_string,
     link::Target,
     value::Timestamp,
-    webhooks::{Webhook, WebhookStatus},
+    webhooks::{EventType, Webhook, WebhookStatus},
 };
 
 /// Writes a webhook, with its secret if that is new.
@@ -138,10 +138,10 @@ pub(super) fn webhooks(hal: &Hal<'_>, all: &[Webhook], out: &mut Vec<u8>) {
 /// the record.
 ///
 /// Requirements: HOOK-07.
-pub(super) fn message(hal: &Hal<'_>, entry: &RecordChange, out: &mut Vec<u8>) {
+pub(super) fn message(hal: &Hal<'_>, event: EventType, entry: &RecordChange, out: &mut Vec<u8>) {
     let kind = entry.address.kind.singular();
     out.push(b'{');
-    text("type", Some(&format!("{kind}.{}", entry.change)), out);
+    text("type", Some(&format!("{kind}.{event}")), out);
     text("timestamp", Some(&entry.changed_at.to_string()), out);
     out.extend_from_slice(b"\"data\":{\"_links\":{");
     link(
@@ -149,6 +149,13 @@ pub(super) fn message(hal: &Hal<'_>, entry: &RecordChange, out: &mut Vec<u8>) {
         &hal.href(&Target::Record(entry.address.clone())),
         out,
     );
+    if let Some(into) = &entry.merged_into {
+        link(
+            &hal.relations.dialect.relation(MERGED_INTO),
+            &hal.href(&Target::Record(into.clone())),
+            out,
+        );
+    }
     close(out, b'}');
     out.extend_from_slice(b"}}");
 }

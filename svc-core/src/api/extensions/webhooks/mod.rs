@@ -21,7 +21,7 @@ use crate::{
     hal::EntryLink,
     link::Target,
     operation::ExtensionName,
-    webhooks::ReceiverPolicy,
+    webhooks::{ReceiverPolicy, Webhook},
 };
 
 const NAME: ExtensionName = ExtensionName::Webhooks;
@@ -137,13 +137,13 @@ impl Api {
         })
     }
 
-    /// Returns the body of the message about a change. It has no data of the record.
+    /// Returns the body of the message of a webhook about a change. It has no data of the record.
     ///
     /// Requirements: HOOK-07.
     #[must_use]
-    pub fn webhook_message(&self, entry: &RecordChange) -> Vec<u8> {
-        let mut body = Vec::with_capacity(256);
-        hal::message(&self.hal(self.base_url()), entry, &mut body);
+    pub fn webhook_message(&self, webhook: &Webhook, entry: &RecordChange) -> Vec<u8> {
+        let (mut body, event) = (Vec::with_capacity(256), webhook.event_type(entry));
+        hal::message(&self.hal(self.base_url()), event, entry, &mut body);
         body
     }
 }

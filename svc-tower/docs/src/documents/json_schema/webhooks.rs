@@ -3,7 +3,7 @@
 //! Requirements: HOOK-01 to HOOK-10.
 
 use serde_json::{Value, json};
-use svc_core::{backend::ChangeKind, model::Kind};
+use svc_core::{model::Kind, webhooks::EventType};
 
 use super::{Definitions, Members, set};
 
@@ -18,7 +18,7 @@ fn kinds() -> Value {
 }
 
 fn events() -> Value {
-    json!({ "type": "array", "minItems": 1, "items": { "type": "string", "enum": ChangeKind::ALL.map(ChangeKind::as_str) } })
+    json!({ "type": "array", "minItems": 1, "items": { "type": "string", "enum": EventType::ALL.map(EventType::as_str) } })
 }
 
 fn url() -> Value {

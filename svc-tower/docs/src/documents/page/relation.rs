@@ -72,9 +72,14 @@ pub(super) fn names() -> Vec<&'static str> {
     let links = Kind::ALL
         .iter()
         .flat_map(|kind| kind.schema().links.iter().map(|link| link.name));
-    let own = [changes::NAME, "capabilities", "error", "warnings"]
-        .into_iter()
-        .chain(webhooks::NAMES);
+    let own = [
+        changes::NAME,
+        changes::MERGED_INTO,
+        "capabilities",
+        "error",
+        "warnings",
+    ];
+    let own = own.into_iter().chain(webhooks::NAMES);
     let mut names: Vec<&str> = kinds.chain(helpers).chain(links).chain(own).collect();
     names.sort_unstable();
     names.dedup();

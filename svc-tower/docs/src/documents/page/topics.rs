@@ -70,6 +70,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
             page
         }
         changes::NAME => changes::page(docs),
+        changes::MERGED_INTO => changes::merged_into(docs),
         super::map::NAME => super::map::page(docs),
         super::compare::NAME => super::compare::page(docs),
         "capabilities" => capability(docs),

@@ -4,7 +4,7 @@
 
 use svc_core::error::ErrorCode;
 
-use super::{DocLinkGroup, DocPage, DocPages, DocSubject, DocTable, open};
+use super::{DocLinkGroup, DocPage, DocPages, DocSubject, DocTable, changes, open};
 
 /// The relation of the collection of webhooks, without prefix.
 pub(super) const WEBHOOKS: &str = "webhooks";
@@ -42,6 +42,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         });
         return Some(page);
     }
+    let merged_into = api.dialect().relation(changes::MERGED_INTO);
     page.notes = [
         "A key needs the right `webhooks.manage`. Post the `url` of a receiver, and store the `secret` of the response: it is \
          shown only once.",
@@ -52,6 +53,8 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         "For each change of the selected kinds and events, the receiver gets a `POST` with a body such as \
          `{\"type\": \"person.created\", \"timestamp\": \"...\", \"data\": {\"_links\": {...}}}`. It contains only the URL of the record. \
          Read the record at this URL, with your key.",
+        "If a person is merged into another one, the type is `person.merged`. It is `person.deleted` for a webhook without the event \
+         `merged`. In both, `_links` also contains the URL of the other person as `{merged_into}`.",
         "Messages follow Standard Webhooks 1.0, for which there are libraries in most languages. Verify `webhook-signature` with \
          the secret before you trust a message, and reject a `webhook-timestamp` that is older than a few minutes.",
         "Each message is sent at least once, and not always in order. A repeated message has the same `webhook-id`: store the \
@@ -64,7 +67,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         "A webhook that was paused, or whose receiver was unavailable for a long time, continues at the same position. To get \
          messages again, post to `redeliver`: `{}` sends all changes in the change feed again, and `{\"after\": ...}` those after a cursor.",
     ]
-    .map(str::to_owned)
+    .map(|text| text.replace("{merged_into}", &merged_into))
     .into();
     let rows = [
         (
@@ -77,7 +80,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         ),
         (
             "events",
-            "any of `created`, `changed` and `deleted`; without it, all",
+            "any of `created`, `changed`, `deleted` and `merged`; without it, all",
         ),
         (
             "status",
