@@ -1,6 +1,7 @@
 //! The ids of merged people in the file, each with the person that remains.
 
 use rusqlite::{Connection, OptionalExtension};
+use svc_core::Tenant;
 
 use crate::{error::Result, outbox, record_id::RecordId, stored_responses};
 
@@ -13,6 +14,17 @@ pub(crate) fn target(
     file.prepare_cached("SELECT target FROM alias WHERE tenant = ?1 AND id = ?2")?
         .query_row((tenant, id), |row| row.get(0))
         .optional()
+}
+
+/// Returns the tenant in which a person with this id was merged; `None` if there is none or several.
+pub(crate) fn owner(file: &Connection, id: RecordId) -> rusqlite::Result<Option<Tenant>> {
+    // The join is in this order because the index begins with the tenant.
+    let mut owners = file.prepare_cached(
+        "SELECT t.name FROM tenant t CROSS JOIN alias a ON a.tenant = t.id WHERE a.id = ?1 LIMIT 2",
+    )?;
+    let mut owners = owners.query_map([id], |row| row.get::<_, String>(0))?;
+    let owner = owners.next().transpose()?;
+    Ok(owner.filter(|_| owners.next().is_none()).map(Tenant::new))
 }
 
 /// Returns the ids of everyone who was merged into a person, in ascending order.

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension};
-use svc_core::{Tenant, link::RecordAddress, value::Timestamp};
+use svc_core::{Tenant, link::RecordAddress, model::Kind, value::Timestamp};
 
-use crate::{error::Result, read_pool::ReadPool, record_id::RecordId, schema::table};
+use crate::{aliases, error::Result, read_pool::ReadPool, record_id::RecordId, schema::table};
 
 /// Cached numbers of tenants. A tenant never changes its number, so entries do not expire.
 #[derive(Debug, Default)]
@@ -73,10 +73,15 @@ pub(crate) fn owner(
     };
     let mut owners = file.prepare_cached(&table.sql.owners)?;
     let mut owners = owners.query_map([id], |row| row.get::<_, String>(0))?;
-    let owner = owners.next().transpose()?;
+    let Some(owner) = owners.next().transpose()? else {
+        return match container.kind {
+            Kind::Person => aliases::owner(file, id),
+            _ => Ok(None),
+        };
+    };
     // Only imported data can give two tenants a record with the same id. The tenant is then
     // ambiguous.
-    Ok(owner.filter(|_| owners.next().is_none()).map(Tenant::new))
+    Ok(owners.next().is_none().then(|| Tenant::new(owner)))
 }
 
 #[cfg(test)]

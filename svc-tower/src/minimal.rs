@@ -28,11 +28,15 @@ const OTHERS: &[(&str, &str)] = &[
     ("capabilities", "The features of this server."),
     ("changes", "Records that were created, changed and deleted."),
     ("error", "Why a request failed."),
+    ("merge", "What a merge of two people changed."),
+    ("merge_helper", "Merges another person into a person."),
+    ("merged", "The record that a merge has removed."),
     (
         "merged_into",
         "The record that a deleted record was merged into.",
     ),
     ("redeliver", "Sends changes to a webhook again."),
+    ("remaining", "The record that remains after a merge."),
     ("rotate_secret", "Replaces the secret of a webhook."),
     (
         "warnings",

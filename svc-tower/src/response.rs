@@ -139,7 +139,9 @@ pub(crate) fn response(
     } else {
         "max-age=0, private, must-revalidate"
     };
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static(cached));
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static(cached));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(
         VARY,

@@ -76,6 +76,7 @@ impl fmt::Display for RouteTemplate<'_> {
                 helper,
                 container: None,
             } => write!(f, "{}/batch", helper.relation()),
+            Target::Merge(person) => write!(f, "{}/merge_helper", RecordTemplate(person)),
             Target::Changes => f.write_str("changes"),
             Target::Webhooks => f.write_str("webhooks"),
             Target::Webhook(_) => f.write_str("webhooks/{id}"),
@@ -174,6 +175,7 @@ mod tests {
             name("petitions/a/record_signature_helper/batch"),
             "petitions/{id}/record_signature_helper/batch"
         );
+        assert_eq!(name("people/a/merge_helper"), "people/{id}/merge_helper");
         assert_eq!(name("docs/v1/person"), "docs");
         assert_eq!(name("secret/path"), "none");
     }

@@ -123,13 +123,17 @@ pub struct DeclaredLink {
 /// Relations and members of the API that the specification does not define, without prefix.
 ///
 /// Requirements: HAL-19.
-pub const EXTENSIONS: [&str; 6] = [
+pub const EXTENSIONS: [&str; 10] = [
     "changes",
     "webhooks",
     "redeliver",
     "rotate_secret",
     "warnings",
     "merged_into",
+    "merge_helper",
+    "merge",
+    "remaining",
+    "merged",
 ];
 
 /// Names that a deployment chooses.

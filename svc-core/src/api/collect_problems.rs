@@ -2,10 +2,10 @@
 //!
 //! Requirements: ERR-39.
 
-use super::{Api, Response, write::WriteInput};
+use super::{Api, Response, response::is_of_target, write::WriteInput};
 use crate::{
     context::Context,
-    error::{Problem, Result},
+    error::{Error, Problem, Result},
     link::RecordAddress,
     model::Kind,
     read::MAX_PROBLEMS,
@@ -41,6 +41,10 @@ impl Api {
             self.container_exists(cx, container).await?;
             Vec::new()
         };
+        // The record is at another address, so the body does not matter.
+        if let Some(merged) = told.iter().find(|problem| is_of_target(problem)) {
+            return Err(Error::invalid(merged.clone()));
+        }
         let is_new = |problem: &Problem| !problems.iter().any(|known| known.explains(problem));
         let told: Vec<Problem> = self
             .as_sent(cx, sent, told)
@@ -48,6 +52,6 @@ impl Api {
             .filter(is_new)
             .collect();
         problems.extend(told);
-        Ok(self.invalid(Some(kind), &problems))
+        Ok(self.invalid_for(cx, Some(kind), &problems))
     }
 }

@@ -1,10 +1,13 @@
 //! The parts of an API that documents need in addition to its public methods.
 
+use std::sync::LazyLock;
+
 use super::Api;
 use crate::{
+    auth::{Caller, Rights},
     context::BaseUrl,
     error::{ErrorCode, Problem},
-    hal::{self, CollectionView, FailureView},
+    hal::{self, CollectionView, FailureView, Hal},
     helper::{HelperName, RawHelperOutcome},
     link::Scope,
     model::Kind,
@@ -37,11 +40,20 @@ impl<'a> DocumentRenderer<'a> {
         Self { api, base }
     }
 
-    /// Renders a record as in a response.
+    /// Returns the context for records as a caller with every right gets them.
+    fn hal(&self) -> Hal<'a> {
+        static CALLER: LazyLock<Caller> = LazyLock::new(|| Caller::with_rights(Rights::all()));
+        Hal {
+            caller: Some(&CALLER),
+            ..self.api.hal(self.base)
+        }
+    }
+
+    /// Renders a record as in a response to a caller with every right.
     #[must_use]
     pub fn record(&self, record: &RawRecord) -> Vec<u8> {
         let mut out = Vec::new();
-        hal::record(&self.api.hal(self.base), record, true, &mut out);
+        hal::record(&self.hal(), record, true, &mut out);
         out
     }
 
@@ -69,7 +81,7 @@ impl<'a> DocumentRenderer<'a> {
             signup,
         };
         let mut out = Vec::new();
-        hal::collection(&self.api.hal(self.base), &view, &mut out);
+        hal::collection(&self.hal(), &view, &mut out);
         out
     }
 

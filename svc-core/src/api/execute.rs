@@ -83,7 +83,10 @@ impl AuthorizedRequest<'_> {
             .as_ref()
             .filter(|_| is_shown && !is_strict)
         {
-            Some(cache) if is_read => cache.entry(cx, target, query).await,
+            Some(cache) if is_read => {
+                let variant = self.0.api.inner.relations.variant(cx.caller());
+                cache.entry(cx, target, query, variant).await
+            }
             // Documents do not depend on the query, so only the one without a query is cached.
             Some(cache) if query.is_none() => {
                 Some(cache.entry_of_document(cx, target, u64::from(self.0.api.has_openapi)))
@@ -133,7 +136,7 @@ impl AuthorizedRequest<'_> {
             ..
         } = &*self.0;
         let (target, body) = (&**target, self.0.body());
-        let answer = match (self.0.operation.handler, target) {
+        let answer: Result<Response> = match (self.0.operation.handler, target) {
             _ if !self.0.has_container => Ok(api.no_container(cx, target, body)),
             (Handler::EntryPoint, _) => Ok(api.entry_point(cx)),
             (Handler::Capabilities, _) => Ok(api.capabilities_reply(cx)),
@@ -168,7 +171,15 @@ impl AuthorizedRequest<'_> {
             ) => Box::pin(api.cancel(cx, target, message)).await,
             _ => Err(Error::not_implemented()),
         };
-        answer.unwrap_or_else(|error| api.backend_error_response(Some(target), error))
+        let reply = answer.unwrap_or_else(|error| api.failed(cx, target, error));
+        if reply.status != StatusCode::NOT_FOUND {
+            return reply;
+        }
+        // Only a request that finds nothing has the cost of this lookup.
+        match Box::pin(api.forwarded(&self.0)).await {
+            Ok(forwarded) => forwarded.unwrap_or(reply),
+            Err(error) => api.failed(cx, target, error),
+        }
     }
 }
 
@@ -202,7 +213,8 @@ impl Api {
 
     /// Returns whether a record exists.
     ///
-    /// A kind that cannot be read counts as existing; the store decides later.
+    /// A kind that cannot be read counts as existing; the store decides later. A merged person counts as
+    /// existing, because what is recorded below its address is recorded for the remaining person.
     pub(super) async fn record_exists(&self, cx: &Context, at: &RecordAddress) -> Result<bool> {
         if !self
             .registered(at.kind)
@@ -211,7 +223,14 @@ impl Api {
         {
             return Ok(true);
         }
-        Ok(self.get(cx, at).await?.is_some())
+        if self.get(cx, at).await?.is_some() {
+            return Ok(true);
+        }
+        if at.kind != Kind::Person || !self.merges_people() {
+            return Ok(false);
+        }
+        let remaining = self.inner.store.forwarded_person(cx, &at.id).await?;
+        Ok(remaining.is_some())
     }
 
     fn entry_point(&self, cx: &Context) -> Response {
@@ -266,10 +285,15 @@ impl Api {
             Some(Ok(QueryPlan::Members(key))) => Some(key),
             _ => None,
         };
-        let page = match members {
+        let mut page = match members {
             Some(key) => Box::pin(self.list_members(cx, kind, request.page.clone(), key)).await,
             None => self.inner.store.list(cx, kind, request).await,
         };
+        if let Ok(found) = &page
+            && let Some(request) = Box::pin(self.forwarded_list(cx, kind, request, found)).await?
+        {
+            page = self.inner.store.list(cx, kind, &request).await;
+        }
         let page: RawPage = match page {
             Err(error) if error.is_not_found() => return Ok(self.nothing_to_read(kind)),
             page => page.map_err(with_operation(kind, "list"))?,
@@ -289,7 +313,7 @@ impl Api {
                 && *scope == Scope::All
                 && self.inner.helpers.contains_key(&HelperName::PersonSignup),
         };
-        hal::collection(&self.hal(cx.base()), &view, &mut body);
+        hal::collection(&self.hal_for(cx), &view, &mut body);
         Ok(self.tagged(Response::hal(StatusCode::OK, body)))
     }
 
@@ -324,7 +348,7 @@ impl Api {
         record: &RawRecord,
     ) -> Response {
         let mut body = Vec::new();
-        hal::record(&self.hal(cx.base()), &shown(cx, record), true, &mut body);
+        hal::record(&self.hal_for(cx), &shown(cx, record), true, &mut body);
         let mut reply = self.tagged_record(Response::hal(status, body), record);
         if status == StatusCode::CREATED {
             let href = self.hal(cx.base()).href(&Target::Record(record.address()));

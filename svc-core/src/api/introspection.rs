@@ -79,6 +79,18 @@ impl Api {
             .unwrap_or_default()
     }
 
+    /// Returns the links to operations of extensions that records of a kind have for a caller with the
+    /// right, without prefix.
+    #[must_use]
+    pub fn operation_links(&self, kind: Kind) -> Vec<&'static str> {
+        let links = self
+            .extensions()
+            .offered()
+            .flat_map(Extension::record_links);
+        let of_kind = links.filter(|link| link.kind == kind);
+        of_kind.map(|link| link.relation).collect()
+    }
+
     /// Returns the helpers that are offered.
     pub fn helpers(&self) -> impl Iterator<Item = HelperName> + '_ {
         self.inner.helpers.keys().copied()

@@ -231,6 +231,15 @@ impl Api {
             base: base.as_str(),
             layout: self.inner.settings.layout.as_ref(),
             relations: &self.inner.relations,
+            caller: None,
+        }
+    }
+
+    /// Returns the context for rendering records for the caller of a request.
+    pub(crate) fn hal_for<'a>(&'a self, cx: &'a Context) -> Hal<'a> {
+        Hal {
+            caller: Some(cx.caller()),
+            ..self.hal(cx.base())
         }
     }
 

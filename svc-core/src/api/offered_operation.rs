@@ -126,7 +126,7 @@ impl Api {
             }
             (Right::Operation(kind, operation), _) => self.registered(kind).offers(kind, operation),
             (Right::Helper(helper), _) => self.inner.helpers.contains_key(&helper),
-            (Right::Webhooks, _) => true,
+            (Right::Webhooks | Right::MergePeople, _) => true,
         };
         let is_optional = self.inner.settings.anonymous.is_some() && spec.allows_anonymous(target);
         is_offered.then_some(OfferedOperation {

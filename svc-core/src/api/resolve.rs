@@ -382,6 +382,7 @@ impl<'a> RoutedRequest<'a> {
 fn record_of(target: &Target) -> Option<&RecordAddress> {
     match target {
         Target::Record(at)
+        | Target::Merge(at)
         | Target::Collection {
             scope: Scope::Under(at),
             ..

@@ -10,7 +10,7 @@ use http::{
 
 use super::{Api, EventStream};
 use crate::{
-    context::BaseUrl,
+    context::{BaseUrl, Context},
     error::{Error, ErrorCode, ErrorKind, Problem},
     hal,
     link::{Scope, Target},
@@ -151,11 +151,9 @@ impl Api {
                 ..Response::empty(status_of(code))
             }
         } else {
-            self.problems(
-                target.and_then(kind_of),
-                code.status(),
-                &[Problem::for_request(code, description.to_owned())],
-            )
+            let problem = Problem::for_request(code, description.to_owned());
+            let kind = target.and_then(kind_of);
+            self.problems(self.base_url(), kind, code.status(), &[problem])
         };
         if reply.status == StatusCode::UNAUTHORIZED {
             let challenge = format!("ApiKey header=\"{}\"", self.dialect().key_header_text());
@@ -184,6 +182,16 @@ impl Api {
     /// Requirements: ERR-05, ERR-12, UND-36.
     #[must_use]
     pub fn backend_error_response(&self, target: Option<&Target>, error: Error) -> Response {
+        self.failure(self.base_url(), target, error)
+    }
+
+    /// Returns the response for an operation of a request that failed in a backend, with links under
+    /// the base URL of the request.
+    pub(super) fn failed(&self, cx: &Context, target: &Target, error: Error) -> Response {
+        self.failure(cx.base(), Some(target), error)
+    }
+
+    fn failure(&self, base: &BaseUrl, target: Option<&Target>, error: Error) -> Response {
         let kind = target.and_then(kind_of);
         let error = self.classified(error);
         match error.kind() {
@@ -191,15 +199,15 @@ impl Api {
                 target,
                 Error::unexpected("the backend rejected a request without a reason"),
             ),
-            ErrorKind::Invalid(problems) => self.invalid(kind, problems),
+            ErrorKind::Invalid(problems) => {
+                let problems = problems.get(..MAX_PROBLEMS).unwrap_or(problems);
+                self.problems(base, kind, status_of_problems(problems), problems)
+            }
             ErrorKind::NotFound => self.missing(kind),
             ErrorKind::PreconditionFailed => {
                 let code = ErrorCode::PreconditionFailed;
-                self.problems(
-                    kind,
-                    code.status(),
-                    &[Problem::for_request(code, code.meaning())],
-                )
+                let problem = Problem::for_request(code, code.meaning());
+                self.problems(base, kind, code.status(), &[problem])
             }
             ErrorKind::Conflict | ErrorKind::RolledBack => self.backend_error_response(
                 target,
@@ -274,7 +282,19 @@ impl Api {
     ///
     /// Requirements: ERR-12, ERR-14, ERR-39.
     pub(super) fn invalid(&self, kind: Option<Kind>, problems: &[Problem]) -> Response {
-        self.problems(kind, 400, problems.get(..MAX_PROBLEMS).unwrap_or(problems))
+        let problems = problems.get(..MAX_PROBLEMS).unwrap_or(problems);
+        self.problems(self.base_url(), kind, 400, problems)
+    }
+
+    /// Returns a 400 response with every problem, with links under the base URL of the request.
+    pub(super) fn invalid_for(
+        &self,
+        cx: &Context,
+        kind: Option<Kind>,
+        problems: &[Problem],
+    ) -> Response {
+        let problems = problems.get(..MAX_PROBLEMS).unwrap_or(problems);
+        self.problems(cx.base(), kind, 400, problems)
     }
 
     /// Returns a 404 response with the error object.
@@ -285,10 +305,17 @@ impl Api {
             ErrorCode::ResourceNotFound,
             ErrorCode::ResourceNotFound.meaning(),
         );
-        self.problems(kind, 404, &[problem])
+        self.problems(self.base_url(), kind, 404, &[problem])
     }
 
-    fn problems(&self, kind: Option<Kind>, status: u16, problems: &[Problem]) -> Response {
+    /// Returns a response with problems, with links under a base URL.
+    pub(super) fn problems(
+        &self,
+        base: &BaseUrl,
+        kind: Option<Kind>,
+        status: u16,
+        problems: &[Problem],
+    ) -> Response {
         let mut body = Vec::new();
         let view = hal::FailureView {
             kind,
@@ -296,7 +323,7 @@ impl Api {
             problems,
             reference_code: None,
         };
-        hal::failure(&self.hal(&BaseUrl::default()), &view, &mut body);
+        hal::failure(&self.hal(base), &view, &mut body);
         let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Response {
             code: problems.first().map(|problem| problem.code),
@@ -311,6 +338,21 @@ impl Api {
 fn whole_seconds(time: Duration) -> u64 {
     time.as_secs()
         .saturating_add(u64::from(time.subsec_nanos() > 0))
+}
+
+/// Returns whether a problem means that the record of the request is now another one.
+///
+/// Requirements: MRG-12.
+pub(super) fn is_of_target(problem: &Problem) -> bool {
+    problem.code == ErrorCode::PersonMerged && problem.properties.is_empty()
+}
+
+/// Returns the status of a request with these problems.
+fn status_of_problems(problems: &[Problem]) -> u16 {
+    let own = problems
+        .iter()
+        .find(|problem| is_of_target(problem) || problem.code == ErrorCode::PreconditionFailed);
+    own.map_or(400, |problem| problem.code.status())
 }
 
 fn status_of(code: ErrorCode) -> StatusCode {
@@ -333,7 +375,7 @@ pub(super) fn kind_of(target: &Target) -> Option<Kind> {
             kind,
             scope: Scope::All | Scope::Under(_),
         } => Some(*kind),
-        Target::Record(address) => Some(address.kind),
+        Target::Record(address) | Target::Merge(address) => Some(address.kind),
         Target::Helper { helper, .. } | Target::Batch { helper, .. } => {
             Some(helper.recorded_kind())
         }

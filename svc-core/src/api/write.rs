@@ -14,6 +14,7 @@ use super::{
 use crate::{
     auth::{Operation, Right},
     context::Context,
+    draft::RawPatch,
     error::{Error, ErrorCode, Problem, PropertyPath, Result},
     hal,
     helper::{Atomicity, HelperName, RawHelperRequest, ScheduleChange},
@@ -34,14 +35,14 @@ type BodyResult = std::result::Result<Object, Response>;
 /// A write request with its parsed body.
 #[derive(Clone, Copy)]
 pub(super) struct WriteInput<'a> {
-    target: &'a Target,
-    body: &'a Object,
+    pub(super) target: &'a Target,
+    pub(super) body: &'a Object,
     /// The member of the body that contains the record of a change, if it is not the body itself.
-    envelope: Option<&'static str>,
-    headers: &'a HeaderMap,
-    handling: HandlingPreference,
+    pub(super) envelope: Option<&'static str>,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) handling: HandlingPreference,
     /// The idempotency key, if the request has one.
-    idempotent: Option<&'a IdempotentRequest>,
+    pub(super) idempotent: Option<&'a IdempotentRequest>,
 }
 
 impl Api {
@@ -144,14 +145,13 @@ impl Api {
             }
             _ => Err(Error::not_implemented()),
         };
-        let mut reply =
-            done.unwrap_or_else(|error| self.backend_error_response(Some(sent.target), error));
+        let mut reply = done.unwrap_or_else(|error| self.failed(cx, sent.target, error));
         self.warn(cx, &warnings, &mut reply);
         reply
     }
 
     /// Returns the reader of a body.
-    fn reader<'a>(&'a self, cx: &'a Context, sent: &WriteInput<'_>) -> BodyReader<'a> {
+    pub(super) fn reader<'a>(&'a self, cx: &'a Context, sent: &WriteInput<'_>) -> BodyReader<'a> {
         BodyReader {
             reports_ignored: sent.handling.reports_ignored(cx),
             ..self.bodies(cx)
@@ -173,7 +173,7 @@ impl Api {
     ///
     /// Requirements: UND-22.
     fn stored_document(&self, cx: &Context, record: &RawRecord) -> Option<Object> {
-        let (hal, mut document) = (self.hal(cx.base()), Vec::new());
+        let (hal, mut document) = (self.hal_for(cx), Vec::new());
         hal::record(&hal, &shown(cx, record), true, &mut document);
         hal::warnings(&hal, &[], &mut document);
         match Json::read_kept(&document)? {
@@ -183,7 +183,7 @@ impl Api {
     }
 
     /// Executes a write operation and returns its response.
-    async fn execute_write(
+    pub(super) async fn execute_write(
         &self,
         cx: &Context,
         sent: &WriteInput<'_>,
@@ -194,7 +194,7 @@ impl Api {
         let mut answering = answering.warning(warnings, sent.envelope);
         answering.is_stored = sent.idempotent.is_some();
         let condition = match work {
-            WriteOperation::Update(..) | WriteOperation::Delete(_) => {
+            WriteOperation::Update(..) | WriteOperation::Delete(_) | WriteOperation::Merge(_) => {
                 self.condition(cx, sent.headers)
             }
             _ => None,
@@ -357,25 +357,7 @@ impl Api {
             envelope: is_enveloped(at.kind, sent.body).then_some(PERSON),
             ..*sent
         };
-        let reader = self.reader(cx, sent);
-        // A move to another person requires the right to create the record for that person.
-        let create = Right::Operation(at.kind, Operation::Create);
-        let taken = AcceptedMembers {
-            moves: cx.caller().has_right(create),
-            ..self.accepted_members(at.kind)
-        };
-        let (mut patch, mut report) = reader.patch(at, taken, sent.body, None);
-        let stored = if report.needs_stored {
-            self.compared_record(cx, at).await?
-        } else {
-            None
-        };
-        if let Some(document) = stored
-            .as_ref()
-            .and_then(|stored| self.stored_document(cx, stored))
-        {
-            (patch, report) = reader.patch(at, taken, sent.body, Some(&document));
-        }
+        let (patch, report, stored) = self.read_patch(cx, sent, at).await?;
         let problems = sent.handling.problems(report, warnings);
         let is_read_only = |problem: &Problem| problem.code == ErrorCode::PropertyReadOnly;
         if let Some(stored) = stored.filter(|_| problems.iter().all(is_read_only))
@@ -398,6 +380,36 @@ impl Api {
             warnings,
         )
         .await
+    }
+
+    /// Reads the change of the record at an address. Also returns the stored record if the change was
+    /// compared with it.
+    pub(super) async fn read_patch(
+        &self,
+        cx: &Context,
+        sent: &WriteInput<'_>,
+        at: &RecordAddress,
+    ) -> Result<(RawPatch, BodyReport, Option<RawRecord>)> {
+        let reader = self.reader(cx, sent);
+        // A move to another person requires the right to create the record for that person.
+        let create = Right::Operation(at.kind, Operation::Create);
+        let taken = AcceptedMembers {
+            moves: cx.caller().has_right(create),
+            ..self.accepted_members(at.kind)
+        };
+        let (mut patch, mut report) = reader.patch(at, taken, sent.body, None);
+        let stored = if report.needs_stored {
+            self.compared_record(cx, at).await?
+        } else {
+            None
+        };
+        if let Some(document) = stored
+            .as_ref()
+            .and_then(|stored| self.stored_document(cx, stored))
+        {
+            (patch, report) = reader.patch(at, taken, sent.body, Some(&document));
+        }
+        Ok((patch, report, stored))
     }
 
     pub(super) async fn delete(

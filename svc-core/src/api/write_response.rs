@@ -129,9 +129,7 @@ impl Api {
                 Ok(self.written_reply(cx, StatusCode::OK, &record))
             }
             WriteOutcome::Deleted(true) => Ok(self.deleted_reply(answering.kind)),
-            WriteOutcome::Merged(outcome) => {
-                Ok(self.written_reply(cx, StatusCode::OK, &outcome.person))
-            }
+            WriteOutcome::Merged(outcome) => Ok(self.merged_reply(cx, &outcome)),
             WriteOutcome::Updated(None) | WriteOutcome::Deleted(false) => Err(Error::not_found()),
             WriteOutcome::HelperDone(outcome) | WriteOutcome::Resumed(outcome) => {
                 let outcome = self.render_report(cx, answering, body, outcome);
@@ -188,7 +186,12 @@ impl Api {
     }
 
     /// Returns the response with the record of a write.
-    fn written_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Response {
+    pub(super) fn written_reply(
+        &self,
+        cx: &Context,
+        status: StatusCode,
+        record: &RawRecord,
+    ) -> Response {
         self.located(cx, self.record_reply(cx, status, record), record)
     }
 
@@ -239,7 +242,7 @@ impl Api {
             anonymous: cx.is_anonymous(),
             style: self.inner.settings.style,
         };
-        hal::non_atomic(&self.hal(cx.base()), &view, &mut body);
+        hal::non_atomic(&self.hal_for(cx), &view, &mut body);
         Response::hal(StatusCode::BAD_REQUEST, body)
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn collection(hal: &Hal<'_>, view: &CollectionView<'_>, out: &mut Vec
         out.extend_from_slice(number.to_string().as_bytes());
     }
     out.extend_from_slice(b",\"_links\":{");
-    hal.write_curies(out);
+    hal.write_record_curies(relations, out);
     page_links(view, total_pages, &here, out);
     if view.signup {
         let relation = hal

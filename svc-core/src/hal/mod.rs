@@ -13,14 +13,16 @@ pub(crate) use collection::{CollectionView, collection};
 pub(crate) use entry_point::{EntryLink, EntryPointView, entry_point};
 pub(crate) use error::{FailureView, ReportView, failure, non_atomic, notice, warnings};
 pub(crate) use record::record;
-pub(crate) use relations::{DocumentSettings, ExternalDocs, RelationNames};
+pub(crate) use relations::{DocumentSettings, ExternalDocs, RecordLink, RelationNames};
 
 use std::borrow::Cow;
 
 use crate::{
+    auth::Caller,
     json::write_string,
     link::{Layout, Target},
 };
+use relations::{KindRelations, OperationLink};
 
 /// The relation of the record that a deleted record was merged into.
 pub(crate) const MERGED_INTO: &str = "merged_into";
@@ -31,9 +33,30 @@ pub(crate) struct Hal<'a> {
     pub(crate) base: &'a str,
     pub(crate) layout: &'a dyn Layout,
     pub(crate) relations: &'a RelationNames,
+    /// The caller, whose rights decide which links to operations records have; `None` for none.
+    pub(crate) caller: Option<&'a Caller>,
 }
 
 impl Hal<'_> {
+    /// Returns the links to operations that the records of a kind have for the caller.
+    fn operation_links<'k>(
+        &self,
+        relations: &'k KindRelations,
+    ) -> impl Iterator<Item = &'k OperationLink> + use<'k, '_> {
+        let caller = self.caller;
+        let links = relations.operations.iter();
+        links.filter(move |link| caller.is_some_and(|caller| caller.has_right(link.right)))
+    }
+
+    /// Writes the curies of a document with records of a kind.
+    fn write_record_curies(&self, relations: &KindRelations, out: &mut Vec<u8>) {
+        if self.operation_links(relations).next().is_some() {
+            self.write_extended_curies(out);
+        } else {
+            self.write_curies(out);
+        }
+    }
+
     /// Returns the absolute URL of a target.
     pub(crate) fn href(&self, target: &Target) -> String {
         let mut href = String::with_capacity(self.base.len().saturating_add(96));

@@ -31,10 +31,10 @@ pub(super) enum SelfHref<'a> {
 /// bytes.
 pub(super) fn expected(hal: &Hal<'_>, record: &RawRecord, href: usize) -> usize {
     let (FieldBytes::Stored(fields) | FieldBytes::Typed(fields)) = record.fields();
-    let links = hal
-        .relations
-        .kind(record.kind())
-        .map_or(0, |relations| relations.links.len());
+    let links = hal.relations.kind(record.kind()).map_or(0, |relations| {
+        let operations = relations.operations.len();
+        relations.links.len().saturating_add(operations)
+    });
     // A link has its key, its braces and a word after the URL.
     let links = links
         .saturating_add(1)
@@ -87,7 +87,7 @@ pub(super) fn record_at(
     fields(hal, record, relations, out);
     out.extend_from_slice(b"\"_links\":{");
     if top {
-        hal.write_curies(out);
+        hal.write_record_curies(relations, out);
         out.push(b',');
     }
     links(hal, record, own, relations, out);
@@ -204,6 +204,11 @@ fn links(
         };
         out.extend_from_slice(&link.key);
         hal.write_href(&target, out);
+        out.extend_from_slice(b"},");
+    }
+    for link in hal.operation_links(relations) {
+        out.extend_from_slice(&link.key);
+        hal.write_href(&(link.target)(record.address()), out);
         out.extend_from_slice(b"},");
     }
     if hal.relations.own.is_some() {

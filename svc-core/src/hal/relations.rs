@@ -5,6 +5,7 @@ use std::{ops::Deref, sync::Arc};
 
 use super::visible_fields::filter;
 use crate::{
+    auth::{Caller, Right},
     field_set::FieldBits,
     json::{MemberFilter, write_string},
     link::{Dialect, Layout, RecordAddress, Scope, Target, VendorRelations},
@@ -56,6 +57,8 @@ pub(crate) struct ExternalDocs {
 pub(crate) struct KindRelations {
     /// The links that the records contain.
     pub(crate) links: Vec<LinkRelation>,
+    /// The links to operations of extensions that the records contain for a caller with the right.
+    pub(super) operations: Vec<OperationLink>,
     /// A filter of the members to send; `None` if all members are sent, so that stored bytes are
     /// copied.
     pub(crate) shown: Option<MemberFilter>,
@@ -77,11 +80,34 @@ pub(crate) struct LinkRelation {
     pub(crate) below: Option<String>,
 }
 
+/// A link from the records of a kind to an operation of an extension.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RecordLink {
+    /// The relation, without prefix.
+    pub(crate) relation: &'static str,
+    /// The kind of the records.
+    pub(crate) kind: Kind,
+    /// The right to the operation. The records contain the link only for callers that have it.
+    pub(crate) right: Right,
+    /// Returns the target for a record.
+    pub(crate) target: fn(RecordAddress) -> Target,
+}
+
+/// A link to an operation of an extension, with its key as it is written.
+#[derive(Debug)]
+pub(super) struct OperationLink {
+    pub(super) right: Right,
+    /// `"ext:merge_helper":{"href":`
+    pub(super) key: Vec<u8>,
+    pub(super) target: fn(RecordAddress) -> Target,
+}
+
 impl RelationNames {
     /// Computes the data. `readable` returns the fields of a kind to send, and the constraints.
     pub(crate) fn new<'n>(
         documents: DocumentSettings,
         layout: &dyn Layout,
+        operations: &[RecordLink],
         readable: impl Fn(Kind) -> Option<(Option<FieldBits>, Option<&'n Constraints>)>,
         is_sent: impl Fn(Kind, &LinkSpec) -> bool,
     ) -> Self {
@@ -105,6 +131,16 @@ impl RelationNames {
                         }
                     })
                     .collect(),
+                operations: operations
+                    .iter()
+                    .filter(|link| link.kind == kind)
+                    .map(|link| {
+                        let mut key = key(dialect, link.relation);
+                        key.extend_from_slice(b"{\"href\":");
+                        let RecordLink { right, target, .. } = *link;
+                        OperationLink { right, key, target }
+                    })
+                    .collect(),
                 shown: readable(kind).and_then(|(readable, narrowing)| {
                     filter(kind, readable, narrowing, dialect.share_names())
                 }),
@@ -120,6 +156,14 @@ impl RelationNames {
     /// [`Kind::ALL`].
     pub(crate) fn kind(&self, kind: Kind) -> Option<&KindRelations> {
         self.kinds.get(kind as usize)
+    }
+
+    /// Returns a number that differs for callers whose records have different links.
+    pub(crate) fn variant(&self, caller: &Caller) -> u64 {
+        let links = self.kinds.iter().flat_map(|kind| &kind.operations);
+        links.fold(0, |variant, link| {
+            (variant << 1) | u64::from(caller.has_right(link.right))
+        })
     }
 }
 

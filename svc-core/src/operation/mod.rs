@@ -100,6 +100,7 @@ impl OperationSpec {
                 Target::Helper { helper, .. } | Target::Batch { helper, .. },
             ) => Some(Right::Helper(*helper)),
             (RequiredRight::Webhooks, _) => Some(Right::Webhooks),
+            (RequiredRight::MergePeople, _) => Some(Right::MergePeople),
             _ => None,
         }
     }
@@ -186,6 +187,10 @@ pub enum TargetShape {
     ///
     /// Requirements: SCH-01.
     Schedule,
+    /// The URL for merging another person into a person.
+    ///
+    /// Requirements: MRG-01.
+    Merge,
 }
 
 impl TargetShape {
@@ -214,6 +219,7 @@ impl TargetShape {
             } => Self::Schedule,
             Target::Helper { .. } => Self::Helper,
             Target::Batch { .. } => Self::Batch,
+            Target::Merge(_) => Self::Merge,
         }
     }
 }
@@ -238,6 +244,10 @@ pub enum RequiredRight {
     ///
     /// Requirements: HOOK-03.
     Webhooks,
+    /// The right to merge people.
+    ///
+    /// Requirements: MRG-01.
+    MergePeople,
 }
 
 /// The request body of an operation.
@@ -274,6 +284,10 @@ pub enum RequestBodyKind {
     ///
     /// Requirements: HOOK-10.
     Redelivery,
+    /// The person to merge, and how.
+    ///
+    /// Requirements: MRG-02.
+    Merge,
 }
 
 /// The type of a response body.
@@ -312,6 +326,10 @@ pub enum ResponseBodyKind {
     ///
     /// Requirements: BAT-02.
     Batch,
+    /// The person that remains after a merge, with what the merge changed.
+    ///
+    /// Requirements: MRG-02.
+    Merge,
     /// A sentence for human readers.
     ///
     /// Requirements: SCH-02, CRU-05.
@@ -409,6 +427,7 @@ pub(crate) enum Handler {
 pub(crate) enum ExtensionName {
     Batch,
     Changes,
+    Merge,
     Webhooks,
 }
 
@@ -418,6 +437,7 @@ impl ExtensionName {
         match self {
             Self::Batch => "batch",
             Self::Changes => "changes",
+            Self::Merge => "merge_helper",
             Self::Webhooks => "webhooks",
         }
     }

@@ -197,7 +197,7 @@ impl BodyReader<'_> {
         draft.fields = validator.record(schema.fields, taken, body, path, &others);
         draft.unsent = self.unsent(taken, body, &draft.fields);
         draft.holders = self.holders(&mut draft.fields);
-        let (identifiers, own) = self.identifiers(body, path, &mut validator);
+        let (identifiers, own) = self.identifiers(body, path, &mut validator, &[]);
         draft.identifiers = identifiers.unwrap_or_default();
         draft.own = own;
         report.take(validator);
@@ -315,7 +315,9 @@ impl BodyReader<'_> {
         };
         let mut fields = validator.record(schema.fields, taken, body, path, &others);
         let holders = self.holders(&mut fields);
-        let (identifiers, own) = self.identifiers(body, path, &mut validator);
+        let merged = stored.map(|document| self.merged_identifiers(document));
+        let merged = merged.unwrap_or_default();
+        let (identifiers, own) = self.identifiers(body, path, &mut validator, &merged);
         report.take(validator);
         if at.kind == Kind::Person && self.reports_ignored {
             let sent = body.get("gender_identity");
@@ -342,6 +344,7 @@ impl BodyReader<'_> {
         report.ignore(self.ignored_links(part, body, path, stored));
         let is_read_only = |problem: &Problem| problem.code == ErrorCode::PropertyReadOnly;
         report.needs_stored |= report.ignored.iter().any(is_read_only);
+        report.needs_stored |= at.kind == Kind::Person && self.has_merged_identifiers(body);
         report.needs_stored &= stored.is_none();
         let mut change = RawPatch::new(at.kind, fields);
         change.identifiers = identifiers;

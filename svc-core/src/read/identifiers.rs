@@ -15,8 +15,23 @@ use crate::{
 const IDENTIFIERS: &str = "identifiers";
 
 impl BodyReader<'_> {
+    /// Returns the identifiers in the server's own namespace that a record got from people who were
+    /// merged into it. Its own one is the first of its document.
+    pub(super) fn merged_identifiers(&self, document: &Object) -> Vec<Identifier> {
+        let all = list(document).iter().skip(1).filter_map(identifier);
+        all.filter(|it| it.system() == self.namespace).collect()
+    }
+
+    /// Returns whether a body has several identifiers in the server's own namespace.
+    pub(super) fn has_merged_identifiers(&self, body: &Object) -> bool {
+        let all = list(body).iter().filter_map(identifier);
+        all.filter(|it| it.system() == self.namespace)
+            .nth(1)
+            .is_some()
+    }
+
     /// Returns the foreign identifiers of a body, and the id of the one in the server's own
-    /// namespace.
+    /// namespace. Those of merged people count as foreign ones.
     ///
     /// Requirements: UND-24.
     pub(super) fn identifiers(
@@ -24,6 +39,7 @@ impl BodyReader<'_> {
         body: &Object,
         path: &ValuePath<'_>,
         validator: &mut Validator<'_>,
+        merged: &[Identifier],
     ) -> (Option<Vec<Identifier>>, Option<Id>) {
         let Some(list) = body.get(IDENTIFIERS) else {
             return (None, None);
@@ -40,7 +56,7 @@ impl BodyReader<'_> {
         // Filled when the first problem is found.
         let mut places: HashMap<Identifier, usize> = HashMap::new();
         for identifier in list.iter().filter_map(identifier) {
-            if identifier.system() != self.namespace {
+            if identifier.system() != self.namespace || merged.contains(&identifier) {
                 foreign.push(identifier);
                 continue;
             }

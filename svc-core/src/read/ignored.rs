@@ -10,6 +10,7 @@ use super::{
     value_path::ValuePath,
 };
 use crate::{
+    capability::EXTENSIONS,
     draft::RawDraft,
     error::{ErrorCode, Problem, PropertyPath},
     helper::HelperName,
@@ -22,7 +23,7 @@ use crate::{
     value::trimmed,
 };
 
-pub(super) const LINKS: &str = "_links";
+pub(crate) const LINKS: &str = "_links";
 /// The member of an envelope with the fields of a person.
 pub(crate) const PERSON: &str = "person";
 /// Maximum number of ignored members that one response names. Otherwise a small request could cause
@@ -331,7 +332,7 @@ impl BodyReader<'_> {
         }
         let plain = self.plain(name);
         // A client sent an earlier response back.
-        if plain == "warnings" && plain != name {
+        if matches!(plain, "warnings" | "merge") && plain != name {
             return Some(MemberRole::Part);
         }
         if is_field(COMMON, name) {
@@ -366,6 +367,40 @@ impl BodyReader<'_> {
         ignored.into_problems()
     }
 
+    /// Returns the unknown members of a body that is not a record, and its unknown links.
+    pub(crate) fn unknown_members(
+        &self,
+        body: &Object,
+        members: &[&str],
+        links: &[&str],
+    ) -> Vec<Problem> {
+        if !self.reports_ignored {
+            return Vec::new();
+        }
+        let mut ignored = IgnoredIn::new(&ValuePath::Root, 0);
+        for name in body.keys() {
+            let role = members.contains(&name).then_some(MemberRole::Part);
+            if !ignored.add(name, role, &mut members.iter().copied(), |_| None) {
+                break;
+            }
+        }
+        let mut unknown = ignored.into_problems();
+        let path = ValuePath::Member(&ValuePath::Root, LINKS);
+        let mut ignored = IgnoredIn::new(&path, unknown.len());
+        let known: Vec<String> = links.iter().map(|name| self.relation(name)).collect();
+        let sent = body.get(LINKS).and_then(Json::as_object);
+        for name in sent.into_iter().flat_map(Object::keys) {
+            let role = links
+                .contains(&self.plain(name))
+                .then_some(MemberRole::Part);
+            if !ignored.add(name, role, &mut known.iter().map(String::as_str), |_| None) {
+                break;
+            }
+        }
+        unknown.extend(ignored.into_problems());
+        unknown
+    }
+
     /// Returns the ignored links of an object. `stored` is the stored record of a change.
     pub(super) fn ignored_links(
         &self,
@@ -385,6 +420,10 @@ impl BodyReader<'_> {
             name.strip_prefix(self.namespace)
                 .is_some_and(|rest| rest.starts_with(':'))
         };
+        let is_operation = |name: &str| {
+            let plain = self.links.dialect.strip_prefix(name);
+            plain.is_some_and(|plain| EXTENSIONS.contains(&plain))
+        };
         let known = part.kind.schema().links.iter();
         let known = known.filter(|link| part.accepts(link) && part.link(link.name).is_some());
         let known: Vec<String> = known.map(|link| self.relation(link.name)).collect();
@@ -396,7 +435,7 @@ impl BodyReader<'_> {
                     Some(MemberRole::Overruled(self.spelled(link.name)))
                 }
                 Some(_) => Some(MemberRole::Part),
-                None if matches!(name, "self" | "curies") || is_own(name) => {
+                None if matches!(name, "self" | "curies") || is_own(name) || is_operation(name) => {
                     Some(MemberRole::ReadOnly)
                 }
                 None => None,

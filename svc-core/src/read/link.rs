@@ -148,6 +148,43 @@ impl LinkReader<'_> {
         found
     }
 
+    /// Reads a link that a body must have and that is not a link of a record.
+    pub(crate) fn required(
+        &self,
+        body: &Object,
+        kind: Kind,
+        name: &'static str,
+        problems: &mut Vec<Problem>,
+    ) -> Option<RecordAddress> {
+        let links = body.get("_links").and_then(Json::as_object);
+        let sent = links.and_then(|links| self.named(links, name));
+        let property = PropertyPath::link(name);
+        let sent = sent.map(|(_, value)| value).filter(|it| !it.is_null());
+        let (code, text) = match sent {
+            Some(value) if !is_link(value) => (
+                ErrorCode::FieldInvalid,
+                "{property} must be an object with `href`.".to_owned(),
+            ),
+            Some(value) => {
+                let address = href(value).and_then(|href| self.parse_kind(kind, href));
+                if address.is_some() {
+                    return address;
+                }
+                let one = kind.with_article();
+                let text = format!("{{property}} does not identify {one} of this server.");
+                (ErrorCode::not_found(kind), text)
+            }
+            None => {
+                let one = kind.singular();
+                let text =
+                    format!("{{property}} must be an object with the `href` of an existing {one}.");
+                (ErrorCode::not_found(kind), text)
+            }
+        };
+        problems.push(Problem::new(code, property, text));
+        None
+    }
+
     /// Returns the position of a link that a store names. It is in `_links` or next to the fields
     /// of its part, otherwise in `_links` of the whole body.
     ///

@@ -116,7 +116,7 @@ texts! {
     // Webhooks.
     webhooks, webhook, make_webhook, write_webhook, delete_webhook, due_webhooks, next_webhook,
     // Directories.
-    tenant, tenants, make_tenant, make_ledger, owners, seq, key, keys, add_key, revoke_key, meta, set_meta, make_meta,
+    tenant, tenants, make_tenant, make_ledger, owners, merged_owners, seq, key, keys, add_key, revoke_key, meta, set_meta, make_meta,
     lease, take_lease, end_lease, ask_lease,
 }
 
@@ -532,6 +532,9 @@ impl Texts {
                 "SELECT t.name FROM {s}.record r JOIN {s}.tenant t ON t.id = r.tenant WHERE r.id = $1 AND r.kind = $2 \
                  AND r.kind IN ({}) LIMIT 2",
                 containers()
+            ),
+            merged_owners: format!(
+                "SELECT t.name FROM {s}.alias a JOIN {s}.tenant t ON t.id = a.tenant WHERE a.id = $1 LIMIT 2"
             ),
             seq: format!("SELECT seq FROM {s}.ledger WHERE tenant = $1"),
             key: format!("{key} WHERE k.prefix = $1"),

@@ -8,11 +8,12 @@ use crate::{migrate, record_sets};
 
 /// Statements about the directories, which are small and equal on every node, and the lookups that
 /// return a tenant.
-const WITHOUT_TENANT: [&str; 20] = [
+const WITHOUT_TENANT: [&str; 21] = [
     "tenant",
     "tenants",
     "make_tenant",
     "owners",
+    "merged_owners",
     "due_webhooks",
     "key",
     "keys",

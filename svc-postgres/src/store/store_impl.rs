@@ -108,6 +108,10 @@ impl store::Store for PostgresStore {
         Arc::clone(&self.database().options.matching)
     }
 
+    fn merges_people(&self) -> bool {
+        true
+    }
+
     fn stores_responses(&self) -> bool {
         true
     }

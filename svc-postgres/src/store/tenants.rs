@@ -5,7 +5,7 @@
 use std::sync::PoisonError;
 
 use async_trait::async_trait;
-use svc_core::{Error, Result, Tenant, auth::TenantResolver, link::RecordAddress};
+use svc_core::{Error, Result, Tenant, auth::TenantResolver, link::RecordAddress, model::Kind};
 use svc_store::{KindTable, parse_tenant};
 use uuid::Uuid;
 
@@ -139,11 +139,14 @@ impl TenantResolver for PostgresStore {
         else {
             return Ok(None);
         };
-        let query = SqlQuery::new(
-            &*self.database().texts.owners,
-            values![id, code(container.kind)],
-        );
-        match self.database().query_one(None, query).await?.as_slice() {
+        let texts = &self.database().texts;
+        let query = SqlQuery::new(&*texts.owners, values![id, code(container.kind)]);
+        let mut owners = self.database().query_one(None, query).await?;
+        if owners.is_empty() && container.kind == Kind::Person {
+            let query = SqlQuery::new(&*texts.merged_owners, values![id]);
+            owners = self.database().query_one(None, query).await?;
+        }
+        match owners.as_slice() {
             // Only imported data can give two tenants a record with the same id. The tenant is then
             // ambiguous.
             [row] => Ok(Some(Tenant::new(

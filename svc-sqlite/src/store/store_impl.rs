@@ -173,6 +173,10 @@ impl store::Store for SqliteStore {
         Arc::clone(&self.inner.matching)
     }
 
+    fn merges_people(&self) -> bool {
+        true
+    }
+
     fn stores_responses(&self) -> bool {
         true
     }

@@ -33,6 +33,7 @@ mod keys;
 mod links;
 mod lost_updates;
 mod memory_conformance;
+mod merge_helper;
 mod merges;
 mod money;
 mod moves;

@@ -703,13 +703,11 @@ async fn a_merge_that_is_not_possible_changes_nothing() {
         assert!(merge(&none, &one).await.unwrap_err().is_not_found());
         let mut request = MergeRequest::new(one.clone(), other.clone());
         request.merged_condition = Some(Precondition::new(true, |_| false));
-        assert!(
-            world
-                .merge(request.clone())
-                .await
-                .unwrap_err()
-                .is_precondition_failed()
-        );
+        let failed = vec![(
+            ErrorCode::PreconditionFailed,
+            vec!["merged_etag".to_owned()],
+        )];
+        assert_eq!(codes(world.merge(request.clone()).await), failed);
         request.merged_condition = None;
         let fails = Precondition::new(true, |_| false);
         let operation = WriteOperation::Merge(Box::new(request));

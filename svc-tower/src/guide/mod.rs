@@ -8,7 +8,8 @@
 //! 6. [From demo to production](production)
 //! 7. [Keeping two systems in step](keep_in_step)
 //! 8. [Webhooks](webhooks)
-//! 9. [What is supported, and the limits](supported)
+//! 9. [Merging people](merge_people)
+//! 10. [What is supported, and the limits](supported)
 //!
 //! `cargo test` with the feature `server` compiles every example in them, and runs it where
 //! possible.
@@ -44,6 +45,9 @@ pub mod keep_in_step {}
 
 #[doc = include_str!("webhooks.md")]
 pub mod webhooks {}
+
+#[doc = include_str!("merge_people.md")]
+pub mod merge_people {}
 
 #[doc = include_str!("supported.md")]
 pub mod supported {}

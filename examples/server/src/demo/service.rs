@@ -131,6 +131,8 @@ pub fn service(
     }
     if settings.helpers_only {
         api = api.helpers_only();
+    } else {
+        api = api.merge_people();
     }
     let api = api.build().map_err(|error| {
         StartupError::new(

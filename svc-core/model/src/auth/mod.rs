@@ -21,7 +21,8 @@ use crate::{
     value::{Id, Timestamp, digest},
 };
 
-/// A permission of a key: an operation on a kind, a helper, or the management of webhooks.
+/// A permission of a key: an operation on a kind, a helper, the management of webhooks, or merges of
+/// people.
 ///
 /// Requirements: AUT-04.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -34,6 +35,10 @@ pub enum Right {
     ///
     /// Requirements: HOOK-03.
     Webhooks,
+    /// Merging a person into another one, written `people.merge`.
+    ///
+    /// Requirements: MRG-01.
+    MergePeople,
 }
 
 impl Right {
@@ -46,7 +51,7 @@ impl Right {
         });
         on_kinds
             .chain(HelperName::ALL.iter().map(|&helper| Right::Helper(helper)))
-            .chain([Right::Webhooks])
+            .chain([Right::Webhooks, Right::MergePeople])
     }
 
     /// Returns whether the right permits reading only.
@@ -64,6 +69,7 @@ impl fmt::Display for Right {
             }
             Self::Helper(helper) => write!(f, "helper.{}", helper.as_str()),
             Self::Webhooks => f.write_str("webhooks.manage"),
+            Self::MergePeople => f.write_str("people.merge"),
         }
     }
 }
@@ -71,7 +77,7 @@ impl fmt::Display for Right {
 /// Error returned when a text is not the name of a right.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "no right has the name `{0}`: write `<collection>.<operation>` such as `people.create`, `helper.<name>`, or `webhooks.manage`"
+    "no right has the name `{0}`: write `<collection>.<operation>` such as `people.create`, `helper.<name>`, `people.merge`, or `webhooks.manage`"
 )]
 pub struct ParseRightError(String);
 

@@ -18,7 +18,11 @@ mod query_plan;
 mod tests;
 mod text_key;
 
-use std::{fmt, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    sync::Arc,
+};
 
 pub use matches::matches;
 pub use query_plan::{FindKey, IndexKey, KeyRange, MembershipKey, QueryPlan, SortKey};
@@ -400,6 +404,46 @@ pub enum FilterExpr {
     Or(Vec<FilterExpr>),
 }
 
+impl FilterExpr {
+    fn own_ids<'e>(&'e self, ids: &mut Vec<&'e Id>) {
+        match self {
+            Self::Compare(comparison) => {
+                ids.extend(comparison.values.iter().filter_map(|value| match value {
+                    FilterValue::Id(id) => Some(id),
+                    _ => None,
+                }));
+            }
+            Self::And(parts) | Self::Or(parts) => {
+                for part in parts {
+                    part.own_ids(ids);
+                }
+            }
+        }
+    }
+
+    fn replace_ids(&mut self, replaced: &HashMap<Id, Id>) {
+        match self {
+            Self::Compare(comparison) => {
+                for value in &mut comparison.values {
+                    if let FilterValue::Id(id) = value
+                        && let Some(to) = replaced.get(id)
+                    {
+                        *id = to.clone();
+                    }
+                }
+                let mut seen = HashSet::new();
+                let values = &mut comparison.values;
+                values.retain(|value| seen.insert(value.clone()));
+            }
+            Self::And(parts) | Self::Or(parts) => {
+                for part in parts {
+                    part.replace_ids(replaced);
+                }
+            }
+        }
+    }
+}
+
 /// A validated filter of a collection: its text and its expression.
 ///
 /// It was sent by a client, and it compares declared fields only. It is cheap to clone.
@@ -445,6 +489,28 @@ impl Filter {
     #[must_use]
     pub fn tree(&self) -> &FilterExpr {
         &self.0.tree
+    }
+
+    /// Returns the ids of the records whose identifiers in the server's own namespace the filter
+    /// compares with.
+    #[must_use]
+    pub fn own_ids(&self) -> Vec<&Id> {
+        let mut ids = Vec::new();
+        self.0.tree.own_ids(&mut ids);
+        ids
+    }
+
+    /// Returns the filter with other ids in place of some. The text remains unchanged.
+    #[must_use]
+    pub fn with_ids(&self, replaced: &HashMap<Id, Id>) -> Self {
+        let mut tree = self.0.tree.clone();
+        tree.replace_ids(replaced);
+        let plan = query_plan::plan(&tree);
+        Self(Arc::new(ParsedFilter {
+            text: self.0.text.clone(),
+            tree,
+            plan,
+        }))
     }
 
     /// Returns what a store looks up to find the records.

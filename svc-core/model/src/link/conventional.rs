@@ -35,6 +35,7 @@ const SIGNUP: &str = "person_signup";
 const SIGNUP_ALIAS: &str = "person_signup_helper";
 const SCHEDULE: &str = "schedule";
 const BATCH: &str = "batch";
+const MERGE: &str = "merge_helper";
 
 impl Layout for ConventionalLayout {
     fn path(&self, target: &Target, out: &mut String) {
@@ -82,6 +83,11 @@ impl Layout for ConventionalLayout {
                 push_helper(*helper, container.as_ref(), out);
                 out.push('/');
                 out.push_str(BATCH);
+            }
+            Target::Merge(person) => {
+                push_record(person, out);
+                out.push('/');
+                out.push_str(MERGE);
             }
         }
     }
@@ -270,6 +276,9 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
 
 /// Resolves a collection or a helper under a record.
 fn below_record(parent: RecordAddress, segment: &str) -> Option<Target> {
+    if parent.kind == Kind::Person && segment == MERGE {
+        return Some(Target::Merge(parent));
+    }
     for link in parent.kind.schema().links {
         match link.target {
             LinkTarget::Many { kind, .. } if kind.plural() == segment || link.name == segment => {
@@ -356,6 +365,8 @@ mod tests {
             "people/batch/batch",
             "people/person_signup/batch/batch",
             "messages/m/schedule/batch",
+            "events/e/merge_helper",
+            "people/merge_helper/batch",
         ] {
             assert_eq!(ConventionalLayout.route(path), None, "{path}");
         }

@@ -32,6 +32,8 @@ pub fn targets() -> Vec<Target> {
     for of_webhook in [Target::Webhook, Target::Redelivery, Target::SecretRotation] {
         targets.extend(Id::new("0198-a_B").map(of_webhook));
     }
+    let person = Id::new("0198-a_B").map(|id| RecordAddress::without_parent(Kind::Person, id));
+    targets.extend(person.map(Target::Merge));
     for &kind in Kind::ALL {
         if kind.schema().has_collection() {
             targets.push(Target::Collection {

@@ -112,6 +112,10 @@ pub enum Target {
         /// The record that it belongs to, as for a single request.
         container: Option<RecordAddress>,
     },
+    /// The URL for merging another person into the person at this address.
+    ///
+    /// Requirements: MRG-01.
+    Merge(RecordAddress),
     /// The change feed.
     ///
     /// Requirements: SYN-01.

@@ -34,6 +34,9 @@ const UNDATED_LINKS: [&str; 3] = ["modified_by", "creator", "organizer"];
 /// The property of a request that links to the merged person.
 const MERGED_LINK: &str = "person";
 
+/// The property of a request with the entity tag of the merged person.
+const MERGED_TAG: &str = "merged_etag";
+
 /// Returns every link to a person, by kind.
 fn person_links() -> impl Iterator<Item = (Kind, &'static str)> {
     Kind::ALL.iter().flat_map(|kind| {
@@ -182,7 +185,8 @@ impl RuleContext<'_> {
         let id = &merged.record.meta().id;
         if *id == request.merged.id {
             if let Some(condition) = &request.merged_condition {
-                condition.check(&merged.record)?;
+                let checked = condition.check(&merged.record);
+                checked.map_err(|_| Error::invalid(changed_meanwhile()))?;
             }
             return Ok(Some(merged));
         }
@@ -205,13 +209,17 @@ impl RuleContext<'_> {
         let sent = request.patch.as_ref();
         let sent = sent.and_then(|patch| patch.identifiers.clone());
         let mut all = sent.unwrap_or_else(|| remaining.meta().identifiers.to_vec());
-        let own = match &*self.call.namespace {
+        let namespace = &*self.call.namespace;
+        let own = match namespace {
             "" => None,
             namespace => Identifier::parse(&format!("{namespace}:{}", merged.meta().id)),
         };
         let mut seen: HashSet<Identifier> = all.iter().cloned().collect();
+        // Those of people who were merged into the remaining person before.
+        let earlier = remaining.meta().identifiers.to_vec().into_iter();
+        let earlier = earlier.filter(|it| it.system() == namespace);
         let others = merged.meta().identifiers.to_vec();
-        let new = own.into_iter().chain(others);
+        let new = earlier.chain(own).chain(others);
         all.extend(new.filter(|identifier| seen.insert(identifier.clone())));
         all
     }
@@ -508,6 +516,12 @@ impl RuleContext<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns the problem of a merged person that has changed since the caller read it.
+fn changed_meanwhile() -> Problem {
+    let text = "{property} is not the current entity tag of the person to merge.";
+    Problem::new(ErrorCode::PreconditionFailed, MERGED_TAG, text)
 }
 
 /// Returns the problem of a merge that would change more records than allowed.

@@ -2,7 +2,7 @@
 //!
 //! Requirements: CRU-04, CRU-15 to CRU-20, UND-25, UND-38.
 
-use std::collections::HashSet;
+use std::{borrow::Cow, collections::HashSet};
 
 use super::{
     RuleContext, RuleResult, TicketHolderPolicy, check, donation::changes_money,
@@ -43,7 +43,29 @@ impl RuleContext<'_> {
             Err(_) if !matches!(at.kind, Kind::Attendance | Kind::Donation) => Object::new(),
             fields => fields?,
         };
-        self.update(stored, &before, patch).map(Some)
+        let patch = self.with_merged_identifiers(&stored, patch);
+        self.update(stored, &before, &patch).map(Some)
+    }
+
+    /// Returns a patch that keeps the identifiers of people who were merged into the record.
+    fn with_merged_identifiers<'p>(
+        &self,
+        stored: &StoredRecord,
+        patch: &'p RawPatch,
+    ) -> Cow<'p, RawPatch> {
+        let namespace = &*self.call.namespace;
+        let Some(sent) = patch.identifiers.as_ref().filter(|_| !namespace.is_empty()) else {
+            return Cow::Borrowed(patch);
+        };
+        let stored = stored.record.meta().identifiers.to_vec();
+        let is_removed = |it: &Identifier| it.system() == namespace && !sent.contains(it);
+        let removed: Vec<Identifier> = stored.into_iter().filter(is_removed).collect();
+        if removed.is_empty() {
+            return Cow::Borrowed(patch);
+        }
+        let mut patch = patch.clone();
+        patch.identifiers.get_or_insert_default().extend(removed);
+        Cow::Owned(patch)
     }
 
     /// Changes a record by a merge patch, including everything that depends on its fields. A patch

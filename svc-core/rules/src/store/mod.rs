@@ -187,6 +187,13 @@ pub trait Store: Send + Sync + 'static {
     /// composed of the operations of a store.
     async fn find(&self, cx: &Context, key: &LookupKey) -> Result<Option<RawRecord>>;
 
+    /// Returns whether the store executes [`WriteOperation::Merge`]. The default is `false`.
+    ///
+    /// Requirements: MRG-01.
+    fn merges_people(&self) -> bool {
+        false
+    }
+
     /// Returns the person into whom the person with an id was merged; `None` if there is none. The
     /// default is for stores that merge no people.
     ///

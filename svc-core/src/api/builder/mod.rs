@@ -19,7 +19,10 @@ use std::{
 
 use super::{
     Api, ApiInner,
-    extensions::idempotency::{NextSweep, ResponseStorage},
+    extensions::{
+        Extension,
+        idempotency::{NextSweep, ResponseStorage},
+    },
     membership_filter,
     operation_store::{HelperBackend, NativeHelper, OperationStore},
     registration::KindRegistration,
@@ -31,7 +34,7 @@ use crate::{
     auth::{Authenticator, Operation, TenantResolver},
     backend::Helper,
     context::BaseUrl,
-    hal::{DocumentSettings, ExternalDocs, RelationNames},
+    hal::{DocumentSettings, ExternalDocs, RecordLink, RelationNames},
     helper::{
         AnonymousPolicy, Atomicity, FunctionName, HelperName, HelperSpec, OneActionHelper,
         PersonMatching,
@@ -500,8 +503,14 @@ impl ApiBuilder {
             docs: self.docs,
             own: self.own,
         };
-        let relations =
-            RelationNames::new(documents, self.settings.layout.as_ref(), readable, is_sent);
+        let extensions = &self.settings.extensions;
+        let operations: Vec<RecordLink> = extensions
+            .offered()
+            .flat_map(Extension::record_links)
+            .copied()
+            .collect();
+        let layout = self.settings.layout.as_ref();
+        let relations = RelationNames::new(documents, layout, &operations, readable, is_sent);
         Ok(Api {
             inner: Arc::new(ApiInner {
                 store,

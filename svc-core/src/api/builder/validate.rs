@@ -2,7 +2,7 @@
 //!
 //! Requirements: CAP-04.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{ApiBuilder, HelperBackend, composed::missing_operations, constraints};
 use crate::{
@@ -70,9 +70,9 @@ impl ApiBuilder {
         }
         let offered = |target: &Target| match target {
             _ if !extensions.admit_target(target) => false,
-            Target::Collection { kind, .. } | Target::Record(RecordAddress { kind, .. }) => {
-                self.kinds.contains_key(kind)
-            }
+            Target::Collection { kind, .. }
+            | Target::Record(RecordAddress { kind, .. })
+            | Target::Merge(RecordAddress { kind, .. }) => self.kinds.contains_key(kind),
             Target::Helper { helper, .. } | Target::Batch { helper, .. } => {
                 self.helpers.contains_key(helper)
             }
@@ -118,7 +118,27 @@ impl ApiBuilder {
             }
         }
         problems.extend(self.unsupported_one_action());
+        problems.extend(self.unsupported_merges());
         problems
+    }
+
+    /// Returns the problem of merges without one store that has every kind and merges people.
+    ///
+    /// Requirements: MRG-01.
+    fn unsupported_merges(&self) -> Option<String> {
+        let settings = &self.settings;
+        settings.extensions.merges.as_ref()?;
+        let is_merging = settings.store.as_ref().is_some_and(|store| {
+            let has_all = self.kinds.values().all(|it| {
+                let of_kind = it.backend.store();
+                of_kind.is_some_and(|of_kind| Arc::ptr_eq(of_kind, store))
+            });
+            has_all && store.merges_people()
+        });
+        let is_supported = is_merging && settings.transactions.is_none();
+        (!is_supported).then(|| {
+            "people cannot be merged: register a store of every kind that merges people, or remove `.merge_people()`".to_owned()
+        })
     }
 
     /// Returns a problem for each helper whose store cannot look up the action of a person.

@@ -7,6 +7,7 @@
 //! | [`changes`] | SYN | the change feed |
 //! | [`conditional`] | ETG | entity tags and conditional requests |
 //! | [`idempotency`] | IDM | stored responses to repeated requests |
+//! | [`merge`] | MRG | merges of two people |
 //! | [`response_cache`] | | cached responses to reads |
 //! | [`webhooks`] | HOOK | signed messages about changes |
 //!
@@ -17,6 +18,7 @@ pub(crate) mod batch;
 pub(crate) mod changes;
 pub(crate) mod conditional;
 pub(crate) mod idempotency;
+pub(crate) mod merge;
 pub(crate) mod response_cache;
 #[cfg(feature = "webhooks")]
 pub(crate) mod webhooks;
@@ -28,7 +30,7 @@ use async_trait::async_trait;
 use super::{Response, admitted::AuthorizedParts};
 use crate::{
     error::{Error, Result},
-    hal::EntryLink,
+    hal::{EntryLink, RecordLink},
     link::Target,
     operation::{self, ExtensionName, Handler, OperationSpec, TargetShape},
 };
@@ -36,6 +38,7 @@ use batch::Batches;
 use changes::ChangeFeedSettings;
 use conditional::IfMatchPolicy;
 use idempotency::ResponseStorage;
+use merge::PeopleMerges;
 use response_cache::ResponseCache;
 
 /// What an extension adds to the API that offers it.
@@ -52,6 +55,11 @@ pub(crate) trait Extension: Send + Sync {
     /// Its link on the entry point.
     fn entry_link(&self) -> Option<EntryLink> {
         None
+    }
+
+    /// Its links in records.
+    fn record_links(&self) -> &'static [RecordLink] {
+        &[]
     }
 
     /// Contradictions between its settings and those of other extensions, as sentences.
@@ -77,6 +85,7 @@ pub(crate) struct Extensions {
     pub(super) idempotency: Option<ResponseStorage>,
     pub(super) batches: Option<Batches>,
     pub(super) changes: ChangeFeedSettings,
+    pub(super) merges: Option<PeopleMerges>,
     #[cfg(feature = "webhooks")]
     pub(super) webhooks: Option<webhooks::WebhookSettings>,
     pub(super) response_cache: Option<ResponseCache>,
@@ -90,6 +99,7 @@ impl Extensions {
             self.idempotency.as_ref().map(|it| it as _),
             self.batches.as_ref().map(|it| it as _),
             self.changes.offered().map(|it| it as _),
+            self.merges.as_ref().map(|it| it as _),
             #[cfg(feature = "webhooks")]
             self.webhooks.as_ref().map(|it| it as _),
         ];
@@ -132,6 +142,7 @@ pub fn operations() -> impl Iterator<Item = &'static OperationSpec> + Clone {
         #[cfg(feature = "webhooks")]
         webhooks::OPERATIONS,
         batch::OPERATIONS,
+        merge::OPERATIONS,
     ]
     .into_iter()
     .flatten()

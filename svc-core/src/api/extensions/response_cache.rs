@@ -57,7 +57,8 @@ impl ApiBuilder {
     ///
     /// - `backend` reports the revision of the backend that serves every kind.
     /// - A read depends only on the tenant and the URL. It does not depend on the caller, the time,
-    ///   or the request extensions of the vendor's layers.
+    ///   or the request extensions of the vendor's layers. Links that only callers with a right get
+    ///   are an exception: their responses are cached separately.
     #[must_use]
     pub fn response_cache(mut self, backend: impl RevisionSource + 'static) -> Self {
         self.settings.extensions.response_cache = Some(ResponseCache::new(Arc::new(backend)));
@@ -75,6 +76,7 @@ struct CachedResponse<T> {
     base: BaseUrl,
     target: Target,
     query: Option<Box<str>>,
+    variant: u64,
     what: T,
 }
 
@@ -156,6 +158,7 @@ impl<T: Clone> CacheSlots<T> {
             base: cx.base().clone(),
             target: target.clone(),
             query: query.map(Into::into),
+            variant: entry.variant,
             what,
         });
     }
@@ -180,6 +183,7 @@ impl<T> CachedResponse<T> {
             && self.base == *cx.base()
             && self.target == *target
             && self.query.as_deref() == query
+            && self.variant == entry.variant
     }
 }
 
@@ -189,6 +193,8 @@ pub(crate) struct CacheSlot<'a> {
     /// `None` for documents: they are cached after the first request, with their validators.
     of_records: Option<RecordSlots<'a>>,
     hash: u64,
+    /// Distinguishes the callers whose records have different links.
+    variant: u64,
     /// `None` if the revision was not requested. The cache then stores nothing here, except that
     /// the request has succeeded.
     revision: Option<u64>,
@@ -228,16 +234,16 @@ impl ResponseCache {
     }
 
     /// Returns the slot for the response to a read, or `None` if the backend cannot report its
-    /// revision now.
+    /// revision now. `variant` distinguishes the callers whose records have different links.
     pub(crate) async fn entry(
         &self,
         cx: &Context,
         target: &Target,
         query: Option<&str>,
+        variant: u64,
     ) -> Option<CacheSlot<'_>> {
-        let hash = self
-            .hasher
-            .hash_one((cx.tenant(), cx.base().as_str(), target, query));
+        let address = (cx.tenant(), cx.base().as_str(), target, query);
+        let hash = self.hasher.hash_one((address, variant));
         let of_records = RecordSlots {
             asked: &self.asked,
             succeeded: &self.succeeded,
@@ -256,6 +262,7 @@ impl ResponseCache {
             bodies: &self.bodies,
             of_records: Some(of_records),
             hash,
+            variant,
             revision,
         })
     }
@@ -273,6 +280,7 @@ impl ResponseCache {
             bodies: &self.documents,
             of_records: None,
             hash,
+            variant: 0,
             revision: Some(variant),
         }
     }

@@ -405,6 +405,11 @@ impl Store for OperationStore {
         Arc::clone(&self.matching)
     }
 
+    fn merges_people(&self) -> bool {
+        let store = self.backend(Kind::Person).store();
+        store.is_some_and(|store| store.merges_people())
+    }
+
     fn stores_responses(&self) -> bool {
         self.responses.is_some()
             || self

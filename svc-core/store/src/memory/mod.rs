@@ -333,6 +333,10 @@ impl Store for MemoryStore {
         Arc::clone(&self.matching)
     }
 
+    fn merges_people(&self) -> bool {
+        true
+    }
+
     fn stores_responses(&self) -> bool {
         true
     }
@@ -391,7 +395,11 @@ impl TenantResolver for MemoryStore {
         let (tenants, key) = (self.tenants(), LookupKey::from(container));
         let mut owners = tenants
             .iter()
-            .filter(|(_, tables)| tables.row(&key).is_some())
+            .filter(|(_, tables)| {
+                let is_merged = container.kind == Kind::Person
+                    && tables.forwarded_person(&container.id).is_some();
+                is_merged || tables.row(&key).is_some()
+            })
             .map(|(tenant, _)| tenant);
         let owner = owners.next().cloned();
         Ok(owner.filter(|_| owners.next().is_none()))

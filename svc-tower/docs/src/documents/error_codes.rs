@@ -86,6 +86,17 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
         (RequestBodyKind::Call, Target::Helper { helper, .. }) => {
             of_helper(api, *helper, &mut codes);
         }
+        (RequestBodyKind::Merge, _) => {
+            codes.extend([
+                ErrorCode::BodyMissing,
+                ErrorCode::PersonNotFound,
+                ErrorCode::FieldInvalid,
+                ErrorCode::MergeSamePerson,
+                ErrorCode::MergeConflict,
+                ErrorCode::MergeTooLarge,
+            ]);
+            of_fields(api, Kind::Person, false, &mut codes);
+        }
         (RequestBodyKind::NewWebhook, _) => codes.extend([
             ErrorCode::FieldRequired,
             ErrorCode::FieldInvalid,
@@ -115,7 +126,7 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
             _ => {}
         }
     }
-    if matches!(target, Target::Record(_)) && spec.method != Method::GET {
+    if matches!(target, Target::Record(_) | Target::Merge(_)) && spec.method != Method::GET {
         match api.if_match_policy() {
             Some(IfMatchPolicy::Required) => {
                 codes.extend([
@@ -126,6 +137,11 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
             Some(_) => codes.push(ErrorCode::PreconditionFailed),
             None => {}
         }
+    }
+    if api.merges_people()
+        && matches!(target, Target::Record(at) | Target::Merge(at) if at.kind == Kind::Person)
+    {
+        codes.push(ErrorCode::PersonMerged);
     }
     if spec.method == Method::POST && api.supports_idempotency() {
         codes.extend([
@@ -148,6 +164,7 @@ fn has_id(target: &Target) -> bool {
         Target::Collection { scope, .. } => *scope != Scope::All,
         Target::Helper { container, .. } | Target::Batch { container, .. } => container.is_some(),
         Target::Record(_)
+        | Target::Merge(_)
         | Target::Webhook(_)
         | Target::Redelivery(_)
         | Target::SecretRotation(_) => true,

@@ -110,6 +110,7 @@ fn name_of(target: &Target) -> Option<String> {
             helper: called,
             container,
         } => helper(container, &format!("{}_batch", called.relation())),
+        Target::Merge(person) => below(person, "merge"),
         Target::Changes => "changes".to_owned(),
         Target::Webhooks => "webhooks".to_owned(),
         Target::Webhook(_) => "webhook".to_owned(),

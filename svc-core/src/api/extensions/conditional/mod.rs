@@ -254,16 +254,36 @@ impl Api {
         cx: &Context,
         headers: &HeaderMap,
     ) -> Option<Precondition> {
-        let conditions = self.conditions(headers)?;
+        Some(self.precondition(cx, self.conditions(headers)?))
+    }
+
+    /// Returns the precondition for a record with the entity tag that a caller read, in quotes or
+    /// without them.
+    pub(in crate::api) fn tag_condition(&self, cx: &Context, tag: &str) -> Precondition {
+        let tag = match tag.strip_prefix('"') {
+            Some(_) => tag.as_bytes().into(),
+            None => format!("\"{tag}\"").into_bytes(),
+        };
+        let strong = vec![tag.into_boxed_slice()];
+        let weak = Vec::new();
+        let conditions = RequestConditions {
+            if_match: Some(EntityTagCondition::Listed { strong, weak }),
+            if_unmodified_since: None,
+            if_none_match: None,
+        };
+        self.precondition(cx, conditions)
+    }
+
+    fn precondition(&self, cx: &Context, conditions: RequestConditions) -> Precondition {
         let (api, cx) = (self.clone(), cx.clone());
-        Some(Precondition::new(conditions.is_of_state(), move |record| {
+        Precondition::new(conditions.is_of_state(), move |record| {
             let mut body = Vec::new();
-            hal::record(&api.hal(cx.base()), &shown(&cx, record), true, &mut body);
+            hal::record(&api.hal_for(&cx), &shown(&cx, record), true, &mut body);
             let tag = EntityTag::of_record(&body, record).to_string();
             let is_unmodified =
                 |date| is_unmodified(record.meta().modified, date, cx.received_at());
             conditions.evaluate(tag.as_bytes(), is_unmodified) == ConditionOutcome::Proceed
-        }))
+        })
     }
 
     /// Returns a 428 response to a change without the required `If-Match`.

@@ -6,7 +6,7 @@ use svc_core::{
     auth::Operation,
     error::ErrorCode,
     helper::{FunctionFields, FunctionName, HelperName, ScheduleFields},
-    link::{Scope, Target},
+    link::{RecordAddress, Scope, Target},
     model::Kind,
     operation::KeyRequirement,
     read::{Json, Object},
@@ -78,7 +78,8 @@ impl Examples<'_> {
         };
         let shown = match target {
             Target::Record(at) => all(at.kind).or_else(|| all(at.kind.schema().path_parent?))?,
-            Target::Collection {
+            Target::Merge(at)
+            | Target::Collection {
                 scope: Scope::Under(at),
                 ..
             }
@@ -333,6 +334,38 @@ impl Examples<'_> {
             self.request(title.to_owned(), method, target, body)
         })
         .collect()
+    }
+
+    /// Returns the requests that merge two people: a preview, and the merge.
+    ///
+    /// Requirements: MRG-02, MRG-08.
+    pub(in crate::documents) fn of_merges(&self) -> Vec<ExampleRequest> {
+        let (Some(person), Some(other)) = (record(Kind::Person), Id::new("other-person")) else {
+            return Vec::new();
+        };
+        let other = Target::Record(RecordAddress::without_parent(Kind::Person, other));
+        let target = Target::Merge(person);
+        let body = |is_preview: bool| {
+            let (mut href, mut links, mut body) = (Object::new(), Object::new(), Object::new());
+            href.insert("href", self.api.url(self.base, &other));
+            let relation = self.api.dialect().relation(Kind::Person.singular());
+            links.insert(relation, href);
+            body.insert("_links", links);
+            if is_preview {
+                body.insert("preview", true);
+            }
+            body
+        };
+        let requests = [("Preview a merge", true), ("Merge two people", false)];
+        let requests = requests.into_iter().filter_map(|(title, is_preview)| {
+            self.request(
+                title.to_owned(),
+                &Method::POST,
+                &target,
+                Some(body(is_preview)),
+            )
+        });
+        requests.collect()
     }
 
     fn helper_body(&self, helper: HelperName) -> Object {

@@ -102,6 +102,10 @@ impl<'a> Definitions<'a> {
             let link = self.link();
             links.insert(self.api.dialect().relation(name), link);
         }
+        for name in self.api.operation_links(kind) {
+            let link = self.link();
+            links.insert(self.api.dialect().relation(name), link);
+        }
         record.require("_links", links.into_schema());
         let mut schema = record.into_schema();
         set(&mut schema, "description", kind.schema().doc);

@@ -5,6 +5,7 @@ mod addresses;
 mod bodies;
 mod declaration;
 mod documents;
+mod merges;
 mod values;
 mod webhooks;
 

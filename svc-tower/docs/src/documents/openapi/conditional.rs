@@ -75,7 +75,7 @@ pub(super) fn answers(
 pub(super) fn validators(api: &Api, output: ResponseBodyKind, response: &mut Value) {
     let is_record = matches!(
         output,
-        ResponseBodyKind::Record | ResponseBodyKind::Recorded
+        ResponseBodyKind::Record | ResponseBodyKind::Recorded | ResponseBodyKind::Merge
     );
     let is_tagged = is_record
         || matches!(
@@ -109,7 +109,7 @@ fn is_read(method: &Method) -> bool {
 }
 
 fn is_change(method: &Method, target: &Target) -> bool {
-    matches!(target, Target::Record(_)) && !is_read(method)
+    matches!(target, Target::Record(_) | Target::Merge(_)) && !is_read(method)
 }
 
 /// Returns whether `svc-core` reads the target with entity tags; the other documents always have

@@ -98,6 +98,7 @@ fn operation(
             | RequestBodyKind::Update
             | RequestBodyKind::Call
             | RequestBodyKind::Batch
+            | RequestBodyKind::Merge
     );
     if let Some((content, is_needed)) = request_body(all, spec, &route.target) {
         if is_of_records {
@@ -129,7 +130,9 @@ fn operation(
 
 fn kind_of(target: &Target) -> Option<Kind> {
     match target {
-        Target::Collection { kind, .. } | Target::Record(RecordAddress { kind, .. }) => Some(*kind),
+        Target::Collection { kind, .. }
+        | Target::Record(RecordAddress { kind, .. })
+        | Target::Merge(RecordAddress { kind, .. }) => Some(*kind),
         Target::Helper { helper, .. } | Target::Batch { helper, .. } => {
             Some(helper.recorded_kind())
         }
@@ -201,6 +204,7 @@ fn request_body(
         (RequestBodyKind::NewWebhook, _) => Some((all.webhook_body(true), true)),
         (RequestBodyKind::Webhook, _) => Some((all.webhook_body(false), true)),
         (RequestBodyKind::Redelivery, _) => Some((all.redelivery(), false)),
+        (RequestBodyKind::Merge, _) => Some((all.merge_body(), true)),
         (RequestBodyKind::Update, _) => Some((all.update_body(kind_of(target)?), true)),
         _ => None,
     }?;
@@ -244,6 +248,7 @@ fn content(
             )
         }
         ResponseBodyKind::Batch => Some(batches::answer(all)),
+        ResponseBodyKind::Merge => one(HAL, all.merge_result()),
         ResponseBodyKind::Notice => one(HAL, all.notice()),
         _ => None,
     }
@@ -260,6 +265,19 @@ fn documentation() -> Value {
     })
 }
 
+/// Returns whether a target is a person, or below one, so that a merge moves it to another address.
+///
+/// Requirements: MRG-11, MRG-12.
+fn is_of_person(target: &Target) -> bool {
+    match target {
+        Target::Record(at) => {
+            at.kind == Kind::Person || at.kind.schema().path_parent == Some(Kind::Person)
+        }
+        Target::Merge(_) => true,
+        _ => false,
+    }
+}
+
 /// Returns the responses of a method that fails.
 ///
 /// Requirements: ERR-01 to ERR-12, UND-39.
@@ -271,6 +289,7 @@ fn failures(
 ) {
     let error = json!({ HAL: { "schema": all.error() } });
     let bodies = all.api.sends_error_bodies();
+    let leads_on = all.api.merges_people() && is_of_person(&route.target);
     let mut add = |status: &str, description: &str, has_body: bool| {
         let content = has_body.then(|| error.clone());
         responses.insert(status.to_owned(), answer(description, content));
@@ -293,6 +312,11 @@ fn failures(
     }
     if matches!(route.target, Target::Changes | Target::Redelivery(_)) {
         add("410", "The cursor has expired.", true);
+    }
+    if leads_on && offered.spec().method == Method::GET {
+        add("301", "The person was merged into another one.", true);
+    } else if leads_on {
+        add("410", "The person was merged into another one.", true);
     }
     add("400", "The request is not valid.", true);
     add("default", "Any other error.", true);

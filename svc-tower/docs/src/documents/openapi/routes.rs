@@ -59,6 +59,9 @@ pub(in crate::documents) fn routes(api: &Api, base: &BaseUrl) -> Vec<OpenApiPath
             continue;
         };
         add(Target::Record(address.clone()), Some(kind));
+        if kind == Kind::Person {
+            add(Target::Merge(address.clone()), Some(kind));
+        }
         for link in schema.links {
             match link.target {
                 LinkTarget::Many {

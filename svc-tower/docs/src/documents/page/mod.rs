@@ -13,6 +13,7 @@ mod fields;
 mod filters;
 mod hal;
 mod map;
+mod merges;
 mod navigation;
 mod relation;
 mod topics;

@@ -16,7 +16,7 @@ use svc_core::{
 
 use super::{
     DocField, DocLink, DocLinkGroup, DocOperation, DocPage, DocPages, DocSubject, DocTable,
-    access::FieldAccess, changes, fields::set_by, open, webhooks,
+    access::FieldAccess, changes, fields::set_by, merges, open, webhooks,
 };
 use crate::documents::{error_codes, example::record, json_schema_names, parameters::parameters};
 
@@ -79,7 +79,7 @@ pub(super) fn names() -> Vec<&'static str> {
         "error",
         "warnings",
     ];
-    let own = own.into_iter().chain(webhooks::NAMES);
+    let own = own.into_iter().chain(webhooks::NAMES).chain(merges::NAMES);
     let mut names: Vec<&str> = kinds.chain(helpers).chain(links).chain(own).collect();
     names.sort_unstable();
     names.dedup();
@@ -180,6 +180,11 @@ fn resource(docs: &DocPages<'_>, kind: Kind) -> DocPage {
         .filter(|helper| helper.recorded_kind() == kind || helper.container_kind() == Some(kind));
     let mut see = vec![docs.relation(schema.plural)];
     see.extend(helpers.map(|helper| docs.relation(helper.relation())));
+    see.extend(
+        api.operation_links(kind)
+            .into_iter()
+            .map(|name| docs.relation(name)),
+    );
     see.extend(schema_entry(docs, schema.singular));
     page.link_groups.push(DocLinkGroup {
         title: "See also",

@@ -15,7 +15,7 @@ use svc_core::{
 
 use super::{
     DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, DocTable, batch, changes, codes,
-    open, relation, topic, types, webhooks,
+    merges, open, relation, topic, types, webhooks,
 };
 use crate::documents::{capabilities, json_schema_names};
 
@@ -76,7 +76,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         "capabilities" => capability(docs),
         "error" => codes::error_object(docs),
         "warnings" => codes::warnings(docs),
-        _ => webhooks::page(docs, name)?,
+        _ => webhooks::page(docs, name).or_else(|| merges::page(docs, name))?,
     })
 }
 
@@ -243,6 +243,13 @@ pub(super) fn every_request(docs: &DocPages<'_>) -> Vec<DocReference> {
             changes::NAME,
             "Change feed",
             "what was created, changed and deleted since a cursor",
+        ));
+    }
+    if api.merges_people() {
+        entries.push(topic(
+            merges::MERGE_HELPER,
+            "Merges of people",
+            "one person out of two records",
         ));
     }
     if api.has_webhooks() {

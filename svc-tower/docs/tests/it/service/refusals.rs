@@ -24,11 +24,6 @@ const NOT_HERE: &[ErrorCode] = &[
     ErrorCode::CursorExpired,
     ErrorCode::CursorInvalid,
     ErrorCode::DuplicateKey,
-    // Codes of merges of people, which the API does not offer.
-    ErrorCode::MergeConflict,
-    ErrorCode::MergeSamePerson,
-    ErrorCode::MergeTooLarge,
-    ErrorCode::PersonMerged,
     ErrorCode::NotImplemented,
     ErrorCode::PropertyEmpty,
     ErrorCode::PropertyOverruled,
@@ -58,6 +53,7 @@ fn err_24_each_code_stands_beside_a_request_that_it_can_refuse() {
         .base_url("http://localhost/")
         .authenticator(FixedKeys::new())
         .conditional_requests(IfMatchPolicy::Required)
+        .merge_people()
         .delivery(Nobody)
         .build()
         .unwrap();

@@ -1,0 +1,182 @@
+//! Executes merges of people.
+//!
+//! Requirements: MRG-02 to MRG-10.
+
+use http::{
+    StatusCode,
+    header::{CONTENT_LOCATION, ETAG, LAST_MODIFIED},
+};
+
+use super::{
+    body::MergeBody,
+    hal::{self, MergeView},
+};
+use crate::{
+    api::{
+        Api, IfMatchPolicy, Response, WriteRenderer,
+        admitted::AuthorizedParts,
+        preferences::{HandlingPreference, Warnings},
+        write::WriteInput,
+        write_response::ResponseForm,
+    },
+    auth::{Operation, Right},
+    context::Context,
+    error::{Error, ErrorCode, Problem, PropertyPath, Result},
+    json::Object,
+    link::{RecordAddress, Target},
+    model::Kind,
+    read::PERSON,
+    store::{MergeOutcome, MergeRequest, WriteOperation},
+};
+
+impl Api {
+    /// Merges a person into the person of the target.
+    pub(super) async fn merge(&self, call: &AuthorizedParts<'_>) -> Result<Response> {
+        let (cx, target, headers) = (&call.context, &*call.target, call.request.headers);
+        let Target::Merge(at) = target else {
+            return Err(Error::not_implemented());
+        };
+        if let Some(reply) = self.require_if_match(target, headers) {
+            return Ok(reply);
+        }
+        let handling = HandlingPreference::of(headers);
+        let mut warnings = Warnings::default();
+        let key = self.idempotency_key(Kind::Person, headers);
+        let object = self.body_object(cx, Kind::Person, call.body(), false);
+        let mut reply = match (object, key) {
+            (Ok(object), Ok(key)) => {
+                let idempotent = key.map(|key| self.idempotent(cx, target, key, call.body()));
+                let sent = WriteInput {
+                    target,
+                    body: &object,
+                    envelope: None,
+                    headers,
+                    handling,
+                    idempotent: idempotent.as_ref(),
+                };
+                let merged = self.merge_into(cx, &sent, at, &mut warnings).await;
+                let mut reply = merged.unwrap_or_else(|error| self.failed(cx, target, error));
+                self.warn(cx, &warnings, &mut reply);
+                reply
+            }
+            (Err(refused), _) | (_, Err(refused)) => refused,
+        };
+        handling.mark(&mut reply);
+        Ok(reply)
+    }
+
+    async fn merge_into(
+        &self,
+        cx: &Context,
+        sent: &WriteInput<'_>,
+        at: &RecordAddress,
+        warnings: &mut Warnings,
+    ) -> Result<Response> {
+        let has_tags = self.if_match_policy().is_some();
+        let (body, mut report) = MergeBody::read(&self.reader(cx, sent), sent.body, has_tags);
+        let update = Right::Operation(Kind::Person, Operation::Update);
+        if body.has_person && !cx.caller().has_right(update) {
+            let text = format!(
+                "This API key does not have the permission `{update}`, which `{PERSON}` requires."
+            );
+            let code = ErrorCode::KeyNotAllowed;
+            return Ok(self.error_response(Some(sent.target), code, &text));
+        }
+        let mut patch = None;
+        if let Some(person) = sent.body.get(PERSON).filter(|_| body.has_person) {
+            // The fields are read like those of a change whose body has them in the same member.
+            let mut envelope = Object::new();
+            envelope.insert(PERSON, person.clone());
+            let of_person = WriteInput {
+                body: &envelope,
+                ..*sent
+            };
+            let (read, found, _) = self.read_patch(cx, &of_person, at).await?;
+            patch = Some(read);
+            report.problems.extend(found.problems);
+            report.ignored.extend(found.ignored);
+        }
+        let problems = sent.handling.problems(report, warnings);
+        let Some(merged) = body.merged else {
+            if self.get(cx, at).await?.is_none() {
+                return Err(Error::not_found());
+            }
+            return Ok(self.invalid_for(cx, Some(Kind::Person), &problems));
+        };
+        let mut request = MergeRequest::new(at.clone(), merged);
+        request.patch = patch;
+        request.consent = body.consent;
+        request.is_preview = body.is_preview;
+        let is_required = self.if_match_policy() == Some(IfMatchPolicy::Required);
+        let lacks_tag = is_required && body.merged_tag.is_none();
+        let tag = body.merged_tag.as_deref();
+        request.merged_condition = tag.map(|tag| self.tag_condition(cx, tag));
+        let is_preview = request.is_preview;
+        let work = WriteOperation::Merge(Box::new(request));
+        if !problems.is_empty() {
+            return self
+                .rejection_response(cx, Kind::Person, None, work, sent, problems)
+                .await;
+        }
+        if lacks_tag {
+            let code = ErrorCode::PreconditionRequired;
+            let text = "{property} is required. Send the `ETag` of the person to merge.";
+            let problem = Problem::new(code, "merged_etag", text);
+            let kind = Some(Kind::Person);
+            return Ok(self.problems(cx.base(), kind, code.status(), &[problem]));
+        }
+        // Nothing of a preview is stored, and neither is its response.
+        let sent = &WriteInput {
+            idempotent: sent.idempotent.filter(|_| !is_preview),
+            ..*sent
+        };
+        let renderer = WriteRenderer::new(ResponseForm::Record, Kind::Person);
+        self.execute_write(cx, sent, work, renderer, warnings).await
+    }
+
+    /// Returns the response to a merge: the remaining person, with what the merge changed.
+    ///
+    /// The entity tag is that of the person alone, as for the next read. The person of a preview is
+    /// not stored, so it has no entity tag.
+    ///
+    /// Requirements: MRG-02, MRG-08.
+    pub(in crate::api) fn merged_reply(&self, cx: &Context, outcome: &MergeOutcome) -> Response {
+        let mut reply = self.written_reply(cx, StatusCode::OK, &outcome.person);
+        if outcome.is_preview {
+            for name in [ETAG, LAST_MODIFIED, CONTENT_LOCATION] {
+                reply.headers.remove(name);
+            }
+        }
+        let mut body = Vec::from(std::mem::take(&mut reply.body));
+        hal::merge(&self.hal_for(cx), &self.merge_view(cx, outcome), &mut body);
+        reply.body = body.into();
+        reply
+    }
+
+    /// Returns the part of an outcome that the caller may see: fields of people, and numbers and
+    /// addresses of records, only with the right to read them.
+    ///
+    /// Requirements: AUT-04.
+    fn merge_view<'o>(&self, cx: &Context, outcome: &'o MergeOutcome) -> MergeView<'o> {
+        let is_shown = |property: &PropertyPath| {
+            let name = property.to_string();
+            let name = name.split(['.', '[']).next().unwrap_or_default();
+            cx.may_read(Kind::Person) && self.registered(Kind::Person).shows(Kind::Person, name)
+        };
+        let moved = outcome.moved.iter().copied();
+        let folded = outcome.folded.iter();
+        let overruled = outcome.overruled.iter();
+        let tightened = outcome.tightened.iter();
+        MergeView {
+            is_preview: outcome.is_preview,
+            is_repeated: outcome.is_repeated,
+            merged: &outcome.merged,
+            moved: moved.filter(|(kind, _)| cx.may_read(*kind)).collect(),
+            folded: folded
+                .filter(|pair| cx.may_read(pair.remaining.kind))
+                .collect(),
+            overruled: overruled.filter(|it| is_shown(&it.property)).collect(),
+            tightened: tightened.filter(|it| is_shown(&it.property)).collect(),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The former address of a merged person.
+//!
+//! Requirements: MRG-11, MRG-12.
+
+use std::collections::HashMap;
+
+use http::{
+    HeaderValue, Method,
+    header::{CACHE_CONTROL, LOCATION},
+};
+
+use crate::{
+    api::{Api, Response, admitted::AuthorizedParts, response::kind_of},
+    context::Context,
+    error::{ErrorCode, Problem, Result},
+    link::{RecordAddress, Scope, Target},
+    model::Kind,
+    page::{ListRequest, RawPage},
+    value::Id,
+};
+
+/// The status of a read at the address of a merged person.
+const MOVED: u16 = 301;
+
+impl Api {
+    /// Returns the response to a request that found nothing at the address of a merged person or
+    /// below it; `None` if there is no such person.
+    ///
+    /// A read is redirected to the remaining person if the caller may read people. A change gets a
+    /// 410 response.
+    ///
+    /// Requirements: MRG-11, MRG-12.
+    pub(in crate::api) async fn forwarded(
+        &self,
+        call: &AuthorizedParts<'_>,
+    ) -> Result<Option<Response>> {
+        let (cx, target) = (&call.context, &*call.target);
+        let is_read = call.operation.method == Method::GET;
+        let id = person_of(target).filter(|_| self.merges_people());
+        let Some(id) = id.filter(|_| !is_read || cx.may_read(Kind::Person)) else {
+            return Ok(None);
+        };
+        let Some(to) = self.inner.store.forwarded_person(cx, id).await? else {
+            return Ok(None);
+        };
+        let problem =
+            Problem::person_merged(RecordAddress::without_parent(Kind::Person, to.clone()));
+        let status = if is_read {
+            MOVED
+        } else {
+            ErrorCode::PersonMerged.status()
+        };
+        let mut reply = self.problems(cx.base(), kind_of(target), status, &[problem]);
+        if is_read {
+            let mut href = self.url(cx.base(), &with_person(target, &to));
+            if let Some(query) = call.request.query {
+                href.push('?');
+                href.push_str(query);
+            }
+            reply.insert(LOCATION, HeaderValue::try_from(href).ok());
+            // The merge can be undone.
+            reply.insert(CACHE_CONTROL, Some(HeaderValue::from_static("no-store")));
+        }
+        Ok(Some(reply))
+    }
+}
+
+impl Api {
+    /// Returns the request for people whose filter has the ids of remaining people in place of those of
+    /// merged ones.
+    ///
+    /// Returns `None` if the page has a person for each id, or none of them was merged.
+    ///
+    /// Requirements: MRG-13.
+    pub(in crate::api) async fn forwarded_list(
+        &self,
+        cx: &Context,
+        kind: Kind,
+        request: &ListRequest,
+        found: &RawPage,
+    ) -> Result<Option<ListRequest>> {
+        let filter = request.filter.as_ref();
+        let Some(filter) = filter.filter(|_| kind == Kind::Person && self.merges_people()) else {
+            return Ok(None);
+        };
+        let ids = filter.own_ids();
+        if u64::try_from(ids.len()).is_ok_and(|count| found.total >= count) {
+            return Ok(None);
+        }
+        let mut remaining = HashMap::new();
+        for id in ids {
+            if let Some(to) = self.inner.store.forwarded_person(cx, id).await? {
+                remaining.insert(id.clone(), to);
+            }
+        }
+        Ok((!remaining.is_empty()).then(|| {
+            let mut request = request.clone();
+            request.filter = Some(filter.with_ids(&remaining));
+            request
+        }))
+    }
+}
+
+/// Returns the id of the person that the path of a record contains.
+fn person_in(at: &RecordAddress) -> Option<&Id> {
+    match at.kind {
+        Kind::Person => Some(&at.id),
+        kind if kind.schema().path_parent == Some(Kind::Person) => at.parent.as_ref(),
+        _ => None,
+    }
+}
+
+/// Returns the id of the person that a target is at or below.
+fn person_of(target: &Target) -> Option<&Id> {
+    match target {
+        Target::Record(at)
+        | Target::Merge(at)
+        | Target::Collection {
+            scope: Scope::Under(at),
+            ..
+        } => person_in(at),
+        _ => None,
+    }
+}
+
+/// Returns the same target at or below another person.
+fn with_person(target: &Target, to: &Id) -> Target {
+    let renamed = |at: &RecordAddress| match at.kind {
+        Kind::Person => RecordAddress::without_parent(Kind::Person, to.clone()),
+        kind => RecordAddress::with_parent(kind, to.clone(), at.id.clone()),
+    };
+    match target {
+        Target::Record(at) => Target::Record(renamed(at)),
+        Target::Collection {
+            kind,
+            scope: Scope::Under(at),
+        } => Target::Collection {
+            kind: *kind,
+            scope: Scope::Under(renamed(at)),
+        },
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,1027 @@
+//! Merges of two people over the whole API, on the store in memory and on the store in a file.
+//!
+//! Requirements: MRG-01 to MRG-18.
+
+use std::collections::BTreeMap;
+
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use svc_core::{
+    Tenant,
+    api::{Api, ApiBuilder, IfMatchPolicy, Request, Response, Vendor},
+    auth::{Caller, FixedKeys, Identity, Principal, Right, Rights},
+    backend::{DeliveryOutcome, OutboxEntry},
+};
+use svc_docs::Docs;
+use svc_sqlite::{SqliteOptions, SqliteStore};
+use svc_store::memory::MemoryStore;
+use svc_tower::SvcService;
+use tower::ServiceExt;
+
+use crate::server::BASE;
+
+/// An API that merges people, on one of the stores.
+struct Subject {
+    name: &'static str,
+    api: Api,
+    tenant: Tenant,
+    /// Another tenant of the same store.
+    other: Tenant,
+    _folder: Option<tempfile::TempDir>,
+}
+
+/// A response with its parsed body.
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    json: Value,
+    headers: HeaderMap,
+}
+
+impl Answer {
+    fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    /// Returns the codes of the errors, each with its properties.
+    fn problems(&self) -> Vec<(String, Vec<String>)> {
+        self.errors("error_descriptions")
+    }
+
+    fn errors(&self, list: &str) -> Vec<(String, Vec<String>)> {
+        let all = self.json["svc:error"]["resource_status"][0][list].as_array();
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let of = |it: &Value| {
+            let properties = it["properties"].as_array().unwrap();
+            (
+                text(&it["error_code"]),
+                properties.iter().map(text).collect(),
+            )
+        };
+        all.into_iter().flatten().map(of).collect()
+    }
+
+    /// Returns the person to whom the first error links.
+    fn person(&self) -> &str {
+        let problem = &self.json["svc:error"]["resource_status"][0]["error_descriptions"][0];
+        problem["_links"]["svc:person"]["href"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{}", self.json))
+    }
+
+    fn url(&self) -> String {
+        let own = self.json["_links"]["self"]["href"].as_str();
+        own.unwrap_or_else(|| panic!("{}", self.json)).to_owned()
+    }
+}
+
+fn problem(code: &str, property: &[&str]) -> Vec<(String, Vec<String>)> {
+    let properties = property.iter().map(|it| (*it).to_owned()).collect();
+    vec![(code.to_owned(), properties)]
+}
+
+const LINK: &str = "_links.svc:person";
+
+fn configured(api: ApiBuilder, if_match: IfMatchPolicy) -> ApiBuilder {
+    api.merge_people()
+        .conditional_requests(if_match)
+        .batches()
+        .delivery(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Sent))
+        .base_url(BASE)
+}
+
+fn builder() -> ApiBuilder {
+    Api::builder(Vendor::new("Test", "Test").namespace("here"))
+}
+
+async fn subjects_with(if_match: IfMatchPolicy) -> [Subject; 2] {
+    crate::log::listen();
+    let folder = tempfile::tempdir().unwrap();
+    let options = SqliteOptions::new(folder.path().join("data.db")).relaxed_durability();
+    let file = SqliteStore::open(options).unwrap();
+    let tenant = file.ensure_tenant("demo").await.unwrap();
+    let other = file.ensure_tenant("other").await.unwrap();
+    let memory = MemoryStore::new();
+    let of_file = configured(file.register_all(builder()), if_match)
+        .response_cache(file.clone())
+        .authenticator(file.clone())
+        .anonymous_helpers(file.clone());
+    let of_memory = configured(memory.register_all(builder()), if_match)
+        .authenticator(file.clone())
+        .anonymous_helpers(memory.clone());
+    [
+        Subject {
+            name: "SQLite",
+            api: of_file.build().unwrap(),
+            tenant,
+            other,
+            _folder: Some(folder),
+        },
+        Subject {
+            name: "memory",
+            api: of_memory.build().unwrap(),
+            tenant: Tenant::new("demo"),
+            other: Tenant::new("other"),
+            _folder: None,
+        },
+    ]
+}
+
+/// Runs a check on both stores.
+async fn each(check: impl AsyncFn(&Subject)) {
+    for subject in subjects_with(IfMatchPolicy::Optional).await {
+        check(&subject).await;
+    }
+}
+
+fn rights(names: &[&str]) -> Rights {
+    Rights::only(names.iter().map(|name| name.parse::<Right>().unwrap()))
+}
+
+fn address(status: &str, address: &str) -> Value {
+    json!({"address": address, "status": status})
+}
+
+impl Subject {
+    async fn send(
+        &self,
+        identity: Identity,
+        method: Method,
+        address: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> Answer {
+        let path = address.strip_prefix(BASE).unwrap_or(address);
+        let (path, query) = path
+            .split_once('?')
+            .map_or((path, None), |(path, query)| (path, Some(query)));
+        let pair = |(name, value): &(&str, &str)| {
+            let value = HeaderValue::from_str(value).unwrap();
+            (HeaderName::try_from(*name).unwrap(), value)
+        };
+        let headers: HeaderMap = headers.iter().map(pair).collect();
+        let body = if body.is_null() {
+            Vec::new()
+        } else {
+            serde_json::to_vec(body).unwrap()
+        };
+        let request = Request::new(&method, path)
+            .with_query(query)
+            .with_headers(&headers)
+            .with_body(body);
+        let Response {
+            status,
+            headers,
+            body,
+            ..
+        } = self.api.handle(identity, request).await;
+        let json = if body.is_empty() {
+            Value::Null
+        } else {
+            serde_json::from_slice(&body).unwrap()
+        };
+        Answer {
+            status: status.as_u16(),
+            json,
+            headers,
+        }
+    }
+
+    fn key(&self, rights: Rights) -> Identity {
+        let caller = Caller::with_rights(rights);
+        Identity::Authenticated(Principal::new(self.tenant.clone(), caller))
+    }
+
+    async fn call(&self, method: Method, address: &str, body: &Value) -> Answer {
+        let identity = self.key(Rights::all());
+        self.send(identity, method, address, &[], body).await
+    }
+
+    async fn get(&self, address: &str) -> Answer {
+        self.call(Method::GET, address, &Value::Null).await
+    }
+
+    async fn make(&self, collection: &str, body: Value) -> String {
+        let answer = self.call(Method::POST, collection, &body).await;
+        assert!(
+            [200, 201].contains(&answer.status),
+            "{collection}: {}",
+            answer.json
+        );
+        answer.url()
+    }
+
+    async fn people<const N: usize>(&self, bodies: [Value; N]) -> [String; N] {
+        let mut made = Vec::new();
+        for body in bodies {
+            made.push(self.make("people", body).await);
+        }
+        made.try_into().unwrap()
+    }
+
+    /// Sends a merge with further members and headers.
+    async fn merge_as(
+        &self,
+        identity: Identity,
+        remaining: &str,
+        merged: &str,
+        more: Value,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        let mut body = json!({"_links": {"svc:person": {"href": merged}}});
+        for (name, value) in more.as_object().unwrap() {
+            body[name] = value.clone();
+        }
+        let address = format!("{remaining}/merge_helper");
+        self.send(identity, Method::POST, &address, headers, &body)
+            .await
+    }
+
+    async fn merge_with(&self, remaining: &str, merged: &str, more: Value) -> Answer {
+        let identity = self.key(Rights::all());
+        self.merge_as(identity, remaining, merged, more, &[]).await
+    }
+
+    /// Merges two people.
+    async fn merge(&self, remaining: &str, merged: &str) -> Answer {
+        let answer = self.merge_with(remaining, merged, json!({})).await;
+        assert_eq!(answer.status, 200, "{}: {}", self.name, answer.json);
+        answer
+    }
+}
+
+fn id(address: &str) -> &str {
+    address.rsplit('/').next().unwrap()
+}
+
+/// MRG-02, MRG-05: the response is the remaining person with what the merge changed, and has the entity
+/// tag of the next read.
+#[tokio::test]
+async fn a_merge_returns_the_remaining_person() {
+    each(async |subject| {
+        let [one, other] = subject
+            .people([
+                json!({"given_name": "Ada", "birthdate": {"year": 1990},
+                    "email_addresses": [address("subscribed", "ada@x.org")]}),
+                json!({"given_name": "Ada", "family_name": "King", "birthdate": {"year": 1991},
+                    "email_addresses": [address("unsubscribed", "ADA@x.org"), address("subscribed", "a@y.org")]}),
+            ])
+            .await;
+        let petition = subject.make("petitions", json!({})).await;
+        let links = json!({"_links": {"svc:person": {"href": other}}});
+        let signature = subject.make(&format!("{petition}/signatures"), links.clone()).await;
+        let list = subject.make("lists", json!({"name": "L"})).await;
+        let kept = json!({"_links": {"svc:person": {"href": one}}});
+        let items = [
+            subject.make(&format!("{list}/items"), kept).await,
+            subject.make(&format!("{list}/items"), links).await,
+        ];
+        let person = subject.get(&one).await.json;
+        assert_eq!(person["_links"]["ext:merge_helper"]["href"], format!("{one}/merge_helper"));
+        let curies = person["_links"]["curies"].as_array().unwrap();
+        assert!(curies.iter().any(|curie| curie["name"] == "ext"), "HAL-19");
+        let answer = subject.merge(&one, &other).await;
+        let merged = json!({
+            "preview": false,
+            "already": false,
+            "moved": {"signatures": 1},
+            "folded": [{"kind": "item",
+                "_links": {"ext:remaining": {"href": items[0]}, "ext:merged": {"href": items[1]}}}],
+            "overruled": [{"property": "birthdate", "remaining": {"year": 1990}, "merged": {"year": 1991}},
+                {"property": "email_addresses[0].address", "remaining": "ada@x.org", "merged": "ADA@x.org"}],
+            "tightened": [{"property": "email_addresses[0].status", "from": "subscribed", "to": "unsubscribed"}],
+            "_links": {"ext:merged": {"href": other}},
+        });
+        assert_eq!(answer.json["ext:merge"], merged, "{}", subject.name);
+        let read = subject.get(&one).await;
+        assert_eq!(answer.header("etag"), read.header("etag"), "{}", subject.name);
+        assert!(answer.header("etag").is_some());
+        assert_eq!(answer.header("content-location"), Some(&*one));
+        let mut person = answer.json.clone();
+        person.as_object_mut().unwrap().remove("ext:merge");
+        assert_eq!(person, read.json);
+        assert_eq!(person["family_name"], "King");
+        let own = |address: &str| json!(format!("here:{}", id(address)));
+        assert_eq!(person["identifiers"], json!([own(&one), own(&other)]));
+        assert_eq!(subject.get(&signature).await.json["_links"]["svc:person"]["href"], one);
+    })
+    .await;
+}
+
+/// MRG-01: the link and the operation need the right.
+#[tokio::test]
+async fn only_a_key_with_the_right_merges() {
+    each(async |subject| {
+        let name = || json!({"given_name": "Ada"});
+        let [one, other, third] = subject.people([name(), name(), name()]).await;
+        let all = || Rights::all();
+        let others = || Right::all().filter(|right| *right != Right::MergePeople);
+        let listed = || Rights::only(others());
+        let named = || rights(&["people.read", "people.list", "people.merge"]);
+        let link = async |rights: Rights, address: &str| {
+            let identity = subject.key(rights);
+            let answer = subject
+                .send(identity, Method::GET, address, &[], &Value::Null)
+                .await;
+            assert_eq!(answer.status, 200);
+            let person = match &answer.json["_embedded"]["svc:people"] {
+                Value::Null => &answer.json,
+                people => &people[0],
+            };
+            let has_curie = answer.json["_links"]["curies"].as_array().unwrap().len() > 1;
+            let has_link = person["_links"].get("ext:merge_helper").is_some();
+            assert_eq!(has_curie, has_link, "{}", answer.json);
+            has_link
+        };
+        // Each twice, because the second response is cached.
+        for address in [&*one, &*one, "people", "people"] {
+            assert!(link(all(), address).await, "{address}");
+            assert!(!link(listed(), address).await, "{address}");
+            assert!(link(named(), address).await, "{address}");
+            assert!(!link(Rights::read_only(), address).await, "{address}");
+        }
+        let merge = async |rights: Rights, merged: &str, more: Value| {
+            subject
+                .merge_as(subject.key(rights), &one, merged, more, &[])
+                .await
+        };
+        for rights in [listed(), Rights::read_only()] {
+            assert_eq!(merge(rights, &other, json!({})).await.status, 403);
+        }
+        let person = || json!({"person": {"family_name": "King"}});
+        assert_eq!(
+            merge(named(), &other, person()).await.status,
+            403,
+            "{}",
+            subject.name
+        );
+        let anonymous = subject
+            .merge_as(Identity::Anonymous, &one, &other, json!({}), &[])
+            .await;
+        assert_eq!(anonymous.status, 401);
+        let invalid = subject
+            .merge_as(Identity::InvalidKey, &one, &other, json!({}), &[])
+            .await;
+        assert_eq!(invalid.status, 401);
+        assert_eq!(merge(named(), &other, json!({})).await.status, 200);
+        // Without the right to read people, the response has no fields of a person.
+        let update = || rights(&["people.merge", "people.update"]);
+        let answer = merge(update(), &third, json!({"person": {"family_name": "King"}})).await;
+        assert_eq!(answer.status, 200, "{}", answer.json);
+        assert_eq!(answer.json.get("family_name"), None);
+        assert_eq!(answer.json["ext:merge"]["overruled"], json!([]));
+        assert_eq!(subject.get(&one).await.json["family_name"], "King");
+    })
+    .await;
+}
+
+/// MRG-03: people of another tenant do not exist.
+#[tokio::test]
+async fn tenants_are_separate() {
+    each(async |subject| {
+        let name = || json!({"given_name": "Ada"});
+        let [one, other] = subject.people([name(), name()]).await;
+        let stranger = || {
+            let caller = Caller::with_rights(Rights::all());
+            Identity::Authenticated(Principal::new(subject.other.clone(), caller))
+        };
+        let made = subject
+            .send(stranger(), Method::POST, "people", &[], &name())
+            .await;
+        let foreign = made.url();
+        let answer = subject.merge_with(&one, &foreign, json!({})).await;
+        assert_eq!(
+            (answer.status, answer.problems()),
+            (400, problem("PERSON_NOT_FOUND", &[LINK]))
+        );
+        let answer = subject
+            .merge_as(stranger(), &one, &foreign, json!({}), &[])
+            .await;
+        assert_eq!(answer.status, 404, "{}", answer.json);
+        subject.merge(&one, &other).await;
+        let read = subject
+            .send(stranger(), Method::GET, &other, &[], &Value::Null)
+            .await;
+        assert_eq!((read.status, read.header("location")), (404, None));
+    })
+    .await;
+}
+
+/// MRG-08: a preview returns what the merge returns, and stores nothing.
+#[tokio::test]
+async fn a_preview_stores_nothing() {
+    each(async |subject| {
+        let [one, other] = subject
+            .people([
+                json!({"given_name": "Ada"}),
+                json!({"given_name": "Eve", "source": "import"}),
+            ])
+            .await;
+        let petition = subject.make("petitions", json!({})).await;
+        let links = json!({"_links": {"svc:person": {"href": other}}});
+        let signature = subject.make(&format!("{petition}/signatures"), links).await;
+        let mut before = Vec::new();
+        for address in [&one, &other, &petition, &signature] {
+            before.push(subject.get(address).await.json);
+        }
+        let key = [("idempotency-key", "k1")];
+        let preview = json!({"preview": true, "person": {"family_name": "King"}});
+        let identity = || subject.key(Rights::all());
+        let preview = subject
+            .merge_as(identity(), &one, &other, preview, &key)
+            .await;
+        assert_eq!(preview.status, 200, "{}", preview.json);
+        for header in [
+            "etag",
+            "last-modified",
+            "content-location",
+            "idempotency-replayed",
+        ] {
+            assert_eq!(preview.header(header), None, "{header}");
+        }
+        let mut after = Vec::new();
+        for address in [&one, &other, &petition, &signature] {
+            after.push(subject.get(address).await.json);
+        }
+        assert_eq!(before, after, "{}", subject.name);
+        let merge = json!({"preview": false, "person": {"family_name": "King"}});
+        let merge = subject
+            .merge_as(identity(), &one, &other, merge, &key)
+            .await;
+        assert_eq!(
+            merge.status, 200,
+            "the key of a preview is free: {}",
+            merge.json
+        );
+        let mut preview = preview.json;
+        assert_eq!(preview["ext:merge"]["preview"], true);
+        preview["ext:merge"]["preview"] = json!(false);
+        preview["modified_date"] = merge.json["modified_date"].clone();
+        assert_eq!(preview, merge.json, "{}", subject.name);
+    })
+    .await;
+}
+
+/// MRG-06, MRG-07: a repeated merge changes nothing, and a merge that is not possible names the reason.
+#[tokio::test]
+async fn a_merge_that_is_not_possible_changes_nothing() {
+    each(async |subject| {
+        let name = || json!({"given_name": "Ada"});
+        let [one, other, third] = subject.people([name(), name(), name()]).await;
+        let unknown = format!("{BASE}people/0199c1a5-7c11-7000-8000-000000000000");
+        let same = subject.merge_with(&one, &one, json!({})).await;
+        assert_eq!(
+            (same.status, same.problems()),
+            (400, problem("MERGE_SAME_PERSON", &[LINK]))
+        );
+        let none = subject.merge_with(&one, &unknown, json!({})).await;
+        assert_eq!(
+            (none.status, none.problems()),
+            (400, problem("PERSON_NOT_FOUND", &[LINK]))
+        );
+        assert_eq!(
+            subject.merge_with(&unknown, &one, json!({})).await.status,
+            404
+        );
+        subject.merge(&one, &other).await;
+        let before = subject.get(&one).await;
+        let again = subject.merge(&one, &other).await;
+        assert_eq!(again.json["ext:merge"]["already"], true);
+        assert_eq!(again.json["ext:merge"]["moved"], json!({}));
+        assert_eq!(again.header("etag"), before.header("etag"));
+        assert_eq!(subject.get(&one).await.json, before.json);
+        let elsewhere = subject.merge_with(&third, &other, json!({})).await;
+        assert_eq!(
+            (elsewhere.status, elsewhere.problems()),
+            (400, problem("PERSON_MERGED", &[LINK]))
+        );
+        assert_eq!(elsewhere.person(), one);
+        let crossing = subject.merge_with(&other, &one, json!({})).await;
+        assert_eq!(
+            (crossing.status, crossing.problems()),
+            (410, problem("PERSON_MERGED", &[]))
+        );
+        assert_eq!(crossing.person(), one);
+        // The body has further problems.
+        let wrong = subject
+            .merge_with(&other, &third, json!({"preview": 7}))
+            .await;
+        assert_eq!(
+            (wrong.status, wrong.person()),
+            (410, &*one),
+            "{}",
+            subject.name
+        );
+        let none = json!({"_links": {}});
+        let wrong = subject.merge_with(&other, "", none.clone()).await;
+        assert_eq!(
+            (wrong.status, wrong.person()),
+            (410, &*one),
+            "{}",
+            subject.name
+        );
+        assert_eq!(subject.merge_with(&unknown, "", none).await.status, 404);
+    })
+    .await;
+}
+
+/// MRG-09: both entity tags are compared.
+#[tokio::test]
+async fn both_entity_tags_must_be_current() {
+    each(async |subject| {
+        let [one, other] = subject
+            .people([json!({"given_name": "Ada"}), json!({"given_name": "Eve"})])
+            .await;
+        let tag = async |address: &str| {
+            subject
+                .get(address)
+                .await
+                .header("etag")
+                .unwrap()
+                .to_owned()
+        };
+        let (kept, merged) = (tag(&one).await, tag(&other).await);
+        let merge = async |if_match: &str, merged_tag: &str| {
+            let more = json!({"merged_etag": merged_tag});
+            let headers = [("if-match", if_match)];
+            subject
+                .merge_as(subject.key(Rights::all()), &one, &other, more, &headers)
+                .await
+        };
+        let changed = json!({"family_name": "King"});
+        for address in [&one, &other] {
+            assert_eq!(
+                subject.call(Method::PUT, address, &changed).await.status,
+                200
+            );
+        }
+        let (kept_now, merged_now) = (tag(&one).await, tag(&other).await);
+        let old = merge(&kept, &merged_now).await;
+        assert_eq!(
+            (old.status, old.problems()),
+            (412, problem("PRECONDITION_FAILED", &[]))
+        );
+        let failed = problem("PRECONDITION_FAILED", &["merged_etag"]);
+        for old in [&*merged, merged.trim_matches('"'), "x"] {
+            let old = merge(&kept_now, old).await;
+            assert_eq!(
+                (old.status, old.problems()),
+                (412, failed.clone()),
+                "{}",
+                subject.name
+            );
+        }
+        assert_eq!(subject.get(&other).await.status, 200);
+        let done = merge(&kept_now, merged_now.trim_matches('"')).await;
+        assert_eq!(done.status, 200, "{}", done.json);
+    })
+    .await;
+    for subject in subjects_with(IfMatchPolicy::Required).await {
+        let [one, other] = subject
+            .people([json!({"given_name": "Ada"}), json!({"given_name": "Eve"})])
+            .await;
+        let kept = subject.get(&one).await;
+        let merged = subject.get(&other).await;
+        let merged = json!({"merged_etag": merged.header("etag").unwrap()});
+        let merge = async |more: &Value, headers: &[(&str, &str)]| {
+            let identity = subject.key(Rights::all());
+            subject
+                .merge_as(identity, &one, &other, more.clone(), headers)
+                .await
+        };
+        let missing = merge(&merged, &[]).await;
+        assert_eq!(
+            (missing.status, missing.problems()),
+            (428, problem("PRECONDITION_REQUIRED", &[]))
+        );
+        let if_match = [("if-match", kept.header("etag").unwrap())];
+        let missing = merge(&json!({}), &if_match).await;
+        let required = problem("PRECONDITION_REQUIRED", &["merged_etag"]);
+        assert_eq!((missing.status, missing.problems()), (428, required));
+        assert_eq!(
+            merge(&merged, &if_match).await.status,
+            200,
+            "{}",
+            subject.name
+        );
+    }
+}
+
+/// MRG-11, MRG-12: reads of the old address are redirected, changes are rejected, and what others record
+/// there is recorded for the remaining person.
+#[tokio::test]
+async fn the_old_address_leads_to_the_remaining_person() {
+    each(async |subject| {
+        let [one, other] = subject
+            .people([
+                json!({"given_name": "Ada", "identifiers": ["crm:1"]}),
+                json!({"given_name": "Eve", "identifiers": ["crm:2"]}),
+            ])
+            .await;
+        let canvass = json!({"canvass": {"contact_type": "phone"}});
+        let helper = format!("{other}/record_canvass_helper");
+        let first = subject.call(Method::POST, &helper, &canvass).await;
+        assert_eq!(first.status, 200, "{}", first.json);
+        let first = first.url();
+        subject.merge(&one, &other).await;
+        let moved = |address: &str| address.replace(id(&other), id(&one));
+        for address in [
+            other.clone(),
+            format!("{other}?x=1"),
+            format!("{other}/signatures?per_page=5&page=2"),
+            format!("{other}/taggings"),
+            first.clone(),
+        ] {
+            for method in [Method::GET, Method::HEAD] {
+                let answer = subject.call(method, &address, &Value::Null).await;
+                let at = format!("{} {address}: {}", subject.name, answer.json);
+                assert_eq!(answer.status, 301, "{at}");
+                assert_eq!(answer.header("location"), Some(&*moved(&address)), "{at}");
+                assert_eq!(answer.header("cache-control"), Some("no-store"), "{at}");
+                assert_eq!(answer.problems(), problem("PERSON_MERGED", &[]), "{at}");
+                assert_eq!(answer.person(), one, "{at}");
+                assert_eq!(answer.header("etag"), None, "{at}");
+            }
+        }
+        assert_eq!(
+            subject.get(&moved(&first)).await.status,
+            200,
+            "{}",
+            subject.name
+        );
+        // A key that may not read people gets the response for an unknown person.
+        let few = rights(&["signatures.list"]);
+        let below = format!("{other}/signatures");
+        let answer = subject
+            .send(subject.key(few), Method::GET, &below, &[], &Value::Null)
+            .await;
+        assert_eq!((answer.status, answer.header("location")), (404, None));
+        let answer = subject
+            .send(Identity::Anonymous, Method::GET, &other, &[], &Value::Null)
+            .await;
+        assert_eq!(answer.status, 401);
+        let mut change = json!({"given_name": "Kim"});
+        for (method, address) in [
+            (Method::PUT, &other),
+            (Method::DELETE, &other),
+            (Method::PUT, &first),
+            (Method::DELETE, &first),
+        ] {
+            let answer = subject.call(method.clone(), address, &change).await;
+            let at = format!("{} {method} {address}: {}", subject.name, answer.json);
+            assert_eq!((answer.status, answer.person()), (410, &*one), "{at}");
+            assert_eq!(answer.problems(), problem("PERSON_MERGED", &[]), "{at}");
+        }
+        change["email_addresses"] = json!(7);
+        let answer = subject.call(Method::PUT, &other, &change).await;
+        assert_eq!(
+            (answer.status, answer.person()),
+            (410, &*one),
+            "{}",
+            answer.json
+        );
+        // Helpers, with and without a key.
+        for identity in [subject.key(Rights::all()), Identity::Anonymous] {
+            let answer = subject
+                .send(identity, Method::POST, &helper, &[], &canvass)
+                .await;
+            assert_eq!(answer.status, 200, "{}: {}", subject.name, answer.json);
+        }
+        let batch = subject
+            .call(Method::POST, &format!("{helper}/batch"), &json!([canvass]))
+            .await;
+        assert_eq!(
+            batch.json["succeeded"], 1,
+            "{}: {}",
+            subject.name, batch.json
+        );
+        let canvasses = subject.get(&format!("{one}/canvasses")).await.json;
+        assert_eq!(canvasses["total_records"], 4, "{}", subject.name);
+        // Links to the address.
+        let petition = subject.make("petitions", json!({})).await;
+        let link = json!({"_links": {"svc:person": {"href": other}}});
+        let signature = subject.make(&format!("{petition}/signatures"), link).await;
+        let read = subject.get(&signature).await.json;
+        assert_eq!(read["_links"]["svc:person"]["href"], one);
+        // Identifiers.
+        let own = format!("here:{}", id(&other));
+        for identifier in [&*own, "crm:2", "crm:1"] {
+            let filter = format!("people?filter=identifiers%20eq%20'{identifier}'");
+            let found = subject.get(&filter).await.json;
+            assert_eq!(
+                found["_embedded"]["svc:people"][0]["_links"]["self"]["href"],
+                one
+            );
+        }
+        let signup = json!({"person": {"identifiers": [own], "family_name": "King"}});
+        let answer = subject
+            .call(Method::POST, "people/person_signup", &signup)
+            .await;
+        assert_eq!(
+            (answer.status, answer.url()),
+            (200, one.clone()),
+            "{}",
+            answer.json
+        );
+        // The remaining person can be sent back, and keeps the identifiers.
+        let person = subject.get(&one).await;
+        assert_eq!(person.json["family_name"], "King");
+        let strict = [("prefer", "handling=strict")];
+        let identity = || subject.key(Rights::all());
+        let mut sent = person.json.clone();
+        sent["ext:merge"] = json!({"already": false});
+        let put = subject
+            .send(identity(), Method::PUT, &one, &strict, &sent)
+            .await;
+        assert_eq!(put.status, 200, "{}: {}", subject.name, put.json);
+        assert_eq!(put.json, person.json);
+        let put = json!({"identifiers": ["crm:3"]});
+        let put = subject.call(Method::PUT, &one, &put).await;
+        let own_of = |address: &str| json!(format!("here:{}", id(address)));
+        assert_eq!(
+            put.json["identifiers"],
+            json!([own_of(&one), "crm:3", own_of(&other)])
+        );
+        let stolen =
+            json!({"identifiers": [own_of(&one), "here:0199c1a5-7c11-7000-8000-000000000000"]});
+        assert_eq!(subject.call(Method::PUT, &one, &stolen).await.status, 400);
+        // A deleted person has no old addresses.
+        assert_eq!(
+            subject
+                .call(Method::DELETE, &one, &Value::Null)
+                .await
+                .status,
+            204
+        );
+        for method in [Method::GET, Method::PUT, Method::DELETE] {
+            let answer = subject
+                .call(method, &other, &json!({"given_name": "X"}))
+                .await;
+            assert_eq!(
+                (answer.status, answer.header("location")),
+                (404, None),
+                "{}",
+                subject.name
+            );
+        }
+    })
+    .await;
+}
+
+/// MRG-10: a chain of merges ends at the last person.
+#[tokio::test]
+async fn a_chain_leads_to_the_last_person() {
+    each(async |subject| {
+        let name = || json!({"given_name": "Ada"});
+        let [one, two, three] = subject.people([name(), name(), name()]).await;
+        subject.merge(&two, &three).await;
+        subject.merge(&one, &two).await;
+        for old in [&two, &three] {
+            let answer = subject.get(old).await;
+            assert_eq!(
+                (answer.status, answer.header("location")),
+                (301, Some(&*one))
+            );
+        }
+    })
+    .await;
+}
+
+/// MRG-02, UND-22: all problems of a body are in one response, and unknown members are warnings.
+#[tokio::test]
+async fn every_problem_of_a_body_is_reported() {
+    each(async |subject| {
+        let [one, other] = subject
+            .people([json!({"given_name": "Ada"}), json!({"given_name": "Eve"})])
+            .await;
+        let wrong = json!({
+            "merged_etag": 7,
+            "person": {"given_name": 7, "email_addresses": [{"address": "x"}]},
+            "consent": "none",
+            "preview": "yes",
+        });
+        let answer = subject.merge_with(&one, "people", wrong).await;
+        let codes: BTreeMap<String, String> = answer
+            .problems()
+            .into_iter()
+            .map(|(code, properties)| (properties.join(","), code))
+            .collect();
+        let invalid = "FIELD_INVALID";
+        let expected = [
+            (LINK, "PERSON_NOT_FOUND"),
+            ("merged_etag", invalid),
+            ("consent", invalid),
+            ("preview", invalid),
+            ("person.given_name", invalid),
+            ("person.email_addresses[0].address", invalid),
+        ];
+        let expected = expected.map(|(property, code)| (property.to_owned(), code.to_owned()));
+        assert_eq!(
+            (answer.status, codes),
+            (400, expected.into()),
+            "{}",
+            answer.json
+        );
+        let address = format!("{one}/merge_helper");
+        for (body, property) in [
+            (json!({}), LINK),
+            (json!({"_links": {"svc:person": null}}), LINK),
+            (json!({"_links": 7}), "_links"),
+            (
+                json!({"_links": {"svc:person": {"href": other}}, "person": 7}),
+                "person",
+            ),
+        ] {
+            let answer = subject.call(Method::POST, &address, &body).await;
+            let properties: Vec<String> =
+                answer.problems().into_iter().flat_map(|it| it.1).collect();
+            assert_eq!(
+                (answer.status, properties),
+                (400, vec![property.to_owned()]),
+                "{body}"
+            );
+        }
+        let empty = subject.call(Method::POST, &address, &Value::Null).await;
+        assert_eq!(
+            (empty.status, empty.problems()),
+            (400, problem("BODY_MISSING", &[]))
+        );
+        let unknown = json!({"previw": true, "person": {"given_nam": "X"}});
+        let strict = [("prefer", "handling=strict")];
+        let identity = || subject.key(Rights::all());
+        let answer = subject
+            .merge_as(identity(), &one, &other, unknown.clone(), &strict)
+            .await;
+        let names = ["person.given_nam", "previw"];
+        let mut found: Vec<_> = answer.problems().into_iter().flat_map(|it| it.1).collect();
+        found.sort();
+        assert_eq!(
+            (answer.status, &*found),
+            (400, &names.map(str::to_owned)[..]),
+            "{}",
+            answer.json
+        );
+        let answer = subject
+            .merge_as(identity(), &one, &other, unknown, &[])
+            .await;
+        assert_eq!(answer.status, 200, "{}", answer.json);
+        let warned = answer.json["ext:warnings"].as_array().unwrap();
+        let mut warned: Vec<_> = warned
+            .iter()
+            .map(|it| it["properties"][0].as_str().unwrap())
+            .collect();
+        warned.sort_unstable();
+        assert_eq!(warned, names);
+        let curies = answer.json["_links"]["curies"].as_array().unwrap();
+        assert_eq!(
+            curies.iter().filter(|curie| curie["name"] == "ext").count(),
+            1
+        );
+    })
+    .await;
+}
+
+/// MRG-17: a repeated request with an idempotency key gets the first response, also after the merge.
+#[tokio::test]
+async fn a_repeated_request_gets_the_first_response() {
+    each(async |subject| {
+        let [one, other] = subject
+            .people([json!({"given_name": "Ada"}), json!({"given_name": "Eve"})])
+            .await;
+        let petition = subject.make("petitions", json!({})).await;
+        let link = json!({"_links": {"svc:person": {"href": other}}});
+        let key = [("idempotency-key", "signature")];
+        let sign = async || {
+            let address = format!("{petition}/signatures");
+            let identity = subject.key(Rights::all());
+            subject
+                .send(identity, Method::POST, &address, &key, &link)
+                .await
+        };
+        let signature = sign().await;
+        let merge_key = [("idempotency-key", "merge")];
+        let merge = async |more: Value| {
+            let identity = subject.key(Rights::all());
+            subject
+                .merge_as(identity, &one, &other, more, &merge_key)
+                .await
+        };
+        let first = merge(json!({})).await;
+        assert_eq!(first.status, 200);
+        let again = merge(json!({})).await;
+        assert_eq!(
+            (again.status, &again.json),
+            (200, &first.json),
+            "{}",
+            subject.name
+        );
+        assert_eq!(again.header("idempotency-replayed"), Some("true"));
+        assert_eq!(again.json["ext:merge"]["already"], false);
+        let reused = merge(json!({"consent": "strictest"})).await;
+        assert_eq!(
+            (reused.status, reused.problems()),
+            (422, problem("IDEMPOTENCY_KEY_REUSED", &[]))
+        );
+        let again = sign().await;
+        assert_eq!(
+            (again.status, &again.json),
+            (signature.status, &signature.json)
+        );
+        let total = subject.get(&format!("{petition}/signatures")).await.json;
+        assert_eq!(total["total_records"], 1);
+    })
+    .await;
+}
+
+/// MRG-01: the capability document declares merges, and a server without them has no link.
+#[tokio::test]
+async fn merges_are_offered_only_if_they_are_enabled() {
+    each(async |subject| {
+        let behaviours = subject.get("docs/capabilities").await.json["behaviours"].clone();
+        for name in [
+            "merge_people",
+            "merge_people.preview",
+            "merge_people.forwards",
+        ] {
+            assert!(
+                behaviours.as_array().unwrap().contains(&json!(name)),
+                "{name}"
+            );
+        }
+    })
+    .await;
+    let server = crate::server::Server::start().await;
+    let one = server.make("people", json!({"given_name": "Ada"})).await;
+    let read = server.get(&one).await;
+    assert_eq!(read.json["_links"].get("ext:merge_helper"), None);
+    let answer = server.post(&format!("{one}/merge_helper"), json!({})).await;
+    assert_eq!(
+        (answer.status, answer.codes()),
+        (500, vec!["NOT_IMPLEMENTED".to_owned()])
+    );
+}
+
+/// MRG-11: over HTTP, a redirection is not cached, and the response to `HEAD` has no body.
+#[tokio::test]
+async fn a_redirection_is_not_cached() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap();
+    let tenant = store.ensure_tenant("demo").await.unwrap();
+    let keys = FixedKeys::new().with_key("sesame", tenant, Rights::all());
+    let api = configured(store.register_all(builder()), IfMatchPolicy::Optional)
+        .authenticator(keys)
+        .build()
+        .unwrap();
+    let service = SvcService::new(api).with_docs(Docs::new());
+    let send = async |method: Method, path: &str, body: Value| {
+        let path = path.strip_prefix(BASE).unwrap_or(path);
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        let request = http::Request::builder()
+            .method(method)
+            .uri(format!("/{path}"))
+            .header("svc-api-token", "sesame")
+            .header("content-type", "application/json")
+            .header("content-length", body.len())
+            .body(body)
+            .unwrap();
+        let (parts, body) = service.clone().oneshot(request).await.unwrap().into_parts();
+        let body = body.collect().await.unwrap().to_bytes();
+        (parts.status.as_u16(), parts.headers, body)
+    };
+    let mut people = Vec::new();
+    for name in ["Ada", "Eve"] {
+        let (_, headers, _) = send(Method::POST, "people", json!({"given_name": name})).await;
+        people.push(headers["location"].to_str().unwrap().to_owned());
+    }
+    let [one, other] = &*people else {
+        panic!("{people:?}")
+    };
+    let body = json!({"_links": {"svc:person": {"href": other}}});
+    let (status, headers, body) = send(Method::POST, &format!("{one}/merge_helper"), body).await;
+    assert_eq!(
+        (status, headers.contains_key("etag")),
+        (200, true),
+        "{body:?}"
+    );
+    for (method, has_body) in [(Method::GET, true), (Method::HEAD, false)] {
+        let (status, headers, body) = send(method, other, Value::Null).await;
+        assert_eq!((status, !body.is_empty()), (301, has_body));
+        assert_eq!(
+            (
+                &*headers["location"].to_str().unwrap(),
+                &*headers["cache-control"].to_str().unwrap()
+            ),
+            (&**one, "no-store")
+        );
+    }
+    // The relations of the link and of the response have a page.
+    for name in ["merge_helper", "merge", "remaining", "merged"] {
+        let (status, ..) = send(Method::GET, &format!("docs/v1/{name}"), Value::Null).await;
+        assert_eq!(status, 200, "{name}");
+    }
+}
