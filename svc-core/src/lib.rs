@@ -103,6 +103,7 @@
 //! | [`store`] | the interface of a store, which contains records of several kinds: [`store::Store`], lookups, changes |
 //! | [`rules`] | the rules: what each write request means, the same for every store |
 //! | [`filter`] | filters and orders of collections |
+//! | [`duplicates`] | the comparison of people who may be the same person |
 //! | [`json`] | JSON as the API reads and writes it |
 //! | `webhooks` | feature: webhooks, which send signed messages about changes |
 //! | [`capability`] | the capability document, which declares what an API supports |
@@ -156,9 +157,9 @@ pub use backend::{
 };
 pub use svc_model::{
     BaseUrl, Context, Draft, Error, ErrorCode, ErrorKind, ListRequest, NextPage, Page, PageRequest,
-    Patch, Problem, Record, Result, Tenant, auth, context, draft, each_kind, error, field,
-    field_set, fields, filter, helper, json, link, model, page, raw, record, schema, types, value,
-    writable,
+    Patch, Problem, Record, Result, Tenant, auth, context, draft, duplicates, each_kind, error,
+    field, field_set, fields, filter, helper, json, link, model, page, raw, record, schema, types,
+    value, writable,
 };
 
 pub use svc_rules::{rules, store};

@@ -17,6 +17,7 @@
 pub mod auth;
 pub mod context;
 pub mod draft;
+pub mod duplicates;
 pub mod error;
 pub mod field_set;
 pub mod filter;
