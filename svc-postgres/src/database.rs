@@ -2,12 +2,14 @@
 //! replica if it is recent enough for the caller.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Instant,
 };
 
 use svc_core::backend::Notifier;
-use svc_store::{commits::CommitCounters, write_watermarks::WriteWatermarks};
+use svc_store::{
+    commits::CommitCounters, duplicates::DuplicateIndex, write_watermarks::WriteWatermarks,
+};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
@@ -31,6 +33,8 @@ pub(crate) struct DatabaseHandle {
     /// The id of this process, which other processes of the database see.
     pub(crate) process: Uuid,
     pub(crate) options: PostgresOptions,
+    /// The hashes of the keys of people. They are known when the store has read its secret.
+    pub(crate) duplicates: OnceLock<DuplicateIndex>,
     pub(crate) commits: CommitCounters,
     /// Notifies after this process has committed a transaction of a tenant.
     pub(crate) bells: Notifier<i64>,
@@ -97,6 +101,7 @@ impl DatabaseHandle {
             commits: CommitCounters::default(),
             bells: Notifier::default(),
             outgoing: Notifier::default(),
+            duplicates: OnceLock::new(),
             options,
         }
     }

@@ -40,6 +40,7 @@ mod connect;
 mod database;
 #[cfg(feature = "mapped")]
 mod dialect;
+mod duplicates;
 mod error;
 mod feed;
 mod lease;

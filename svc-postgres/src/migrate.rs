@@ -41,10 +41,15 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         "aliases",
         include_str!("../migrations/0010_aliases.sql"),
     ),
+    Migration::new(
+        11,
+        "duplicates",
+        include_str!("../migrations/0011_duplicates.sql"),
+    ),
 ];
 
 /// Every table.
-pub(crate) const TABLES: [&str; 19] = [
+pub(crate) const TABLES: [&str; 22] = [
     "migration",
     "meta",
     "lease",
@@ -60,6 +65,9 @@ pub(crate) const TABLES: [&str; 19] = [
     "part",
     "holder",
     "alias",
+    "person_key",
+    "shared_key",
+    "apart",
     "outbox",
     "feed",
     "kept",

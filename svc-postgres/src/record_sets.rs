@@ -99,7 +99,7 @@ impl Removal {
         }
     }
 
-    /// Adds tickets, outbox entries and stored responses of the person.
+    /// Adds tickets, outbox entries, dismissed pairs and stored responses of the person.
     pub(crate) fn forget(&mut self) {
         self.forgets = true;
     }
@@ -177,6 +177,9 @@ impl Removal {
             ));
             deletes.push(format!(
                 "DELETE FROM {s}.alias t WHERE t.tenant = $1 AND t.target = $2"
+            ));
+            deletes.push(format!(
+                "DELETE FROM {s}.apart t WHERE t.tenant = $1 AND (t.one = $2 OR t.other = $2)"
             ));
             deletes.push(format!(
                 "DELETE FROM {s}.kept t WHERE t.tenant = $1 AND t.key = ANY (ARRAY( \
@@ -430,6 +433,7 @@ mod tests {
             "holder",
             "outbox",
             "alias",
+            "apart",
             "kept",
             "total",
             "email",

@@ -8,7 +8,7 @@ use svc_store::{
 };
 
 use crate::{
-    aliases,
+    aliases, duplicates,
     error::{Result, StoreError},
     lookups::{SqliteLookups, holders},
     record_id::RecordId,
@@ -56,8 +56,12 @@ pub(crate) fn batch(
             pushed.map_err(|pause| answers.failure(pause, |error| error))?;
             if kind == Kind::Person {
                 let to = &stored.record.meta().id;
-                for from in aliases::of(file, tenant, RecordId::try_parse(to)?)? {
+                let person = RecordId::try_parse(to)?;
+                for from in aliases::of(file, tenant, person)? {
                     batch.push_forwarded_person(from.to_id(), to.clone());
+                }
+                for apart in duplicates::apart_from(file, tenant, person)? {
+                    batch.push_apart(apart);
                 }
             }
         }

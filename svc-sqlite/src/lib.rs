@@ -71,6 +71,7 @@ mod check;
 mod commit_counter;
 #[cfg(feature = "mapped")]
 mod dialect;
+mod duplicates;
 mod error;
 mod export;
 mod feed;

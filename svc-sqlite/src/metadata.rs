@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, types::FromSq
 use svc_core::link::ShareNames;
 
 use crate::{
+    error::StoreError,
     file::{FileError, io, sqlite},
     options::SqliteOptions,
 };
@@ -110,14 +111,29 @@ pub(crate) fn secret(connection: &mut Connection, path: &Path) -> Result<[u8; 32
     if let Some(secret) = value(&transaction, "secret").map_err(&failed)? {
         return Ok(secret);
     }
-    let mut secret = [0; 32];
-    getrandom::fill(&mut secret).map_err(|error| io(path)(error.into()))?;
-    transaction
-        .execute(
-            "INSERT INTO meta (name, value) VALUES ('secret', ?1)",
-            [secret],
-        )
-        .map_err(&failed)?;
+    let secret = new_secret().map_err(|error| io(path)(error.into()))?;
+    set_secret(&transaction, secret).map_err(&failed)?;
     transaction.commit().map_err(&failed)?;
     Ok(secret)
+}
+
+/// Returns the same as [`secret`], within a transaction.
+pub(crate) fn secret_within(file: &Connection) -> Result<[u8; 32], StoreError> {
+    if let Some(secret) = value(file, "secret")? {
+        return Ok(secret);
+    }
+    let secret = new_secret().map_err(|error| StoreError::unexpected(error.to_string()))?;
+    set_secret(file, secret)?;
+    Ok(secret)
+}
+
+fn new_secret() -> Result<[u8; 32], getrandom::Error> {
+    let mut secret = [0; 32];
+    getrandom::fill(&mut secret)?;
+    Ok(secret)
+}
+
+fn set_secret(file: &Connection, secret: [u8; 32]) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO meta (name, value) VALUES ('secret', ?1)";
+    file.execute(sql, [secret]).map(drop)
 }

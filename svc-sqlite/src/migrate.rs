@@ -39,6 +39,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         "aliases",
         include_str!("../migrations/0012_aliases.sql"),
     ),
+    Migration::new(
+        13,
+        "duplicates",
+        include_str!("../migrations/0013_duplicates.sql"),
+    ),
 ];
 
 /// Upgrades the file in one transaction (`may_change`), or only checks that it is up to date.

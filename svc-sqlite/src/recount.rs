@@ -9,6 +9,7 @@ use svc_store::{TenantDeltas, migration::must_recount};
 
 use crate::{
     apply_changes::ChangeApplier,
+    duplicates,
     error::Result,
     file::{FileError, sqlite},
     metadata, rows,
@@ -52,12 +53,13 @@ pub(crate) fn recount_if_changed(
 fn recount(file: &Connection) -> Result<BTreeMap<i64, Recount>> {
     tracing::info!(
         "the totals are counted again, values are brought into the form of this version, and the \
-         indexes of addresses and texts are rebuilt"
+         indexes of addresses, texts and keys are rebuilt"
     );
     file.execute("UPDATE total SET measures = '' WHERE measures <> ''", ())?;
     file.execute("DELETE FROM part", ())?;
     file.execute("DELETE FROM email", ())?;
     file.execute("DELETE FROM text_key", ())?;
+    duplicates::clear_keys(file)?;
     let mut tenants: BTreeMap<i64, Recount> = BTreeMap::new();
     for kind in Recount::kinds() {
         // Not all tables have an index of the records of a tenant.

@@ -21,5 +21,6 @@ pub mod rules;
 pub mod store;
 
 use svc_model::{
-    context, draft, error, filter, helper, json, link, model, page, record, schema, value,
+    context, draft, duplicates, error, filter, helper, json, link, model, page, record, schema,
+    value,
 };

@@ -99,6 +99,8 @@ pub(super) enum CursorKind {
     Mark,
     /// A position in the change feed of the tenant.
     Feed,
+    /// A position in the pairs of people who may be the same person.
+    Pair,
 }
 
 impl CursorKind {
@@ -107,6 +109,7 @@ impl CursorKind {
             Self::Row => b't',
             Self::Mark => b'T',
             Self::Feed => b'f',
+            Self::Pair => b'p',
         }
     }
 
@@ -115,6 +118,7 @@ impl CursorKind {
             Self::Row => b'h',
             Self::Mark => b'H',
             Self::Feed => b'F',
+            Self::Pair => b'P',
         }
     }
 }

@@ -28,6 +28,7 @@
 pub mod commits;
 pub mod compare;
 pub mod cursor;
+pub mod duplicates;
 pub mod feed;
 pub mod hex;
 mod import;

@@ -9,8 +9,8 @@
 use std::{fmt, str::FromStr, sync::LazyLock};
 
 use svc_core::store::{
-    Change, ChangeTarget, IndexValues, InsertRecord, LookupKey, LookupSource, RuleError,
-    StoredRecord,
+    ApartPeople, Change, ChangeTarget, IndexValues, InsertRecord, LookupKey, LookupSource,
+    RuleError, StoredRecord,
 };
 use svc_core::{
     backend::OutboxEntry,
@@ -235,6 +235,11 @@ impl ExportBatch {
     /// Adds the id of a person who was merged into another one.
     pub fn push_forwarded_person(&mut self, from: Id, to: Id) {
         self.changes.push(Change::ForwardPerson { from, to });
+    }
+
+    /// Adds two people who are not the same person.
+    pub fn push_apart(&mut self, apart: ApartPeople) {
+        self.changes.push(Change::SetApart(apart));
     }
 
     /// Adds an outbox entry. The target store starts its attempts again.

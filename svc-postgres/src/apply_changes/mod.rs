@@ -3,7 +3,7 @@
 
 mod records;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use records::{RowInserts, RowUpdates, place};
 use svc_core::{
@@ -15,10 +15,12 @@ use svc_core::{
     },
     value::{Id, Timestamp},
 };
-use svc_store::{feed::FeedChange, lookup};
+use svc_store::{duplicates::DuplicateIndex, feed::FeedChange, lookup};
 use uuid::Uuid;
 
 use crate::{
+    database::DatabaseHandle,
+    duplicates::sort,
     error::{Result, StoreError},
     pipeline::{SqlQuery, SqlValue, columns, of_tenant, values},
     record_layout::{ALL, layout},
@@ -34,6 +36,7 @@ const NOBODY: Uuid = Uuid::nil();
 pub(crate) struct ChangeApplier<'a> {
     texts: &'a Texts,
     schema: &'a str,
+    index: &'a DuplicateIndex,
     tenant: i64,
     /// The number of the last new record.
     seq: i64,
@@ -44,6 +47,9 @@ pub(crate) struct ChangeApplier<'a> {
     /// The final owner of each identifier and address that was changed.
     identifiers: BTreeMap<(i16, Uuid), Option<i64>>,
     emails: BTreeMap<(Uuid, i64), bool>,
+    /// Each key of a person that was changed, by kind, hash and record, and whether the record now has
+    /// it.
+    keys: BTreeMap<(i16, i64, i64), bool>,
     /// Each text that was changed, by field, text and record, and whether the record now has it.
     texts_of_records: BTreeMap<(String, String, i64), bool>,
     /// The count deltas of each collection, by members, and kind and id of the owner.
@@ -94,10 +100,11 @@ struct OutboxRow {
 }
 
 impl<'a> ChangeApplier<'a> {
-    pub(crate) fn new(texts: &'a Texts, schema: &'a str, tenant: i64, seq: i64) -> Self {
-        Self {
-            texts,
-            schema,
+    pub(crate) fn new(database: &'a DatabaseHandle, tenant: i64, seq: i64) -> Result<Self> {
+        Ok(Self {
+            texts: &database.texts,
+            schema: &database.options.schema,
+            index: database.duplicate_index()?,
             tenant,
             seq,
             made: HashMap::new(),
@@ -105,6 +112,7 @@ impl<'a> ChangeApplier<'a> {
             updates: RowUpdates::default(),
             identifiers: BTreeMap::new(),
             emails: BTreeMap::new(),
+            keys: BTreeMap::new(),
             texts_of_records: BTreeMap::new(),
             counts: BTreeMap::new(),
             sums: BTreeMap::new(),
@@ -116,7 +124,7 @@ impl<'a> ChangeApplier<'a> {
             told: Vec::new(),
             removal: None,
             steps: Vec::new(),
-        }
+        })
     }
 
     /// Adds the feed entry of a change that is added next.
@@ -185,7 +193,13 @@ impl<'a> ChangeApplier<'a> {
                     row.schedule(start, stop);
                 })?;
             }
-            Change::Delete(set) => self.removal(set)?.0.delete(set),
+            Change::Delete(set) => {
+                self.removal(set)?.0.delete(set);
+                if let RecordSet::One(at, index) = set {
+                    let row = self.row(at)?;
+                    self.set_keys(index, row, false);
+                }
+            }
             Change::ClearLink { kind, link, to } => {
                 let (_, column) = layout(*kind).column(link).ok_or_else(no_link)?;
                 self.removal(to)?.0.clear(*kind, column, to);
@@ -225,6 +239,11 @@ impl<'a> ChangeApplier<'a> {
                 self.step(&self.texts.lower_holders, values![self.tenant, row]);
             }
             Change::ErasePersonTraces(person) => self.removal_with(try_parse(person)?).0.forget(),
+            Change::SetApart(apart) => {
+                self.finish();
+                let (text, values) = self.texts.duplicates.apart_change(self.tenant, apart)?;
+                self.step(text, values);
+            }
             Change::ForwardPerson { from, to } => self.forward(try_parse(from)?, try_parse(to)?),
             Change::StoreResponse(kept) => self.store_response(kept)?,
             Change::Enqueue(dispatch) => self.outbox(dispatch)?,
@@ -354,9 +373,17 @@ impl<'a> ChangeApplier<'a> {
             let hash = Uuid::from_bytes(lookup::hash_email(email));
             self.emails.insert((hash, row), is_tied);
         }
+        self.set_keys(values, row, is_tied);
         for key in &values.texts {
             let (field, text) = (key.field().as_str().to_owned(), key.text().to_owned());
             self.texts_of_records.insert((field, text, row), is_tied);
+        }
+    }
+
+    fn set_keys(&mut self, values: &IndexValues, row: i64, is_tied: bool) {
+        for key in &values.keys {
+            let key = self.index.hash(key);
+            self.keys.insert((sort(key), key.hash, row), is_tied);
         }
     }
 
@@ -442,10 +469,15 @@ impl<'a> ChangeApplier<'a> {
             &texts.forward_kept,
             &texts.forward_feed,
             &texts.forward_outbox,
+            &texts.duplicates.forward_apart,
         ] {
             self.step(text, values![tenant, from, to]);
         }
-        for text in [&texts.leave_holders, &texts.leave_kept] {
+        for text in [
+            &texts.leave_holders,
+            &texts.leave_kept,
+            &texts.duplicates.leave_apart,
+        ] {
             self.step(text, values![tenant, from]);
         }
     }
@@ -519,6 +551,18 @@ impl ChangeApplier<'_> {
         );
         self.rows(&texts.free_texts, freed, |rows| columns!(rows; 0, 1, 2));
         self.rows(&texts.tie_texts, tied, |rows| columns!(rows; 0, 1, 2));
+        let keys = std::mem::take(&mut self.keys);
+        let of_key = |key: &(i16, i64, i64)| (key.0, key.1);
+        let changed: BTreeSet<(i16, i64)> = keys.keys().map(of_key).collect();
+        let (tied, freed) = partition(keys.into_iter().map(|(key, is_tied)| (is_tied, key)));
+        let left: BTreeSet<(i16, i64)> = freed.iter().map(of_key).collect();
+        let all = &texts.duplicates;
+        self.rows(&all.free_keys, freed, |rows| columns!(rows; 0, 1, 2));
+        self.rows(&all.tie_keys, tied, |rows| columns!(rows; 0, 1, 2));
+        for (text, keys) in [(&all.share_keys, changed), (&all.unshare_keys, left)] {
+            let keys = keys.into_iter().collect();
+            self.rows(text, keys, |rows| columns!(rows; 0, 1));
+        }
         let counts = std::mem::take(&mut self.counts).into_iter();
         let counts = counts
             .map(|((members, of, owner), won)| (members, of, owner, won.records, won.is_moved));

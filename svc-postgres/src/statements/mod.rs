@@ -5,11 +5,13 @@
 //! are always bound. Statements are limited to what a cluster that shards by tenant can execute in
 //! one hop. The rules are in the tests of this file.
 
+mod duplicates;
 mod expiring;
 mod parts;
 mod ranges;
 mod webhooks;
 
+use duplicates::DuplicateTexts;
 use expiring::{of_outbox, stored_response_sql};
 use parts::{
     POSITION_OFFSET, Selection, arrays, columns, each, named, oldest, ties, totals, two_oldest,
@@ -46,6 +48,8 @@ macro_rules! texts {
             pub(crate) members_under: [String; 4],
             /// The records whose link has a record as its target, by each of [`LINK_COLUMNS`].
             pub(crate) linked: [String; 5],
+            /// Keys of people and dismissed pairs.
+            pub(crate) duplicates: DuplicateTexts,
         }
 
         impl Texts {
@@ -72,6 +76,7 @@ macro_rules! texts {
                 ] {
                     all.extend(under.iter().map(|text| (name, text.as_str())));
                 }
+                all.extend(self.duplicates.all());
                 all
             }
         }
@@ -196,6 +201,7 @@ impl Texts {
              FROM {s}.api_key k JOIN {s}.tenant t ON t.id = k.tenant"
         );
         Self {
+            duplicates: DuplicateTexts::of(s, &from_ledger),
             by_id: format!(
                 "SELECT k.place, {cols} FROM unnest({}) k(kind, id, place) {} {tot}",
                 arrays(2, "smallint uuid int"),

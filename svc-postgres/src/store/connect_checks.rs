@@ -1,7 +1,7 @@
 //! Values that the first store of a database fixes for all later ones.
 
 use svc_core::link::ShareNames;
-use svc_store::{cursor::CursorCodec, feed::FeedCursors};
+use svc_store::{cursor::CursorCodec, duplicates::DuplicateIndex, feed::FeedCursors};
 
 use crate::{
     database::DatabaseHandle,
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Returns the cursors of the collections and of the change feed, with the secret that the database
-/// stores.
+/// stores. The database uses the same secret for the hashes of keys of people.
 pub(super) async fn cursors(
     database: &DatabaseHandle,
 ) -> Result<(CursorCodec, FeedCursors), ConnectError> {
@@ -20,6 +20,9 @@ pub(super) async fn cursors(
     let secret: [u8; 32] = secret
         .try_into()
         .map_err(|_| ConnectError::Other("the secret of the cursors is damaged".to_owned()))?;
+    database
+        .duplicates
+        .get_or_init(|| DuplicateIndex::new(&secret));
     Ok((CursorCodec::new(&secret), FeedCursors::new(&secret)))
 }
 

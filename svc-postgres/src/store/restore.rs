@@ -94,6 +94,9 @@ impl PostgresStore {
             "part",
             "holder",
             "alias",
+            "person_key",
+            "shared_key",
+            "apart",
             "outbox",
         ] {
             let text = format!("ANALYZE {}.{table}", self.database().options.schema);

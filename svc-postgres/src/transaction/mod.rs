@@ -302,7 +302,7 @@ impl DatabaseHandle {
         let mut fetched = LookupCache::default();
         fetch.store_results(&rest, &mut fetched)?;
         Ok(TransactionState {
-            apply: ChangeApplier::new(&self.texts, &self.options.schema, tenant, seq),
+            apply: ChangeApplier::new(self, tenant, seq)?,
             overlay: PendingChanges::default(),
             fetched,
             seq,

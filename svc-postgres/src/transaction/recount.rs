@@ -46,6 +46,8 @@ impl DatabaseHandle {
             &texts.clear_parts,
             &texts.clear_emails,
             &texts.clear_texts,
+            &texts.duplicates.clear_keys,
+            &texts.duplicates.clear_shared_keys,
         ];
         let clear = clear.map(|text| SqlQuery::new(text, values![tenant]));
         lent.run(&clear, within).await.map_err(|(_, error)| error)?;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, ToSql};
 use svc_core::{
+    duplicates::PersonKey,
     filter::TextKey,
     model::Kind,
     record::Identifiers,
@@ -14,15 +15,17 @@ use svc_core::{
     value::{Id, Identifier, Timestamp},
 };
 use svc_store::{
-    TenantDeltas, lookup,
+    TenantDeltas,
+    duplicates::DuplicateIndex,
+    lookup,
     offset_index::{MembershipChange, collection_key},
 };
 
 use crate::{
-    aliases,
+    aliases, duplicates,
     error::{Result, StoreError},
     lookups::{ANY, holders},
-    outbox,
+    metadata, outbox,
     record_id::RecordId,
     record_sets,
     schema::{SqliteTable, table},
@@ -38,6 +41,8 @@ pub(crate) struct ChangeApplier<'a> {
     /// Rows that this transaction has inserted, the newest last.
     made: Vec<(Id, i64)>,
     moves: Vec<MembershipChange>,
+    /// The hashes of keys. It is read with the first key.
+    index: Option<DuplicateIndex>,
 }
 
 impl<'a> ChangeApplier<'a> {
@@ -48,6 +53,7 @@ impl<'a> ChangeApplier<'a> {
             tally,
             made: Vec::new(),
             moves: Vec::new(),
+            index: None,
         }
     }
 
@@ -77,7 +83,10 @@ impl<'a> ChangeApplier<'a> {
             ),
             Change::Delete(set) => self.delete(set),
             Change::ClearLink { kind, link, to } => self.clear_link(table(*kind), link, to),
-            Change::AddIndexValues { at, added } => self.tie_values(added, self.row(at)?),
+            Change::AddIndexValues { at, added } => {
+                let row = self.row(at)?;
+                self.tie_values(added, row)
+            }
             Change::SetTotals { of, sum } => self.set_sum(of, sum),
             Change::SetPartTotals { of: (_, id), name, sum } => self.run(
                 "INSERT INTO part (tenant, owner, name, measures) VALUES (?1, ?2, ?3, ?4)
@@ -91,12 +100,15 @@ impl<'a> ChangeApplier<'a> {
                 self.run("DELETE FROM holder WHERE tenant = ?1 AND person = ?2", &[&self.tenant, &person])?;
                 outbox::forget(self.file, self.tenant, person)?;
                 aliases::forget(self.file, self.tenant, person)?;
+                duplicates::forget(self.file, self.tenant, person)?;
                 stored_responses::forget(self.file, self.tenant, id)
             }
             Change::ForwardPerson { from, to } => {
-                let [from, to] = [from, to].map(RecordId::try_parse);
-                aliases::forward(self.file, self.tenant, from?, to?)
+                let (from, to) = (RecordId::try_parse(from)?, RecordId::try_parse(to)?);
+                duplicates::forward(self.file, self.tenant, from, to)?;
+                aliases::forward(self.file, self.tenant, from, to)
             }
+            Change::SetApart(apart) => duplicates::set_apart(self.file, self.tenant, apart),
             Change::StoreResponse(kept) => stored_responses::put(self.file, self.tenant, kept),
             Change::Enqueue(dispatch) => outbox::put(self.file, self.tenant, dispatch),
             Change::CancelMessage(message) => outbox::recall(self.file, self.tenant, message),
@@ -168,7 +180,7 @@ impl<'a> ChangeApplier<'a> {
         Ok(())
     }
 
-    fn replace(&self, replace: &ReplaceRecord) -> Result<()> {
+    fn replace(&mut self, replace: &ReplaceRecord) -> Result<()> {
         let table = table(replace.target.kind);
         let row = self.row(&replace.target)?;
         let (modified, identifiers, body) = (
@@ -237,7 +249,8 @@ impl<'a> ChangeApplier<'a> {
         store_counts(self.file, self.tally)?;
         let gone = self.leave_collections(table, set, id)?;
         if let RecordSet::One(at, index) = set {
-            self.free_values(index, self.row(at)?)?;
+            let row = self.row(at)?;
+            self.free_values(index, row)?;
         }
         record_sets::delete_sql(table, set)
             .iter()
@@ -350,24 +363,41 @@ impl<'a> ChangeApplier<'a> {
         })
     }
 
-    fn tie_values(&self, values: &IndexValues, row: i64) -> Result<()> {
+    fn tie_values(&mut self, values: &IndexValues, row: i64) -> Result<()> {
         for email in &values.emails {
             let sql =
                 "INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
             self.run(sql, &[&self.tenant, &lookup::hash_email(email), &row])?;
         }
         let sql = "INSERT INTO text_key (tenant, field, text, seq) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
-        self.texts(sql, &values.texts, row)
+        self.texts(sql, &values.texts, row)?;
+        self.set_keys(&values.keys, row, true)
     }
 
-    fn free_values(&self, values: &IndexValues, row: i64) -> Result<()> {
+    /// Adds keys of a person, or removes them.
+    fn set_keys(&mut self, keys: &[PersonKey], row: i64, is_tied: bool) -> Result<()> {
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let index = match self.index.take() {
+            Some(index) => index,
+            None => DuplicateIndex::new(&metadata::secret_within(self.file)?),
+        };
+        let index = self.index.insert(index);
+        keys.iter().try_for_each(|key| {
+            duplicates::set_key(self.file, self.tenant, index.hash(key), row, is_tied)
+        })
+    }
+
+    fn free_values(&mut self, values: &IndexValues, row: i64) -> Result<()> {
         for email in &values.emails {
             let sql = "DELETE FROM email WHERE tenant = ?1 AND hash = ?2 AND seq = ?3";
             self.run(sql, &[&self.tenant, &lookup::hash_email(email), &row])?;
         }
         let sql =
             "DELETE FROM text_key WHERE tenant = ?1 AND field = ?2 AND text = ?3 AND seq = ?4";
-        self.texts(sql, &values.texts, row)
+        self.texts(sql, &values.texts, row)?;
+        self.set_keys(&values.keys, row, false)
     }
 
     fn texts(&self, sql: &str, texts: &[TextKey], row: i64) -> Result<()> {

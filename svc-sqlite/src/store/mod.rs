@@ -20,7 +20,8 @@ use svc_core::link::ShareNames;
 use svc_core::value::Timestamp;
 use svc_core::{RevisionSource, Tenant};
 use svc_store::{
-    cursor::CursorCodec, feed::FeedCursors, keys::KeyCache, offset_index::OffsetIndex,
+    cursor::CursorCodec, duplicates::DuplicateIndex, feed::FeedCursors, keys::KeyCache,
+    offset_index::OffsetIndex,
 };
 
 use crate::commit_counter::CommitCounter;
@@ -50,6 +51,7 @@ struct SqliteInner {
     offset_index: Arc<OffsetIndex>,
     cursors: CursorCodec,
     feed_cursors: FeedCursors,
+    duplicates: DuplicateIndex,
     bells: Arc<Notifier<i64>>,
     /// Notifies that the outbox has new entries, of any tenant.
     outgoing: Arc<Notifier<()>>,
@@ -106,6 +108,7 @@ impl SqliteStore {
             offset_index: Arc::default(),
             cursors: CursorCodec::new(&secret),
             feed_cursors: FeedCursors::new(&secret),
+            duplicates: DuplicateIndex::new(&secret),
             bells: Arc::default(),
             outgoing: Arc::default(),
             path: options.path,

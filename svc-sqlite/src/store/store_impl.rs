@@ -16,13 +16,15 @@ use svc_core::{
     raw::{RawPage, RawRecord},
     rules::decide,
     store::{
-        self, Change, IdSequence, ImportedRecord, LookupKey, Outbox, PendingChanges, RuleError,
-        TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
+        self, ApartPeople, Change, DuplicatesRequest, DuplicatesResponse, IdSequence,
+        ImportedRecord, LookupKey, Outbox, PendingChanges, RuleError, TransactionContext,
+        WriteOperation, WriteOutcome, WriteRequest,
     },
     value::{Id, Timestamp},
 };
 use svc_store::{
     cursor::PageStart,
+    duplicates::DuplicatesQuery,
     feed::{FeedQuery, FeedRecorder},
     ordered_pages::OrderedPages,
     with_import_address,
@@ -31,12 +33,13 @@ use svc_store::{
 use super::SqliteStore;
 use crate::{
     apply_changes::ChangeApplier,
+    duplicates,
     error::{self, StoreError},
     feed,
     lookups::{SqliteLookups, forwarded_person, record},
     ordered_pages,
     page::CollectionQuery,
-    rows::{is_at, raw_at},
+    rows::{by_id, find, is_at, raw_at},
     stored_responses,
     tenant_deltas::last_write_timestamp,
     writer::WriteTransaction,
@@ -147,6 +150,52 @@ impl store::Store for SqliteStore {
         let tenant = self.tenant(cx.tenant())?;
         let read = |file: &rusqlite::Connection| Ok(forwarded_person(file, tenant, id)?);
         Ok(self.readers().with_since(cx.started_at(), read)?)
+    }
+
+    fn finds_duplicates(&self) -> bool {
+        true
+    }
+
+    async fn duplicates(
+        &self,
+        cx: &Context,
+        request: &DuplicatesRequest,
+    ) -> Result<DuplicatesResponse> {
+        let number = self.tenant(cx.tenant())?;
+        let (index, tenant) = (self.inner.duplicates.clone(), cx.tenant().clone());
+        let request = request.clone();
+        let read = move |file: &rusqlite::Connection| {
+            let person = request.person.as_ref().map(|id| {
+                by_id(file, number, Kind::Person, id)?
+                    .ok_or_else(|| StoreError::from(Error::not_found()))
+            });
+            let person = person.transpose()?;
+            match DuplicatesQuery::new(&index, &tenant, &request, person.as_ref()) {
+                Ok(query) => {
+                    let page = duplicates::page(file, number, &query)?;
+                    Ok(DuplicatesResponse::Page(page))
+                }
+                Err(refused) => Ok(refused),
+            }
+        };
+        Ok(self.readers().spawn(number, read).await?)
+    }
+
+    async fn set_apart(&self, cx: &Context, apart: &ApartPeople) -> Result<bool> {
+        let (tenant, apart) = (self.tenant(cx.tenant())?, apart.clone());
+        let write = move |job: &mut WriteTransaction<'_>| {
+            for id in &apart.people {
+                if find(job.file, tenant, Kind::Person, id)?.is_none() {
+                    return Ok(false);
+                }
+            }
+            duplicates::set_apart(job.file, tenant, &apart)?;
+            Ok(true)
+        };
+        Ok(self
+            .writer()
+            .run_for(tenant, cx.deadline(), write, true)
+            .await?)
     }
 
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {

@@ -161,6 +161,9 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
          DROP TABLE webhook;
          DROP TABLE text_key;
          DROP TABLE alias;
+         DROP TABLE person_key;
+         DROP TABLE shared_key;
+         DROP TABLE apart;
          DELETE FROM migration WHERE number >= 4;",
     )
     .unwrap();
@@ -284,6 +287,8 @@ fn set_other_measures(file: &Connection) {
          UPDATE total SET measures = 'total_amount=9';
          UPDATE part SET measures = 'total_amount=9';
          DELETE FROM text_key;
+         DELETE FROM person_key;
+         DELETE FROM shared_key;
          DELETE FROM email;",
     )
     .unwrap();

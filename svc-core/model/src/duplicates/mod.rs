@@ -311,9 +311,10 @@ impl ComparedPerson {
             .into_iter()
             .filter_map(|evidence| {
                 let (same, different) = evidence.weights();
-                let weight = match self.agrees(other, evidence)? {
-                    true => same,
-                    false => different,
+                let weight = if self.agrees(other, evidence)? {
+                    same
+                } else {
+                    different
                 };
                 (weight != 0).then_some((evidence, weight))
             })

@@ -11,6 +11,7 @@ use super::{
     stored_forms::{self, FormerValue, FormerValues, VALUE_FORM},
 };
 use crate::{
+    duplicates::KEYS_VERSION,
     error::Error,
     filter::{FilterField, TEXT_FORM},
     json::{Json, Object},
@@ -400,7 +401,7 @@ fn changes(
 }
 
 /// Counts the totals of a tenant again, brings its values into the form of this version, and rebuilds
-/// its indexes of e-mail addresses and texts. It takes one record at a time, in the order of
+/// its indexes of e-mail addresses, texts and keys. It takes one record at a time, in the order of
 /// [`Recount::kinds`]. The store must first remove its totals and the values of these indexes.
 ///
 /// A store does this when [`Recount::basis`] differs from the text with which it last counted.
@@ -420,7 +421,8 @@ impl Recount {
         // Writing to a string cannot fail.
         _ = writeln!(
             text,
-            "Person.email_addresses = addresses in form {}\nvalues = in form {VALUE_FORM}",
+            "Person.email_addresses = addresses in form {0}\nPerson.keys = keys {KEYS_VERSION} in form {0}\n\
+             values = in form {VALUE_FORM}",
             forms::VERSION
         );
         for kind in Kind::ALL {

@@ -97,7 +97,7 @@ impl RecordRepair {
             &mut |ty, rules, value, at| walk.value(ty, rules, value, at),
         );
         let mut changes = Vec::new();
-        // Texts are not repaired, and only a later version has their index.
+        // Texts and keys are not repaired, and only a later version has their index.
         let index = IndexValues::of(kind, &after);
         let had = IndexValues {
             emails: if kind == Kind::Person {
@@ -106,6 +106,7 @@ impl RecordRepair {
                 Vec::new()
             },
             texts: index.texts.clone(),
+            keys: index.keys.clone(),
         };
         if before != after || had != index {
             let modified_by = record.link("modified_by").map(|person| person.id.clone());

@@ -117,13 +117,14 @@ pub enum Change {
     },
     /// Removes a person from the recorded ticket holders and the outbox, and deletes the stored
     /// responses that may contain data about the person. The ids of people who were merged into the
-    /// person no longer lead to a person.
+    /// person no longer lead to a person. Dismissed pairs with the person are deleted.
     ErasePersonTraces(Id),
     /// Records that a person, who is deleted next, was merged into another one.
     ///
     /// [`Lookup::ForwardedPerson`](super::Lookup::ForwardedPerson) then finds the other person for the
     /// id of the merged person and of everyone who was merged into that person before. The ticket
-    /// holders, outbox entries and stored responses of the merged person belong to the other person.
+    /// holders, outbox entries, stored responses and dismissed pairs of the merged person belong to the
+    /// other person.
     /// [`ErasePersonTraces`](Self::ErasePersonTraces) of the other person removes the record.
     ForwardPerson {
         /// The merged person.
@@ -131,6 +132,10 @@ pub enum Change {
         /// The person that remains.
         to: Id,
     },
+    /// Records that two people are not the same person, or deletes this record.
+    ///
+    /// Requirements: DUP-06.
+    SetApart(ApartPeople),
     /// Stores the response of a request under its key and replaces an existing one. The store may
     /// delete responses older than [`StoredResponse::expires_before`].
     ///
@@ -145,6 +150,28 @@ pub enum Change {
     ///
     /// Requirements: SCH-04.
     CancelMessage(Id),
+}
+
+/// Two people, and whether a user stated that they are not the same person.
+///
+/// Requirements: DUP-06.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ApartPeople {
+    /// The two people, in the order of their ids.
+    pub people: [Id; 2],
+    /// When this was stated; `None` deletes it.
+    pub since: Option<Timestamp>,
+}
+
+impl ApartPeople {
+    /// Creates the statement that two people are not the same person.
+    #[must_use]
+    pub fn new(one: Id, other: Id, since: Option<Timestamp>) -> Self {
+        let mut people = [one, other];
+        people.sort_unstable();
+        Self { people, since }
+    }
 }
 
 /// The record that a change affects.

@@ -1,6 +1,7 @@
 //! The values of a record by which indexes find it, apart from its id, identifiers and name.
 
 use crate::{
+    duplicates::{PersonKey, person_keys},
     filter::{FilterField, TextKey, text_keys},
     helper::distinct_emails,
     json::Object,
@@ -22,6 +23,10 @@ pub struct IndexValues {
     ///
     /// Requirements: FLT-14, UND-02, UND-03.
     pub texts: Vec<TextKey>,
+    /// The keys of a person, by which the store finds people who may be the same person.
+    ///
+    /// Requirements: DUP-01.
+    pub keys: Vec<PersonKey>,
 }
 
 impl IndexValues {
@@ -34,13 +39,14 @@ impl IndexValues {
     /// Returns the values of a record with these fields.
     #[must_use]
     pub fn of(kind: Kind, fields: &Object) -> Self {
+        let (emails, keys) = match kind {
+            Kind::Person => (distinct_emails(fields), person_keys(fields)),
+            _ => (Vec::new(), Vec::new()),
+        };
         Self {
-            emails: if kind == Kind::Person {
-                distinct_emails(fields)
-            } else {
-                Vec::new()
-            },
+            emails,
             texts: text_keys(kind, fields).collect(),
+            keys,
         }
     }
 
@@ -50,13 +56,14 @@ impl IndexValues {
         Self {
             emails: difference(&self.emails, &other.emails),
             texts: difference(&self.texts, &other.texts),
+            keys: difference(&self.keys, &other.keys),
         }
     }
 
     /// Returns whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.emails.is_empty() && self.texts.is_empty()
+        self.emails.is_empty() && self.texts.is_empty() && self.keys.is_empty()
     }
 }
 

@@ -18,6 +18,7 @@
 
 mod change;
 mod count_deltas;
+mod duplicates;
 mod failed_parts;
 mod index_values;
 mod lookup;
@@ -36,8 +37,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub use change::{Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord};
+pub use change::{ApartPeople, Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord};
 pub use count_deltas::{CollectionId, CountDeltas};
+pub use duplicates::{
+    DuplicatePair, DuplicatesEntry, DuplicatesPage, DuplicatesRequest, DuplicatesResponse,
+};
 pub use failed_parts::{FailedParts, WrittenRecord};
 pub use index_values::IndexValues;
 pub use lookup::{HeldTickets, Lookup, LookupKey, LookupSource, RecordLocation, RuleError};
@@ -57,7 +61,7 @@ pub use write::{
 
 use crate::{
     context::Context,
-    error::{Problem, Result},
+    error::{Error, Problem, Result},
     filter::FilterField,
     helper::{DefaultMatching, PersonMatching},
     link::RecordAddress,
@@ -203,6 +207,47 @@ pub trait Store: Send + Sync + 'static {
     async fn forwarded_person(&self, cx: &Context, id: &Id) -> Result<Option<Id>> {
         let _ = (cx, id);
         Ok(None)
+    }
+
+    /// Returns whether the store indexes the [`keys`](IndexValues::keys) of people, and applies
+    /// [`Change::SetApart`].
+    ///
+    /// Requirements: DUP-01.
+    fn finds_duplicates(&self) -> bool {
+        false
+    }
+
+    /// Returns a page of people who may be the same person.
+    ///
+    /// Each pair is on one page. A pair that exists during all requests is neither omitted nor
+    /// repeated.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotFound`](crate::error::ErrorKind::NotFound) if the person of the request does
+    /// not exist. [`ErrorKind::NotImplemented`](crate::error::ErrorKind::NotImplemented) by default.
+    ///
+    /// Requirements: DUP-01 to DUP-05.
+    async fn duplicates(
+        &self,
+        cx: &Context,
+        request: &DuplicatesRequest,
+    ) -> Result<DuplicatesResponse> {
+        let _ = (cx, request);
+        Err(Error::not_implemented())
+    }
+
+    /// Records whether two people are different people ([`Change::SetApart`]). Returns `false` if one of
+    /// them does not exist.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotImplemented`](crate::error::ErrorKind::NotImplemented) by default.
+    ///
+    /// Requirements: DUP-06.
+    async fn set_apart(&self, cx: &Context, apart: &ApartPeople) -> Result<bool> {
+        let _ = (cx, apart);
+        Err(Error::not_implemented())
     }
 
     /// Executes a write request in one transaction and returns its outcome after the commit.

@@ -107,7 +107,10 @@ impl PendingChanges {
             Change::StoreResponse(kept) => {
                 _ = self.kept.insert(Arc::clone(&kept.key), (**kept).clone());
             }
-            Change::Enqueue(_) | Change::CancelMessage(_) | Change::AddIndexValues { .. } => {}
+            Change::Enqueue(_)
+            | Change::CancelMessage(_)
+            | Change::AddIndexValues { .. }
+            | Change::SetApart(_) => {}
             // Only the store knows sets, collections and ticket holders.
             Change::Delete(_)
             | Change::ClearLink { .. }

@@ -95,8 +95,10 @@ impl<'a> StatementBuilder<'a> {
                 let sql = self.sql();
                 self.statements.push(outbox::put(sql, dispatch));
             }
-            // A mapping merges no people.
-            Change::ForwardPerson { .. } => return Err(Error::not_implemented()),
+            // A mapping merges no people and finds no duplicates.
+            Change::ForwardPerson { .. } | Change::SetApart(_) => {
+                return Err(Error::not_implemented());
+            }
             // A mapping cannot contain scheduled messages, tickets or stored responses. Sums are
             // counted when they are read.
             Change::AddIndexValues { .. }

@@ -30,14 +30,18 @@ use svc_core::{
     record::RawRecord,
     rules::{Decision, decide, problems_of},
     store::{
-        Change, IdSequence, Lookup, LookupCache, LookupKey, Outbox, PendingChanges, RuleError,
-        Store, TransactionContext, WriteOutcome, WriteRequest,
+        ApartPeople, Change, DuplicatesRequest, DuplicatesResponse, IdSequence, Lookup,
+        LookupCache, LookupKey, Outbox, PendingChanges, RuleError, Store, TransactionContext,
+        WriteOutcome, WriteRequest,
     },
     value::{Id, Timestamp},
 };
 
 use self::tables::{MemoryLookups, TenantTables};
-use crate::feed::{FeedCursors, FeedQuery, FeedRecorder};
+use crate::{
+    duplicates::{DuplicateIndex, DuplicatesQuery},
+    feed::{FeedCursors, FeedQuery, FeedRecorder},
+};
 
 /// Returns the current time. Tests use a clock of their own.
 type ClockFn = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -77,6 +81,7 @@ struct MemoryInner {
     tenants: Mutex<HashMap<Tenant, TenantTables>>,
     commits: AtomicU64,
     feed_cursors: FeedCursors,
+    duplicates: DuplicateIndex,
     bells: Notifier<Tenant>,
     /// Notifies of new outbox entries of all tenants.
     outgoing: Notifier<()>,
@@ -93,6 +98,7 @@ impl Default for MemoryInner {
             tenants: Mutex::default(),
             commits: AtomicU64::new(0),
             feed_cursors: FeedCursors::new(&secret),
+            duplicates: DuplicateIndex::new(&secret),
             bells: Notifier::default(),
             outgoing: Notifier::default(),
             webhooks: webhooks::WebhookMap::default(),
@@ -309,6 +315,47 @@ impl Store for MemoryStore {
 
     async fn forwarded_person(&self, cx: &Context, id: &Id) -> Result<Option<Id>> {
         Ok(self.read(cx.tenant(), |tables| tables.forwarded_person(id)))
+    }
+
+    fn finds_duplicates(&self) -> bool {
+        true
+    }
+
+    async fn duplicates(
+        &self,
+        cx: &Context,
+        request: &DuplicatesRequest,
+    ) -> Result<DuplicatesResponse> {
+        self.read(cx.tenant(), |tables| {
+            let person = request.person.as_ref().map(|id| {
+                let row = tables.row(&LookupKey::Id(Kind::Person, id.clone()));
+                row.and_then(|row| tables.in_row(row))
+                    .ok_or_else(Error::not_found)
+            });
+            let (index, person) = (&self.shared.duplicates, person.transpose()?);
+            Ok(
+                match DuplicatesQuery::new(index, cx.tenant(), request, person.as_ref()) {
+                    Ok(query) => DuplicatesResponse::Page(tables.duplicates(index, &query)),
+                    Err(refused) => refused,
+                },
+            )
+        })
+    }
+
+    async fn set_apart(&self, cx: &Context, apart: &ApartPeople) -> Result<bool> {
+        let mut tenants = self.tenants();
+        let tables = tenants.entry(cx.tenant().clone()).or_default();
+        let mut people = apart.people.iter();
+        let is_known = people.all(|id| {
+            tables
+                .row(&LookupKey::Id(Kind::Person, id.clone()))
+                .is_some()
+        });
+        if is_known {
+            tables.apply(&Change::SetApart(apart.clone()));
+            self.shared.commits.fetch_add(1, Ordering::Release);
+        }
+        Ok(is_known)
     }
 
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {

@@ -7,20 +7,24 @@ use std::{
 
 use svc_core::{
     backend::{ChangeKind, RecordChange},
+    duplicates::person_keys,
     filter::name_key,
-    link::{LinkValue, RecordAddress, Scope},
+    link::{LinkValue, RecordAddress, Scope, ShareNames},
     model::Kind,
     record::{ComputedValue, RawRecord},
     schema::{ComputedSource, ReferenceSpec},
     store::{
-        Change, HeldTickets, InsertRecord, LookupKey, LookupSource, RecordLocation, RecordSet,
-        ReplaceRecord, RuleError, StoredRecord, StoredResponse, Totals,
+        ApartPeople, Change, DuplicatesPage, HeldTickets, InsertRecord, LookupKey, LookupSource,
+        RecordLocation, RecordSet, ReplaceRecord, RuleError, StoredRecord, StoredResponse, Totals,
     },
     value::{Id, Identifier, Timestamp, forms},
 };
 
 use super::outbox::QueuedEntry;
-use crate::feed::{FeedChange, FeedPosition, FeedQuery, FeedRows, merged_into};
+use crate::{
+    duplicates::{DuplicateIndex, DuplicatesQuery, HashedKey, SharedKey},
+    feed::{FeedChange, FeedPosition, FeedQuery, FeedRows, merged_into},
+};
 
 /// A collection: all records of a kind, or those whose link (or hidden reference) has one record as
 /// its target.
@@ -49,6 +53,8 @@ pub(super) struct TenantTables {
     holders: BTreeSet<(Id, i64, Option<i64>)>,
     /// The person that remains, for the id of each merged person.
     aliases: BTreeMap<Id, Id>,
+    /// The people who are not the same person, since when.
+    apart: BTreeMap<[Id; 2], Timestamp>,
     /// The stored responses, by key.
     kept: HashMap<Arc<str>, StoredResponse>,
 }
@@ -187,6 +193,56 @@ impl TenantTables {
     /// Returns the person into whom a person was merged.
     pub(super) fn forwarded_person(&self, id: &Id) -> Option<Id> {
         self.aliases.get(id).cloned()
+    }
+
+    /// Returns a page of people who may be the same person. The index is built for each page.
+    pub(super) fn duplicates(
+        &self,
+        index: &DuplicateIndex,
+        query: &DuplicatesQuery<'_>,
+    ) -> DuplicatesPage {
+        let mut people: BTreeMap<HashedKey, BTreeSet<i64>> = BTreeMap::new();
+        for row in self
+            .collection(Kind::Person, &Scope::All)
+            .into_iter()
+            .flatten()
+        {
+            let stored = self.in_row(*row);
+            let fields = stored.map(|it| it.record.to_fields_lossy(&ShareNames::default()));
+            for key in fields.iter().flat_map(person_keys) {
+                people.entry(index.hash(&key)).or_default().insert(*row);
+            }
+        }
+        let shared = |key: &HashedKey| {
+            let people = people.get(key).map_or(0, BTreeSet::len);
+            SharedKey::new(*key, u64::try_from(people).unwrap_or(u64::MAX))
+        };
+        let keys = match query.keys_of_person() {
+            Some(keys) => keys.iter().map(shared).collect(),
+            None => people
+                .range(query.first_key()..)
+                .map(|(key, _)| shared(key))
+                .collect(),
+        };
+        let mut selected = query.select(keys);
+        let compared: Vec<HashedKey> = selected.compared_keys().collect();
+        for key in compared {
+            for row in people.get(&key).into_iter().flatten() {
+                selected.add(key, *row);
+            }
+        }
+        let rows = selected.rows();
+        let records: Vec<StoredRecord> = rows
+            .into_iter()
+            .filter_map(|row| self.in_row(row))
+            .collect();
+        let pairs = query.compare(selected, &records);
+        let other_keys: Vec<SharedKey> = pairs.other_keys().iter().map(shared).collect();
+        let apart = pairs
+            .people()
+            .filter(|people| self.apart.contains_key(people))
+            .collect();
+        query.page(pairs, &other_keys, &apart)
     }
 
     /// Returns the records of a kind that connect one of these people with one of these groups.
@@ -446,8 +502,13 @@ impl TenantTables {
                 self.kept.retain(|_, kept| !kept.people.contains(person));
                 self.aliases.retain(|_, to| to != person);
                 self.redirect_entries(person, None);
+                self.apart.retain(|people, _| !people.contains(person));
             }
             Change::ForwardPerson { from, to } => self.forward(from, to),
+            Change::SetApart(apart) => match apart.since {
+                Some(since) => _ = self.apart.insert(apart.people.clone(), since),
+                None => _ = self.apart.remove(&apart.people),
+            },
             Change::StoreResponse(kept) => {
                 self.kept
                     .retain(|_, known| known.created_at >= kept.expires_before());
@@ -480,6 +541,13 @@ impl TenantTables {
             .into_iter()
             .map(|(person, attendance, place)| (renamed(person), attendance, place))
             .collect();
+        for (people, since) in std::mem::take(&mut self.apart) {
+            let [one, other] = people.map(renamed);
+            if one != other {
+                let people = ApartPeople::new(one, other, None).people;
+                self.apart.entry(people).or_insert(since);
+            }
+        }
         for waiting in self.outbox.values_mut() {
             if waiting.dispatch.recipient() == Some(from) {
                 waiting.dispatch = waiting.dispatch.clone().with_recipient(to);

@@ -58,6 +58,9 @@ fn scans(plan: &str) -> Vec<&str> {
         "part",
         "holder",
         "alias",
+        "person_key",
+        "shared_key",
+        "apart",
     ];
     let is_scan = |line: &&str| {
         tables
@@ -122,6 +125,10 @@ async fn no_statement_reads_all_records() {
          CASE WHEN n % 20 IN (7, 8) THEN n::text END, '[]', '{{}}' FROM {schema}.tenant t, generate_series(1, 100000) n; \
          INSERT INTO {schema}.email SELECT t.id, md5('e' || n)::uuid, n FROM {schema}.tenant t, generate_series(1, 20000) n; \
          INSERT INTO {schema}.text_key SELECT t.id, 'family_name', 'name' || n, n FROM {schema}.tenant t, generate_series(1, 20000) n; \
+         INSERT INTO {schema}.person_key SELECT t.id, n % 5 + 1, n / 3, n FROM {schema}.tenant t, generate_series(1, 20000) n; \
+         INSERT INTO {schema}.shared_key SELECT t.id, n % 5 + 1, n, 2 FROM {schema}.tenant t, generate_series(1, 20000) n; \
+         INSERT INTO {schema}.apart SELECT t.id, md5(n::text)::uuid, md5('o' || n)::uuid, n FROM {schema}.tenant t, generate_series(1, 20000) n; \
+         ANALYZE {schema}.person_key, {schema}.shared_key, {schema}.apart; \
          INSERT INTO {schema}.identifier SELECT t.id, (n % 20) + 1, md5('i' || n)::uuid, n FROM {schema}.tenant t, \
          generate_series(1, 20000) n; \
          INSERT INTO {schema}.total (tenant, kind, scope, owner, records) SELECT t.id, (n % 20) + 1, 3, md5(n::text)::uuid, n \

@@ -3,6 +3,7 @@
 mod cluster;
 mod conformance;
 mod crash;
+mod duplicates;
 mod explain;
 mod multi_process;
 mod round_trips;

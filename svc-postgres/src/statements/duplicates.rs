@@ -1,0 +1,165 @@
+//! The statements for people who may be the same person.
+
+use svc_core::{model::Kind, store::ApartPeople};
+use svc_store::duplicates::MAX_COUNT;
+
+use super::parts::{arrays, columns, each, totals};
+use crate::{
+    error::Result,
+    pipeline::{SqlValue, values},
+    record_layout::layout,
+    rows::try_parse,
+};
+
+/// The statements for keys of people and for dismissed pairs.
+#[derive(Debug)]
+pub(crate) struct DuplicateTexts {
+    pub(crate) tie_keys: String,
+    pub(crate) free_keys: String,
+    /// Counts the people with keys again, after keys were added or removed.
+    pub(crate) share_keys: String,
+    /// Deletes the counts of keys that fewer than two people have.
+    pub(crate) unshare_keys: String,
+    pub(crate) clear_keys: String,
+    pub(crate) clear_shared_keys: String,
+    /// The shared keys from a key on, in order.
+    pub(crate) shared_from: String,
+    /// The counts of some keys.
+    pub(crate) shared: String,
+    /// The people with some keys.
+    pub(crate) people_of_keys: String,
+    pub(crate) people: String,
+    pub(crate) apart: String,
+    pub(crate) set_apart: String,
+    pub(crate) drop_apart: String,
+    pub(crate) forward_apart: String,
+    pub(crate) leave_apart: String,
+}
+
+impl DuplicateTexts {
+    /// Returns the texts for the tables in a schema. `from_ledger` selects rows of arrays together with
+    /// the tenant.
+    pub(super) fn of(s: &str, from_ledger: &dyn Fn(&str) -> String) -> Self {
+        let (cols, tot) = (columns(s), totals(s));
+        let person = layout(Kind::Person).code;
+        let members = |key: &str| {
+            format!(
+                "(SELECT count(*) FROM (SELECT 1 FROM {s}.person_key k WHERE k.tenant = $1 AND k.sort = {key}.sort \
+                 AND k.hash = {key}.hash LIMIT {MAX_COUNT}) k)"
+            )
+        };
+        let keys = arrays(2, "smallint bigint");
+        Self {
+            tie_keys: format!(
+                "INSERT INTO {s}.person_key (tenant, sort, hash, seq) {} ON CONFLICT (tenant, sort, hash, seq) DO NOTHING",
+                from_ledger("smallint bigint bigint")
+            ),
+            free_keys: format!(
+                "DELETE FROM {s}.person_key k USING unnest({}) x(sort, hash, seq) \
+                 WHERE k.tenant = $1 AND k.sort = ANY($2) AND k.hash = ANY($3) AND k.sort = x.sort AND k.hash = x.hash \
+                 AND k.seq = x.seq",
+                arrays(2, "smallint bigint bigint")
+            ),
+            share_keys: format!(
+                "INSERT INTO {s}.shared_key AS o (tenant, sort, hash, members) \
+                 SELECT x.tenant, x.sort, x.hash, x.members FROM (SELECT l.tenant, q.sort, q.hash, {} AS members \
+                 FROM {s}.ledger l, unnest({keys}) q(sort, hash) WHERE l.tenant = $1) x WHERE x.members > 1 \
+                 ON CONFLICT (tenant, sort, hash) DO UPDATE SET members = excluded.members",
+                members("q")
+            ),
+            unshare_keys: format!(
+                "DELETE FROM {s}.shared_key o USING unnest({keys}) x(sort, hash) \
+                 WHERE o.tenant = $1 AND o.sort = ANY($2) AND o.hash = ANY($3) AND o.sort = x.sort AND o.hash = x.hash \
+                 AND {} < 2",
+                members("x")
+            ),
+            clear_keys: format!("DELETE FROM {s}.person_key WHERE tenant = $1"),
+            clear_shared_keys: format!("DELETE FROM {s}.shared_key WHERE tenant = $1"),
+            shared_from: format!(
+                "SELECT o.sort, o.hash, o.members FROM {s}.shared_key o WHERE o.tenant = $1 AND (o.sort, o.hash) >= ($2, $3) \
+                 ORDER BY o.sort, o.hash LIMIT (SELECT $4::bigint)"
+            ),
+            shared: format!(
+                "SELECT o.sort, o.hash, o.members FROM unnest({keys}) x(sort, hash) {} ORDER BY o.sort, o.hash",
+                each(s, "shared_key", "o", "o.sort = x.sort AND o.hash = x.hash")
+            ),
+            people_of_keys: format!(
+                "SELECT k.sort, k.hash, k.seq FROM unnest({keys}) x(sort, hash) {} ORDER BY k.sort, k.hash, k.seq",
+                each(s, "person_key", "k", "k.sort = x.sort AND k.hash = x.hash")
+            ),
+            people: format!(
+                "SELECT {cols} FROM unnest({}) x(seq) {} {tot}",
+                arrays(2, "bigint"),
+                each(
+                    s,
+                    "record",
+                    "r",
+                    &format!("r.kind::int = {person} AND r.seq = x.seq")
+                )
+            ),
+            apart: format!(
+                "SELECT a.one, a.other FROM unnest({}) x(one, other) {}",
+                arrays(2, "uuid uuid"),
+                each(s, "apart", "a", "a.one = x.one AND a.other = x.other")
+            ),
+            set_apart: format!(
+                "INSERT INTO {s}.apart AS o (tenant, one, other, at) {} \
+                 ON CONFLICT (tenant, one, other) DO UPDATE SET at = excluded.at",
+                from_ledger("uuid uuid bigint")
+            ),
+            drop_apart: format!(
+                "DELETE FROM {s}.apart WHERE tenant = $1 AND one = $2 AND other = $3"
+            ),
+            // The pair of the two people is dismissed no longer.
+            forward_apart: format!(
+                "INSERT INTO {s}.apart (tenant, one, other, at) \
+                 SELECT a.tenant, least(a.person, $3::uuid), greatest(a.person, $3::uuid), a.at FROM \
+                 (SELECT o.tenant, CASE WHEN o.one = $2 THEN o.other ELSE o.one END AS person, o.at FROM {s}.apart o \
+                 WHERE o.tenant = $1 AND (o.one = $2 OR o.other = $2)) a WHERE a.person <> $3::uuid \
+                 ON CONFLICT (tenant, one, other) DO NOTHING"
+            ),
+            leave_apart: format!(
+                "DELETE FROM {s}.apart WHERE tenant = $1 AND (one = $2 OR other = $2)"
+            ),
+        }
+    }
+
+    /// Returns the statement that records or deletes that two people are not the same person.
+    pub(crate) fn apart_change(
+        &self,
+        tenant: i64,
+        apart: &ApartPeople,
+    ) -> Result<(&str, Vec<SqlValue>)> {
+        let [one, other] = &apart.people;
+        let (one, other) = (try_parse(one)?, try_parse(other)?);
+        Ok(match apart.since {
+            Some(since) => {
+                let since = since.as_micros();
+                let values = values![tenant, vec![one], vec![other], vec![since]];
+                (&self.set_apart, values)
+            }
+            None => (&self.drop_apart, values![tenant, one, other]),
+        })
+    }
+
+    /// Returns every text with its name.
+    pub(crate) fn all(&self) -> [(&'static str, &str); 15] {
+        [
+            ("tie_keys", &self.tie_keys),
+            ("free_keys", &self.free_keys),
+            ("share_keys", &self.share_keys),
+            ("unshare_keys", &self.unshare_keys),
+            ("clear_keys", &self.clear_keys),
+            ("clear_shared_keys", &self.clear_shared_keys),
+            ("shared_from", &self.shared_from),
+            ("shared", &self.shared),
+            ("people_of_keys", &self.people_of_keys),
+            ("people", &self.people),
+            ("apart", &self.apart),
+            ("set_apart", &self.set_apart),
+            ("drop_apart", &self.drop_apart),
+            ("forward_apart", &self.forward_apart),
+            ("leave_apart", &self.leave_apart),
+        ]
+    }
+}

@@ -1,0 +1,214 @@
+//! People who may be the same person: the index of their keys in the file, its pages, and dismissed
+//! pairs.
+//!
+//! Requirements: DUP-01 to DUP-06.
+
+use std::collections::HashSet;
+
+use rusqlite::{Connection, OptionalExtension, Row};
+use svc_core::{
+    model::Kind,
+    store::{ApartPeople, DuplicatesPage},
+    value::{Id, Timestamp},
+};
+use svc_store::duplicates::{DuplicatesQuery, HashedKey, MAX_COUNT, MAX_KEYS, SharedKey};
+
+use crate::{error::Result, record_id::RecordId, rows::by_row};
+
+/// Adds a key of a person, or removes it.
+pub(crate) fn set_key(
+    file: &Connection,
+    tenant: i64,
+    key: HashedKey,
+    row: i64,
+    is_tied: bool,
+) -> Result<()> {
+    let sql = if is_tied {
+        "INSERT INTO person_key (tenant, sort, hash, seq) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING"
+    } else {
+        "DELETE FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 AND seq = ?4"
+    };
+    let of_key = (tenant, key.kind, key.hash);
+    if file
+        .prepare_cached(sql)?
+        .execute((tenant, key.kind, key.hash, row))?
+        == 0
+    {
+        return Ok(());
+    }
+    let count = "SELECT count(*) FROM (SELECT 1 FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 LIMIT ?4)";
+    let most = i64::try_from(MAX_COUNT).unwrap_or(i64::MAX);
+    let members: i64 = file
+        .prepare_cached(count)?
+        .query_row((tenant, key.kind, key.hash, most), |row| row.get(0))?;
+    if members > 1 {
+        let sql = "INSERT INTO shared_key (tenant, sort, hash, members) VALUES (?1, ?2, ?3, ?4)
+                   ON CONFLICT DO UPDATE SET members = excluded.members";
+        file.prepare_cached(sql)?
+            .execute((tenant, key.kind, key.hash, members))?;
+    } else if !is_tied {
+        let sql = "DELETE FROM shared_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3";
+        file.prepare_cached(sql)?.execute(of_key)?;
+    }
+    Ok(())
+}
+
+/// Removes all keys of all tenants.
+pub(crate) fn clear_keys(file: &Connection) -> Result<()> {
+    file.execute("DELETE FROM person_key", ())?;
+    file.execute("DELETE FROM shared_key", ())?;
+    Ok(())
+}
+
+/// Returns a page of people who may be the same person.
+pub(crate) fn page(
+    file: &Connection,
+    tenant: i64,
+    query: &DuplicatesQuery<'_>,
+) -> Result<DuplicatesPage> {
+    let keys = match query.keys_of_person() {
+        Some(keys) => shared_keys_of(file, tenant, keys)?,
+        None => shared_keys_from(file, tenant, query.first_key())?,
+    };
+    let mut selected = query.select(keys);
+    let compared: Vec<HashedKey> = selected.compared_keys().collect();
+    for key in compared {
+        let mut rows = file.prepare_cached(
+            "SELECT seq FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 ORDER BY seq",
+        )?;
+        let mut rows = rows.query((tenant, key.kind, key.hash))?;
+        while let Some(row) = rows.next()? {
+            selected.add(key, row.get(0)?);
+        }
+    }
+    let mut people = Vec::new();
+    for row in selected.rows() {
+        people.extend(by_row(file, tenant, Kind::Person, row)?);
+    }
+    let pairs = query.compare(selected, &people);
+    let other_keys = shared_keys_of(file, tenant, &pairs.other_keys())?;
+    let mut dismissed = HashSet::new();
+    for people in pairs.people() {
+        if is_apart(file, tenant, &people)? {
+            dismissed.insert(people);
+        }
+    }
+    Ok(query.page(pairs, &other_keys, &dismissed))
+}
+
+/// Returns the shared keys from a key on, in order: those of a page and one more.
+fn shared_keys_from(file: &Connection, tenant: i64, first: HashedKey) -> Result<Vec<SharedKey>> {
+    let sql =
+        "SELECT sort, hash, members FROM shared_key WHERE tenant = ?1 AND (sort, hash) >= (?2, ?3)
+               ORDER BY sort, hash LIMIT ?4";
+    let most = i64::try_from(MAX_KEYS.saturating_add(1)).unwrap_or(i64::MAX);
+    let mut keys = file.prepare_cached(sql)?;
+    let keys = keys.query_map((tenant, first.kind, first.hash, most), shared_key)?;
+    Ok(keys.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns those keys that several people have.
+fn shared_keys_of(file: &Connection, tenant: i64, keys: &[HashedKey]) -> Result<Vec<SharedKey>> {
+    let sql =
+        "SELECT sort, hash, members FROM shared_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3";
+    let mut read = file.prepare_cached(sql)?;
+    let mut shared = Vec::new();
+    for key in keys {
+        let found = read.query_row((tenant, key.kind, key.hash), shared_key);
+        shared.extend(found.optional()?);
+    }
+    Ok(shared)
+}
+
+fn shared_key(row: &Row<'_>) -> rusqlite::Result<SharedKey> {
+    let key = HashedKey::new(row.get(0)?, row.get(1)?);
+    let people: i64 = row.get(2)?;
+    Ok(SharedKey::new(
+        key,
+        u64::try_from(people).unwrap_or_default(),
+    ))
+}
+
+fn is_apart(file: &Connection, tenant: i64, [one, other]: &[Id; 2]) -> Result<bool> {
+    let sql = "SELECT 1 FROM apart WHERE tenant = ?1 AND one = ?2 AND other = ?3";
+    let pair = (
+        tenant,
+        RecordId::try_parse(one)?,
+        RecordId::try_parse(other)?,
+    );
+    Ok(file.prepare_cached(sql)?.exists(pair)?)
+}
+
+/// Records that two people are not the same person, or deletes this.
+pub(crate) fn set_apart(file: &Connection, tenant: i64, apart: &ApartPeople) -> Result<()> {
+    let [one, other] = &apart.people;
+    let (one, other) = (RecordId::try_parse(one)?, RecordId::try_parse(other)?);
+    match apart.since {
+        Some(since) => file
+            .prepare_cached(
+                "INSERT INTO apart (tenant, one, other, at) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT DO UPDATE SET at = excluded.at",
+            )?
+            .execute((tenant, one, other, since.as_micros()))?,
+        None => file
+            .prepare_cached("DELETE FROM apart WHERE tenant = ?1 AND one = ?2 AND other = ?3")?
+            .execute((tenant, one, other))?,
+    };
+    Ok(())
+}
+
+/// Returns the dismissed pairs of which a person is the one with the smaller id.
+pub(crate) fn apart_from(
+    file: &Connection,
+    tenant: i64,
+    person: RecordId,
+) -> Result<Vec<ApartPeople>> {
+    let sql = "SELECT other, at FROM apart WHERE tenant = ?1 AND one = ?2 ORDER BY other";
+    let mut pairs = file.prepare_cached(sql)?;
+    let pairs = pairs.query_map((tenant, person), |row| {
+        let (other, at): (RecordId, i64) = (row.get(0)?, row.get(1)?);
+        let since = Some(Timestamp::from_micros(at));
+        Ok(ApartPeople::new(person.to_id(), other.to_id(), since))
+    })?;
+    Ok(pairs.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Changes a merged person in the dismissed pairs to the person that remains.
+pub(crate) fn forward(file: &Connection, tenant: i64, from: RecordId, to: RecordId) -> Result<()> {
+    // The pair of the two people is dismissed no longer.
+    let renamed = "SELECT tenant, min(it, ?3), max(it, ?3), at FROM
+                   (SELECT tenant, CASE WHEN one = ?2 THEN other ELSE one END AS it, at FROM apart
+                    WHERE tenant = ?1 AND (one = ?2 OR other = ?2)) WHERE it <> ?3";
+    let sql =
+        format!("INSERT INTO apart (tenant, one, other, at) {renamed} ON CONFLICT DO NOTHING");
+    file.prepare_cached(&sql)?.execute((tenant, from, to))?;
+    forget(file, tenant, from)
+}
+
+/// Deletes the dismissed pairs of a person.
+pub(crate) fn forget(file: &Connection, tenant: i64, person: RecordId) -> Result<()> {
+    file.prepare_cached("DELETE FROM apart WHERE tenant = ?1 AND (one = ?2 OR other = ?2)")?
+        .execute((tenant, person))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::schema::tests::{file, plan};
+
+    /// The statements of pages and of dismissed pairs use an index, and do not sort.
+    #[test]
+    fn dup_01_statements_use_an_index() {
+        let file = file();
+        for sql in [
+            "SELECT seq FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 ORDER BY seq",
+            "SELECT sort, hash, members FROM shared_key WHERE tenant = ?1 AND (sort, hash) >= (?2, ?3)
+             ORDER BY sort, hash LIMIT ?4",
+            "SELECT other, at FROM apart WHERE tenant = ?1 AND one = ?2 ORDER BY other",
+            "DELETE FROM apart WHERE tenant = ?1 AND (one = ?2 OR other = ?2)",
+        ] {
+            let steps = plan(&file, sql);
+            assert!(!steps.contains("SCAN") && !steps.contains("B-TREE"), "{sql}\n{steps}");
+        }
+    }
+}
