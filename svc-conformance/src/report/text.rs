@@ -36,6 +36,7 @@ pub(crate) const AREAS: &[(&str, &str)] = &[
     ("SYN", "changes"),
     ("HOOK", "webhooks"),
     ("STR", "strict handling"),
+    ("DUP", "duplicates"),
     ("UND", "open choices"),
 ];
 

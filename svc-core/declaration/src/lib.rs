@@ -123,8 +123,9 @@ pub struct DeclaredLink {
 /// Relations and members of the API that the specification does not define, without prefix.
 ///
 /// Requirements: HAL-19.
-pub const EXTENSIONS: [&str; 10] = [
+pub const EXTENSIONS: [&str; 11] = [
     "changes",
+    "duplicates",
     "webhooks",
     "redeliver",
     "rotate_secret",

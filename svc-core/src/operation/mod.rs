@@ -15,6 +15,7 @@ use crate::{
     auth::{Operation, Right},
     helper::HelperName,
     link::{RecordAddress, Target},
+    model::Kind,
 };
 
 /// The form of responses where the specification's examples and its table of response codes differ.
@@ -101,6 +102,9 @@ impl OperationSpec {
             ) => Some(Right::Helper(*helper)),
             (RequiredRight::Webhooks, _) => Some(Right::Webhooks),
             (RequiredRight::MergePeople, _) => Some(Right::MergePeople),
+            (RequiredRight::People(operation), _) => {
+                Some(Right::Operation(Kind::Person, operation))
+            }
             _ => None,
         }
     }
@@ -147,6 +151,18 @@ pub enum TargetShape {
     ///
     /// Requirements: HOOK-09.
     SecretRotation,
+    /// The pairs of people who may be the same person.
+    ///
+    /// Requirements: DUP-01.
+    Duplicates,
+    /// The pairs of one person.
+    ///
+    /// Requirements: DUP-01.
+    PersonDuplicates,
+    /// One pair.
+    ///
+    /// Requirements: DUP-06.
+    DuplicatePair,
     /// The start page of the documentation.
     ///
     /// Requirements: ENT-22.
@@ -204,6 +220,9 @@ impl TargetShape {
             Target::Webhook(_) => Self::Webhook,
             Target::Redelivery(_) => Self::Redelivery,
             Target::SecretRotation(_) => Self::SecretRotation,
+            Target::Duplicates => Self::Duplicates,
+            Target::PersonDuplicates(_) => Self::PersonDuplicates,
+            Target::DuplicatePair(..) => Self::DuplicatePair,
             Target::Docs => Self::Docs,
             Target::DocsPage(_) => Self::DocsPage,
             Target::Explorer(_) => Self::Explorer,
@@ -248,6 +267,10 @@ pub enum RequiredRight {
     ///
     /// Requirements: MRG-01.
     MergePeople,
+    /// The right to an operation on people.
+    ///
+    /// Requirements: DUP-03.
+    People(Operation),
 }
 
 /// The request body of an operation.
@@ -288,6 +311,10 @@ pub enum RequestBodyKind {
     ///
     /// Requirements: MRG-02.
     Merge,
+    /// Whether two people are different people.
+    ///
+    /// Requirements: DUP-06.
+    DuplicatePair,
 }
 
 /// The type of a response body.
@@ -316,6 +343,10 @@ pub enum ResponseBodyKind {
     Webhook,
     /// A webhook with its new secret.
     WebhookSecret,
+    /// A page of people who may be the same person.
+    Duplicates,
+    /// A pair of people, and whether they are different people.
+    DuplicatePair,
     /// A record.
     Record,
     /// The record that a helper created; for an anonymous caller, an empty object.
@@ -428,6 +459,7 @@ pub(crate) enum ExtensionName {
     Batch,
     Changes,
     Merge,
+    Duplicates,
     Webhooks,
 }
 
@@ -438,6 +470,7 @@ impl ExtensionName {
             Self::Batch => "batch",
             Self::Changes => "changes",
             Self::Merge => "merge_helper",
+            Self::Duplicates => "duplicates",
             Self::Webhooks => "webhooks",
         }
     }

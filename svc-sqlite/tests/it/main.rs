@@ -21,6 +21,7 @@ mod damage;
 #[cfg(unix)]
 mod damaged_file;
 mod deliveries;
+mod duplicate_pairs;
 mod duplicates;
 mod erasure;
 mod events;

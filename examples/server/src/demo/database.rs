@@ -347,7 +347,11 @@ where
     S: Store + ChangeFeed + WebhookStore + Authenticator + TenantResolver + RevisionSource + Clone,
 {
     let shared = Arc::new(store.clone());
-    let api = api.store(&shared).change_feed(&shared).webhooks(&shared);
+    let api = api
+        .store(&shared)
+        .change_feed(&shared)
+        .webhooks(&shared)
+        .duplicates();
     let api = api
         .one_action_per_person::<RecordSignature>()
         .one_action_per_person::<RecordAttendance>();

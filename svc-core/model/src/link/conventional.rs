@@ -20,6 +20,7 @@ use crate::{
 pub struct ConventionalLayout;
 
 const CHANGES: &str = "changes";
+const DUPLICATES: &str = "duplicates";
 const WEBHOOKS: &str = "webhooks";
 const REDELIVER: &str = "redeliver";
 const ROTATE_SECRET: &str = "rotate_secret";
@@ -42,6 +43,18 @@ impl Layout for ConventionalLayout {
         match target {
             Target::EntryPoint => {}
             Target::Changes => out.push_str(CHANGES),
+            Target::Duplicates => out.push_str(DUPLICATES),
+            Target::PersonDuplicates(person) => {
+                push_record(person, out);
+                out.push('/');
+                out.push_str(DUPLICATES);
+            }
+            Target::DuplicatePair(one, other) => {
+                // An id contains no dot.
+                for part in [DUPLICATES, "/", one.as_str(), ".", other.as_str()] {
+                    out.push_str(part);
+                }
+            }
             Target::Webhooks => out.push_str(WEBHOOKS),
             Target::Webhook(id) => push_webhook(id, "", out),
             Target::Redelivery(id) => push_webhook(id, REDELIVER, out),
@@ -205,6 +218,11 @@ fn batch(segments: &[&str]) -> Option<Target> {
 
 fn route_segments(segments: &[&str]) -> Option<Target> {
     match *segments {
+        [DUPLICATES] => Some(Target::Duplicates),
+        [DUPLICATES, pair] => {
+            let (one, other) = pair.split_once('.')?;
+            Some(Target::DuplicatePair(Id::new(one)?, Id::new(other)?))
+        }
         [WEBHOOKS] => Some(Target::Webhooks),
         [WEBHOOKS, id] => Id::new(id).map(Target::Webhook),
         [WEBHOOKS, id, REDELIVER] => Id::new(id).map(Target::Redelivery),
@@ -278,6 +296,9 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
 fn below_record(parent: RecordAddress, segment: &str) -> Option<Target> {
     if parent.kind == Kind::Person && segment == MERGE {
         return Some(Target::Merge(parent));
+    }
+    if parent.kind == Kind::Person && segment == DUPLICATES {
+        return Some(Target::PersonDuplicates(parent));
     }
     for link in parent.kind.schema().links {
         match link.target {

@@ -34,6 +34,10 @@ pub fn targets() -> Vec<Target> {
     }
     let person = Id::new("0198-a_B").map(|id| RecordAddress::without_parent(Kind::Person, id));
     targets.extend(person.map(Target::Merge));
+    targets.extend(person.map(Target::PersonDuplicates));
+    let ids = Id::new("0198-a_B").zip(Id::new("0198-c"));
+    targets.extend(ids.map(|(one, other)| Target::DuplicatePair(one, other)));
+    targets.push(Target::Duplicates);
     for &kind in Kind::ALL {
         if kind.schema().has_collection() {
             targets.push(Target::Collection {

@@ -116,6 +116,18 @@ pub enum Target {
     ///
     /// Requirements: MRG-01.
     Merge(RecordAddress),
+    /// The pairs of people who may be the same person.
+    ///
+    /// Requirements: DUP-01.
+    Duplicates,
+    /// The pairs of the person at this address.
+    ///
+    /// Requirements: DUP-01.
+    PersonDuplicates(RecordAddress),
+    /// One pair, with the ids of the two people.
+    ///
+    /// Requirements: DUP-06.
+    DuplicatePair(Id, Id),
     /// The change feed.
     ///
     /// Requirements: SYN-01.

@@ -119,6 +119,7 @@ impl ApiBuilder {
         }
         problems.extend(self.unsupported_one_action());
         problems.extend(self.unsupported_merges());
+        problems.extend(self.unsupported_duplicates());
         problems
     }
 
@@ -138,6 +139,18 @@ impl ApiBuilder {
         let is_supported = is_merging && settings.transactions.is_none();
         (!is_supported).then(|| {
             "people cannot be merged: register a store of every kind that merges people, or remove `.merge_people()`".to_owned()
+        })
+    }
+
+    /// Returns the problem of pairs of people without a store that finds them.
+    ///
+    /// Requirements: DUP-01.
+    fn unsupported_duplicates(&self) -> Option<String> {
+        self.settings.extensions.duplicates.as_ref()?;
+        let people = self.kinds.get(&Kind::Person);
+        let store = people.and_then(|registered| registered.backend.store());
+        (!store.is_some_and(|store| store.finds_duplicates())).then(|| {
+            "duplicates cannot be found: register a store of people that finds them, or remove `.duplicates()`".to_owned()
         })
     }
 

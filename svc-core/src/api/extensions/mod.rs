@@ -6,6 +6,7 @@
 //! | [`batch`] | BAT | many helper calls in one request |
 //! | [`changes`] | SYN | the change feed |
 //! | [`conditional`] | ETG | entity tags and conditional requests |
+//! | [`duplicates`] | DUP | people who may be the same person |
 //! | [`idempotency`] | IDM | stored responses to repeated requests |
 //! | [`merge`] | MRG | merges of two people |
 //! | [`response_cache`] | | cached responses to reads |
@@ -17,6 +18,7 @@
 pub(crate) mod batch;
 pub(crate) mod changes;
 pub(crate) mod conditional;
+pub(crate) mod duplicates;
 pub(crate) mod idempotency;
 pub(crate) mod merge;
 pub(crate) mod response_cache;
@@ -37,6 +39,7 @@ use crate::{
 use batch::Batches;
 use changes::ChangeFeedSettings;
 use conditional::IfMatchPolicy;
+use duplicates::DuplicateSettings;
 use idempotency::ResponseStorage;
 use merge::PeopleMerges;
 use response_cache::ResponseCache;
@@ -86,6 +89,7 @@ pub(crate) struct Extensions {
     pub(super) batches: Option<Batches>,
     pub(super) changes: ChangeFeedSettings,
     pub(super) merges: Option<PeopleMerges>,
+    pub(super) duplicates: Option<DuplicateSettings>,
     #[cfg(feature = "webhooks")]
     pub(super) webhooks: Option<webhooks::WebhookSettings>,
     pub(super) response_cache: Option<ResponseCache>,
@@ -100,6 +104,7 @@ impl Extensions {
             self.batches.as_ref().map(|it| it as _),
             self.changes.offered().map(|it| it as _),
             self.merges.as_ref().map(|it| it as _),
+            self.duplicates.as_ref().map(|it| it as _),
             #[cfg(feature = "webhooks")]
             self.webhooks.as_ref().map(|it| it as _),
         ];
@@ -143,6 +148,7 @@ pub fn operations() -> impl Iterator<Item = &'static OperationSpec> + Clone {
         webhooks::OPERATIONS,
         batch::OPERATIONS,
         merge::OPERATIONS,
+        duplicates::OPERATIONS,
     ]
     .into_iter()
     .flatten()

@@ -47,8 +47,9 @@ impl<S: Store> World<S> {
 
     /// Executes one step of the history.
     async fn step(&mut self, step: usize) {
-        let place = |number: usize| number.checked_rem(self.people.len()).unwrap_or_default();
-        let (at, to) = (place(step * 7), place(step * 5 + 1));
+        let place = |number: usize, count: usize| number.checked_rem(count).unwrap_or_default();
+        let count = self.people.len();
+        let (at, to) = (place(step * 7, count), place(step * 5 + 1, count));
         match step % 9 {
             0..5 => {
                 let mut draft = RawDraft::empty(Kind::Person).with_fields(object(&fields(step)));
@@ -69,7 +70,7 @@ impl<S: Store> World<S> {
             }
             7 if at != to => {
                 let merged = self.people.remove(at);
-                let to = self.people[place(step)].clone();
+                let to = self.people[place(step, count - 1)].clone();
                 let request = MergeRequest::new(to, merged);
                 self.write(WriteOperation::Merge(Box::new(request))).await;
             }

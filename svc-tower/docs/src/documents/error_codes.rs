@@ -105,6 +105,12 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
         (RequestBodyKind::Webhook, _) => {
             codes.extend([ErrorCode::FieldInvalid, ErrorCode::PropertyUnknown]);
         }
+        (RequestBodyKind::DuplicatePair, _) => codes.extend([
+            ErrorCode::BodyMissing,
+            ErrorCode::FieldRequired,
+            ErrorCode::FieldInvalid,
+            ErrorCode::PropertyUnknown,
+        ]),
         (RequestBodyKind::Redelivery, _) => {
             codes.extend([
                 ErrorCode::FieldInvalid,
@@ -165,6 +171,8 @@ fn has_id(target: &Target) -> bool {
         Target::Helper { container, .. } | Target::Batch { container, .. } => container.is_some(),
         Target::Record(_)
         | Target::Merge(_)
+        | Target::PersonDuplicates(_)
+        | Target::DuplicatePair(..)
         | Target::Webhook(_)
         | Target::Redelivery(_)
         | Target::SecretRotation(_) => true,

@@ -30,6 +30,7 @@ pub(super) fn parameters(
             .collect(),
         (ResponseBodyKind::Collection, _) => api.collection_parameters(),
         (ResponseBodyKind::Changes, _) => api.change_feed_parameters(),
+        (ResponseBodyKind::Duplicates, _) => api.duplicates_parameters(),
         _ => Vec::new(),
     }
 }

@@ -91,6 +91,8 @@ impl Examples<'_> {
                 container: Some(at),
                 ..
             } => all(at.kind)?,
+            Target::PersonDuplicates(_) => all(Kind::Person)?,
+            Target::DuplicatePair(..) => Target::Duplicates,
             Target::Webhook(_) | Target::Redelivery(_) | Target::SecretRotation(_) => {
                 Target::Webhooks
             }

@@ -6,6 +6,7 @@ mod bodies;
 mod declaration;
 mod documents;
 mod merges;
+mod duplicates;
 mod values;
 mod webhooks;
 

@@ -203,6 +203,7 @@ fn request_body(
         (RequestBodyKind::Create, _) => Some((all.create_body(kind_of(target)?), true)),
         (RequestBodyKind::NewWebhook, _) => Some((all.webhook_body(true), true)),
         (RequestBodyKind::Webhook, _) => Some((all.webhook_body(false), true)),
+        (RequestBodyKind::DuplicatePair, _) => Some((all.duplicate_pair_body(), true)),
         (RequestBodyKind::Redelivery, _) => Some((all.redelivery(), false)),
         (RequestBodyKind::Merge, _) => Some((all.merge_body(), true)),
         (RequestBodyKind::Update, _) => Some((all.update_body(kind_of(target)?), true)),
@@ -229,6 +230,8 @@ fn content(
         ResponseBodyKind::Changes => Some(
             json!({ HAL: { "schema": all.changes() }, EVENTS.as_str(): { "schema": { "type": "string" } } }),
         ),
+        ResponseBodyKind::Duplicates => one(HAL, all.duplicates()),
+        ResponseBodyKind::DuplicatePair => one(HAL, all.duplicate_pair()),
         ResponseBodyKind::Webhooks => one(HAL, all.webhooks()),
         ResponseBodyKind::Webhook => one(HAL, all.webhook(false)),
         ResponseBodyKind::WebhookSecret => one(HAL, all.webhook(true)),

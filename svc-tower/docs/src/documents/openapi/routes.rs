@@ -33,6 +33,7 @@ pub(in crate::documents) fn routes(api: &Api, base: &BaseUrl) -> Vec<OpenApiPath
     for target in [
         Target::EntryPoint,
         Target::Changes,
+        Target::Duplicates,
         Target::Docs,
         Target::Capabilities,
         Target::OpenApi,
@@ -61,6 +62,7 @@ pub(in crate::documents) fn routes(api: &Api, base: &BaseUrl) -> Vec<OpenApiPath
         add(Target::Record(address.clone()), Some(kind));
         if kind == Kind::Person {
             add(Target::Merge(address.clone()), Some(kind));
+            add(Target::PersonDuplicates(address.clone()), Some(kind));
         }
         for link in schema.links {
             match link.target {
@@ -98,6 +100,18 @@ pub(in crate::documents) fn routes(api: &Api, base: &BaseUrl) -> Vec<OpenApiPath
             target,
         });
     }
+    if let [Some(one), Some(other)] = PAIR.map(Id::new) {
+        let target = Target::DuplicatePair(one, other);
+        let mut path = template(api, base, &target, None).0;
+        for id in PAIR {
+            path = path.replace(id, &format!("{{{id}}}"));
+        }
+        routes.push(OpenApiPath {
+            path,
+            ids: PAIR.map(str::to_owned).into(),
+            target,
+        });
+    }
     // These names are not ids. The placeholder is a name that none of them has.
     let named = [
         (page as fn(&'static str) -> Target, "relation"),
@@ -132,6 +146,8 @@ fn helper(helper: HelperName, container: Option<&RecordAddress>) -> impl Iterato
 
 /// The placeholder for the id of a webhook.
 const WEBHOOK: &str = "webhook_id";
+/// The placeholders for the ids of a pair of people.
+const PAIR: [&str; 2] = ["older_id", "younger_id"];
 const PLACEHOLDER: &str = "any_name_0";
 
 fn page(name: &'static str) -> Target {

@@ -8,6 +8,7 @@ mod batch;
 mod changes;
 mod codes;
 mod compare;
+mod duplicates;
 mod entry_point;
 mod fields;
 mod filters;

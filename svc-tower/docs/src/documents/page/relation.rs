@@ -16,7 +16,7 @@ use svc_core::{
 
 use super::{
     DocField, DocLink, DocLinkGroup, DocOperation, DocPage, DocPages, DocSubject, DocTable,
-    access::FieldAccess, changes, fields::set_by, merges, open, webhooks,
+    access::FieldAccess, changes, duplicates, fields::set_by, merges, open, webhooks,
 };
 use crate::documents::{error_codes, example::record, json_schema_names, parameters::parameters};
 
@@ -75,6 +75,7 @@ pub(super) fn names() -> Vec<&'static str> {
     let own = [
         changes::NAME,
         changes::MERGED_INTO,
+        duplicates::NAME,
         "capabilities",
         "error",
         "warnings",

@@ -15,7 +15,7 @@ use svc_core::{
 
 use super::{
     DocLinkGroup, DocPage, DocPages, DocReference, DocSubject, DocTable, batch, changes, codes,
-    merges, open, relation, topic, types, webhooks,
+    duplicates, merges, open, relation, topic, types, webhooks,
 };
 use crate::documents::{capabilities, json_schema_names};
 
@@ -71,6 +71,7 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         }
         changes::NAME => changes::page(docs),
         changes::MERGED_INTO => changes::merged_into(docs),
+        duplicates::NAME => duplicates::page(docs),
         super::map::NAME => super::map::page(docs),
         super::compare::NAME => super::compare::page(docs),
         "capabilities" => capability(docs),
@@ -250,6 +251,13 @@ pub(super) fn every_request(docs: &DocPages<'_>) -> Vec<DocReference> {
             merges::MERGE_HELPER,
             "Merges of people",
             "one person out of two records",
+        ));
+    }
+    if api.has_duplicates() {
+        entries.push(topic(
+            duplicates::NAME,
+            "Duplicates",
+            "people who may be the same person",
         ));
     }
     if api.has_webhooks() {

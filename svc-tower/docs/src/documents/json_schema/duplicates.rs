@@ -1,0 +1,88 @@
+//! The schemas of people who may be the same person.
+//!
+//! Requirements: DUP-02, DUP-06.
+
+use serde_json::{Value, json};
+use svc_core::{duplicates::Evidence, model::Kind};
+
+use super::{Definitions, Members, SchemaVariant, set};
+
+impl Definitions<'_> {
+    /// Returns a reference to a page of pairs.
+    pub(in crate::documents) fn duplicates(&mut self) -> Value {
+        self.refer("duplicates.page", |all| {
+            let relation = all.api.duplicates_relation();
+            let mut links = Members::default();
+            for name in ["self", "first"] {
+                links.require(name, all.link());
+            }
+            links.insert("next", all.link());
+            links.require("curies", all.curies());
+            links.require(
+                relation.clone(),
+                json!({ "type": "array", "items": all.link() }),
+            );
+            let fields: Vec<&str> = Evidence::ALL.map(Evidence::as_str).into();
+            let field = json!({ "type": "string", "enum": fields });
+            let mut crowd = Members::default();
+            crowd.require("crowd", json!({ "type": "integer", "minimum": 2 }));
+            crowd.require("field", field.clone());
+            let mut reason = Members::default();
+            reason.require("field", field);
+            reason.require("weight", json!({ "type": "integer" }));
+            let people = all.api.dialect().relation(Kind::Person.plural());
+            let person = all.kind(Kind::Person, SchemaVariant::Read);
+            let two = |items: Value| json!({ "type": "array", "items": items, "minItems": 2, "maxItems": 2 });
+            let mut embedded = Members::default();
+            embedded.require(people.clone(), two(person));
+            let mut pair_links = Members::default();
+            pair_links.require("self", all.link());
+            pair_links.require(people, two(all.link()));
+            let mut pair = Members::default();
+            pair.require("strength", json!({ "type": "string", "enum": ["strong", "weak"] }));
+            pair.require("score", json!({ "type": "integer" }));
+            pair.require(
+                "reasons",
+                json!({ "type": "array", "items": reason.into_schema() }),
+            );
+            pair.require("_links", pair_links.into_schema());
+            pair.require("_embedded", embedded.into_schema());
+            let entry = json!({ "anyOf": [pair.into_schema(), crowd.into_schema()] });
+            let mut embedded = Members::default();
+            embedded.require(relation, json!({ "type": "array", "items": entry }));
+            let mut page = Members::default();
+            page.require("per_page", json!({ "type": "integer", "minimum": 1 }));
+            page.require("has_more", json!({ "type": "boolean" }));
+            page.require("_links", links.into_schema());
+            page.require("_embedded", embedded.into_schema());
+            page.into_schema()
+        })
+    }
+
+    /// Returns a reference to a pair without its people.
+    pub(in crate::documents) fn duplicate_pair(&mut self) -> Value {
+        self.refer("duplicates.pair", |all| {
+            let mut pair = Members::default();
+            pair.require("dismissed", json!({ "type": "boolean" }));
+            let people = all.api.dialect().relation(Kind::Person.plural());
+            let mut links = Members::default();
+            links.require("self", all.link());
+            links.require("curies", all.curies());
+            links.require(people, json!({ "type": "array", "items": all.link() }));
+            pair.require("_links", links.into_schema());
+            pair.into_schema()
+        })
+    }
+
+    /// Returns a reference to the body that dismisses a pair.
+    pub(in crate::documents) fn duplicate_pair_body(&mut self) -> Value {
+        self.refer("duplicates.dismissal", |_| {
+            let mut body = Members::default();
+            body.require("dismissed", json!({ "type": "boolean" }));
+            body.insert("_links", json!({ "type": "object" }));
+            let mut schema = body.into_schema();
+            set(&mut schema, "additionalProperties", json!(false));
+            schema
+        })
+    }
+}
