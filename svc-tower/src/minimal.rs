@@ -27,6 +27,7 @@ use crate::documentation::{DocsAnswer, DocsRequest};
 const OTHERS: &[(&str, &str)] = &[
     ("capabilities", "The features of this server."),
     ("changes", "Records that were created, changed and deleted."),
+    ("duplicates", "People who may be the same person."),
     ("error", "Why a request failed."),
     ("merge", "What a merge of two people changed."),
     ("merge_helper", "Merges another person into a person."),

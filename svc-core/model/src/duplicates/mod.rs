@@ -242,10 +242,7 @@ impl ComparedPerson {
     #[must_use]
     pub fn of(fields: &Object) -> Self {
         let number = |name| fields.get("birthdate")?.as_object()?.get(name)?.as_i64();
-        let birthdate = || {
-            let day = forms::birthdate(number("year")?, number("month")?, number("day")?);
-            Some(day?)
-        };
+        let birthdate = || forms::birthdate(number("year")?, number("month")?, number("day")?);
         let name = || forms::name(text(fields, "given_name")?, text(fields, "family_name")?);
         let profiles = entries(fields, "profiles").filter_map(|entry| {
             let (id, handle) = (text(entry, "id"), text(entry, "handle"));
