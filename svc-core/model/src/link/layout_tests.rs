@@ -33,7 +33,7 @@ pub fn targets() -> Vec<Target> {
         targets.extend(Id::new("0198-a_B").map(of_webhook));
     }
     let person = Id::new("0198-a_B").map(|id| RecordAddress::without_parent(Kind::Person, id));
-    targets.extend(person.map(Target::Merge));
+    targets.extend(person.clone().map(Target::Merge));
     targets.extend(person.map(Target::PersonDuplicates));
     let ids = Id::new("0198-a_B").zip(Id::new("0198-c"));
     targets.extend(ids.map(|(one, other)| Target::DuplicatePair(one, other)));

@@ -5,8 +5,8 @@ mod addresses;
 mod bodies;
 mod declaration;
 mod documents;
-mod merges;
 mod duplicates;
+mod merges;
 mod values;
 mod webhooks;
 
