@@ -5,7 +5,7 @@ CREATE TABLE {s}.person_key (
     sort   smallint NOT NULL,
     hash   bigint NOT NULL,
     seq    bigint NOT NULL,
-    PRIMARY KEY (tenant, sort, hash, seq)
+    PRIMARY KEY (tenant, hash, sort, seq)
 );
 -- The keys that at least two people have, with the number of these people, which is counted up to 1 000.
 CREATE TABLE {s}.shared_key (
@@ -15,6 +15,7 @@ CREATE TABLE {s}.shared_key (
     members bigint NOT NULL,
     PRIMARY KEY (tenant, sort, hash)
 );
+CREATE INDEX shared_key_by_hash ON {s}.shared_key (tenant, hash);
 -- Pairs of people who are not the same person (DUP-06): `one` is before `other`.
 CREATE TABLE {s}.apart (
     tenant bigint NOT NULL,

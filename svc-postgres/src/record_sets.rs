@@ -178,9 +178,9 @@ impl Removal {
             deletes.push(format!(
                 "DELETE FROM {s}.alias t WHERE t.tenant = $1 AND t.target = $2"
             ));
-            deletes.push(format!(
-                "DELETE FROM {s}.apart t WHERE t.tenant = $1 AND (t.one = $2 OR t.other = $2)"
-            ));
+            deletes.extend(["one", "other"].map(|column| {
+                format!("DELETE FROM {s}.apart t WHERE t.tenant = $1 AND t.{column} = $2")
+            }));
             deletes.push(format!(
                 "DELETE FROM {s}.kept t WHERE t.tenant = $1 AND t.key = ANY (ARRAY( \
                  SELECT o.key FROM {s}.kept o WHERE o.tenant = $1 AND o.person = $2))"
@@ -433,7 +433,6 @@ mod tests {
             "holder",
             "outbox",
             "alias",
-            "apart",
             "kept",
             "total",
             "email",

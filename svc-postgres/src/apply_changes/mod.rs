@@ -477,6 +477,7 @@ impl<'a> ChangeApplier<'a> {
             &texts.leave_holders,
             &texts.leave_kept,
             &texts.duplicates.leave_apart,
+            &texts.duplicates.leave_other_apart,
         ] {
             self.step(text, values![tenant, from]);
         }

@@ -34,6 +34,7 @@ pub(crate) struct DuplicateTexts {
     pub(crate) drop_apart: String,
     pub(crate) forward_apart: String,
     pub(crate) leave_apart: String,
+    pub(crate) leave_other_apart: String,
 }
 
 impl DuplicateTexts {
@@ -51,12 +52,12 @@ impl DuplicateTexts {
         let keys = arrays(2, "smallint bigint");
         Self {
             tie_keys: format!(
-                "INSERT INTO {s}.person_key (tenant, sort, hash, seq) {} ON CONFLICT (tenant, sort, hash, seq) DO NOTHING",
+                "INSERT INTO {s}.person_key (tenant, sort, hash, seq) {} ON CONFLICT (tenant, hash, sort, seq) DO NOTHING",
                 from_ledger("smallint bigint bigint")
             ),
             free_keys: format!(
                 "DELETE FROM {s}.person_key k USING unnest({}) x(sort, hash, seq) \
-                 WHERE k.tenant = $1 AND k.sort = ANY($2) AND k.hash = ANY($3) AND k.sort = x.sort AND k.hash = x.hash \
+                 WHERE k.tenant = $1 AND k.hash = ANY($3) AND k.sort = x.sort AND k.hash = x.hash \
                  AND k.seq = x.seq",
                 arrays(2, "smallint bigint bigint")
             ),
@@ -69,7 +70,7 @@ impl DuplicateTexts {
             ),
             unshare_keys: format!(
                 "DELETE FROM {s}.shared_key o USING unnest({keys}) x(sort, hash) \
-                 WHERE o.tenant = $1 AND o.sort = ANY($2) AND o.hash = ANY($3) AND o.sort = x.sort AND o.hash = x.hash \
+                 WHERE o.tenant = $1 AND o.hash = ANY($3) AND o.sort = x.sort AND o.hash = x.hash \
                  AND {} < 2",
                 members("x")
             ),
@@ -114,13 +115,13 @@ impl DuplicateTexts {
             forward_apart: format!(
                 "INSERT INTO {s}.apart (tenant, one, other, at) \
                  SELECT a.tenant, least(a.person, $3::uuid), greatest(a.person, $3::uuid), a.at FROM \
-                 (SELECT o.tenant, CASE WHEN o.one = $2 THEN o.other ELSE o.one END AS person, o.at FROM {s}.apart o \
-                 WHERE o.tenant = $1 AND (o.one = $2 OR o.other = $2)) a WHERE a.person <> $3::uuid \
+                 (SELECT o.tenant, o.other AS person, o.at FROM {s}.apart o WHERE o.tenant = $1 AND o.one = $2 \
+                 UNION ALL SELECT p.tenant, p.one, p.at FROM {s}.apart p WHERE p.tenant = $1 AND p.other = $2) a \
+                 WHERE a.person <> $3::uuid \
                  ON CONFLICT (tenant, one, other) DO NOTHING"
             ),
-            leave_apart: format!(
-                "DELETE FROM {s}.apart WHERE tenant = $1 AND (one = $2 OR other = $2)"
-            ),
+            leave_apart: format!("DELETE FROM {s}.apart WHERE tenant = $1 AND one = $2"),
+            leave_other_apart: format!("DELETE FROM {s}.apart WHERE tenant = $1 AND other = $2"),
         }
     }
 
@@ -143,7 +144,7 @@ impl DuplicateTexts {
     }
 
     /// Returns every text with its name.
-    pub(crate) fn all(&self) -> [(&'static str, &str); 15] {
+    pub(crate) fn all(&self) -> [(&'static str, &str); 16] {
         [
             ("tie_keys", &self.tie_keys),
             ("free_keys", &self.free_keys),
@@ -160,6 +161,7 @@ impl DuplicateTexts {
             ("drop_apart", &self.drop_apart),
             ("forward_apart", &self.forward_apart),
             ("leave_apart", &self.leave_apart),
+            ("leave_other_apart", &self.leave_other_apart),
         ]
     }
 }
