@@ -59,7 +59,7 @@ impl DatabaseHandle {
             .iter()
             .map(|row| stored(row, 0))
             .collect::<Result<_>>()?;
-        let pairs = query.compare(selected, &people);
+        let pairs = query.compare(&selected, &people);
         let other_keys = self.shared_keys(tenant, &pairs.other_keys()).await?;
         let mut people: Vec<(Uuid, Uuid)> = Vec::new();
         for [one, other] in pairs.people() {

@@ -85,7 +85,7 @@ pub(crate) fn page(
     for row in selected.rows() {
         people.extend(by_row(file, tenant, Kind::Person, row)?);
     }
-    let pairs = query.compare(selected, &people);
+    let pairs = query.compare(&selected, &people);
     let other_keys = shared_keys_of(file, tenant, &pairs.other_keys())?;
     let mut dismissed = HashSet::new();
     for people in pairs.people() {

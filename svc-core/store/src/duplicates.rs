@@ -265,7 +265,7 @@ impl<'a> DuplicatesQuery<'a> {
     /// Compares the people of a page. `people` are those in the rows of the keys. The store then reads
     /// [what the pairs depend on](ComparedPairs).
     #[must_use]
-    pub fn compare(&self, shared: SharedKeys, people: &[StoredRecord]) -> ComparedPairs {
+    pub fn compare(&self, shared: &SharedKeys, people: &[StoredRecord]) -> ComparedPairs {
         let people: HashMap<i64, (&RawRecord, ComparedPerson, Vec<HashedKey>)> = people
             .iter()
             .map(|stored| {

@@ -236,7 +236,7 @@ impl TenantTables {
             .into_iter()
             .filter_map(|row| self.in_row(row))
             .collect();
-        let pairs = query.compare(selected, &records);
+        let pairs = query.compare(&selected, &records);
         let other_keys: Vec<SharedKey> = pairs.other_keys().iter().map(shared).collect();
         let apart = pairs
             .people()
