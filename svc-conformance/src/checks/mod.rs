@@ -37,6 +37,10 @@ mod idempotency;
 mod invalid_bodies;
 mod limits;
 mod links;
+mod merge_actions;
+mod merge_addresses;
+mod merge_errors;
+mod merges;
 mod moves;
 mod nested_collections;
 mod page_links;
@@ -98,6 +102,10 @@ pub(crate) fn all() -> Vec<Check> {
         deliveries::CHECKS,
         filters::CHECKS,
         filters_changed::CHECKS,
+        merges::CHECKS,
+        merge_actions::CHECKS,
+        merge_addresses::CHECKS,
+        merge_errors::CHECKS,
     ]
     .concat()
 }

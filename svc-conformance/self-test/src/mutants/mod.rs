@@ -21,6 +21,7 @@ mod helpers_alone;
 mod hypermedia;
 mod idempotency;
 mod links;
+mod merges;
 mod moves;
 mod page_links;
 mod planted;
@@ -274,6 +275,7 @@ pub fn registry() -> Vec<Mutant> {
         unchanged::faults(),
         webhooks::faults(),
         deliveries::faults(),
+        merges::faults(),
         planted().into_iter().map(|planted| planted.fault).collect(),
     ]
     .concat()
@@ -291,6 +293,7 @@ pub(crate) fn free() -> Vec<Mutant> {
         feed::free(),
         webhooks::free(),
         deliveries::free(),
+        merges::free(),
     ]
     .concat()
 }
