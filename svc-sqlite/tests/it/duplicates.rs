@@ -72,7 +72,7 @@ fn pairs(entries: &[DuplicatesEntry]) -> Vec<Pair> {
             let comparison = &pair.comparison;
             Some((older, younger, comparison.strength, comparison.score))
         }
-        _ => None,
+        DuplicatesEntry::Crowd { .. } => None,
     };
     entries.iter().filter_map(pair).collect()
 }
@@ -80,7 +80,7 @@ fn pairs(entries: &[DuplicatesEntry]) -> Vec<Pair> {
 fn crowds(entries: &[DuplicatesEntry]) -> Vec<(Evidence, u64)> {
     let crowd = |entry: &DuplicatesEntry| match entry {
         DuplicatesEntry::Crowd { evidence, people } => Some((*evidence, *people)),
-        _ => None,
+        DuplicatesEntry::Pair(_) => None,
     };
     entries.iter().filter_map(crowd).collect()
 }
@@ -139,7 +139,7 @@ impl World {
     async fn page(&self, request: &DuplicatesRequest) -> DuplicatesPage {
         match self.store.duplicates(&self.cx(), request).await.unwrap() {
             DuplicatesResponse::Page(page) => page,
-            other => panic!("{other:?}"),
+            other @ DuplicatesResponse::UnknownCursor => panic!("{other:?}"),
         }
     }
 

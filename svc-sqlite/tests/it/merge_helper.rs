@@ -1013,8 +1013,8 @@ async fn a_redirection_is_not_cached() {
         assert_eq!((status, !body.is_empty()), (301, has_body));
         assert_eq!(
             (
-                &*headers["location"].to_str().unwrap(),
-                &*headers["cache-control"].to_str().unwrap()
+                headers["location"].to_str().unwrap(),
+                headers["cache-control"].to_str().unwrap()
             ),
             (&**one, "no-store")
         );

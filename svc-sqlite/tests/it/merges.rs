@@ -480,7 +480,10 @@ async fn the_old_address_stands_for_the_remaining_person() {
             world.computed(&petition, "total_signatures").await,
             "Count(3)"
         );
-        assert_eq!(world.list(Kind::Person, None).await, [one.clone()]);
+        assert_eq!(
+            world.list(Kind::Person, None).await,
+            std::slice::from_ref(&one)
+        );
         // An own identifier in a body.
         let mut plan = RawHelperRequest::empty(HelperName::PersonSignup);
         let mut posted = draft(Kind::Person, &json!({"family_name": "King"}), &[]);

@@ -199,15 +199,15 @@ async fn overwrite(
     fields: Overwritten,
 ) -> BufferedResponse {
     let pair = both(&call, &server.rel("person")).filter(|_| !is_preview(&call));
-    let Some((remaining, merged)) = pair else {
+    let Some((remaining, lost)) = pair else {
         return passed(call, &server, &merges).await;
     };
-    if merges.remaining(&merged).is_some() {
+    if merges.remaining(&lost).is_some() {
         return passed(call, &server, &merges).await;
     }
     let before = [
         read(&call, &server, &remaining).await,
-        read(&call, &server, &merged).await,
+        read(&call, &server, &lost).await,
     ];
     let mut answer = passed(call.clone(), &server, &merges).await;
     let Some(Value::Object(after)) = answer.json().filter(|_| answer.status == 200) else {
@@ -236,10 +236,10 @@ fn overwritten(name: &'static str, row: &str, fields: Overwritten) -> Mutant {
 
 /// Returns some members of an object.
 fn only(object: &Map<String, Value>, names: &[&str]) -> Map<String, Value> {
-    let named = names
+    let members = names
         .iter()
         .filter_map(|name| Some(((*name).to_owned(), object.get(*name)?.clone())));
-    named.collect()
+    members.collect()
 }
 
 /// Returns a list of an object after a change of each entry.
@@ -275,10 +275,10 @@ async fn merged_one(
     merges: Merges,
 ) -> BufferedResponse {
     let pair = both(&call, &server.rel("person")).filter(|_| !is_preview(&call));
-    let Some((_, merged)) = pair else {
+    let Some((_, lost)) = pair else {
         return passed(call, &server, &merges).await;
     };
-    let document = read(&call, &server, &merged).await;
+    let document = read(&call, &server, &lost).await;
     let mut answer = passed(call, &server, &merges).await;
     if answer.status == 200 && !document.is_empty() {
         answer.set_json(&Value::Object(document));
@@ -389,7 +389,7 @@ async fn with_itself(
     merges: Merges,
 ) -> BufferedResponse {
     match both(&call, &server.rel("person")) {
-        Some((remaining, merged)) if address(&remaining) == address(&merged) => {
+        Some((remaining, lost)) if address(&remaining) == address(&lost) => {
             accepted(&call, &server, &remaining).await
         }
         _ => passed(call, &server, &merges).await,
@@ -552,8 +552,11 @@ async fn tickets_stay(call: BufferedRequest, server: InterceptedServer) -> Buffe
         return answer;
     }
     let names_holder = |answer: &BufferedResponse| {
-        let tickets = answer.json().map(|document| document["tickets"].clone());
-        let list = tickets.as_ref().and_then(Value::as_array);
+        let document = answer.json();
+        let tickets = document
+            .as_ref()
+            .and_then(|document| document.get("tickets"));
+        let list = tickets.and_then(Value::as_array);
         list.is_some_and(|all| {
             all.iter()
                 .any(|one| one.pointer("/person/identifiers").is_some())
@@ -729,7 +732,7 @@ fn people() -> Vec<Mutant> {
             ids::MRG_05,
             |_, _, after| {
                 each(after, "email_addresses", |entry| {
-                    set(entry, "status", "subscribed")
+                    set(entry, "status", "subscribed");
                 })
             },
         ),
@@ -753,7 +756,7 @@ fn people() -> Vec<Mutant> {
         ),
         overwritten("a merge permits calls", ids::MRG_05, |_, _, after| {
             each(after, "phone_numbers", |entry| {
-                set(entry, "do_not_call", false)
+                set(entry, "do_not_call", false);
             })
         }),
         around(

@@ -80,6 +80,9 @@ impl LinkedRecord {
     }
 }
 
+/// Two records of one container, the older one first.
+type RecordPair = (StoredRecord, StoredRecord);
+
 /// The fields of the two people.
 struct MergedFields {
     merged: Object,
@@ -326,7 +329,7 @@ impl RuleContext<'_> {
         &mut self,
         request: &MergeRequest,
         linked: Vec<LinkedRecord>,
-    ) -> RuleResult<(Vec<LinkedRecord>, Vec<(StoredRecord, StoredRecord)>)> {
+    ) -> RuleResult<(Vec<LinkedRecord>, Vec<RecordPair>)> {
         let once = self.turn.one_per_person;
         let most = request.max_records.saturating_add(1);
         let kinds: BTreeSet<Kind> = linked
@@ -470,17 +473,14 @@ impl RuleContext<'_> {
         let lost = self.fields(&younger.record)?;
         let mut after = folded_fields(kind, &before, &lost);
         let mut problems = Vec::new();
-        match (kind, older.record.parent().cloned()) {
+        if let (Kind::Attendance, Some(event)) = (kind, older.record.parent().cloned()) {
             // The places were counted before, so the capacity does not reject them.
-            (Kind::Attendance, Some(event)) => {
-                self.apply_attendance(&event, Some(&lost), None, false, &mut problems)?;
-                let after = Some(&mut after);
-                self.apply_attendance(&event, Some(&before), after, false, &mut problems)?;
-            }
-            _ => {
-                self.measure_deleted(&younger.record)?;
-                self.measure(&older.record, Some(&before), Some(&after))?;
-            }
+            self.apply_attendance(&event, Some(&lost), None, false, &mut problems)?;
+            let after = Some(&mut after);
+            self.apply_attendance(&event, Some(&before), after, false, &mut problems)?;
+        } else {
+            self.measure_deleted(&younger.record)?;
+            self.measure(&older.record, Some(&before), Some(&after))?;
         }
         for change in removal(RecordSet::One(younger.at(), IndexValues::default())) {
             self.ledger.change(change);

@@ -76,7 +76,7 @@ impl<S: Store> World<S> {
             }
             _ if at != to => {
                 let [one, other] = [at, to].map(|place| self.people[place].id.clone());
-                let since = (step % 2 == 0).then(|| Timestamp::from_micros(7));
+                let since = step.is_multiple_of(2).then(|| Timestamp::from_micros(7));
                 let apart = ApartPeople::new(one, other, since);
                 assert!(self.store.set_apart(&self.cx(), &apart).await.unwrap());
             }
@@ -102,13 +102,11 @@ impl<S: Store> World<S> {
                     pairs.push((position(&pair.older), position(&pair.younger), score));
                 }
             }
-            match page.next {
-                Some(next) => request = request.after(next),
-                None => {
-                    pairs.sort_unstable();
-                    return pairs;
-                }
-            }
+            let Some(next) = page.next else {
+                pairs.sort_unstable();
+                return pairs;
+            };
+            request = request.after(next);
         }
     }
 }

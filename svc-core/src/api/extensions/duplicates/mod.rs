@@ -11,10 +11,11 @@ use http::{Method, StatusCode};
 use super::Extension;
 use crate::{
     api::{Api, ApiBuilder, Response, admitted::AuthorizedParts},
-    auth::Operation,
+    auth::{Operation, Right},
     error::Result,
-    hal::EntryLink,
+    hal::{EntryLink, RecordLink},
     link::Target,
+    model::Kind,
     operation::{
         ExtensionName, Handler, OperationSpec, RequestBodyKind, RequiredRight, ResponseBodyKind,
         TargetShape, always,
@@ -72,6 +73,13 @@ pub(super) static OPERATIONS: &[OperationSpec] = &[
     },
 ];
 
+static LINKS: &[RecordLink] = &[RecordLink {
+    relation: NAME.relation(),
+    kind: Kind::Person,
+    right: Right::Operation(Kind::Person, Operation::Read),
+    target: Target::PersonDuplicates,
+}];
+
 /// The setting that enables the pairs.
 pub(crate) struct DuplicateSettings;
 
@@ -91,6 +99,10 @@ impl Extension for DuplicateSettings {
             target: Target::Duplicates,
             title: "Duplicates",
         })
+    }
+
+    fn record_links(&self) -> &'static [RecordLink] {
+        LINKS
     }
 
     async fn answer(&self, call: &AuthorizedParts<'_>) -> Result<Response> {
