@@ -43,7 +43,7 @@ pub(crate) fn set_key(
         .query_row((tenant, key.kind, key.hash, most), |row| row.get(0))?;
     if members > 1 {
         let sql = "INSERT INTO shared_key (tenant, sort, hash, members) VALUES (?1, ?2, ?3, ?4)
-                   ON CONFLICT DO UPDATE SET members = excluded.members";
+                   ON CONFLICT DO UPDATE SET members = excluded.members WHERE members <> excluded.members";
         file.prepare_cached(sql)?
             .execute((tenant, key.kind, key.hash, members))?;
     } else if !is_tied {

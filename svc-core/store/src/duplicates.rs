@@ -239,6 +239,8 @@ impl<'a> DuplicatesQuery<'a> {
     /// rows of their [people](Self::compared_keys).
     #[must_use]
     pub fn select(&self, mut keys: Vec<SharedKey>) -> SharedKeys {
+        // The key of the cursor can be among the keys that the store has read.
+        let has_all = self.person.is_some() || keys.len() <= MAX_KEYS;
         keys.retain(|shared| shared.people > 1 && PairPosition::end_of(shared.key) > self.after);
         let (mut pairs, mut selected) = (0_u64, 0_usize);
         for shared in &keys {
@@ -253,7 +255,7 @@ impl<'a> DuplicatesQuery<'a> {
             });
             selected = selected.saturating_add(1);
         }
-        let is_last = selected == keys.len();
+        let is_last = has_all && selected == keys.len();
         keys.truncate(selected);
         SharedKeys {
             keys,

@@ -65,7 +65,8 @@ impl DuplicateTexts {
                 "INSERT INTO {s}.shared_key AS o (tenant, sort, hash, members) \
                  SELECT x.tenant, x.sort, x.hash, x.members FROM (SELECT l.tenant, q.sort, q.hash, {} AS members \
                  FROM {s}.ledger l, unnest({keys}) q(sort, hash) WHERE l.tenant = $1) x WHERE x.members > 1 \
-                 ON CONFLICT (tenant, sort, hash) DO UPDATE SET members = excluded.members",
+                 ON CONFLICT (tenant, sort, hash) DO UPDATE SET members = excluded.members \
+                 WHERE o.members <> excluded.members",
                 members("q")
             ),
             unshare_keys: format!(

@@ -28,7 +28,7 @@ impl PostgresStore {
         }
         tracing::info!(
             "the totals are counted again, values are brought into the form of this version, and the \
-             indexes of addresses and texts are rebuilt"
+             indexes of addresses, texts and keys are rebuilt"
         );
         for tenant in self.tenants().await.map_err(StoreError::from)? {
             // A tenant whose creation was interrupted has no records.

@@ -28,6 +28,7 @@ struct Answer {
     status: u16,
     json: Value,
     cache: Option<String>,
+    location: Option<String>,
 }
 
 impl Answer {
@@ -50,6 +51,7 @@ impl Answer {
 
 fn configured(api: ApiBuilder) -> ApiBuilder {
     api.duplicates()
+        .merge_people()
         .delivery(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Sent))
         .base_url(BASE)
 }
@@ -107,10 +109,14 @@ impl Subject {
             .with_query(query)
             .with_body(body);
         let response = self.api.handle(identity, request).await;
-        let cache = response.headers.get("cache-control");
+        let header = |name: &str| {
+            let value = response.headers.get(name);
+            value.map(|value| value.to_str().unwrap().to_owned())
+        };
         Answer {
             status: response.status.as_u16(),
-            cache: cache.map(|value| value.to_str().unwrap().to_owned()),
+            cache: header("cache-control"),
+            location: header("location"),
             json: serde_json::from_slice(&response.body).unwrap_or_default(),
         }
     }
@@ -363,4 +369,31 @@ async fn dup_07_pairs_are_declared() {
     let api = builder().base_url(BASE).duplicates();
     let error = api.build().unwrap_err().to_string();
     assert!(error.contains("duplicates cannot be found"), "{error}");
+}
+
+/// A person has a link to its pairs. The one of a merged person redirects.
+#[tokio::test]
+async fn dup_01_people_link_to_their_pairs() {
+    each(async |subject| {
+        let one = subject.person("Ada", "ada@example.org").await;
+        let other = subject.person("Grace", "ada@example.org").await;
+        let document = subject.get(&one).await;
+        let address = &document.json["_links"]["ext:duplicates"]["href"];
+        assert_eq!(address, &json!(format!("{one}/duplicates")));
+        let pairs = subject.get(address.as_str().unwrap()).await;
+        assert_eq!(pairs.entries().len(), 1);
+        let few = subject.with(rights(&["people.read"]));
+        let read = subject.send(few, Method::GET, &one, &Value::Null).await;
+        assert_eq!(&read.json["_links"]["ext:duplicates"]["href"], address);
+
+        let body = json!({"_links": {"svc:person": {"href": other}}});
+        let merge = format!("{one}/merge_helper");
+        let merged = subject.call(Method::POST, &merge, body).await;
+        assert_eq!(merged.status, 200, "{}", merged.json);
+        let former = format!("{other}/duplicates?per_page=5");
+        let former = subject.call(Method::GET, &former, Value::Null).await;
+        let redirect = (former.status, former.location.as_deref());
+        assert_eq!(redirect, (301, address.as_str()));
+    })
+    .await;
 }

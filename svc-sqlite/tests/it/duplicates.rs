@@ -237,6 +237,35 @@ async fn dup_04_each_pair_is_on_one_page() {
     .await;
 }
 
+/// A page ends before the last key, also if its cursor is the end of a key or pairs are dismissed.
+#[tokio::test]
+async fn dup_04_pages_of_many_keys_are_complete() {
+    each(async |world| {
+        let mut people = Vec::new();
+        for number in 0..120 {
+            let address = format!("p{number}@example.org");
+            let mut pair = Vec::new();
+            for name in ["Ada", "Grace"] {
+                pair.push(world.person(&with_email(name, &address)).await);
+            }
+            people.push(pair);
+        }
+        for size in [1, 50, 100] {
+            let found = pairs(&world.all(DuplicatesRequest::new(size)).await);
+            let distinct: BTreeSet<_> = found.iter().map(|pair| &pair.0).collect();
+            assert_eq!((found.len(), distinct.len()), (120, 120), "{size}");
+        }
+        for pair in &people[1..] {
+            assert!(world.dismiss(&pair[0], &pair[1], true).await);
+        }
+        for size in [1, 100] {
+            let found = pairs(&world.all(DuplicatesRequest::new(size)).await);
+            assert_eq!(found.len(), 1, "{size}");
+        }
+    })
+    .await;
+}
+
 /// A cursor is only valid for its tenant and its person.
 #[tokio::test]
 async fn dup_04_cursors_are_bound() {

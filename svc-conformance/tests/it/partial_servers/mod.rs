@@ -572,6 +572,7 @@ async fn a_wrong_fixture_is_a_usage_error() -> Result<(), Box<dyn Error>> {
 async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn Error>> {
     let subject = svc_self_test::subject::TestSubject::reference(|api| {
         api.conditional_requests(IfMatchPolicy::Optional)
+            .merge_people()
     })
     .await?;
     // Without a receiver of webhooks, messages are not tested.

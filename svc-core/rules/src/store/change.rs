@@ -117,7 +117,7 @@ pub enum Change {
     },
     /// Removes a person from the recorded ticket holders and the outbox, and deletes the stored
     /// responses that may contain data about the person. The ids of people who were merged into the
-    /// person no longer lead to a person. Dismissed pairs with the person are deleted.
+    /// person no longer find a person. Dismissed pairs with the person are deleted.
     ErasePersonTraces(Id),
     /// Records that a person, who is deleted next, was merged into another one.
     ///

@@ -219,8 +219,8 @@ pub trait Store: Send + Sync + 'static {
 
     /// Returns a page of people who may be the same person.
     ///
-    /// Each pair is on one page. A pair that exists during all requests is neither omitted nor
-    /// repeated.
+    /// Each pair is on one page. A pair is neither omitted nor repeated if the values that its people
+    /// have in common stay the same during all requests, and so does who else has them.
     ///
     /// # Errors
     ///

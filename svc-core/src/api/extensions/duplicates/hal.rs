@@ -82,6 +82,7 @@ pub(super) fn duplicates(hal: &Hal<'_>, view: &DuplicatesView<'_>, out: &mut Vec
     for entry in &view.page.entries {
         match entry {
             DuplicatesEntry::Pair(pair) => embedded_pair(hal, view, pair, out),
+            DuplicatesEntry::Crowd { evidence, .. } if !(view.shows)(*evidence) => continue,
             DuplicatesEntry::Crowd { evidence, people } => {
                 let field = evidence.as_str();
                 let entry = format!("{{\"crowd\":{people},\"field\":\"{field}\"}}");
@@ -101,18 +102,20 @@ fn embedded_pair(
     out: &mut Vec<u8>,
 ) {
     let comparison = &pair.comparison;
+    let reasons = comparison.reasons.iter();
+    let shown: Vec<_> = reasons
+        .filter(|(evidence, _)| (view.shows)(*evidence))
+        .collect();
     let head = format!(
         "{{\"strength\":\"{}\",\"score\":{},\"reasons\":[",
         comparison.strength.as_str(),
-        comparison.score
+        shown.iter().map(|(_, weight)| *weight).sum::<i32>()
     );
     out.extend_from_slice(head.as_bytes());
-    for (evidence, weight) in &comparison.reasons {
-        if (view.shows)(*evidence) {
-            let field = evidence.as_str();
-            let reason = format!("{{\"field\":\"{field}\",\"weight\":{weight}}},");
-            out.extend_from_slice(reason.as_bytes());
-        }
+    for (evidence, weight) in shown {
+        let field = evidence.as_str();
+        let reason = format!("{{\"field\":\"{field}\",\"weight\":{weight}}},");
+        out.extend_from_slice(reason.as_bytes());
     }
     close(out, b']');
     out.extend_from_slice(b",\"_links\":{\"self\":");

@@ -53,7 +53,9 @@ impl Api {
         let mut reply = self.problems(cx.base(), kind_of(target), status, &[problem]);
         if is_read {
             let mut href = self.url(cx.base(), &with_person(target, &to));
-            if let Some(query) = call.request.query {
+            // A cursor of pairs is only valid for its person.
+            let is_paged = matches!(target, Target::PersonDuplicates(_));
+            if let Some(query) = call.request.query.filter(|_| !is_paged) {
                 href.push('?');
                 href.push_str(query);
             }
@@ -115,6 +117,7 @@ fn person_of(target: &Target) -> Option<&Id> {
     match target {
         Target::Record(at)
         | Target::Merge(at)
+        | Target::PersonDuplicates(at)
         | Target::Collection {
             scope: Scope::Under(at),
             ..
@@ -131,6 +134,7 @@ fn with_person(target: &Target, to: &Id) -> Target {
     };
     match target {
         Target::Record(at) => Target::Record(renamed(at)),
+        Target::PersonDuplicates(at) => Target::PersonDuplicates(renamed(at)),
         Target::Collection {
             kind,
             scope: Scope::Under(at),
