@@ -102,14 +102,18 @@ impl RuleContext<'_> {
     ) -> RuleResult<Vec<(usize, Id)>> {
         let mut known: Vec<(usize, Id)> = Vec::new();
         for (place, id) in named {
-            let is_second = known.iter().any(|(of, other)| of == place && other != id);
-            if !is_second
-                && self
-                    .ledger
-                    .find(&LookupKey::Id(Kind::Person, id.clone()))?
-                    .is_some()
-            {
-                known.push((*place, id.clone()));
+            let key = LookupKey::Id(Kind::Person, id.clone());
+            // The id can be that of a person who was merged into another one.
+            let found = self.ledger.find(&key)?.map(|person| (*place, person.id));
+            let is_second = |holder: &(usize, Id)| {
+                known
+                    .iter()
+                    .any(|other| other.0 == holder.0 && other != holder)
+            };
+            if let Some(holder) = found.filter(|holder| !is_second(holder)) {
+                if !known.contains(&holder) {
+                    known.push(holder);
+                }
             } else {
                 let part = PropertyPath::member("tickets")
                     .push_index(*place)

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     draft::RawPatch,
-    error::{Error, ErrorCode, Problem, PropertyPath},
+    error::{Error, ErrorCode, PathSegment, Problem, PropertyPath},
     helper::merge_people,
     json::{Json, Object},
     link::{LinkValue, RecordAddress},
@@ -24,7 +24,7 @@ use crate::{
         Change, FoldedRecord, IndexValues, Lookup, LookupKey, MergeOutcome, MergeRequest,
         RecordSet, ReplaceRecord, StoredRecord,
     },
-    value::{Id, Identifier},
+    value::{Id, Identifier, Timestamp},
 };
 
 /// Links to the person who created, changed or organizes a record. The record gets no new modification
@@ -95,7 +95,6 @@ impl RuleContext<'_> {
         let Some(mut remaining) = self.own_record(&request.remaining)? else {
             return Err(Error::not_found().into());
         };
-        self.call.check(&remaining.record)?;
         let mut outcome = MergeOutcome {
             person: remaining.record.clone(),
             merged: request.merged.clone(),
@@ -110,6 +109,8 @@ impl RuleContext<'_> {
             outcome.is_repeated = true;
             return Ok(outcome);
         };
+        // The first merge has changed the person, so a repeated one does not check this.
+        self.call.check(&remaining.record)?;
         let from = merged.record.meta().id.clone();
         let to = remaining.record.address();
         // The caller can be the merged person.
@@ -128,6 +129,10 @@ impl RuleContext<'_> {
         )?;
         let linked = self.linked_records(request, &from)?;
         let mut renamed = self.renamed_holders(&from, &to.id)?;
+        let changed = linked.len().saturating_add(renamed.len());
+        if changed > usize::try_from(request.max_records).unwrap_or(usize::MAX) {
+            return Err(too_large(request).into());
+        }
         let (moved, folds) = self.folds(request, linked)?;
 
         self.ledger.note(&remaining);
@@ -239,8 +244,18 @@ impl RuleContext<'_> {
     ) -> RuleResult<MergedFields> {
         let lost = self.fields(&merged.record)?;
         let result = merge_people(before, &lost, request.consent);
+        // What the request sends replaces the result of the merge.
+        let patch = request.patch.as_ref();
+        let is_left = |property: &PropertyPath| match property.segments().first() {
+            Some(PathSegment::Member(name)) => {
+                !patch.is_some_and(|patch| patch.fields.contains_key(&**name))
+            }
+            _ => true,
+        };
         outcome.overruled = result.overruled;
+        outcome.overruled.retain(|it| is_left(&it.property));
         outcome.tightened = result.tightened;
+        outcome.tightened.retain(|it| is_left(&it.property));
         let mut patch = request
             .patch
             .clone()
@@ -264,6 +279,11 @@ impl RuleContext<'_> {
             place.is_some_and(|(_, identifier)| of_merged.contains(identifier))
         };
         problems.extend(used.into_iter().filter(|problem| !is_of_merged(problem)));
+        if request.patch.is_some() {
+            let part = PropertyPath::member(Kind::Person.singular());
+            let within = problems.into_iter().map(|problem| problem.within(&part));
+            problems = within.collect();
+        }
         check(problems)?;
         fill_nested_computed(Kind::Person.schema().fields, &mut after);
         Ok(MergedFields {
@@ -556,9 +576,14 @@ fn conflict(kind: Kind) -> Problem {
 }
 
 /// Returns the fields of the older of two records after the younger one is deleted. Of an attendance and
-/// an answer, the values of the younger one count.
+/// an answer, the values of the one with the later `action_date` count; without it, of the younger one.
 fn folded_fields(kind: Kind, older: &Object, younger: &Object) -> Object {
-    let is_latest_valid = matches!(kind, Kind::Attendance | Kind::Answer);
+    let date = |fields: &Object| Timestamp::parse(fields.get("action_date")?.as_str()?);
+    let is_later = match (date(older), date(younger)) {
+        (Some(older), Some(younger)) => younger >= older,
+        _ => true,
+    };
+    let is_latest_valid = is_later && matches!(kind, Kind::Attendance | Kind::Answer);
     let is_empty = |value: &Json| match value {
         Json::Null => true,
         Json::String(text) => text.is_empty(),
@@ -603,6 +628,23 @@ fn rename_holder(attendance: &mut Object, namespace: &str, from: &Id, to: &Id) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The values of the attendance with the later date count, whichever record is older.
+    #[test]
+    fn the_later_values_of_folded_records_count() {
+        let attendance = |date: &str, status: &str| {
+            let json = format!("{{\"action_date\":\"{date}\",\"status\":\"{status}\"}}");
+            match Json::read_kept(json.as_bytes()) {
+                Some(Json::Object(fields)) => fields,
+                other => panic!("{other:?}"),
+            }
+        };
+        let new = attendance("2026-01-02T00:00:00Z", "accepted");
+        let old = attendance("2020-01-02T00:00:00.5Z", "declined");
+        for (older, younger) in [(&new, &old), (&old, &new)] {
+            assert_eq!(folded_fields(Kind::Attendance, older, younger), new);
+        }
+    }
 
     /// A merge moves every link to a person. A new one must be added to one of these lists.
     #[test]

@@ -59,12 +59,20 @@ impl RuleContext<'_> {
         };
         let stored = stored.record.meta().identifiers.to_vec();
         let is_removed = |it: &Identifier| it.system() == namespace && !sent.contains(it);
-        let removed: Vec<Identifier> = stored.into_iter().filter(is_removed).collect();
-        if removed.is_empty() {
+        let removed = stored
+            .into_iter()
+            .enumerate()
+            .filter(|(_, it)| is_removed(it));
+        let mut identifiers = sent.clone();
+        // Each has its former position, so that a request without another change changes nothing.
+        for (position, identifier) in removed {
+            identifiers.insert(position.min(identifiers.len()), identifier);
+        }
+        if identifiers.len() == sent.len() {
             return Cow::Borrowed(patch);
         }
         let mut patch = patch.clone();
-        patch.identifiers.get_or_insert_default().extend(removed);
+        patch.identifiers = Some(identifiers);
         Cow::Owned(patch)
     }
 
