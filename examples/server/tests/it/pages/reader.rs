@@ -229,11 +229,32 @@ impl<'a> Reader<'a> {
             }
             text = text.replace(&format!("/{word}"), &format!("/{}", self.ids[&word]));
         }
+        if text.contains(ExampleRequest::MERGED_PERSON_ID) {
+            let word = ExampleRequest::MERGED_PERSON_ID;
+            if !self.ids.contains_key(word) {
+                let id = self.other_person().await?;
+                self.ids.insert(word.to_owned(), id);
+            }
+            text = text.replace(word, &self.ids[word]);
+        }
         // The page that shows it creates one first.
         let webhook = self.ids.get(ExampleRequest::WEBHOOK_ID);
         Ok(webhook.map_or(text.clone(), |id| {
             text.replace(ExampleRequest::WEBHOOK_ID, id)
         }))
+    }
+
+    /// Returns the id of a new person.
+    async fn other_person(&mut self) -> TestResult<String> {
+        let person = serde_json::json!({"given_name": "Grace"});
+        let people = format!("{BASE}{}", Kind::Person.plural());
+        let answer = self
+            .keyed
+            .send("POST", path(&people)?, Some(&person))
+            .await?;
+        assert_eq!(answer.status, 201, "{}", answer.text());
+        let own = link(&serde_json::from_slice(&answer.body)?, "self")?;
+        Ok(own.rsplit('/').next().ok_or("no id")?.to_owned())
     }
 
     /// Returns the id of a new record, or of an existing stored query, because no request creates

@@ -342,7 +342,8 @@ impl Examples<'_> {
     ///
     /// Requirements: MRG-02, MRG-08.
     pub(in crate::documents) fn of_merges(&self) -> Vec<ExampleRequest> {
-        let (Some(person), Some(other)) = (record(Kind::Person), Id::new("other-person")) else {
+        let merged = Id::new(ExampleRequest::MERGED_PERSON_ID);
+        let (Some(person), Some(other)) = (record(Kind::Person), merged) else {
             return Vec::new();
         };
         let other = Target::Record(RecordAddress::without_parent(Kind::Person, other));
