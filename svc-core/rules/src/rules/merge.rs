@@ -248,7 +248,7 @@ impl RuleContext<'_> {
         let patch = request.patch.as_ref();
         let is_left = |property: &PropertyPath| match property.segments().first() {
             Some(PathSegment::Member(name)) => {
-                !patch.is_some_and(|patch| patch.fields.contains_key(&**name))
+                !patch.is_some_and(|patch| patch.fields.contains(name))
             }
             _ => true,
         };
