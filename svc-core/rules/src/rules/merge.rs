@@ -686,7 +686,6 @@ mod tests {
                 "fundraising_page modified_by",
                 "list creator",
                 "list modified_by",
-                "message modified_by",
                 "person modified_by",
                 "petition creator",
                 "petition modified_by",
