@@ -236,7 +236,7 @@ impl<'a> DuplicatesQuery<'a> {
     }
 
     /// Returns the keys of the page out of the shared keys that the store has read. It then reads the
-    /// rows of their [people](Self::compared_keys).
+    /// rows of their [people](SharedKeys::compared_keys).
     #[must_use]
     pub fn select(&self, mut keys: Vec<SharedKey>) -> SharedKeys {
         // The key of the cursor can be among the keys that the store has read.
