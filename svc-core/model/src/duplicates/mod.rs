@@ -224,7 +224,7 @@ pub fn compare(one: &Object, other: &Object) -> Option<Comparison> {
     ComparedPerson::of(one).compare(&ComparedPerson::of(other))
 }
 
-/// The values of a person that are compared, in their [forms](forms).
+/// The values of a person that are compared, in their [`forms`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ComparedPerson {
     profiles: BTreeSet<String>,
