@@ -70,7 +70,9 @@ async fn tables_that_are_not_distributed_are_refused_with_the_option() {
     );
     let said = refused.to_string();
     assert!(
-        said.contains("`cluster_") && said.contains("record, shared_key, tenant") && said.contains("--citus"),
+        said.contains("`cluster_")
+            && said.contains("record, shared_key, tenant")
+            && said.contains("--citus"),
         "{said}"
     );
     let refused = PostgresStore::drop_tables(&options.clone().cluster())
