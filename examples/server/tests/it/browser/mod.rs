@@ -522,7 +522,8 @@ async fn ent_22_the_pages_are_read_with_the_keyboard_in_a_narrow_window() -> Tes
     let expected = json!([
         "Change a person",
         "Delete a person",
-        "Record an attempt to reach a person"
+        "Record an attempt to reach a person",
+        "Merge another person into this one"
     ]);
     assert_eq!(
         actions, expected,
@@ -549,7 +550,7 @@ async fn cap_04_the_explorer_offers_what_the_server_declares_and_no_more() -> Te
     let actions = "return [...document.querySelectorAll('.actions button')].map(button => button.textContent);";
     assert_eq!(
         session.browser.run(actions).await?,
-        json!(["Change a person"]),
+        json!(["Change a person", "Merge another person into this one"]),
         "CAP-04"
     );
     // A field has the control of its type: a list, an open list, a group. Fields that only the
