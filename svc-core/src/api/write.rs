@@ -90,7 +90,7 @@ impl Api {
         headers: &HeaderMap,
     ) -> Response {
         let key = match (target, kind_of(target)) {
-            (Target::Collection { .. } | Target::Helper { .. }, Some(kind)) => {
+            (Target::Collection { .. } | Target::Helper { .. } | Target::Merge(_), Some(kind)) => {
                 self.idempotency_key(kind, headers)
             }
             _ => Ok(None),
@@ -139,6 +139,7 @@ impl Api {
                 self.create(cx, sent, *kind, scope, &mut warnings).await
             }
             Target::Record(at) => self.update(cx, sent, at, &mut warnings).await,
+            Target::Merge(at) => self.merge_into(cx, sent, at, &mut warnings).await,
             Target::Helper { helper, container } => {
                 self.help(cx, sent, *helper, container.as_ref(), &mut warnings)
                     .await

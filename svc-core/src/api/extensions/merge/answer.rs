@@ -13,17 +13,14 @@ use super::{
 };
 use crate::{
     api::{
-        Api, IfMatchPolicy, Response, WriteRenderer,
-        admitted::AuthorizedParts,
-        preferences::{HandlingPreference, Warnings},
-        write::WriteInput,
-        write_response::ResponseForm,
+        Api, IfMatchPolicy, Response, WriteRenderer, admitted::AuthorizedParts,
+        preferences::Warnings, write::WriteInput, write_response::ResponseForm,
     },
     auth::{Operation, Right},
     context::Context,
     error::{Error, ErrorCode, Problem, PropertyPath, Result},
     json::Object,
-    link::{RecordAddress, Target},
+    link::RecordAddress,
     model::Kind,
     read::PERSON,
     store::{MergeOutcome, MergeRequest, WriteOperation},
@@ -32,40 +29,17 @@ use crate::{
 impl Api {
     /// Merges a person into the person of the target.
     pub(super) async fn merge(&self, call: &AuthorizedParts<'_>) -> Result<Response> {
-        let (cx, target, headers) = (&call.context, &*call.target, call.request.headers);
-        let Target::Merge(at) = target else {
-            return Err(Error::not_implemented());
-        };
+        let (target, headers) = (&*call.target, call.request.headers);
         if let Some(reply) = self.require_if_match(target, headers) {
             return Ok(reply);
         }
-        let handling = HandlingPreference::of(headers);
-        let mut warnings = Warnings::default();
-        let key = self.idempotency_key(Kind::Person, headers);
-        let object = self.body_object(cx, Kind::Person, call.body(), false);
-        let mut reply = match (object, key) {
-            (Ok(object), Ok(key)) => {
-                let idempotent = key.map(|key| self.idempotent(cx, target, key, call.body()));
-                let sent = WriteInput {
-                    target,
-                    body: &object,
-                    envelope: None,
-                    headers,
-                    handling,
-                    idempotent: idempotent.as_ref(),
-                };
-                let merged = self.merge_into(cx, &sent, at, &mut warnings).await;
-                let mut reply = merged.unwrap_or_else(|error| self.failed(cx, target, error));
-                self.warn(cx, &warnings, &mut reply);
-                reply
-            }
-            (Err(refused), _) | (_, Err(refused)) => refused,
-        };
-        handling.mark(&mut reply);
-        Ok(reply)
+        Ok(self
+            .write(&call.context, target, call.body(), headers)
+            .await)
     }
 
-    async fn merge_into(
+    /// Merges a person into the person at an address.
+    pub(in crate::api) async fn merge_into(
         &self,
         cx: &Context,
         sent: &WriteInput<'_>,
