@@ -14,7 +14,7 @@ use super::feed::is_feed;
 use super::{BaseServer, Mutant, MutationPoint, add, links, members, set};
 use crate::interceptor::{InterceptedServer, Interceptor};
 use crate::link_map::{self, LinkMap, ResourceKind};
-use crate::transport::{BoxFuture, BufferedRequest, BufferedResponse, address};
+use crate::transport::{BufferedRequest, BufferedResponse, address};
 
 const FAMILY: &str = "merges";
 const LINK: &str = "ext:merge_helper";
@@ -110,17 +110,14 @@ fn fault(
 }
 
 /// A change of the whole exchange, with the merges so far.
-fn around<F>(name: &'static str, row: &str, act: F) -> Mutant
+fn around<F, A>(name: &'static str, row: &str, act: F) -> Mutant
 where
-    F: Fn(BufferedRequest, InterceptedServer, Merges) -> BoxFuture<BufferedResponse>
-        + Copy
-        + Send
-        + Sync
-        + 'static,
+    F: Fn(BufferedRequest, InterceptedServer, Merges) -> A + Copy + Send + Sync + 'static,
+    A: Future<Output = BufferedResponse> + Send + 'static,
 {
     fault(name, row, move || {
         let merges = Merges::default();
-        Interceptor::around(move |call, server| act(call, server, merges.clone()))
+        Interceptor::around(move |call, server| Box::pin(act(call, server, merges.clone())))
     })
 }
 
@@ -226,11 +223,8 @@ async fn overwrite(
 }
 
 fn overwritten(name: &'static str, row: &str, fields: Overwritten) -> Mutant {
-    fault(name, row, move || {
-        let merges = Merges::default();
-        Interceptor::around(move |call, server| {
-            Box::pin(overwrite(call, server, merges.clone(), fields))
-        })
+    around(name, row, move |call, server, merges| {
+        overwrite(call, server, merges, fields)
     })
 }
 
@@ -683,11 +677,7 @@ fn people() -> Vec<Mutant> {
                 sight.each_record(call, document, &mut |_, record| unlink(record, LINK));
             },
         ),
-        around(
-            "a merge returns the merged person",
-            ids::MRG_02,
-            |call, server, merges| Box::pin(merged_one(call, server, merges)),
-        ),
+        around("a merge returns the merged person", ids::MRG_02, merged_one),
         fault(
             "the tag of a merge is that of no state",
             ids::MRG_02,
@@ -762,7 +752,7 @@ fn people() -> Vec<Mutant> {
         around(
             "a merge loses the own identifier of the merged person",
             ids::MRG_08,
-            |call, server, merges| Box::pin(without_own_identifiers(call, server, merges)),
+            without_own_identifiers,
         ),
         fault("a preview is stored", ids::MRG_19, || {
             Interceptor::sent(|call, _, body, _| {
@@ -873,9 +863,11 @@ fn actions() -> Vec<Mutant> {
                 });
             },
         ),
-        fault("a ticket names a deleted person", ids::MRG_25, || {
-            Interceptor::around(|call, server| Box::pin(tickets_stay(call, server)))
-        }),
+        around(
+            "a ticket names a deleted person",
+            ids::MRG_25,
+            |call, server, _| tickets_stay(call, server),
+        ),
     ]
 }
 
@@ -912,23 +904,19 @@ fn old_addresses() -> Vec<Mutant> {
         around(
             "an update of a merged person changes the remaining one",
             ids::MRG_10,
-            |call, server, merges| Box::pin(on_remaining(call, server, merges, Method::PUT)),
+            |call, server, merges| on_remaining(call, server, merges, Method::PUT),
         ),
         around(
             "a delete of a merged person deletes the remaining one",
             ids::MRG_10,
-            |call, server, merges| Box::pin(on_remaining(call, server, merges, Method::DELETE)),
+            |call, server, merges| on_remaining(call, server, merges, Method::DELETE),
         ),
         around(
             "a link to a merged person is rejected",
             ids::MRG_11,
-            |call, server, merges| Box::pin(unknown_links(call, server, merges)),
+            unknown_links,
         ),
-        around(
-            "a merge forgets stored responses",
-            ids::MRG_23,
-            |call, server, merges| Box::pin(forgotten(call, server, merges)),
-        ),
+        around("a merge forgets stored responses", ids::MRG_23, forgotten),
     ]
 }
 
@@ -961,32 +949,28 @@ fn rejections() -> Vec<Mutant> {
         around(
             "a repeated merge changes the person",
             ids::MRG_15,
-            |call, server, merges| Box::pin(changed_again(call, server, merges)),
+            changed_again,
         ),
-        around(
-            "a person is merged with itself",
-            ids::MRG_16,
-            |call, server, merges| Box::pin(with_itself(call, server, merges)),
-        ),
+        around("a person is merged with itself", ids::MRG_16, with_itself),
         around(
             "a merged person is merged into another one",
             ids::MRG_16,
-            |call, server, merges| Box::pin(merged_twice(call, server, merges)),
+            merged_twice,
         ),
         around(
             "people of different tenants are merged",
             ids::MRG_16,
-            |call, server, merges| Box::pin(across_tenants(call, server, merges)),
+            across_tenants,
         ),
         around(
             "both of two crossing merges succeed",
             ids::MRG_17,
-            |call, server, merges| Box::pin(both_succeed(call, server, merges)),
+            both_succeed,
         ),
         around(
             "two crossing merges delete both people",
             ids::MRG_17,
-            |call, server, merges| Box::pin(both_gone(call, server, merges)),
+            both_gone,
         ),
         lent("people are merged without a key", str::is_empty),
         lent("people are merged with any valid key", |key| {
@@ -1001,17 +985,17 @@ fn after_deletes() -> Vec<Mutant> {
         around(
             "the old address of a deleted person shows a name",
             ids::MRG_22,
-            |call, server, merges| Box::pin(shown_after_delete(call, server, merges)),
+            shown_after_delete,
         ),
         around(
             "the old address of a deleted person redirects",
             ids::MRG_22,
-            |call, server, merges| Box::pin(redirected_after_delete(call, server, merges)),
+            redirected_after_delete,
         ),
         around(
             "a merge is replayed after the person was deleted",
             ids::MRG_22,
-            |call, server, merges| Box::pin(replayed_after_delete(call, server, merges)),
+            replayed_after_delete,
         ),
     ]
 }
