@@ -125,16 +125,34 @@ where
 fn documents(
     name: &'static str,
     row: &str,
-    act: fn(&Merges, &BufferedRequest, &mut Map<String, Value>, &LinkMap),
+    act: impl Fn(&Merges, &BufferedRequest, &mut Map<String, Value>, &LinkMap)
+    + Copy
+    + Send
+    + Sync
+    + 'static,
 ) -> Mutant {
-    fault(name, row, move || shown(act))
+    fault(name, row, move || {
+        let merges = Merges::default();
+        Interceptor::documents(move |call, document, status, sight| {
+            merges.learn(call, status, &sight.rel("person"));
+            act(&merges, call, document, sight);
+        })
+    })
 }
 
-fn shown(act: fn(&Merges, &BufferedRequest, &mut Map<String, Value>, &LinkMap)) -> Interceptor {
-    let merges = Merges::default();
-    Interceptor::documents(move |call, document, status, sight| {
-        merges.learn(call, status, &sight.rel("person"));
-        act(&merges, call, document, sight);
+/// A change of records of a kind, with the merges so far; `*` is every kind.
+fn records(
+    name: &'static str,
+    row: &str,
+    wanted: &'static str,
+    act: fn(&Merges, &mut Map<String, Value>, &LinkMap),
+) -> Mutant {
+    documents(name, row, move |merges, call, document, sight| {
+        sight.each_record(call, document, &mut |kind, record| {
+            if wanted == "*" || wanted == kind {
+                act(merges, record, sight);
+            }
+        });
     })
 }
 
@@ -655,27 +673,23 @@ pub(super) fn faults() -> Vec<Mutant> {
 /// Faults of the link and of the fields.
 fn people() -> Vec<Mutant> {
     vec![
-        documents(
+        records(
             "a key without the right gets a link to merges",
             ids::MRG_01,
-            |_, call, document, sight| {
-                sight.each_record(call, document, &mut |kind, record| {
-                    let own = link_map::href(record, "self").map(ToOwned::to_owned);
-                    if let (Some(own), Some(links)) =
-                        (own.filter(|_| kind == "person"), links(record))
-                    {
-                        let link = json!({ "href": format!("{own}/merge_helper") });
-                        links.entry(LINK).or_insert(link);
-                    }
-                });
+            "person",
+            |_, record, _| {
+                let own = link_map::href(record, "self").map(ToOwned::to_owned);
+                if let (Some(own), Some(links)) = (own, links(record)) {
+                    let link = json!({ "href": format!("{own}/merge_helper") });
+                    links.entry(LINK).or_insert(link);
+                }
             },
         ),
-        documents(
+        records(
             "no person links to merges",
             ids::MRG_01,
-            |_, call, document, sight| {
-                sight.each_record(call, document, &mut |_, record| unlink(record, LINK));
-            },
+            "*",
+            |_, record, _| unlink(record, LINK),
         ),
         around("a merge returns the merged person", ids::MRG_02, merged_one),
         fault(
@@ -786,15 +800,14 @@ fn actions() -> Vec<Mutant> {
                 emptied(merges, call, page, sight, "signature");
             },
         ),
-        documents(
+        records(
             "a moved signature is counted twice",
             ids::MRG_06,
-            |merges, call, document, sight| {
-                sight.each_record(call, document, &mut |kind, record| {
-                    if kind == "petition" && merges.follow(record) {
-                        add(record, "total_signatures", 1);
-                    }
-                });
+            "petition",
+            |merges, record, _| {
+                if merges.follow(record) {
+                    add(record, "total_signatures", 1);
+                }
             },
         ),
         documents(
@@ -825,16 +838,15 @@ fn actions() -> Vec<Mutant> {
                 entries.sort_by_key(|entry| !is_merged(entry));
             },
         ),
-        documents(
+        records(
             "a merge removes the canvasser of a canvass",
             ids::MRG_26,
-            |merges, call, document, sight| {
+            "*",
+            |merges, record, sight| {
                 let rel = sight.rel("canvasser");
-                sight.each_record(call, document, &mut |_, record| {
-                    if link_map::href(record, &rel).is_some_and(|url| merges.is_remaining(url)) {
-                        unlink(record, &rel);
-                    }
-                });
+                if link_map::href(record, &rel).is_some_and(|url| merges.is_remaining(url)) {
+                    unlink(record, &rel);
+                }
             },
         ),
         documents(
@@ -844,23 +856,21 @@ fn actions() -> Vec<Mutant> {
                 emptied(merges, call, page, sight, "canvass");
             },
         ),
-        documents(
+        records(
             "a merge removes the holder of a ticket",
             ids::MRG_25,
-            |merges, call, document, sight| {
-                sight.each_record(call, document, &mut |_, record| {
-                    let is_older = merges.follow(record);
+            "*",
+            |merges, record, _| {
+                if merges.follow(record) {
                     let tickets = record.get_mut("tickets").and_then(Value::as_array_mut);
-                    if is_older {
-                        tickets
-                            .into_iter()
-                            .flatten()
-                            .filter_map(Value::as_object_mut)
-                            .for_each(|ticket| {
-                                ticket.remove("person");
-                            });
-                    }
-                });
+                    tickets
+                        .into_iter()
+                        .flatten()
+                        .filter_map(Value::as_object_mut)
+                        .for_each(|ticket| {
+                            ticket.remove("person");
+                        });
+                }
             },
         ),
         around(
