@@ -595,56 +595,49 @@ fn lent(name: &'static str, is_lent: fn(&str) -> bool) -> Mutant {
     })
 }
 
+/// Whether a request is to a collection of a kind.
+fn is_of_kind(call: &BufferedRequest, sight: &LinkMap, kind: &str) -> bool {
+    matches!(sight.what(call), Some(ResourceKind::Collection(one)) if one == kind)
+}
+
 /// Removes all members of the collection of a kind of people into whom others were merged.
-fn emptied(
-    merges: &Merges,
-    call: &BufferedRequest,
-    page: &mut Map<String, Value>,
-    sight: &LinkMap,
-    kind: &str,
-) {
-    let owner = sight.nested.get(&call.address());
-    let is_of_kind = matches!(sight.what(call), Some(ResourceKind::Collection(one)) if one == kind);
-    if is_of_kind && owner.is_some_and(|(owner, _)| merges.is_remaining(owner)) {
-        members(page).into_iter().for_each(Vec::clear);
-        set(page, "total_records", 0);
-    }
+fn emptied(name: &'static str, row: &str, kind: &'static str) -> Mutant {
+    documents(name, row, move |merges, call, page, sight| {
+        let owner = sight.nested.get(&call.address());
+        let is_merged = owner.is_some_and(|(owner, _)| merges.is_remaining(owner));
+        if is_merged && is_of_kind(call, sight, kind) {
+            members(page).into_iter().for_each(Vec::clear);
+            set(page, "total_records", 0);
+        }
+    })
 }
 
 /// Repeats the membership of a person into whom another one was merged.
-fn doubled(
-    merges: &Merges,
-    call: &BufferedRequest,
-    page: &mut Map<String, Value>,
-    sight: &LinkMap,
-    kind: &str,
-) {
-    let is_of_kind = matches!(sight.what(call), Some(ResourceKind::Collection(one)) if one == kind);
-    let person = sight.rel("person");
-    let Some(list) = members(page).filter(|_| is_of_kind) else {
-        return;
-    };
-    let is_remaining = |member: &Value| {
-        let link = member.get("_links").and_then(|links| links.get(&person));
-        let href = link.and_then(|link| link["href"].as_str());
-        href.is_some_and(|href| merges.is_remaining(href))
-    };
-    if let Some(member) = list.iter().find(|member| is_remaining(member)).cloned() {
-        list.push(member);
-        add(page, "total_records", 1);
-    }
+fn doubled(name: &'static str, row: &str, kind: &'static str) -> Mutant {
+    documents(name, row, move |merges, call, page, sight| {
+        let person = sight.rel("person");
+        let is_remaining = |member: &&Value| {
+            let href = member
+                .as_object()
+                .and_then(|it| link_map::href(it, &person));
+            href.is_some_and(|href| merges.is_remaining(href))
+        };
+        let list = members(page).filter(|_| is_of_kind(call, sight, kind));
+        if let Some(list) = list
+            && let Some(member) = list.iter().find(is_remaining).cloned()
+        {
+            list.push(member);
+            add(page, "total_records", 1);
+        }
+    })
 }
 
 /// A change of the entries of the feed after a merge.
 fn told(name: &'static str, change: fn(&mut Vec<Value>)) -> Mutant {
-    fault(name, ids::MRG_12, move || {
-        let merges = Merges::default();
-        Interceptor::documents(move |call, document, status, sight| {
-            merges.learn(call, status, &sight.rel("person"));
-            if is_feed(call) && !merges.is_empty() {
-                members(document).into_iter().for_each(change);
-            }
-        })
+    documents(name, ids::MRG_12, move |merges, call, page, _| {
+        if is_feed(call) && !merges.is_empty() {
+            members(page).into_iter().for_each(change);
+        }
     })
 }
 
@@ -793,12 +786,10 @@ fn people() -> Vec<Mutant> {
 /// Faults of what belongs to people.
 fn actions() -> Vec<Mutant> {
     vec![
-        documents(
+        emptied(
             "signatures of a merged person are not listed",
             ids::MRG_06,
-            |merges, call, page, sight| {
-                emptied(merges, call, page, sight, "signature");
-            },
+            "signature",
         ),
         records(
             "a moved signature is counted twice",
@@ -810,20 +801,8 @@ fn actions() -> Vec<Mutant> {
                 }
             },
         ),
-        documents(
-            "a merged person is on a list twice",
-            ids::MRG_07,
-            |merges, call, page, sight| {
-                doubled(merges, call, page, sight, "item");
-            },
-        ),
-        documents(
-            "a merged person has a tag twice",
-            ids::MRG_07,
-            |merges, call, page, sight| {
-                doubled(merges, call, page, sight, "tagging");
-            },
-        ),
+        doubled("a merged person is on a list twice", ids::MRG_07, "item"),
+        doubled("a merged person has a tag twice", ids::MRG_07, "tagging"),
         told("the feed lacks moved actions", |entries| {
             entries.retain(|entry| entry["kind"] == "person" || entry["what"] != "changed");
         }),
@@ -849,12 +828,10 @@ fn actions() -> Vec<Mutant> {
                 }
             },
         ),
-        documents(
+        emptied(
             "canvasses of a merged person are not listed",
             ids::MRG_26,
-            |merges, call, page, sight| {
-                emptied(merges, call, page, sight, "canvass");
-            },
+            "canvass",
         ),
         records(
             "a merge removes the holder of a ticket",
