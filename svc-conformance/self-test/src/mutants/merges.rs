@@ -581,6 +581,17 @@ async fn tickets_stay(call: BufferedRequest, server: InterceptedServer) -> Buffe
     server.remembered(&call.address()).unwrap_or(answer)
 }
 
+/// Removes a member of the bodies of merges.
+fn unsent(name: &'static str, row: &str, member: &'static str) -> Mutant {
+    fault(name, row, move || {
+        Interceptor::sent(move |call, _, body, _| {
+            if is_merge(call) {
+                body.remove(member);
+            }
+        })
+    })
+}
+
 /// Lets a caller use the main key for merges.
 fn lent(name: &'static str, is_lent: fn(&str) -> bool) -> Mutant {
     fault(name, ids::MRG_18, move || {
@@ -761,13 +772,7 @@ fn people() -> Vec<Mutant> {
             ids::MRG_08,
             without_own_identifiers,
         ),
-        fault("a preview is stored", ids::MRG_19, || {
-            Interceptor::sent(|call, _, body, _| {
-                if is_merge(call) {
-                    body.remove("preview");
-                }
-            })
-        }),
+        unsent("a preview is stored", ids::MRG_19, "preview"),
         fault(
             "a preview shows no status that gets stricter",
             ids::MRG_19,
@@ -910,16 +915,10 @@ fn old_addresses() -> Vec<Mutant> {
 /// Faults of merges that must be rejected.
 fn rejections() -> Vec<Mutant> {
     vec![
-        fault(
+        unsent(
             "the tag of the merged person is ignored",
             ids::MRG_14,
-            || {
-                Interceptor::sent(|call, _, body, _| {
-                    if is_merge(call) {
-                        body.remove("merged_etag");
-                    }
-                })
-            },
+            "merged_etag",
         ),
         fault(
             "the tag of the remaining person is ignored",
