@@ -261,12 +261,7 @@ fn each(
     act: fn(&mut Map<String, Value>),
 ) -> Map<String, Value> {
     let mut fields = only(object, &[list]);
-    let entries = fields.get_mut(list).and_then(Value::as_array_mut);
-    entries
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object_mut)
-        .for_each(act);
+    objects(fields.get_mut(list).and_then(Value::as_array_mut)).for_each(act);
     fields
 }
 
@@ -326,11 +321,7 @@ async fn without_own_identifiers(
         }
     };
     strip(&mut document);
-    members(&mut document)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_object_mut)
-        .for_each(&mut strip);
+    objects(members(&mut document)).for_each(&mut strip);
     if document != before {
         answer.set_json(&Value::Object(document));
     }
@@ -657,6 +648,11 @@ fn is_merged(entry: &Value) -> bool {
     entry["_links"].get(POINTER).is_some()
 }
 
+/// Returns the objects in a list.
+fn objects(list: Option<&mut Vec<Value>>) -> impl Iterator<Item = &mut Map<String, Value>> {
+    list.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
 fn unlink(record: &mut Map<String, Value>, rel: &str) {
     if let Some(links) = links(record) {
         links.remove(rel);
@@ -812,7 +808,7 @@ fn actions() -> Vec<Mutant> {
             entries.retain(|entry| entry["kind"] == "person" || entry["what"] != "changed");
         }),
         told("the feed has no link to the remaining person", |entries| {
-            for entry in entries.iter_mut().filter_map(Value::as_object_mut) {
+            for entry in objects(Some(entries)) {
                 unlink(entry, POINTER);
             }
         }),
@@ -845,13 +841,9 @@ fn actions() -> Vec<Mutant> {
             |merges, record, _| {
                 if merges.follow(record) {
                     let tickets = record.get_mut("tickets").and_then(Value::as_array_mut);
-                    tickets
-                        .into_iter()
-                        .flatten()
-                        .filter_map(Value::as_object_mut)
-                        .for_each(|ticket| {
-                            ticket.remove("person");
-                        });
+                    for ticket in objects(tickets) {
+                        ticket.remove("person");
+                    }
                 }
             },
         ),
@@ -1000,8 +992,7 @@ fn without_forwards() -> Interceptor {
             all.retain(|one| one != "merge_people.forwards");
         }
         if is_feed(call) {
-            let entries = members(&mut document).into_iter().flatten();
-            for entry in entries.filter_map(Value::as_object_mut) {
+            for entry in objects(members(&mut document)) {
                 unlink(entry, POINTER);
             }
         }
@@ -1034,10 +1025,8 @@ fn sparse() -> Interceptor {
         if is_merge(call) {
             document.remove(DETAILS);
         }
-        for member in members(document).into_iter().flatten() {
-            if let Some(member) = member.as_object_mut() {
-                unlink(member, LINK);
-            }
+        for member in objects(members(document)) {
+            unlink(member, LINK);
         }
     })
 }
