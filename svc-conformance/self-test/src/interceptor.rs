@@ -192,14 +192,8 @@ impl Interceptor {
         mut act: impl FnMut(&BufferedRequest, &mut Map<String, Value>, u16, &LinkMap) + Send + 'static,
     ) -> Self {
         Self::after(move |call, answer, sight| {
-            let Some(Value::Object(mut document)) = answer.json() else {
-                return;
-            };
-            let before = document.clone();
-            act(call, &mut document, answer.status, sight);
-            if document != before {
-                answer.set_json(&Value::Object(document));
-            }
+            let status = answer.status;
+            answer.edit(|document| act(call, document, status, sight));
         })
     }
 
@@ -263,13 +257,7 @@ impl Interceptor {
                 each_error(document, &name, &mut |error| act(error, sight));
             };
             if answer.is_hal() {
-                if let Some(Value::Object(mut document)) = answer.json() {
-                    let before = document.clone();
-                    change(&mut document);
-                    if document != before {
-                        answer.set_json(&Value::Object(document));
-                    }
-                }
+                answer.edit(change);
             } else if let Some(mut lines) = lines(&answer.body) {
                 let before = lines.clone();
                 lines

@@ -168,6 +168,18 @@ impl BufferedResponse {
             .flatten()
     }
 
+    /// Changes the document in the body, if it is a HAL document.
+    pub fn edit(&mut self, change: impl FnOnce(&mut Map<String, Value>)) {
+        let Some(Value::Object(mut document)) = self.json() else {
+            return;
+        };
+        let before = document.clone();
+        change(&mut document);
+        if document != before {
+            self.set_json(&Value::Object(document));
+        }
+    }
+
     /// Adds a behaviour if this is the declaration.
     pub fn declare(&mut self, behaviour: &str) -> bool {
         let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(&self.body) else {

@@ -307,11 +307,7 @@ async fn without_own_identifiers(
         }
     }
     let mut answer = passed(call, &server, &merges).await;
-    let Some(Value::Object(mut document)) = answer.json() else {
-        return answer;
-    };
     let lost: Vec<String> = merges.ids().iter().map(|id| format!(":{id}")).collect();
-    let before = document.clone();
     let mut strip = |record: &mut Map<String, Value>| {
         if let Some(list) = record.get_mut("identifiers").and_then(Value::as_array_mut) {
             list.retain(|one| {
@@ -320,11 +316,10 @@ async fn without_own_identifiers(
             });
         }
     };
-    strip(&mut document);
-    objects(members(&mut document)).for_each(&mut strip);
-    if document != before {
-        answer.set_json(&Value::Object(document));
-    }
+    answer.edit(|document| {
+        strip(document);
+        objects(members(document)).for_each(&mut strip);
+    });
     answer
 }
 
@@ -1035,43 +1030,35 @@ fn sparse() -> Interceptor {
 fn once() -> Interceptor {
     let merges = Merges::default();
     Interceptor::after(move |call, answer, sight| {
-        let person = sight.rel("person");
-        let Some(Value::Object(mut document)) = answer.json() else {
-            return;
-        };
-        let is_repeated = document
-            .get(DETAILS)
-            .is_some_and(|one| one["already"] == json!(true));
-        if is_repeated {
+        let details = answer
+            .json()
+            .and_then(|mut it| Some(it.get_mut(DETAILS)?.take()));
+        if details.is_some_and(|details| details.get("already") == Some(&json!(true))) {
             *answer = BufferedResponse::empty(410);
             return;
         }
-        merges.learn(call, answer.status, &person);
-        let before = document.clone();
-        sight.each_record(call, &mut document, &mut |_, record| {
-            let own = link_map::href(record, "self");
-            if own.is_some_and(|own| merges.is_remaining(own)) {
-                for list in ["phone_numbers", "email_addresses"] {
-                    if let Some(list) = record.get_mut(list).and_then(Value::as_array_mut) {
-                        list.reverse();
-                    }
+        merges.learn(call, answer.status, &sight.rel("person"));
+        answer.edit(|document| {
+            sight.each_record(call, document, &mut |_, record| {
+                let own = link_map::href(record, "self");
+                if own.is_some_and(|own| merges.is_remaining(own)) {
+                    reverse_lists(record);
                 }
+            });
+            if is_merge(call) {
+                reverse_lists(document);
             }
         });
-        if is_merge(call)
-            && let Some(Value::Array(list)) = document.get_mut("phone_numbers")
-        {
-            list.reverse();
-        }
-        if is_merge(call)
-            && let Some(Value::Array(list)) = document.get_mut("email_addresses")
-        {
-            list.reverse();
-        }
-        if document != before {
-            answer.set_json(&Value::Object(document));
-        }
     })
+}
+
+/// Reverses the lists of a person.
+fn reverse_lists(person: &mut Map<String, Value>) {
+    for name in ["phone_numbers", "email_addresses"] {
+        if let Some(list) = person.get_mut(name).and_then(Value::as_array_mut) {
+            list.reverse();
+        }
+    }
 }
 
 /// Returns 410 without a body for the old address of a deleted person.
