@@ -44,6 +44,11 @@ fn both(call: &BufferedRequest, person: &str) -> Option<(String, String)> {
     ))
 }
 
+/// Returns the URLs of the two people in a request to a server.
+fn pair(call: &BufferedRequest, server: &InterceptedServer) -> Option<(String, String)> {
+    both(call, &server.rel("person"))
+}
+
 /// Returns whether a request is for a preview.
 fn is_preview(call: &BufferedRequest) -> bool {
     let body = call.json().unwrap_or_default();
@@ -186,6 +191,13 @@ fn bare(call: &BufferedRequest) -> BufferedRequest {
     bare
 }
 
+/// Returns a request to delete the record at a URL.
+fn deleting(call: &BufferedRequest, url: &str) -> BufferedRequest {
+    let mut delete = bare(call).get(url);
+    delete.method = Method::DELETE;
+    delete
+}
+
 /// Changes fields of a person.
 async fn change(
     call: &BufferedRequest,
@@ -213,13 +225,10 @@ async fn overwrite(
     merges: Merges,
     fields: Overwritten,
 ) -> BufferedResponse {
-    let pair = both(&call, &server.rel("person")).filter(|_| !is_preview(&call));
-    let Some((remaining, lost)) = pair else {
+    let pair = pair(&call, &server).filter(|_| !is_preview(&call));
+    let Some((remaining, lost)) = pair.filter(|(_, lost)| merges.remaining(lost).is_none()) else {
         return passed(call, &server, &merges).await;
     };
-    if merges.remaining(&lost).is_some() {
-        return passed(call, &server, &merges).await;
-    }
     let before = [
         read(&call, &server, &remaining).await,
         read(&call, &server, &lost).await,
@@ -281,7 +290,7 @@ async fn merged_one(
     server: InterceptedServer,
     merges: Merges,
 ) -> BufferedResponse {
-    let pair = both(&call, &server.rel("person")).filter(|_| !is_preview(&call));
+    let pair = pair(&call, &server).filter(|_| !is_preview(&call));
     let Some((_, lost)) = pair else {
         return passed(call, &server, &merges).await;
     };
@@ -364,7 +373,7 @@ async fn changed_again(
     server: InterceptedServer,
     merges: Merges,
 ) -> BufferedResponse {
-    if let Some((remaining, merged)) = both(&call, &server.rel("person"))
+    if let Some((remaining, merged)) = pair(&call, &server)
         && merges.remaining(&merged).as_deref() == Some(&remaining)
     {
         let fields = json_map(json!({ "honorific_suffix": "II" }));
@@ -386,7 +395,7 @@ async fn with_itself(
     server: InterceptedServer,
     merges: Merges,
 ) -> BufferedResponse {
-    match both(&call, &server.rel("person")) {
+    match pair(&call, &server) {
         Some((remaining, lost)) if address(&remaining) == address(&lost) => {
             accepted(&call, &server, &remaining).await
         }
@@ -400,7 +409,7 @@ async fn merged_twice(
     server: InterceptedServer,
     merges: Merges,
 ) -> BufferedResponse {
-    if let Some((remaining, merged)) = both(&call, &server.rel("person"))
+    if let Some((remaining, merged)) = pair(&call, &server)
         && merges
             .remaining(&merged)
             .is_some_and(|known| known != remaining)
@@ -418,10 +427,9 @@ async fn across_tenants(
 ) -> BufferedResponse {
     let answer = passed(call.clone(), &server, &merges).await;
     if answer.status == 400
-        && let Some((remaining, merged)) = both(&call, &server.rel("person"))
+        && let Some((remaining, merged)) = pair(&call, &server)
     {
-        let mut delete = bare(&call).get(&merged);
-        delete.method = Method::DELETE;
+        let mut delete = deleting(&call, &merged);
         delete
             .headers
             .insert(API_KEY, HeaderValue::from_static("k-two"));
@@ -444,7 +452,7 @@ async fn both_succeed(
     merges: Merges,
 ) -> BufferedResponse {
     let answer = passed(call.clone(), &server, &merges).await;
-    match both(&call, &server.rel("person")) {
+    match pair(&call, &server) {
         Some((_, other)) if is_crossing(&call, &answer) => accepted(&call, &server, &other).await,
         _ => answer,
     }
@@ -458,11 +466,9 @@ async fn both_gone(
 ) -> BufferedResponse {
     let answer = passed(call.clone(), &server, &merges).await;
     if is_crossing(&call, &answer)
-        && let Some((_, other)) = both(&call, &server.rel("person"))
+        && let Some((_, other)) = pair(&call, &server)
     {
-        let mut delete = bare(&call).get(&other);
-        delete.method = Method::DELETE;
-        server.send(delete).await;
+        server.send(deleting(&call, &other)).await;
     }
     answer
 }
@@ -473,7 +479,7 @@ async fn shown_after_delete(
     server: InterceptedServer,
     merges: Merges,
 ) -> BufferedResponse {
-    if let Some((_, merged)) = both(&call, &server.rel("person")).filter(|_| !is_preview(&call))
+    if let Some((_, merged)) = pair(&call, &server).filter(|_| !is_preview(&call))
         && merges.remaining(&merged).is_none()
     {
         let before = server.send(bare(&call).get(&merged)).await;
