@@ -1,6 +1,7 @@
 //! The integration tests of `svc-sqlite`. They are one program, so that it is linked once: `cargo
 //! test -p svc-sqlite --test it MODULE`.
 
+mod both_stores;
 #[path = "../../../svc-core/tests/it/support/generate.rs"]
 #[allow(dead_code, reason = "the tests of svc-core use the rest of it")]
 mod generate;

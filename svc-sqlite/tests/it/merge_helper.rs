@@ -4,75 +4,28 @@
 
 use std::collections::BTreeMap;
 
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::Method;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use svc_core::{
-    Tenant,
-    api::{Api, ApiBuilder, IfMatchPolicy, Request, Response, Vendor},
-    auth::{Caller, FixedKeys, Identity, Principal, Right, Rights},
-    backend::{DeliveryOutcome, OutboxEntry},
+    api::{ApiBuilder, IfMatchPolicy},
+    auth::{FixedKeys, Identity, Right, Rights},
 };
 use svc_docs::Docs;
 use svc_sqlite::{SqliteOptions, SqliteStore};
-use svc_store::memory::MemoryStore;
 use svc_tower::SvcService;
 use tower::ServiceExt;
 
-use crate::server::BASE;
-
-/// An API that merges people, on one of the stores.
-struct Subject {
-    name: &'static str,
-    api: Api,
-    tenant: Tenant,
-    /// Another tenant of the same store.
-    other: Tenant,
-    _folder: Option<tempfile::TempDir>,
-}
-
-/// A response with its parsed body.
-#[derive(Debug)]
-struct Answer {
-    status: u16,
-    json: Value,
-    headers: HeaderMap,
-}
+use crate::both_stores::{self, Answer, Subject, rights, subjects};
+use crate::server::{BASE, builder};
 
 impl Answer {
-    fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).map(|value| value.to_str().unwrap())
-    }
-
-    /// Returns the codes of the errors, each with its properties.
-    fn problems(&self) -> Vec<(String, Vec<String>)> {
-        self.errors("error_descriptions")
-    }
-
-    fn errors(&self, list: &str) -> Vec<(String, Vec<String>)> {
-        let all = self.json["svc:error"]["resource_status"][0][list].as_array();
-        let text = |value: &Value| value.as_str().unwrap().to_owned();
-        let of = |it: &Value| {
-            let properties = it["properties"].as_array().unwrap();
-            (
-                text(&it["error_code"]),
-                properties.iter().map(text).collect(),
-            )
-        };
-        all.into_iter().flatten().map(of).collect()
-    }
-
     /// Returns the person to whom the first error links.
     fn person(&self) -> &str {
         let problem = &self.json["svc:error"]["resource_status"][0]["error_descriptions"][0];
         problem["_links"]["svc:person"]["href"]
             .as_str()
             .unwrap_or_else(|| panic!("{}", self.json))
-    }
-
-    fn url(&self) -> String {
-        let own = self.json["_links"]["self"]["href"].as_str();
-        own.unwrap_or_else(|| panic!("{}", self.json)).to_owned()
     }
 }
 
@@ -84,59 +37,12 @@ fn problem(code: &str, property: &[&str]) -> Vec<(String, Vec<String>)> {
 const LINK: &str = "_links.svc:person";
 
 fn configured(api: ApiBuilder, if_match: IfMatchPolicy) -> ApiBuilder {
-    api.merge_people()
-        .conditional_requests(if_match)
-        .batches()
-        .delivery(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Sent))
-        .base_url(BASE)
-}
-
-fn builder() -> ApiBuilder {
-    Api::builder(Vendor::new("Test", "Test").namespace("here"))
-}
-
-async fn subjects_with(if_match: IfMatchPolicy) -> [Subject; 2] {
-    crate::log::listen();
-    let folder = tempfile::tempdir().unwrap();
-    let options = SqliteOptions::new(folder.path().join("data.db")).relaxed_durability();
-    let file = SqliteStore::open(options).unwrap();
-    let tenant = file.ensure_tenant("demo").await.unwrap();
-    let other = file.ensure_tenant("other").await.unwrap();
-    let memory = MemoryStore::new();
-    let of_file = configured(file.register_all(builder()), if_match)
-        .response_cache(file.clone())
-        .authenticator(file.clone())
-        .anonymous_helpers(file.clone());
-    let of_memory = configured(memory.register_all(builder()), if_match)
-        .authenticator(file.clone())
-        .anonymous_helpers(memory.clone());
-    [
-        Subject {
-            name: "SQLite",
-            api: of_file.build().unwrap(),
-            tenant,
-            other,
-            _folder: Some(folder),
-        },
-        Subject {
-            name: "memory",
-            api: of_memory.build().unwrap(),
-            tenant: Tenant::new("demo"),
-            other: Tenant::new("other"),
-            _folder: None,
-        },
-    ]
+    api.merge_people().conditional_requests(if_match).batches()
 }
 
 /// Runs a check on both stores.
 async fn each(check: impl AsyncFn(&Subject)) {
-    for subject in subjects_with(IfMatchPolicy::Optional).await {
-        check(&subject).await;
-    }
-}
-
-fn rights(names: &[&str]) -> Rights {
-    Rights::only(names.iter().map(|name| name.parse::<Right>().unwrap()))
+    both_stores::each(|api| configured(api, IfMatchPolicy::Optional), check).await;
 }
 
 fn address(status: &str, address: &str) -> Value {
@@ -144,74 +50,6 @@ fn address(status: &str, address: &str) -> Value {
 }
 
 impl Subject {
-    async fn send(
-        &self,
-        identity: Identity,
-        method: Method,
-        address: &str,
-        headers: &[(&str, &str)],
-        body: &Value,
-    ) -> Answer {
-        let path = address.strip_prefix(BASE).unwrap_or(address);
-        let (path, query) = path
-            .split_once('?')
-            .map_or((path, None), |(path, query)| (path, Some(query)));
-        let pair = |(name, value): &(&str, &str)| {
-            let value = HeaderValue::from_str(value).unwrap();
-            (HeaderName::try_from(*name).unwrap(), value)
-        };
-        let headers: HeaderMap = headers.iter().map(pair).collect();
-        let body = if body.is_null() {
-            Vec::new()
-        } else {
-            serde_json::to_vec(body).unwrap()
-        };
-        let request = Request::new(&method, path)
-            .with_query(query)
-            .with_headers(&headers)
-            .with_body(body);
-        let Response {
-            status,
-            headers,
-            body,
-            ..
-        } = self.api.handle(identity, request).await;
-        let json = if body.is_empty() {
-            Value::Null
-        } else {
-            serde_json::from_slice(&body).unwrap()
-        };
-        Answer {
-            status: status.as_u16(),
-            json,
-            headers,
-        }
-    }
-
-    fn key(&self, rights: Rights) -> Identity {
-        let caller = Caller::with_rights(rights);
-        Identity::Authenticated(Principal::new(self.tenant.clone(), caller))
-    }
-
-    async fn call(&self, method: Method, address: &str, body: &Value) -> Answer {
-        let identity = self.key(Rights::all());
-        self.send(identity, method, address, &[], body).await
-    }
-
-    async fn get(&self, address: &str) -> Answer {
-        self.call(Method::GET, address, &Value::Null).await
-    }
-
-    async fn make(&self, collection: &str, body: Value) -> String {
-        let answer = self.call(Method::POST, collection, &body).await;
-        assert!(
-            [200, 201].contains(&answer.status),
-            "{collection}: {}",
-            answer.json
-        );
-        answer.url()
-    }
-
     async fn people<const N: usize>(&self, bodies: [Value; N]) -> [String; N] {
         let mut made = Vec::new();
         for body in bodies {
@@ -382,12 +220,8 @@ async fn tenants_are_separate() {
     each(async |subject| {
         let name = || json!({"given_name": "Ada"});
         let [one, other] = subject.people([name(), name()]).await;
-        let stranger = || {
-            let caller = Caller::with_rights(Rights::all());
-            Identity::Authenticated(Principal::new(subject.other.clone(), caller))
-        };
         let made = subject
-            .send(stranger(), Method::POST, "people", &[], &name())
+            .send(subject.other_key(), Method::POST, "people", &[], &name())
             .await;
         let foreign = made.url();
         let answer = subject.merge_with(&one, &foreign, json!({})).await;
@@ -396,12 +230,12 @@ async fn tenants_are_separate() {
             (400, problem("PERSON_NOT_FOUND", &[LINK]))
         );
         let answer = subject
-            .merge_as(stranger(), &one, &foreign, json!({}), &[])
+            .merge_as(subject.other_key(), &one, &foreign, json!({}), &[])
             .await;
         assert_eq!(answer.status, 404, "{}", answer.json);
         subject.merge(&one, &other).await;
         let read = subject
-            .send(stranger(), Method::GET, &other, &[], &Value::Null)
+            .send(subject.other_key(), Method::GET, &other, &[], &Value::Null)
             .await;
         assert_eq!((read.status, read.header("location")), (404, None));
     })
@@ -577,7 +411,7 @@ async fn both_entity_tags_must_be_current() {
         assert_eq!(done.status, 200, "{}", done.json);
     })
     .await;
-    for subject in subjects_with(IfMatchPolicy::Required).await {
+    for subject in subjects(|api| configured(api, IfMatchPolicy::Required)).await {
         let [one, other] = subject
             .people([json!({"given_name": "Ada"}), json!({"given_name": "Eve"})])
             .await;

@@ -3,113 +3,25 @@
 //!
 //! Requirements: HLP-04, HLP-07.
 
-use std::sync::Arc;
-
-use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use http::{HeaderMap, Method};
 use serde_json::{Value, json};
 use svc_core::{
-    Tenant,
-    api::{Api, ApiBuilder, Request, Response, Vendor},
     auth::{Caller, Identity, Principal, Right, Rights},
-    backend::{DeliveryOutcome, OutboxEntry},
     helper::{HelperName, RecordAttendance, RecordSignature},
 };
-use svc_sqlite::{SqliteOptions, SqliteStore};
-use svc_store::memory::MemoryStore;
 
-use crate::server::BASE;
-
-/// An API with one action of each person, on one of the stores.
-struct Subject {
-    name: &'static str,
-    api: Api,
-    tenant: Tenant,
-    _folder: Option<tempfile::TempDir>,
-}
-
-fn limited(api: ApiBuilder) -> ApiBuilder {
-    api.one_action_per_person::<RecordSignature>()
-        .one_action_per_person::<RecordAttendance>()
-        .batches()
-        .delivery(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Sent))
-        .base_url(BASE)
-}
-
-fn builder() -> ApiBuilder {
-    Api::builder(Vendor::new("Test", "Test").namespace("here"))
-}
+use crate::both_stores::{self, Subject};
 
 async fn subjects() -> [Subject; 2] {
-    crate::log::listen();
-    let folder = tempfile::tempdir().unwrap();
-    let file = SqliteStore::open(SqliteOptions::new(folder.path().join("data.db"))).unwrap();
-    let tenant = file.ensure_tenant("demo").await.unwrap();
-    let memory = MemoryStore::new();
-    let of_file = limited(file.register_all(builder()))
-        .change_feed(&Arc::new(file.clone()))
-        .authenticator(file.clone())
-        .anonymous_helpers(file.clone());
-    let of_memory = limited(memory.register_all(builder()))
-        .change_feed(&Arc::new(memory.clone()))
-        .authenticator(file.clone())
-        .anonymous_helpers(memory.clone());
-    [
-        Subject {
-            name: "SQLite",
-            api: of_file.build().unwrap(),
-            tenant,
-            _folder: Some(folder),
-        },
-        Subject {
-            name: "memory",
-            api: of_memory.build().unwrap(),
-            tenant: Tenant::new("demo"),
-            _folder: None,
-        },
-    ]
+    both_stores::subjects(|api| {
+        api.one_action_per_person::<RecordSignature>()
+            .one_action_per_person::<RecordAttendance>()
+            .batches()
+    })
+    .await
 }
 
 impl Subject {
-    async fn send(
-        &self,
-        caller: Caller,
-        method: Method,
-        address: &str,
-        headers: &[(&str, &str)],
-        body: &Value,
-    ) -> Response {
-        let path = address.strip_prefix(BASE).unwrap_or(address);
-        let (path, query) = path
-            .split_once('?')
-            .map_or((path, None), |(path, query)| (path, Some(query)));
-        let pair = |(name, value): &(&str, &str)| {
-            (
-                HeaderName::try_from(*name).unwrap(),
-                HeaderValue::from_str(value).unwrap(),
-            )
-        };
-        let headers: HeaderMap = headers.iter().map(pair).collect();
-        let body = if body.is_null() {
-            Vec::new()
-        } else {
-            serde_json::to_vec(body).unwrap()
-        };
-        let request = Request::new(&method, path)
-            .with_query(query)
-            .with_headers(&headers)
-            .with_body(body);
-        let identity = Identity::Authenticated(Principal::new(self.tenant.clone(), caller));
-        self.api.handle(identity, request).await
-    }
-
-    async fn get(&self, address: &str) -> Value {
-        let caller = Caller::with_rights(Rights::all());
-        let reply = self
-            .send(caller, Method::GET, address, &[], &Value::Null)
-            .await;
-        serde_json::from_slice(&reply.body).unwrap()
-    }
-
     async fn post(&self, address: &str, body: &Value) -> (u16, Value) {
         self.post_with(address, body, &[]).await
     }
@@ -120,12 +32,11 @@ impl Subject {
         body: &Value,
         headers: &[(&str, &str)],
     ) -> (u16, Value) {
-        let caller = Caller::with_rights(Rights::all());
-        let reply = self
-            .send(caller, Method::POST, address, headers, body)
+        let identity = self.key(Rights::all());
+        let answer = self
+            .send(identity, Method::POST, address, headers, body)
             .await;
-        let json = serde_json::from_slice(&reply.body).unwrap_or_default();
-        (reply.status.as_u16(), json)
+        (answer.status, answer.json)
     }
 
     /// Calls a helper with a key, and returns the action.
@@ -138,19 +49,14 @@ impl Subject {
     /// Calls a helper without a key, and returns everything that the caller receives.
     async fn anonymously(&self, helper: &str, body: &Value) -> (u16, HeaderMap, String) {
         let caller = Caller::anonymous();
-        let reply = self.send(caller, Method::POST, helper, &[], body).await;
+        let identity = Identity::Authenticated(Principal::new(self.tenant.clone(), caller));
+        let reply = self.handle(identity, Method::POST, helper, &[], body).await;
         let text = String::from_utf8(reply.body.to_vec()).unwrap();
         (reply.status.as_u16(), reply.headers, text)
     }
 
-    async fn make(&self, collection: &str, body: Value) -> String {
-        let (status, json) = self.post(collection, &body).await;
-        assert_eq!(status, 201, "{}: {json}", self.name);
-        address(&json)
-    }
-
     async fn total(&self, collection: &str) -> u64 {
-        self.get(collection).await["total_records"]
+        self.read(collection).await["total_records"]
             .as_u64()
             .unwrap()
     }
@@ -194,14 +100,14 @@ async fn hlp_04_a_second_signature_changes_the_first() {
             let third = subject.done(&helper, &of("ada", &same)).await;
             assert_eq!(third, second, "{}: CRU-19", subject.name);
         }
-        let changes = subject.get("changes?per_page=100").await;
+        let changes = subject.read("changes?per_page=100").await;
         let changes = changes["_embedded"]["ext:changes"].as_array().unwrap();
         let of_signatures = changes.iter().filter(|it| it["kind"] == "signature");
         assert_eq!(of_signatures.count(), 2, "SYN-01: {changes:?}");
         let other = subject.done(&helper, &of("bob", &json!({}))).await;
         assert_ne!(address(&other), address(&first));
         assert_eq!(subject.total(&format!("{petition}/signatures")).await, 2);
-        assert_eq!(subject.get(&petition).await["total_signatures"], 2);
+        assert_eq!(subject.read(&petition).await["total_signatures"], 2);
         // On another petition, the person has no signature.
         let other = subject.make("petitions", json!({"title": "Other"})).await;
         let helper = format!("{other}/record_signature_helper");
@@ -222,12 +128,12 @@ async fn aut_04_a_key_without_the_right_to_change_actions_changes_none() {
             .await;
         let right = Right::Helper(HelperName::RecordSignature);
         let body = of("ada", &json!({"comments": "Other"}));
-        let caller = Caller::with_rights(Rights::only([right]));
+        let identity = subject.key(Rights::only([right]));
         let reply = subject
-            .send(caller, Method::POST, &helper, &[], &body)
+            .send(identity, Method::POST, &helper, &[], &body)
             .await;
         assert_eq!(reply.status, 200, "{}", subject.name);
-        let stored = subject.get(&address(&first)).await;
+        let stored = subject.read(&address(&first)).await;
         assert_eq!(stored["comments"], "First", "{}", subject.name);
         assert_eq!(subject.total(&format!("{petition}/signatures")).await, 2);
     }
@@ -253,7 +159,7 @@ async fn hlp_04_the_newest_action_changes_unless_an_identifier_finds_another() {
         let body = json!({"person": known, "comments": "Old", "identifiers": ["web:1"]});
         let changed = subject.done(&helper, &body).await;
         assert_eq!(address(&changed), signatures[0], "UND-24");
-        assert_eq!(subject.get(&signatures[1]).await["comments"], "New");
+        assert_eq!(subject.read(&signatures[1]).await["comments"], "New");
         assert_eq!(subject.total(&format!("{petition}/signatures")).await, 2);
         // Other operations and helpers have no limit.
         let body = json!({"_links": links});
@@ -279,7 +185,7 @@ async fn hlp_04_a_second_rsvp_takes_no_second_seat() {
         let comment = of("ada", &json!({"status": "accepted", "comment": "By train"}));
         let second = subject.done(&helper, &comment).await;
         assert_eq!(address(&second), address(&first), "{}", subject.name);
-        assert_eq!(subject.get(&event).await["total_accepted"], 1);
+        assert_eq!(subject.read(&event).await["total_accepted"], 1);
         let (status, json) = subject
             .post(&helper, &of("bob", &json!({"status": "accepted"})))
             .await;
@@ -290,13 +196,13 @@ async fn hlp_04_a_second_rsvp_takes_no_second_seat() {
         let changed = subject.done(&helper, &declined).await;
         assert_eq!(changed["status"], "declined");
         assert_eq!(changed["comment"], "By train", "what was not sent stays");
-        assert_eq!(subject.get(&event).await["total_accepted"], 0);
+        assert_eq!(subject.read(&event).await["total_accepted"], 0);
         subject
             .done(&helper, &of("bob", &json!({"status": "accepted"})))
             .await;
         let (status, json) = subject.post(&helper, &accepted).await;
         assert_eq!(status, 400, "{json}");
-        assert_eq!(subject.get(&address(&first)).await["status"], "declined");
+        assert_eq!(subject.read(&address(&first)).await["status"], "declined");
         assert_eq!(subject.total(&format!("{event}/attendances")).await, 2);
     }
 }
@@ -319,7 +225,7 @@ async fn hlp_04_ticketed_events_stay_as_they_are() {
                 }
             }
             assert_eq!(subject.total(&format!("{event}/attendances")).await, 4);
-            assert_eq!(subject.get(&event).await["total_tickets"], 2);
+            assert_eq!(subject.read(&event).await["total_tickets"], 2);
         }
         // Tickets that were sold before the levels were removed stay unchanged.
         let event = subject.make("events", json!({"type": "open"})).await;
@@ -350,7 +256,7 @@ async fn hlp_04_answers_are_compared_with_the_newest_ones() {
             let body = of("ada", &json!({"add_questions_responses_uri": answers}));
             let signature = subject.done(&helper, &body).await;
             let person = signature["_links"]["svc:person"]["href"].as_str().unwrap();
-            let answers = subject.get(&format!("{person}/answers")).await;
+            let answers = subject.read(&format!("{person}/answers")).await;
             let all = answers["_embedded"]["svc:answers"].as_array().unwrap();
             let values = all.iter().map(|it| it["value"].as_str().unwrap());
             values.collect::<Vec<_>>().join(" ")
@@ -382,7 +288,7 @@ async fn hlp_07_an_anonymous_caller_changes_no_action_and_sees_no_difference() {
         let known = subject
             .done(&helper, &of("ada", &json!({"comments": "Mine"})))
             .await;
-        let before = subject.get(&address(&known)).await;
+        let before = subject.read(&address(&known)).await;
         let total = async || subject.total(&format!("{petition}/signatures")).await;
         let circumstances = json!({
             "comments": "Mine", "origin_system": "Other", "referrer_data": {"source": "mail"},
@@ -413,9 +319,9 @@ async fn hlp_07_an_anonymous_caller_changes_no_action_and_sees_no_difference() {
             assert_eq!(answer, unknown, "{}: {more}", subject.name);
             assert_eq!(total().await, had + recorded, "{}: {more}", subject.name);
         }
-        assert_eq!(subject.get(&address(&known)).await, before);
+        assert_eq!(subject.read(&address(&known)).await, before);
         // The total of the petition counts the recorded signatures.
-        let totals = subject.get(&petition).await;
+        let totals = subject.read(&petition).await;
         assert_eq!(totals["total_signatures"], total().await);
     }
 }
@@ -433,7 +339,7 @@ async fn hlp_07_a_full_event_rejects_everyone_alike() {
         let unknown = subject.anonymously(&helper, &body("bob")).await;
         assert_eq!(known, unknown, "{}", subject.name);
         assert_eq!(known.0, 400, "{}", known.2);
-        assert_eq!(subject.get(&event).await["total_accepted"], 1);
+        assert_eq!(subject.read(&event).await["total_accepted"], 1);
         assert_eq!(subject.total(&format!("{event}/attendances")).await, 1);
         // With a key, the seat is known.
         subject.done(&helper, &body("ada")).await;
@@ -443,7 +349,7 @@ async fn hlp_07_a_full_event_rejects_everyone_alike() {
         for _ in 0..3 {
             assert_eq!(subject.anonymously(&helper, &body("ada")).await.0, 200);
         }
-        assert_eq!(subject.get(&event).await["total_accepted"], 1);
+        assert_eq!(subject.read(&event).await["total_accepted"], 1);
     }
 }
 
@@ -468,11 +374,11 @@ async fn hlp_04_a_batch_has_one_action_of_a_person() {
         let results = json["results"].as_array().unwrap();
         assert_eq!(results.len(), 4, "{json}");
         assert!(results.iter().all(|it| it["status"] == 200), "{json}");
-        let signatures = subject.get(&format!("{petition}/signatures")).await;
+        let signatures = subject.read(&format!("{petition}/signatures")).await;
         assert_eq!(signatures["total_records"], 2, "{}", subject.name);
         let first = &signatures["_embedded"]["svc:signatures"][0];
         assert_eq!(first["comments"], "Two");
-        assert_eq!(subject.get(&petition).await["total_signatures"], 2);
+        assert_eq!(subject.read(&petition).await["total_signatures"], 2);
     }
 }
 
@@ -490,7 +396,7 @@ async fn idm_02_a_repeated_request_has_its_first_response() {
         let again = subject.post_with(&helper, &sent("One"), &key).await;
         assert_eq!(again, first, "{}", subject.name);
         let signature = address(&first.1);
-        assert_eq!(subject.get(&signature).await["comments"], "Two");
+        assert_eq!(subject.read(&signature).await["comments"], "Two");
         let tag = format!("late {}", subject.name);
         let body = of("ada", &json!({"comments": "Two", "add_tags": [tag]}));
         let key = [("idempotency-key", "two")];

@@ -10,7 +10,7 @@ use std::{
 
 use svc_core::{
     Context, Tenant,
-    api::{Api, Request, Vendor},
+    api::{Api, ApiBuilder, Request, Vendor},
     auth::{Caller, Identity, Principal, Rights},
     backend::{DeliveryOutcome, OutboxEntry},
     value::{Id, Timestamp},
@@ -55,7 +55,7 @@ impl Server {
 
     pub(crate) async fn with(
         options: impl FnOnce(SqliteOptions) -> SqliteOptions,
-        build: impl FnOnce(svc_core::api::ApiBuilder) -> svc_core::api::ApiBuilder,
+        build: impl FnOnce(ApiBuilder) -> ApiBuilder,
     ) -> Self {
         crate::log::listen();
         let folder = tempfile::tempdir().unwrap();
@@ -234,13 +234,15 @@ pub(crate) fn minimal(collection: &str) -> serde_json::Value {
     }
 }
 
-pub(crate) fn api(
-    store: &SqliteStore,
-    build: impl FnOnce(svc_core::api::ApiBuilder) -> svc_core::api::ApiBuilder,
-) -> Api {
-    let api = Api::builder(Vendor::new("Test", "Test").namespace("here")).base_url(BASE);
-    let api = store.register_all(api).response_cache(store.clone());
-    let api = api.delivery(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Sent));
+/// Returns a builder whose messages are delivered to no receiver.
+pub(crate) fn builder() -> ApiBuilder {
+    Api::builder(Vendor::new("Test", "Test").namespace("here"))
+        .delivery(|_: &Tenant, _: &OutboxEntry| Ok(DeliveryOutcome::Sent))
+        .base_url(BASE)
+}
+
+pub(crate) fn api(store: &SqliteStore, build: impl FnOnce(ApiBuilder) -> ApiBuilder) -> Api {
+    let api = store.register_all(builder()).response_cache(store.clone());
     build(
         api.authenticator(store.clone())
             .anonymous_helpers(store.clone()),
