@@ -84,11 +84,25 @@ fn with_email(name: &str, address: &str) -> Value {
     json!({"given_name": name, "email_addresses": [{"address": address}]})
 }
 
+/// Returns the request of a helper for a signature of the person with an e-mail address of Eve.
+fn signature_of_eve(petition: &RecordAddress) -> RawHelperRequest {
+    let links = [("petition", petition)];
+    let mut plan = RawHelperRequest::empty(HelperName::RecordSignature);
+    plan.container = Some(petition.clone());
+    plan.person = Some(draft(Kind::Person, &with_email("Eve", "eve@x.org"), &[]));
+    plan.action = Some(draft(Kind::Signature, &json!({}), &links));
+    plan
+}
+
 /// Returns the codes of a rejection with their properties.
 fn codes<T: std::fmt::Debug>(result: Result<T>) -> Vec<(ErrorCode, Vec<String>)> {
     let problems = result.unwrap_err().into_problems().unwrap();
     let property = |it: &svc_core::Problem| it.properties.iter().map(ToString::to_string).collect();
     problems.iter().map(|it| (it.code, property(it))).collect()
+}
+
+fn merge_of(remaining: &RecordAddress, merged: &RecordAddress) -> MergeRequest {
+    MergeRequest::new(remaining.clone(), merged.clone())
 }
 
 fn refused(code: ErrorCode) -> Vec<(ErrorCode, Vec<String>)> {
@@ -141,6 +155,31 @@ impl World {
         self.make(Kind::Person, fields, &[]).await
     }
 
+    async fn people<const N: usize>(&self, names: [&str; N]) -> [RecordAddress; N] {
+        let mut people = Vec::new();
+        for name in names {
+            people.push(self.person(json!({"given_name": name})).await);
+        }
+        people.try_into().unwrap()
+    }
+
+    /// Creates two people with e-mail addresses.
+    async fn ada_and_eve(&self) -> [RecordAddress; 2] {
+        [
+            self.person(with_email("Ada", "ada@x.org")).await,
+            self.person(with_email("Eve", "eve@x.org")).await,
+        ]
+    }
+
+    async fn petition(&self) -> RecordAddress {
+        self.make(Kind::Petition, json!({}), &[]).await
+    }
+
+    async fn sign(&self, petition: &RecordAddress, person: &RecordAddress) -> RecordAddress {
+        let links = [("petition", petition), ("person", person)];
+        self.make(Kind::Signature, json!({}), &links).await
+    }
+
     async fn update(&self, at: &RecordAddress, fields: Value) -> Result<WriteOutcome> {
         let patch = patch(at.kind, &fields);
         self.write(WriteOperation::Update(at.clone(), patch)).await
@@ -159,7 +198,7 @@ impl World {
 
     /// Merges the second person into the first one.
     async fn merged(&self, remaining: &RecordAddress, merged: &RecordAddress) -> MergeOutcome {
-        let request = MergeRequest::new(remaining.clone(), merged.clone());
+        let request = merge_of(remaining, merged);
         self.merge(request).await.unwrap()
     }
 
@@ -286,8 +325,7 @@ async fn addresses_have_the_stricter_status() {
 #[tokio::test]
 async fn memberships_are_folded() {
     each(async |world| {
-        let one = world.person(with_email("Ada", "ada@x.org")).await;
-        let other = world.person(with_email("Eve", "eve@x.org")).await;
+        let [one, other] = world.ada_and_eve().await;
         let list = world.make(Kind::List, json!({"name": "L"}), &[]).await;
         let tags = [
             world.make(Kind::Tag, json!({"name": "T"}), &[]).await,
@@ -367,11 +405,7 @@ async fn memberships_are_folded() {
 #[tokio::test]
 async fn the_feed_names_the_remaining_person() {
     each(async |world| {
-        let mut people = Vec::new();
-        for name in ["A", "B", "C", "D"] {
-            people.push(world.person(json!({"given_name": name})).await);
-        }
-        let [a, b, c, d] = &people[..] else { panic!() };
+        let [a, b, c, d] = &world.people(["A", "B", "C", "D"]).await;
         let links = [("target", c), ("canvasser", d)];
         let canvass = world.make(Kind::Canvass, json!({}), &links).await;
         let below = |person: &RecordAddress| {
@@ -408,8 +442,7 @@ async fn the_feed_names_the_remaining_person() {
 #[tokio::test]
 async fn tickets_name_the_remaining_person() {
     each(async |world| {
-        let one = world.person(with_email("Ada", "ada@x.org")).await;
-        let other = world.person(with_email("Eve", "eve@x.org")).await;
+        let [one, other] = world.ada_and_eve().await;
         let event = json!({"type": "ticketed", "capacity": 3,
             "ticket_levels": [{"title": "A", "amount": 5, "currency": "EUR", "limit": 3}]});
         let event = world.make(Kind::Event, event, &[]).await;
@@ -448,33 +481,16 @@ async fn tickets_name_the_remaining_person() {
 #[tokio::test]
 async fn the_old_address_stands_for_the_remaining_person() {
     each(async |world| {
-        let one = world.person(with_email("Ada", "ada@x.org")).await;
-        let other = world.person(with_email("Eve", "eve@x.org")).await;
-        let petition = world.make(Kind::Petition, json!({}), &[]).await;
+        let [one, other] = world.ada_and_eve().await;
+        let petition = world.petition().await;
         let by_email = async || {
-            let mut plan = RawHelperRequest::empty(HelperName::RecordSignature);
-            plan.container = Some(petition.clone());
-            plan.person = Some(draft(Kind::Person, &with_email("Eve", "eve@x.org"), &[]));
-            plan.action = Some(draft(
-                Kind::Signature,
-                &json!({}),
-                &[("petition", &petition)],
-            ));
-            world
-                .write(WriteOperation::Helper(Box::new(plan)))
-                .await
-                .unwrap()
+            let operation = WriteOperation::Helper(Box::new(signature_of_eve(&petition)));
+            world.write(operation).await.unwrap()
         };
         by_email().await;
         world.merged(&one, &other).await;
         by_email().await;
-        world
-            .make(
-                Kind::Signature,
-                json!({}),
-                &[("petition", &petition), ("person", &other)],
-            )
-            .await;
+        world.sign(&petition, &other).await;
         assert_eq!(world.list(Kind::Signature, Some(&one)).await.len(), 3);
         assert_eq!(
             world.computed(&petition, "total_signatures").await,
@@ -501,7 +517,7 @@ async fn the_old_address_stands_for_the_remaining_person() {
             merged
         );
         assert_eq!(codes(world.delete(&other).await), merged);
-        let request = MergeRequest::new(other.clone(), one.clone());
+        let request = merge_of(&other, &one);
         assert_eq!(
             codes(world.merge(request).await),
             merged,
@@ -516,8 +532,7 @@ async fn the_old_address_stands_for_the_remaining_person() {
 #[tokio::test]
 async fn every_kind_moves() {
     each(async |world| {
-        let one = world.person(with_email("Ada", "ada@x.org")).await;
-        let other = world.person(with_email("Eve", "eve@x.org")).await;
+        let [one, other] = world.ada_and_eve().await;
         let third = world.person(json!({"given_name": "Kim"})).await;
         let creator = [("creator", &other)];
         let petition = world.make(Kind::Petition, json!({}), &creator).await;
@@ -652,17 +667,11 @@ async fn a_preview_changes_nothing() {
             .person(json!({"given_name": "Ada", "identifiers": ["crm:1"]}))
             .await;
         let other = world.person(with_email("Eve", "eve@x.org")).await;
-        let petition = world.make(Kind::Petition, json!({}), &[]).await;
-        let signature = world
-            .make(
-                Kind::Signature,
-                json!({}),
-                &[("petition", &petition), ("person", &other)],
-            )
-            .await;
+        let petition = world.petition().await;
+        let signature = world.sign(&petition, &other).await;
         let all = [&one, &other, &petition, &signature];
         let (before, (_, cursor)) = (world.snapshot(&all).await, world.feed(None).await);
-        let mut request = MergeRequest::new(one.clone(), other.clone());
+        let mut request = merge_of(&one, &other);
         request.patch = Some(patch(Kind::Person, &json!({"family_name": "King"})));
         request.is_preview = true;
         let preview = world.merge(request.clone()).await.unwrap();
@@ -686,15 +695,11 @@ async fn a_preview_changes_nothing() {
 #[tokio::test]
 async fn a_merge_that_is_not_possible_changes_nothing() {
     each(async |world| {
-        let one = world.person(with_email("Ada", "ada@x.org")).await;
-        let other = world.person(with_email("Eve", "eve@x.org")).await;
+        let [one, other] = world.ada_and_eve().await;
         let third = world.person(json!({"given_name": "Kim"})).await;
         let none = RecordAddress::without_parent(Kind::Person, Id::from(7));
-        let merge = async |to: &RecordAddress, from: &RecordAddress| {
-            world
-                .merge(MergeRequest::new(to.clone(), from.clone()))
-                .await
-        };
+        let merge =
+            async |to: &RecordAddress, from: &RecordAddress| world.merge(merge_of(to, from)).await;
         assert_eq!(
             codes(merge(&one, &one).await),
             refused(ErrorCode::MergeSamePerson)
@@ -704,7 +709,7 @@ async fn a_merge_that_is_not_possible_changes_nothing() {
             refused(ErrorCode::PersonNotFound)
         );
         assert!(merge(&none, &one).await.unwrap_err().is_not_found());
-        let mut request = MergeRequest::new(one.clone(), other.clone());
+        let mut request = merge_of(&one, &other);
         request.merged_condition = Some(Precondition::new(true, |_| false));
         let failed = vec![(
             ErrorCode::PreconditionFailed,
@@ -740,11 +745,7 @@ async fn a_merge_that_is_not_possible_changes_nothing() {
 #[tokio::test]
 async fn chains_lead_to_the_last_person() {
     each(async |world| {
-        let mut people = Vec::new();
-        for name in ["A", "B", "C", "D"] {
-            people.push(world.person(json!({"given_name": name})).await);
-        }
-        let [a, b, c, d] = &people[..] else { panic!() };
+        let [a, b, c, d] = &world.people(["A", "B", "C", "D"]).await;
         world.merged(b, c).await;
         world.merged(b, d).await;
         world.merged(a, b).await;
@@ -758,7 +759,7 @@ async fn chains_lead_to_the_last_person() {
             known.iter().map(ToString::to_string).collect::<Vec<_>>(),
             own
         );
-        let petition = world.make(Kind::Petition, json!({}), &[]).await;
+        let petition = world.petition().await;
         let sign = async || {
             let links = [("petition", &petition), ("person", d)];
             let operation = WriteOperation::Create(draft(Kind::Signature, &json!({}), &links));
@@ -785,28 +786,21 @@ async fn chains_lead_to_the_last_person() {
 #[tokio::test]
 async fn a_merge_of_too_many_records_changes_nothing() {
     each(async |world| {
-        let one = world.person(with_email("Ada", "ada@x.org")).await;
-        let other = world.person(with_email("Eve", "eve@x.org")).await;
+        let [one, other] = world.ada_and_eve().await;
         let petition = world
             .make(Kind::Petition, json!({}), &[("creator", &other)])
             .await;
         for _ in 0..3 {
-            world
-                .make(
-                    Kind::Signature,
-                    json!({}),
-                    &[("petition", &petition), ("person", &other)],
-                )
-                .await;
+            world.sign(&petition, &other).await;
         }
-        let mut request = MergeRequest::new(one.clone(), other.clone());
+        let mut request = merge_of(&one, &other);
         request.max_records = 3;
         assert_eq!(
             codes(world.merge(request.clone()).await),
             refused(ErrorCode::MergeTooLarge)
         );
         assert_eq!(world.list(Kind::Signature, Some(&other)).await.len(), 3);
-        let mut reverse = MergeRequest::new(other.clone(), one.clone());
+        let mut reverse = merge_of(&other, &one);
         reverse.max_records = 0;
         reverse.is_preview = true;
         world.merge(reverse).await.unwrap();
@@ -823,17 +817,9 @@ async fn a_merge_of_too_many_records_changes_nothing() {
 #[tokio::test]
 async fn what_names_the_merged_person_is_deleted_with_the_remaining_one() {
     each(async |world| {
-        let one = world.person(with_email("Ada", "ada@x.org")).await;
-        let other = world.person(with_email("Eve", "eve@x.org")).await;
-        let petition = world.make(Kind::Petition, json!({}), &[]).await;
-        let mut plan = RawHelperRequest::empty(HelperName::RecordSignature);
-        plan.container = Some(petition.clone());
-        plan.person = Some(draft(Kind::Person, &with_email("Eve", "eve@x.org"), &[]));
-        plan.action = Some(draft(
-            Kind::Signature,
-            &json!({}),
-            &[("petition", &petition)],
-        ));
+        let [one, other] = world.ada_and_eve().await;
+        let petition = world.petition().await;
+        let mut plan = signature_of_eve(&petition);
         plan.functions.triggers =
             Some(Triggers::default().autoresponse(Trigger::default().enabled(true)));
         let recorder = ResponseRecorder::new("key".into(), |_, _| Ok("stored".into()));
@@ -875,8 +861,7 @@ async fn an_export_has_the_ids_of_merged_people() {
     let file = file(&folder);
     let tenant = file.ensure_tenant("one").await.unwrap();
     let world = World::new(Arc::new(file.clone()), tenant.clone());
-    let one = world.person(with_email("Ada", "ada@x.org")).await;
-    let other = world.person(with_email("Eve", "eve@x.org")).await;
+    let [one, other] = world.ada_and_eve().await;
     world.merged(&one, &other).await;
     let (copy, mut from) = (MemoryStore::new(), Some(ExportPosition::start()));
     while let Some(position) = from {
@@ -894,11 +879,8 @@ async fn an_export_has_the_ids_of_merged_people() {
 async fn crossing_merges_leave_one_person() {
     each(async |world| {
         for _ in 0..10 {
-            let one = world.person(json!({"given_name": "Ada"})).await;
-            let other = world.person(json!({"given_name": "Eve"})).await;
-            let merge = |to: &RecordAddress, from: &RecordAddress| {
-                world.merge(MergeRequest::new(to.clone(), from.clone()))
-            };
+            let [one, other] = world.people(["Ada", "Eve"]).await;
+            let merge = |to: &RecordAddress, from: &RecordAddress| world.merge(merge_of(to, from));
             let (here, there) = tokio::join!(merge(&one, &other), merge(&other, &one));
             assert_eq!(usize::from(here.is_ok()) + usize::from(there.is_ok()), 1);
             let refused = if here.is_ok() { there } else { here };
