@@ -65,15 +65,11 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
         title: "Helpers that accept batches",
         entries,
     });
-    let codes = [
+    page.link_groups.push(docs.errors(&[
         ErrorCode::JsonInvalid,
         ErrorCode::BodyMissing,
         ErrorCode::BodyTooLarge,
         ErrorCode::MediaTypeNotSupported,
-    ];
-    page.link_groups.push(DocLinkGroup {
-        title: "Errors",
-        entries: codes.map(|code| docs.entry(code.as_str())).into(),
-    });
+    ]));
     Some(page)
 }

@@ -99,16 +99,12 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         .public("Read the change feed", &Target::Changes)
         .into_iter()
         .collect();
-    let codes = [
+    page.link_groups.push(docs.errors(&[
         ErrorCode::CursorInvalid,
         ErrorCode::CursorExpired,
         ErrorCode::PageInvalid,
         ErrorCode::KeyNotAllowed,
         ErrorCode::TooManyRequests,
-    ];
-    page.link_groups.push(DocLinkGroup {
-        title: "Errors",
-        entries: codes.map(|code| docs.entry(code.as_str())).into(),
-    });
+    ]));
     page
 }

@@ -8,7 +8,7 @@ use svc_core::{
     link::Target,
 };
 
-use super::{DocLinkGroup, DocPage, DocPages, DocSubject, DocTable, open};
+use super::{DocPage, DocPages, DocSubject, DocTable, open};
 
 /// The name of the page: that of the relation, without prefix.
 pub(super) const NAME: &str = "duplicates";
@@ -86,16 +86,12 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         .public("List duplicates", &Target::Duplicates)
         .into_iter()
         .collect();
-    let codes = [
+    page.link_groups.push(docs.errors(&[
         ErrorCode::CursorInvalid,
         ErrorCode::PageInvalid,
         ErrorCode::FieldInvalid,
         ErrorCode::FieldRequired,
         ErrorCode::KeyNotAllowed,
-    ];
-    page.link_groups.push(DocLinkGroup {
-        title: "Errors",
-        entries: codes.map(|code| docs.entry(code.as_str())).into(),
-    });
+    ]));
     page
 }

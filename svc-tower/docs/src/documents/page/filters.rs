@@ -130,10 +130,8 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         title: "Limits",
         rows,
     });
-    page.link_groups.push(DocLinkGroup {
-        title: "Errors",
-        entries: vec![docs.entry(ErrorCode::FilterInvalid.as_str())],
-    });
+    page.link_groups
+        .push(docs.errors(&[ErrorCode::FilterInvalid]));
     let entries: Vec<DocReference> = kinds.map(|kind| docs.relation(kind.plural())).collect();
     page.link_groups.push(DocLinkGroup {
         title: "See also",

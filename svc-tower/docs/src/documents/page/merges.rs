@@ -98,17 +98,13 @@ fn helper(docs: &DocPages<'_>, page: &mut DocPage) {
             docs.relation("merge"),
         ],
     });
-    let codes = [
+    page.link_groups.push(docs.errors(&[
         ErrorCode::PersonMerged,
         ErrorCode::MergeSamePerson,
         ErrorCode::MergeConflict,
         ErrorCode::MergeTooLarge,
         ErrorCode::PersonNotFound,
-    ];
-    page.link_groups.push(DocLinkGroup {
-        title: "Errors",
-        entries: codes.map(|code| docs.entry(code.as_str())).into(),
-    });
+    ]));
 }
 
 fn response(page: &mut DocPage) {

@@ -376,6 +376,15 @@ impl<'a> DocPages<'a> {
         DocReference::new(self.href(name), name)
     }
 
+    /// Returns links to the pages of error codes.
+    fn errors(&self, codes: &[ErrorCode]) -> DocLinkGroup {
+        let entries = codes.iter().map(|code| self.entry(code.as_str()));
+        DocLinkGroup {
+            title: "Errors",
+            entries: entries.collect(),
+        }
+    }
+
     /// Returns a link to the page of a relation.
     fn relation(&self, name: &str) -> DocReference {
         DocReference::new(self.href(name), self.api.dialect().relation(name))

@@ -506,11 +506,7 @@ fn function(docs: &DocPages<'_>, function: FunctionName) -> DocPage {
         entries,
     });
     let codes = error_codes::of_function(function);
-    let entries = codes.iter().map(|code| docs.entry(code.as_str())).collect();
-    page.link_groups.push(DocLinkGroup {
-        title: "Errors",
-        entries,
-    });
+    page.link_groups.push(docs.errors(codes));
     page
 }
 

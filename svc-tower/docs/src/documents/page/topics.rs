@@ -356,16 +356,12 @@ fn limits(docs: &DocPages<'_>) -> DocPage {
     });
     page.notes
         .push("A larger `per_page` is reduced to the maximum. A larger body is rejected before it is read.".to_owned());
-    let codes = [
+    page.link_groups.push(docs.errors(&[
         ErrorCode::BodyTooLarge,
         ErrorCode::JsonInvalid,
         ErrorCode::PageInvalid,
         ErrorCode::RequestTimeout,
-    ];
-    page.link_groups.push(DocLinkGroup {
-        title: "Errors",
-        entries: codes.map(|code| docs.entry(code.as_str())).into(),
-    });
+    ]));
     page
 }
 
@@ -413,11 +409,8 @@ fn authentication(docs: &DocPages<'_>) -> DocPage {
         })
         .into_iter()
         .collect();
-    let codes = [ErrorCode::KeyInvalid, ErrorCode::KeyNotAllowed];
-    page.link_groups.push(DocLinkGroup {
-        title: "Errors",
-        entries: codes.map(|code| docs.entry(code.as_str())).into(),
-    });
+    page.link_groups
+        .push(docs.errors(&[ErrorCode::KeyInvalid, ErrorCode::KeyNotAllowed]));
     page
 }
 
@@ -509,14 +502,10 @@ fn conditional_requests(docs: &DocPages<'_>) -> Option<DocPage> {
     page.notes.push("To change a record without overwriting changes of others, read it and send your change with its `ETag` in `If-Match`. After 412, read the record again and repeat your change. The response to a change has the next `ETag`, so that several changes in a row need only one read.".to_owned());
     page.notes.push("A total in a record is part of it: each signature of a petition changes the `ETag` of the petition. `If-Match` uses strong comparison. A tag that a proxy has made weak (`W/`) therefore never matches. For a missing record, the response is 404 with any condition.".to_owned());
     page.notes.push("`If-Modified-Since` is ignored, because links and totals can change without a new date, and a record may change twice in a second.".to_owned());
-    let codes = [
+    page.link_groups.push(docs.errors(&[
         ErrorCode::PreconditionFailed,
         ErrorCode::PreconditionRequired,
-    ];
-    page.link_groups.push(DocLinkGroup {
-        title: "Errors",
-        entries: codes.map(|code| docs.entry(code.as_str())).into(),
-    });
+    ]));
     Some(page)
 }
 
@@ -566,14 +555,10 @@ fn idempotency(docs: &DocPages<'_>) -> Option<DocPage> {
             .into(),
     });
     page.notes.push("Create the key before you first send the request, and store it with the request. After a broken connection, a timeout or 503, send both again until you get a response. `PUT` and `DELETE` need no key, because repeating them has no further effect.".to_owned());
-    let codes = [
+    page.link_groups.push(docs.errors(&[
         ErrorCode::IdempotencyKeyReused,
         ErrorCode::IdempotencyKeyInvalid,
-    ];
-    page.link_groups.push(DocLinkGroup {
-        title: "Errors",
-        entries: codes.map(|code| docs.entry(code.as_str())).into(),
-    });
+    ]));
     Some(page)
 }
 

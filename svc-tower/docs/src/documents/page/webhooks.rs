@@ -124,16 +124,12 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         rows,
     });
     page.requests = docs.examples().of_webhooks();
-    let codes = [
+    page.link_groups.push(docs.errors(&[
         ErrorCode::FieldRequired,
         ErrorCode::FieldInvalid,
         ErrorCode::PropertyUnknown,
         ErrorCode::CursorInvalid,
         ErrorCode::KeyNotAllowed,
-    ];
-    page.link_groups.push(DocLinkGroup {
-        title: "Errors",
-        entries: codes.map(|code| docs.entry(code.as_str())).into(),
-    });
+    ]));
     Some(page)
 }
