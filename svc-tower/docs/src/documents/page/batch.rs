@@ -50,13 +50,8 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
             "the first error code of a failed call, if the result has no `body`",
         ),
     ];
-    let rows = rows
-        .map(|(name, text)| (format!("`{name}`"), text.to_owned()))
-        .into();
-    page.tables.push(DocTable {
-        title: "Result of an entry",
-        rows,
-    });
+    page.tables
+        .push(DocTable::of_names("Result of an entry", rows));
     let helpers = api.helpers().filter(|helper| helper.accepts_batches());
     let entries = helpers
         .map(|helper| docs.relation(helper.relation()))

@@ -74,26 +74,10 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
              `{merged_into}` is the record that a deleted record was merged into",
         ),
     ];
-    let rows = rows
-        .map(|(name, text)| {
-            (
-                format!("`{name}`"),
-                text.replace("{merged_into}", &merged_into),
-            )
-        })
-        .into();
-    page.tables.push(DocTable {
-        title: "Feed entry",
-        rows,
-    });
-    let parameters = api.change_feed_parameters().into_iter();
-    let rows = parameters
-        .map(|it| (format!("`{}`", it.name), it.text))
-        .collect();
-    page.tables.push(DocTable {
-        title: "Parameters",
-        rows,
-    });
+    let rows = rows.map(|(name, text)| (name, text.replace("{merged_into}", &merged_into)));
+    page.tables.push(DocTable::of_names("Feed entry", rows));
+    page.tables
+        .push(DocTable::of_parameters(api.change_feed_parameters()));
     page.requests = docs
         .examples()
         .public("Read the change feed", &Target::Changes)

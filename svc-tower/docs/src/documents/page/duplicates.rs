@@ -52,12 +52,9 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     let weights = Evidence::ALL.map(|evidence| {
         let (same, different) = evidence.weights();
         let text = format!("same: {}; different: {}", signed(same), signed(different));
-        (format!("`{}`", evidence.as_str()), text)
+        (evidence.as_str(), text)
     });
-    page.tables.push(DocTable {
-        title: "Weights",
-        rows: weights.into(),
-    });
+    page.tables.push(DocTable::of_names("Weights", weights));
     let rows = [
         ("strength", "`strong` or `weak`"),
         ("score", "the sum of the weights"),
@@ -68,19 +65,9 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
             "`self` is the URL of the pair; the others are the URLs of the two people",
         ),
     ];
-    let rows = rows.map(|(name, text)| (format!("`{name}`"), text.to_owned()));
-    page.tables.push(DocTable {
-        title: "Pair",
-        rows: rows.into(),
-    });
-    let parameters = api.duplicates_parameters().into_iter();
-    let rows = parameters
-        .map(|it| (format!("`{}`", it.name), it.text))
-        .collect();
-    page.tables.push(DocTable {
-        title: "Parameters",
-        rows,
-    });
+    page.tables.push(DocTable::of_names("Pair", rows));
+    page.tables
+        .push(DocTable::of_parameters(api.duplicates_parameters()));
     page.requests = docs
         .examples()
         .public("List duplicates", &Target::Duplicates)

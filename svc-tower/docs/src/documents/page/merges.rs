@@ -46,11 +46,6 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
     Some(page)
 }
 
-fn rows(rows: &[(&str, &str)]) -> Vec<(String, String)> {
-    let row = |(name, text): &(&str, &str)| (format!("`{name}`"), (*text).to_owned());
-    rows.iter().map(row).collect()
-}
-
 fn helper(docs: &DocPages<'_>, page: &mut DocPage) {
     let person = record(Kind::Person).map(Target::Merge);
     page.operations = person.map_or_else(Vec::new, |target| operations_at(docs, &target));
@@ -86,10 +81,7 @@ fn helper(docs: &DocPages<'_>, page: &mut DocPage) {
         let text = "the `ETag` of the person to merge, as `If-Match` is that of the remaining one";
         members.insert(1, ("merged_etag", text));
     }
-    page.tables.push(DocTable {
-        title: "Body",
-        rows: rows(&members),
-    });
+    page.tables.push(DocTable::of_names("Body", members));
     page.requests = docs.examples().of_merges();
     page.link_groups.push(DocLinkGroup {
         title: "See also",
@@ -111,15 +103,31 @@ fn response(page: &mut DocPage) {
     page.notes.push(
         "A key sees values only with the right to read people, and records only with the right to read their kind.".to_owned(),
     );
-    page.tables.push(DocTable {
-        title: "Members",
-        rows: rows(&[
-            ("preview", "whether nothing was changed, because the request was a preview"),
-            ("already", "whether the person was already merged into this one"),
-            ("moved", "the number of records of each collection that now belong to the remaining person"),
-            ("folded", "pairs of records of which a container has only one for each person, with links to the one that remains and to the deleted one"),
-            ("overruled", "values of the merged person that the remaining one does not have, by their `property`"),
-            ("tightened", "statuses and `do_not_call` values that are stricter now, by their `property`"),
-        ]),
-    });
+    let members = [
+        (
+            "preview",
+            "whether nothing was changed, because the request was a preview",
+        ),
+        (
+            "already",
+            "whether the person was already merged into this one",
+        ),
+        (
+            "moved",
+            "the number of records of each collection that now belong to the remaining person",
+        ),
+        (
+            "folded",
+            "pairs of records of which a container has only one for each person, with links to the one that remains and to the deleted one",
+        ),
+        (
+            "overruled",
+            "values of the merged person that the remaining one does not have, by their `property`",
+        ),
+        (
+            "tightened",
+            "statuses and `do_not_call` values that are stricter now, by their `property`",
+        ),
+    ];
+    page.tables.push(DocTable::of_names("Members", members));
 }

@@ -25,8 +25,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use svc_core::{
-    api::Api, context::BaseUrl, error::ErrorCode, helper::FunctionName, link::Target, read::Json,
-    value::ClosedEnum,
+    api::Api, context::BaseUrl, error::ErrorCode, helper::FunctionName, link::Target,
+    page::QueryParameter, read::Json, value::ClosedEnum,
 };
 
 use super::example::{ExampleRequest, Examples};
@@ -124,6 +124,28 @@ pub struct DocTable {
     pub title: &'static str,
     /// The names, each with its meaning.
     pub rows: Vec<(String, String)>,
+}
+
+impl DocTable {
+    /// Returns a table of names on the wire, each with its meaning.
+    fn of_names<T: Into<String>>(
+        title: &'static str,
+        rows: impl IntoIterator<Item = (&'static str, T)>,
+    ) -> Self {
+        let rows = rows.into_iter();
+        Self {
+            title,
+            rows: rows
+                .map(|(name, text)| (format!("`{name}`"), text.into()))
+                .collect(),
+        }
+    }
+
+    /// Returns a table of query parameters.
+    fn of_parameters(parameters: Vec<QueryParameter>) -> Self {
+        let rows = parameters.into_iter().map(|it| (it.name, it.text));
+        Self::of_names("Parameters", rows)
+    }
 }
 
 /// An operation that this server offers.

@@ -627,11 +627,7 @@ fn capability(docs: &DocPages<'_>) -> DocPage {
             "behaviours that the conformance suite may check",
         ),
     ];
-    let rows = rows.map(|(name, text)| (format!("`{name}`"), text.to_owned()));
-    page.tables.push(DocTable {
-        title: "Members",
-        rows: rows.into(),
-    });
+    page.tables.push(DocTable::of_names("Members", rows));
     page.requests = docs
         .examples()
         .public("Read the capability document", &Target::Capabilities)

@@ -116,13 +116,8 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
             "the last other `key` that changed `url` or `kinds`, or the status from `disabled`, and the time (`at`); null if there is none",
         ),
     ];
-    let rows = rows
-        .map(|(name, text)| (format!("`{name}`"), text.to_owned()))
-        .into();
-    page.tables.push(DocTable {
-        title: "Members of a webhook",
-        rows,
-    });
+    page.tables
+        .push(DocTable::of_names("Members of a webhook", rows));
     page.requests = docs.examples().of_webhooks();
     page.link_groups.push(docs.errors(&[
         ErrorCode::FieldRequired,
