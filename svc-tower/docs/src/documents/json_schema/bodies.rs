@@ -9,7 +9,7 @@ use svc_core::{
     value::ClosedEnum,
 };
 
-use super::{Definitions, Members, SchemaVariant, addresses::address_of, set, values};
+use super::{Definitions, Members, SchemaVariant, addresses::address_of, list_of, set, values};
 use crate::documents::effective_field::EffectiveField;
 
 /// The links that a body may have.
@@ -363,7 +363,7 @@ impl<'a> Definitions<'a> {
             curie.require("templated", json!({ "type": "boolean", "enum": [true] }));
             curie.into_schema()
         });
-        json!({ "type": "array", "items": curie })
+        list_of(&curie)
     }
 }
 

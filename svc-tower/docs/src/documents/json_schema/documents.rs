@@ -7,7 +7,7 @@ use svc_core::{
     helper::HelperName, link::Target, model::Kind,
 };
 
-use super::{Definitions, Members, SchemaVariant, set};
+use super::{Definitions, Members, SchemaVariant, list_of, set};
 use crate::documents::json_schema_names;
 
 pub(super) const CAPABILITIES: &str = "capabilities";
@@ -99,23 +99,48 @@ impl Definitions<'_> {
                     all.link(),
                 );
             }
-            links.require(
-                relation.clone(),
-                json!({ "type": "array", "items": all.link() }),
-            );
-            let mut embedded = Members::default();
-            embedded.require(
-                relation,
-                json!({ "type": "array", "items": all.kind(kind, SchemaVariant::Read) }),
-            );
             let mut page = Members::default();
             for name in ["total_pages", "per_page", "page", "total_records"] {
                 page.require(name, json!({ "type": "integer", "minimum": 0 }));
             }
-            page.require("_links", links.into_schema());
-            page.require("_embedded", embedded.into_schema());
-            page.into_schema()
+            let record = all.kind(kind, SchemaVariant::Read);
+            all.page_of(relation, links, page, &record)
         })
+    }
+
+    /// Returns the schema of a page with entries, and with other links and members.
+    pub(super) fn page_of(
+        &mut self,
+        relation: String,
+        mut links: Members,
+        mut page: Members,
+        entry: &Value,
+    ) -> Value {
+        links.require(relation.clone(), list_of(&self.link()));
+        let mut embedded = Members::default();
+        embedded.require(relation, list_of(entry));
+        page.require("_links", links.into_schema());
+        page.require("_embedded", embedded.into_schema());
+        page.into_schema()
+    }
+
+    /// Returns the schema of a page without a total, with a cursor in its link `next`.
+    pub(super) fn cursor_page(
+        &mut self,
+        relation: String,
+        required_links: &[&str],
+        entry: &Value,
+    ) -> Value {
+        let mut links = Members::default();
+        for name in required_links {
+            links.require(*name, self.link());
+        }
+        links.insert("next", self.link());
+        links.require("curies", self.curies());
+        let mut page = Members::default();
+        page.require("per_page", json!({ "type": "integer", "minimum": 1 }));
+        page.require("has_more", json!({ "type": "boolean" }));
+        self.page_of(relation, links, page, entry)
     }
 
     /// Returns a reference to a page of the change feed.
@@ -123,17 +148,6 @@ impl Definitions<'_> {
     /// Requirements: SYN-02 to SYN-05.
     pub(in crate::documents) fn changes(&mut self) -> Value {
         self.refer("changes.page", |all| {
-            let relation = all.api.change_feed_relation();
-            let mut links = Members::default();
-            for name in ["self", "first", "last"] {
-                links.require(name, all.link());
-            }
-            links.insert("next", all.link());
-            links.require("curies", all.curies());
-            links.require(
-                relation.clone(),
-                json!({ "type": "array", "items": all.link() }),
-            );
             let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.singular()).collect();
             let what = ChangeKind::ALL.map(ChangeKind::as_str);
             let mut entry = Members::default();
@@ -148,17 +162,8 @@ impl Definitions<'_> {
                 "additionalProperties": all.link(),
             });
             entry.require("_links", entry_links);
-            let mut embedded = Members::default();
-            embedded.require(
-                relation,
-                json!({ "type": "array", "items": entry.into_schema() }),
-            );
-            let mut page = Members::default();
-            page.require("per_page", json!({ "type": "integer", "minimum": 1 }));
-            page.require("has_more", json!({ "type": "boolean" }));
-            page.require("_links", links.into_schema());
-            page.require("_embedded", embedded.into_schema());
-            page.into_schema()
+            let relation = all.api.change_feed_relation();
+            all.cursor_page(relation, &["self", "first", "last"], &entry.into_schema())
         })
     }
 
@@ -171,10 +176,7 @@ impl Definitions<'_> {
             links.require("self", all.link());
             links.require("curies", all.curies());
             let mut batch = counts();
-            batch.require(
-                "results",
-                json!({ "type": "array", "items": all.batch_result() }),
-            );
+            batch.require("results", list_of(&all.batch_result()));
             batch.require("_links", links.into_schema());
             batch.into_schema()
         })

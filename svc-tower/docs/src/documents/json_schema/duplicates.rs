@@ -5,23 +5,12 @@
 use serde_json::{Value, json};
 use svc_core::{duplicates::Evidence, model::Kind};
 
-use super::{Definitions, Members, SchemaVariant, set};
+use super::{Definitions, Members, SchemaVariant, list_of, set};
 
 impl Definitions<'_> {
     /// Returns a reference to a page of pairs.
     pub(in crate::documents) fn duplicates(&mut self) -> Value {
         self.refer("duplicates.page", |all| {
-            let relation = all.api.duplicates_relation();
-            let mut links = Members::default();
-            for name in ["self", "first"] {
-                links.require(name, all.link());
-            }
-            links.insert("next", all.link());
-            links.require("curies", all.curies());
-            links.require(
-                relation.clone(),
-                json!({ "type": "array", "items": all.link() }),
-            );
             let fields: Vec<&str> = Evidence::ALL.map(Evidence::as_str).into();
             let field = json!({ "type": "string", "enum": fields });
             let mut crowd = Members::default();
@@ -41,21 +30,12 @@ impl Definitions<'_> {
             let mut pair = Members::default();
             pair.require("strength", json!({ "type": "string", "enum": ["strong", "weak"] }));
             pair.require("score", json!({ "type": "integer" }));
-            pair.require(
-                "reasons",
-                json!({ "type": "array", "items": reason.into_schema() }),
-            );
+            pair.require("reasons", list_of(&reason.into_schema()));
             pair.require("_links", pair_links.into_schema());
             pair.require("_embedded", embedded.into_schema());
             let entry = json!({ "anyOf": [pair.into_schema(), crowd.into_schema()] });
-            let mut embedded = Members::default();
-            embedded.require(relation, json!({ "type": "array", "items": entry }));
-            let mut page = Members::default();
-            page.require("per_page", json!({ "type": "integer", "minimum": 1 }));
-            page.require("has_more", json!({ "type": "boolean" }));
-            page.require("_links", links.into_schema());
-            page.require("_embedded", embedded.into_schema());
-            page.into_schema()
+            let relation = all.api.duplicates_relation();
+            all.cursor_page(relation, &["self", "first"], &entry)
         })
     }
 
@@ -68,7 +48,7 @@ impl Definitions<'_> {
             let mut links = Members::default();
             links.require("self", all.link());
             links.require("curies", all.curies());
-            links.require(people, json!({ "type": "array", "items": all.link() }));
+            links.require(people, list_of(&all.link()));
             pair.require("_links", links.into_schema());
             pair.into_schema()
         })

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use svc_core::model::Kind;
 
-use super::{Definitions, Members, SchemaVariant, addresses::address_of, values};
+use super::{Definitions, Members, SchemaVariant, addresses::address_of, list_of, values};
 
 /// The name of the body, as the relation of the operation.
 const BODY: &str = "merge_helper";
@@ -60,7 +60,7 @@ impl Definitions<'_> {
             let mut pair = Members::default();
             pair.require("kind", json!({ "type": "string" }));
             pair.require("_links", all.links_of(&["remaining", "merged"]));
-            merge.require("folded", list_of(pair));
+            merge.require("folded", list_of(&pair.into_schema()));
             for (name, values) in [
                 ("overruled", ["remaining", "merged"]),
                 ("tightened", ["from", "to"]),
@@ -70,7 +70,7 @@ impl Definitions<'_> {
                 for value in values {
                     entry.require(value, json!(true));
                 }
-                merge.require(name, list_of(entry));
+                merge.require(name, list_of(&entry.into_schema()));
             }
             merge.require("_links", all.links_of(&["merged"]));
             merge.into_schema()
@@ -88,8 +88,4 @@ impl Definitions<'_> {
         }
         links.into_schema()
     }
-}
-
-fn list_of(entry: Members) -> Value {
-    json!({ "type": "array", "items": entry.into_schema() })
 }

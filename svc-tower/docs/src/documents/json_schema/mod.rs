@@ -208,6 +208,11 @@ impl Members {
     }
 }
 
+/// Returns the schema of a list.
+fn list_of(items: &Value) -> Value {
+    json!({ "type": "array", "items": items })
+}
+
 /// Sets a member of a schema that is an object.
 fn set(schema: &mut Value, name: &str, value: impl Into<Value>) {
     if let Some(members) = schema.as_object_mut() {

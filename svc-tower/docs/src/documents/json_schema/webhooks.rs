@@ -100,19 +100,8 @@ impl Definitions<'_> {
             let mut links = Members::default();
             links.require("self", all.link());
             links.require("curies", all.curies());
-            links.require(
-                relation.clone(),
-                json!({ "type": "array", "items": all.link() }),
-            );
-            let mut embedded = Members::default();
-            embedded.require(
-                relation,
-                json!({ "type": "array", "items": all.webhook(false) }),
-            );
-            let mut page = Members::default();
-            page.require("_links", links.into_schema());
-            page.require("_embedded", embedded.into_schema());
-            page.into_schema()
+            let webhook = all.webhook(false);
+            all.page_of(relation, links, Members::default(), &webhook)
         })
     }
 
