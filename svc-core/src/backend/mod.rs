@@ -21,6 +21,7 @@
 //! Requirements: CAP-04.
 
 mod change_feed;
+mod event_type;
 mod helper;
 mod idempotency;
 mod lock_key;
@@ -36,6 +37,7 @@ pub use crate::filter::FindKey;
 pub use change_feed::{
     ChangeFeed, ChangeKind, FeedEntry, FeedPage, FeedRequest, FeedResponse, RecordChange,
 };
+pub use event_type::EventType;
 pub use helper::Helper;
 pub use idempotency::IdempotencyStore;
 pub use lock_key::LockKey;

@@ -9,14 +9,13 @@
 //! Requirements: HOOK-01 to HOOK-16.
 
 mod attempt;
-mod event_type;
 mod network;
 mod receiver;
 mod schedule;
 mod secret;
 
+pub use crate::backend::EventType;
 pub use attempt::{AttemptResult, DeliveryAttempt, parse_retry_after};
-pub use event_type::EventType;
 pub use network::is_public;
 pub use receiver::{Host, InvalidReceiver, MAX_URL_LENGTH, Receiver, ReceiverPolicy};
 pub use schedule::MAX_ATTEMPTS;

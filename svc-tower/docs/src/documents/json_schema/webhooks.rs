@@ -3,7 +3,7 @@
 //! Requirements: HOOK-01 to HOOK-10.
 
 use serde_json::{Value, json};
-use svc_core::{model::Kind, webhooks::EventType};
+use svc_core::{backend::EventType, model::Kind};
 
 use super::{Definitions, Members, set};
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::backend::ChangeKind;
+use super::ChangeKind;
 
 /// The type of an event that a webhook sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
