@@ -22,8 +22,7 @@ use crate::{
     link::{LinkValue, RecordAddress, Scope, Target},
     model::Kind,
     read::{
-        AcceptedMembers, BodyReader, BodyReport, HelperBodyOptions, PERSON, is_enveloped,
-        read_only_link,
+        AcceptedMembers, BodyReader, BodyReport, HelperBodyOptions, PERSON, is_enveloped, read_only,
     },
     record::RawRecord,
     store::{WriteOperation, WriteOutcome, WriteRequest},
@@ -614,7 +613,9 @@ fn ignored_links(
         })
     };
     let ignored = sent.iter().filter(differs);
-    ignored.map(|(name, _)| read_only_link(name)).collect()
+    ignored
+        .map(|(name, _)| read_only(PropertyPath::link(*name)))
+        .collect()
 }
 
 /// Returns the helper that executes a create with an inline `person`.

@@ -167,7 +167,7 @@ impl<'o> IgnoredIn<'o> {
         let at = || ValuePath::Member(self.path, name).property();
         self.found.push(match role {
             Some(MemberRole::Part) => return true,
-            Some(MemberRole::ReadOnly) => read_only_at(at()),
+            Some(MemberRole::ReadOnly) => read_only(at()),
             Some(MemberRole::Changed) => {
                 let text =
                     "{property} is read-only on this server. Omit it, or send its stored value.";
@@ -195,17 +195,8 @@ impl<'o> IgnoredIn<'o> {
     }
 }
 
-/// Returns the problem of a member that only the server sets.
-pub(crate) fn read_only(name: &str) -> Problem {
-    read_only_at(PropertyPath::member(name.to_owned()))
-}
-
-/// Returns the problem of a link that only the server sets.
-pub(crate) fn read_only_link(name: &'static str) -> Problem {
-    read_only_at(PropertyPath::link(name))
-}
-
-fn read_only_at(property: PropertyPath) -> Problem {
+/// Returns the problem of a member or link that only the server sets.
+pub(crate) fn read_only(property: PropertyPath) -> Problem {
     let text = "{property} is read-only on this server.";
     Problem::new(ErrorCode::PropertyReadOnly, property, text)
 }

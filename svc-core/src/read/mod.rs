@@ -20,6 +20,6 @@ pub use body::{BodyReader, HelperBodyOptions};
 pub use constraints::AcceptedMembers;
 pub(crate) use constraints::wrong_default;
 pub use ignored::{BodyReport, nearest};
-pub(crate) use ignored::{LINKS, PERSON, is_enveloped, read_only, read_only_link};
+pub(crate) use ignored::{LINKS, PERSON, is_enveloped, read_only};
 pub use link::LinkReader;
 pub(crate) use validate::{MAX_PROBLEMS, Validator};

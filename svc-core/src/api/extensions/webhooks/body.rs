@@ -62,7 +62,9 @@ impl WebhookBody {
         };
         let kept = body.iter().filter(|(name, _)| KEPT.contains(name));
         let changed = kept.filter(|&(name, sent)| !is_equal(name, sent));
-        report.ignored = changed.map(|(name, _)| read_only(name)).collect();
+        report.ignored = changed
+            .map(|(name, _)| read_only(PropertyPath::member(name.to_owned())))
+            .collect();
         let problems = &mut report.problems;
         for name in body
             .keys()
