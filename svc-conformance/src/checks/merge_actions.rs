@@ -5,7 +5,7 @@
 
 use super::change_feed::{ObservedEntry, behind, end};
 use super::helper_calls::own_fields;
-use super::merges::{Pair, named, own};
+use super::merges::{Pair, created, named, own};
 use super::prelude::*;
 use crate::fixtures::{helper_address, ticketed};
 use crate::kinds::KINDS;
@@ -248,7 +248,7 @@ async fn reported(
 async fn canvasses(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let pair = Pair::named(&api).await?;
-    let third = api.reread(&api.make("person", &named(cx)).await?).await?;
+    let third = created(&api, &named(cx)).await?;
     let call = async |target: &Representation, canvasser: &Representation| {
         let mut canvass = cx.marked(&own_fields(cx, "canvass"));
         put(&mut canvass, "canvasser", canvasser.self_url()?);

@@ -6,7 +6,7 @@
 use super::crud::is_page;
 use super::filters;
 use super::idempotency::{KEY, REPLAYED, key};
-use super::merges::{Pair, few, named, redirected, unchanged};
+use super::merges::{Pair, created, few, named, redirected, unchanged};
 use super::prelude::*;
 use crate::fixtures::full;
 use crate::kinds::KINDS;
@@ -113,7 +113,7 @@ async fn linked(api: &CheckClient<'_>, pair: &Pair) -> Result<(), CheckStop> {
 /// Requests from before a merge, and the merge itself, are sent again.
 async fn repeats(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let remaining = api.reread(&api.make("person", &named(cx)).await?).await?;
+    let remaining = created(&api, &named(cx)).await?;
     let url = api.collection("people").await?;
     let body = cx.marked(&full(cx, "person", &named(cx)));
     let [create, merge] = [key(cx), key(cx)];

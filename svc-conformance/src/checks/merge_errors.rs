@@ -4,7 +4,7 @@
 
 use http::header::IF_MATCH;
 
-use super::merges::{Pair, etag, named, send, unchanged};
+use super::merges::{Pair, created, etag, named, send, unchanged};
 use super::prelude::*;
 use super::subject::touch;
 
@@ -77,7 +77,7 @@ async fn rejected(cx: &CheckContext) -> Result<(), CheckStop> {
     let pair = Pair::named(&api).await?;
     pair.merge(&api).await?;
     let first = api.reread(&pair.remaining).await?;
-    let other = api.reread(&api.make("person", &named(cx)).await?).await?;
+    let other = created(&api, &named(cx)).await?;
     let mut impossible = vec![
         ("with itself", &first, first.self_url()?),
         (

@@ -48,8 +48,8 @@ impl Pair {
         first: &Value,
         second: &Value,
     ) -> Result<Self, CheckStop> {
-        let remaining = api.reread(&api.make("person", first).await?).await?;
-        let merged = api.reread(&api.make("person", second).await?).await?;
+        let remaining = created(api, first).await?;
+        let merged = created(api, second).await?;
         Self::of(remaining, merged)
     }
 
@@ -124,6 +124,14 @@ pub(super) fn named(cx: &CheckContext) -> Value {
     part(cx, "person", &body)
 }
 
+/// Creates a person and reads it.
+pub(super) async fn created(
+    api: &CheckClient<'_>,
+    body: &Value,
+) -> Result<Representation, CheckStop> {
+    api.reread(&api.make("person", body).await?).await
+}
+
 /// Sends a merge of the person at a URL into another person.
 pub(super) async fn send(
     api: &CheckClient<'_>,
@@ -194,7 +202,7 @@ pub(super) async fn redirected(
 /// The link exists exactly if the server declares merges and the key may merge people.
 async fn link(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
-    let person = api.reread(&api.make("person", &named(cx)).await?).await?;
+    let person = created(&api, &named(cx)).await?;
     let declared = cx.declared().behaves("merge_people");
     let link = cx.declared().extension_href(&person, "merge_helper");
     cx.observe(ids::MRG_01, link.is_some() == declared, || {
@@ -207,7 +215,7 @@ async fn link(cx: &CheckContext) -> Result<(), CheckStop> {
     if !declared || link.is_none() || !cx.declared().text.authentication.required {
         return Ok(());
     }
-    let merged = api.reread(&api.make("person", &named(cx)).await?).await?;
+    let merged = created(&api, &named(cx)).await?;
     let pair = Pair::of(person, merged)?;
     for (who, caller) in [
         ("without a key", cx.anonymous()),
@@ -331,14 +339,14 @@ async fn sharing(
         members.remove("email_addresses");
         members.remove("phone_numbers");
     }
-    api.reread(&api.make("person", &body).await?).await
+    created(api, &body).await
 }
 
 /// Merges two people with many fields, after a preview if that is declared.
 async fn fields(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let [first, second] = bodies(cx);
-    let remaining = api.reread(&api.make("person", &first).await?).await?;
+    let remaining = created(&api, &first).await?;
     let merged = sharing(&api, &remaining, &second).await?;
     let pair = Pair::of(remaining, merged)?;
     let preview = if cx.declared().behaves("merge_people.preview") {
