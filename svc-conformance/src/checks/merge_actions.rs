@@ -233,8 +233,7 @@ async fn reported(
         Some(target) => Some(api.get(target).await?),
         None => None,
     };
-    let is_remaining =
-        read.is_some_and(|read| read.status == 200 && is_one(&read.record(), &pair.remaining));
+    let is_remaining = read.is_some_and(|read| pair.is_remaining(&read));
     cx.observe(ids::MRG_12, is_remaining, || {
         format!(
             "no link merged_into to the remaining person in {}",

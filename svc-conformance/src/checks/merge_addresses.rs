@@ -58,9 +58,7 @@ async fn reads(api: &CheckClient<'_>, pair: &Pair) -> Result<(), CheckStop> {
     let cx = api.cx;
     let read = api.get(&pair.old).await?;
     let target = redirected(api, &read).await?;
-    let is_remaining = target
-        .as_ref()
-        .is_some_and(|target| target.status == 200 && is_one(&target.record(), &pair.remaining));
+    let is_remaining = target.as_ref().is_some_and(|it| pair.is_remaining(it));
     cx.observe(ids::MRG_09, is_remaining, || {
         format!("the URL of the merged person: {read}, {target:?}")
     });

@@ -142,8 +142,7 @@ async fn crossing(cx: &CheckContext) -> Result<(), CheckStop> {
         let won = if one.status == 200 { &pair } else { &back };
         won.note(&api);
         let read = api.get(&won.remaining.self_url()?).await?;
-        let is_there = read.status == 200 && is_one(&read.record(), &won.remaining);
-        cx.must(ids::MRG_17, is_there, || {
+        cx.must(ids::MRG_17, won.is_remaining(&read), || {
             format!("the remaining person is {read}, after {}", both())
         })?;
         let person = read.record();

@@ -98,6 +98,11 @@ impl Pair {
         Ok(())
     }
 
+    /// Whether a response is the remaining person.
+    pub(super) fn is_remaining(&self, answer: &TestResponse) -> bool {
+        answer.status == 200 && is_one(&answer.record(), &self.remaining)
+    }
+
     /// Records for the clean-up that the merged person no longer exists.
     pub(super) fn note(&self, api: &CheckClient<'_>) {
         let own = self.old.clone();
@@ -355,8 +360,7 @@ async fn fields(cx: &CheckContext) -> Result<(), CheckStop> {
         None
     };
     let answer = pair.merge(&api).await?;
-    let is_remaining = is_one(&answer.record(), &pair.remaining);
-    cx.must(ids::MRG_02, is_remaining, || {
+    cx.must(ids::MRG_02, pair.is_remaining(&answer), || {
         format!(
             "{answer} is not the remaining person {}",
             pair.remaining.short()
@@ -389,9 +393,9 @@ async fn fields(cx: &CheckContext) -> Result<(), CheckStop> {
 /// Requests a preview, which changes nothing.
 async fn previewed(api: &CheckClient<'_>, pair: &Pair) -> Result<TestResponse, CheckStop> {
     let preview = pair.send(api, &json!({ "preview": true }), &[]).await?;
-    let is_shown = preview.status == 200 && is_one(&preview.record(), &pair.remaining);
-    api.cx
-        .must(ids::MRG_19, is_shown, || format!("a preview: {preview}"))?;
+    api.cx.must(ids::MRG_19, pair.is_remaining(&preview), || {
+        format!("a preview: {preview}")
+    })?;
     pair.unchanged(api, ids::MRG_19, &preview).await?;
     Ok(preview)
 }
