@@ -4,9 +4,8 @@
 //! Requirements: MRG-09 to MRG-11, MRG-22, MRG-23.
 
 use super::crud::is_page;
-use super::filters;
 use super::idempotency::{KEY, REPLAYED, key};
-use super::merges::{Pair, created, few, named, redirected, unchanged};
+use super::merges::{Pair, created, named, redirected, unchanged};
 use super::prelude::*;
 use crate::fixtures::full;
 use crate::kinds::KINDS;
@@ -191,24 +190,10 @@ async fn erased(cx: &CheckContext) -> Result<(), CheckStop> {
             format!("after the remaining person was deleted, the merge again: {again}")
         });
     }
-    let by_identifier = kind("person").is_some_and(|kind| {
-        cx.declared().offers("person", "list")
-            && cx
-                .declared()
-                .filters(kind)
-                .iter()
-                .any(|one| one == "identifiers")
-    });
-    if by_identifier {
-        let url = api.collection("people").await?;
-        for identifier in few(&pair.merged) {
-            let text = format!("identifiers eq {}", filters::quoted(identifier));
-            let rows = &[ids::MRG_22];
-            let (page, found) = filters::found(cx, &api, &url, &text, rows).await?;
-            cx.observe(ids::MRG_22, found.is_empty(), || {
-                format!("filter={text} returns {}", page.short())
-            });
-        }
+    for (text, page, found) in pair.by_identifier(&api, ids::MRG_22).await? {
+        cx.observe(ids::MRG_22, found.is_empty(), || {
+            format!("filter={text} returns {}", page.short())
+        });
     }
     Ok(())
 }

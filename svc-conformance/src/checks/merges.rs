@@ -103,6 +103,30 @@ impl Pair {
         answer.status == 200 && is_one(&answer.record(), &self.remaining)
     }
 
+    /// Filters people by identifiers of the merged person, if the server has such filters. Returns each
+    /// filter with its page and the people on it.
+    pub(super) async fn by_identifier(
+        &self,
+        api: &CheckClient<'_>,
+        row: &'static str,
+    ) -> Result<Vec<(String, Representation, Vec<Representation>)>, CheckStop> {
+        let (cx, mut pages) = (api.cx, Vec::new());
+        let declared = cx.declared();
+        let has_filter = kind("person").is_some_and(|kind| {
+            let filters = declared.filters(kind);
+            declared.offers("person", "list") && filters.iter().any(|one| one == "identifiers")
+        });
+        if has_filter {
+            let url = api.collection("people").await?;
+            for identifier in few(&self.merged) {
+                let text = format!("identifiers eq {}", filters::quoted(identifier));
+                let (page, found) = filters::found(cx, api, &url, &text, &[row]).await?;
+                pages.push((text, page, found));
+            }
+        }
+        Ok(pages)
+    }
+
     /// Records for the clean-up that the merged person no longer exists.
     pub(super) fn note(&self, api: &CheckClient<'_>) {
         let own = self.old.clone();
@@ -528,25 +552,11 @@ async fn identifiers(
             });
         }
     }
-    let people = kind("person").filter(|kind| {
-        cx.declared().offers("person", "list")
-            && cx
-                .declared()
-                .filters(*kind)
-                .iter()
-                .any(|one| one == "identifiers")
-    });
-    if people.is_some() {
-        let url = api.collection("people").await?;
-        for identifier in few(&pair.merged) {
-            let text = format!("identifiers eq {}", filters::quoted(identifier));
-            let rows = &[ids::MRG_08];
-            let (_, found) = filters::found(cx, api, &url, &text, rows).await?;
-            let is_found = matches!(found.as_slice(), [one] if is_one(one, &pair.remaining));
-            cx.observe(ids::MRG_08, is_found, || {
-                format!("filter={text} does not return {} alone", after.short())
-            });
-        }
+    for (text, _, found) in pair.by_identifier(api, ids::MRG_08).await? {
+        let is_found = matches!(found.as_slice(), [one] if is_one(one, &pair.remaining));
+        cx.observe(ids::MRG_08, is_found, || {
+            format!("filter={text} does not return {} alone", after.short())
+        });
     }
     if cx.declared().offers("person", "update") {
         let sent = json!({ "identifiers": after.identifiers() });
@@ -566,7 +576,7 @@ async fn identifiers(
 }
 
 /// Returns the identifier of a person that the suite sent, and one that the server set.
-pub(super) fn few(person: &Representation) -> impl Iterator<Item = &str> {
+fn few(person: &Representation) -> impl Iterator<Item = &str> {
     let all = person.identifiers().into_iter();
     let mut sent = all.filter(|one| one.starts_with(SYSTEM));
     sent.next().into_iter().chain(own(person))
