@@ -23,39 +23,29 @@ async fn tags(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let mut pair = Pair::named(&api).await?;
     let own = pair.remaining.self_url()?;
-    for outdated in 0..2 {
-        let before = [etag(&api, &own).await?, etag(&api, &pair.old).await?];
-        let changed = if outdated == 0 {
-            &pair.remaining
-        } else {
-            &pair.merged
+    for outdated in ["remaining", "merged"] {
+        let before = (etag(&api, &own).await?, etag(&api, &pair.old).await?);
+        let changed = match outdated {
+            "remaining" => &pair.remaining,
+            _ => &pair.merged,
         };
         touch(&api, "person", changed)
             .await?
             .ok_or_else(|| none("no text of a person can be changed"))?;
         pair.remaining = api.reread(&pair.remaining).await?;
         pair.merged = api.reread(&pair.merged).await?;
-        let now = [etag(&api, &own).await?, etag(&api, &pair.old).await?];
-        let [of_remaining, of_merged] = if outdated == 0 {
-            let [first, _] = before;
-            let [_, second] = now;
-            [first, second]
-        } else {
-            let [_, second] = before;
-            let [first, _] = now;
-            [first, second]
+        let now = (etag(&api, &own).await?, etag(&api, &pair.old).await?);
+        let tags = match outdated {
+            "remaining" => (before.0, now.1),
+            _ => (now.0, before.1),
         };
-        let (Some(tag), Some(merged)) = (of_remaining, of_merged) else {
+        let (Some(tag), Some(merged)) = tags else {
             return Err(none("people have no ETag"));
         };
         let body = json!({ "merged_etag": merged });
         let answer = pair.send(&api, &body, &[(IF_MATCH, &tag)]).await?;
         cx.must(ids::MRG_14, answer.status == 412, || {
-            let which = ["remaining", "merged"].get(outdated).copied();
-            format!(
-                "an earlier tag of the {} person: {answer}",
-                which.unwrap_or_default()
-            )
+            format!("an earlier tag of the {outdated} person: {answer}")
         })?;
         pair.unchanged(&api, ids::MRG_14, &answer).await?;
     }
