@@ -217,9 +217,7 @@ fn list(
         }
         if let Some(other) = &problem.other {
             out.extend_from_slice(b",\"_links\":{");
-            write_string(&hal.relations.dialect.relation(other.kind.singular()), out);
-            out.push(b':');
-            hal.write_link(&Target::Record(other.clone()), out);
+            hal.write_relation(other.kind.singular(), &Target::Record(other.clone()), out);
             out.push(b'}');
         }
         if let Some(reference) = reference_code {

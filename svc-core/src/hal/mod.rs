@@ -82,6 +82,13 @@ impl Hal<'_> {
         out.push(b'}');
     }
 
+    /// Writes a relation with a link, such as `"svc:person":{"href":"..."}`. `name` has no prefix.
+    pub(crate) fn write_relation(&self, name: &str, target: &Target, out: &mut Vec<u8>) {
+        write_string(&self.relations.dialect.relation(name), out);
+        out.push(b':');
+        self.write_link(target, out);
+    }
+
     /// Writes `"curies":[...]`: the template for the pages of relations, and one for the vendor
     /// relations.
     ///

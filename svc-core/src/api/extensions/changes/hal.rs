@@ -98,14 +98,10 @@ fn write_entry(hal: &Hal<'_>, feed: &str, entry: &FeedEntry, out: &mut Vec<u8>) 
     out.extend_from_slice(b",\"_links\":{");
     link("self", &own_page(feed, entry), out);
     out.push(b',');
-    write_string(&hal.relations.dialect.relation(kind), out);
-    out.push(b':');
-    hal.write_link(&Target::Record(change.address.clone()), out);
+    hal.write_relation(kind, &Target::Record(change.address.clone()), out);
     if let Some(into) = &change.merged_into {
         out.push(b',');
-        write_string(&hal.relations.dialect.relation(MERGED_INTO), out);
-        out.push(b':');
-        hal.write_link(&Target::Record(into.clone()), out);
+        hal.write_relation(MERGED_INTO, &Target::Record(into.clone()), out);
     }
     out.extend_from_slice(b"}}");
 }

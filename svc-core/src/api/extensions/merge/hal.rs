@@ -30,9 +30,8 @@ pub(super) fn merge(hal: &Hal<'_>, view: &MergeView<'_>, out: &mut Vec<u8>) {
     if out.pop() != Some(b'}') {
         return;
     }
-    let relation = |name: &str| hal.relations.dialect.relation(name);
     out.push(b',');
-    write_string(&relation("merge"), out);
+    write_string(&hal.relations.dialect.relation("merge"), out);
     let flags = format!(
         ":{{\"preview\":{},\"already\":{},\"moved\":{{",
         view.is_preview, view.is_repeated
@@ -48,9 +47,7 @@ pub(super) fn merge(hal: &Hal<'_>, view: &MergeView<'_>, out: &mut Vec<u8>) {
         write_string(pair.remaining.kind.singular(), out);
         out.extend_from_slice(b",\"_links\":{");
         for (name, at) in [("remaining", &pair.remaining), ("merged", &pair.merged)] {
-            write_string(&relation(name), out);
-            out.push(b':');
-            hal.write_link(&Target::Record(at.clone()), out);
+            hal.write_relation(name, &Target::Record(at.clone()), out);
             out.push(b',');
         }
         close(out, b'}');
@@ -73,9 +70,7 @@ pub(super) fn merge(hal: &Hal<'_>, view: &MergeView<'_>, out: &mut Vec<u8>) {
     }
     close(out, b']');
     out.extend_from_slice(b",\"_links\":{");
-    write_string(&relation("merged"), out);
-    out.push(b':');
-    hal.write_link(&Target::Record(view.merged.clone()), out);
+    hal.write_relation("merged", &Target::Record(view.merged.clone()), out);
     out.extend_from_slice(b"}}}");
     hal.extend_curies(out);
 }
