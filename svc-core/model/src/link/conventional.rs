@@ -44,11 +44,7 @@ impl Layout for ConventionalLayout {
             Target::EntryPoint => {}
             Target::Changes => out.push_str(CHANGES),
             Target::Duplicates => out.push_str(DUPLICATES),
-            Target::PersonDuplicates(person) => {
-                push_record(person, out);
-                out.push('/');
-                out.push_str(DUPLICATES);
-            }
+            Target::PersonDuplicates(person) => push_below(person, DUPLICATES, out),
             Target::DuplicatePair(one, other) => {
                 // An id contains no dot.
                 for part in [DUPLICATES, "/", one.as_str(), ".", other.as_str()] {
@@ -97,11 +93,7 @@ impl Layout for ConventionalLayout {
                 out.push('/');
                 out.push_str(BATCH);
             }
-            Target::Merge(person) => {
-                push_record(person, out);
-                out.push('/');
-                out.push_str(MERGE);
-            }
+            Target::Merge(person) => push_below(person, MERGE, out),
         }
     }
 
@@ -174,6 +166,12 @@ fn push_record(address: &RecordAddress, out: &mut String) {
     out.push_str(address.kind.plural());
     out.push('/');
     out.push_str(address.id.as_str());
+}
+
+fn push_below(address: &RecordAddress, segment: &str, out: &mut String) {
+    push_record(address, out);
+    out.push('/');
+    out.push_str(segment);
 }
 
 fn push_helper(helper: HelperName, container: Option<&RecordAddress>, out: &mut String) {
@@ -294,11 +292,10 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
 
 /// Resolves a collection or a helper under a record.
 fn below_record(parent: RecordAddress, segment: &str) -> Option<Target> {
-    if parent.kind == Kind::Person && segment == MERGE {
-        return Some(Target::Merge(parent));
-    }
-    if parent.kind == Kind::Person && segment == DUPLICATES {
-        return Some(Target::PersonDuplicates(parent));
+    match (parent.kind, segment) {
+        (Kind::Person, MERGE) => return Some(Target::Merge(parent)),
+        (Kind::Person, DUPLICATES) => return Some(Target::PersonDuplicates(parent)),
+        _ => {}
     }
     for link in parent.kind.schema().links {
         match link.target {
