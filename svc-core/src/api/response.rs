@@ -200,7 +200,7 @@ impl Api {
                 Error::unexpected("the backend rejected a request without a reason"),
             ),
             ErrorKind::Invalid(problems) => {
-                let problems = problems.get(..MAX_PROBLEMS).unwrap_or(problems);
+                let problems = reported(problems);
                 self.problems(base, kind, status_of_problems(problems), problems)
             }
             ErrorKind::NotFound => self.missing(kind),
@@ -282,8 +282,7 @@ impl Api {
     ///
     /// Requirements: ERR-12, ERR-14, ERR-39.
     pub(super) fn invalid(&self, kind: Option<Kind>, problems: &[Problem]) -> Response {
-        let problems = problems.get(..MAX_PROBLEMS).unwrap_or(problems);
-        self.problems(self.base_url(), kind, 400, problems)
+        self.problems(self.base_url(), kind, 400, reported(problems))
     }
 
     /// Returns a 400 response with every problem, with links under the base URL of the request.
@@ -293,8 +292,7 @@ impl Api {
         kind: Option<Kind>,
         problems: &[Problem],
     ) -> Response {
-        let problems = problems.get(..MAX_PROBLEMS).unwrap_or(problems);
-        self.problems(cx.base(), kind, 400, problems)
+        self.problems(cx.base(), kind, 400, reported(problems))
     }
 
     /// Returns a 404 response with the error object.
@@ -345,6 +343,11 @@ fn whole_seconds(time: Duration) -> u64 {
 /// Requirements: MRG-12.
 pub(super) fn is_of_target(problem: &Problem) -> bool {
     problem.code == ErrorCode::PersonMerged && problem.properties.is_empty()
+}
+
+/// Returns as many problems as a response contains.
+fn reported(problems: &[Problem]) -> &[Problem] {
+    problems.get(..MAX_PROBLEMS).unwrap_or(problems)
 }
 
 /// Returns the status of a request with these problems.
