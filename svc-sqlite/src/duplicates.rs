@@ -15,6 +15,14 @@ use svc_store::duplicates::{DuplicatesQuery, HashedKey, MAX_COUNT, MAX_KEYS, Sha
 
 use crate::{error::Result, record_id::RecordId, rows::by_row};
 
+const ROWS_OF_KEY: &str =
+    "SELECT seq FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 ORDER BY seq";
+const SHARED_KEYS_FROM: &str = "SELECT sort, hash, members FROM shared_key
+     WHERE tenant = ?1 AND (sort, hash) >= (?2, ?3) ORDER BY sort, hash LIMIT ?4";
+const APART_FROM: &str =
+    "SELECT other, at FROM apart WHERE tenant = ?1 AND one = ?2 ORDER BY other";
+const FORGET: &str = "DELETE FROM apart WHERE tenant = ?1 AND (one = ?2 OR other = ?2)";
+
 /// Adds a key of a person, or removes it.
 pub(crate) fn set_key(
     file: &Connection,
@@ -28,12 +36,8 @@ pub(crate) fn set_key(
     } else {
         "DELETE FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 AND seq = ?4"
     };
-    let of_key = (tenant, key.kind, key.hash);
-    if file
-        .prepare_cached(sql)?
-        .execute((tenant, key.kind, key.hash, row))?
-        == 0
-    {
+    let mut change = file.prepare_cached(sql)?;
+    if change.execute((tenant, key.kind, key.hash, row))? == 0 {
         return Ok(());
     }
     let count = "SELECT count(*) FROM (SELECT 1 FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 LIMIT ?4)";
@@ -48,7 +52,8 @@ pub(crate) fn set_key(
             .execute((tenant, key.kind, key.hash, members))?;
     } else if !is_tied {
         let sql = "DELETE FROM shared_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3";
-        file.prepare_cached(sql)?.execute(of_key)?;
+        file.prepare_cached(sql)?
+            .execute((tenant, key.kind, key.hash))?;
     }
     Ok(())
 }
@@ -73,9 +78,7 @@ pub(crate) fn page(
     let mut selected = query.select(keys);
     let compared: Vec<HashedKey> = selected.compared_keys().collect();
     for key in compared {
-        let mut rows = file.prepare_cached(
-            "SELECT seq FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 ORDER BY seq",
-        )?;
+        let mut rows = file.prepare_cached(ROWS_OF_KEY)?;
         let mut rows = rows.query((tenant, key.kind, key.hash))?;
         while let Some(row) = rows.next()? {
             selected.add(key, row.get(0)?);
@@ -98,11 +101,8 @@ pub(crate) fn page(
 
 /// Returns the shared keys from a key on, in order: those of a page and one more.
 fn shared_keys_from(file: &Connection, tenant: i64, first: HashedKey) -> Result<Vec<SharedKey>> {
-    let sql =
-        "SELECT sort, hash, members FROM shared_key WHERE tenant = ?1 AND (sort, hash) >= (?2, ?3)
-               ORDER BY sort, hash LIMIT ?4";
     let most = i64::try_from(MAX_KEYS.saturating_add(1)).unwrap_or(i64::MAX);
-    let mut keys = file.prepare_cached(sql)?;
+    let mut keys = file.prepare_cached(SHARED_KEYS_FROM)?;
     let keys = keys.query_map((tenant, first.kind, first.hash, most), shared_key)?;
     Ok(keys.collect::<rusqlite::Result<_>>()?)
 }
@@ -163,8 +163,7 @@ pub(crate) fn apart_from(
     tenant: i64,
     person: RecordId,
 ) -> Result<Vec<ApartPeople>> {
-    let sql = "SELECT other, at FROM apart WHERE tenant = ?1 AND one = ?2 ORDER BY other";
-    let mut pairs = file.prepare_cached(sql)?;
+    let mut pairs = file.prepare_cached(APART_FROM)?;
     let pairs = pairs.query_map((tenant, person), |row| {
         let (other, at): (RecordId, i64) = (row.get(0)?, row.get(1)?);
         let since = Some(Timestamp::from_micros(at));
@@ -187,8 +186,7 @@ pub(crate) fn forward(file: &Connection, tenant: i64, from: RecordId, to: Record
 
 /// Deletes the dismissed pairs of a person.
 pub(crate) fn forget(file: &Connection, tenant: i64, person: RecordId) -> Result<()> {
-    file.prepare_cached("DELETE FROM apart WHERE tenant = ?1 AND (one = ?2 OR other = ?2)")?
-        .execute((tenant, person))?;
+    file.prepare_cached(FORGET)?.execute((tenant, person))?;
     Ok(())
 }
 
@@ -201,14 +199,16 @@ mod tests {
     fn dup_01_statements_use_an_index() {
         let file = file();
         for sql in [
-            "SELECT seq FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 ORDER BY seq",
-            "SELECT sort, hash, members FROM shared_key WHERE tenant = ?1 AND (sort, hash) >= (?2, ?3)
-             ORDER BY sort, hash LIMIT ?4",
-            "SELECT other, at FROM apart WHERE tenant = ?1 AND one = ?2 ORDER BY other",
-            "DELETE FROM apart WHERE tenant = ?1 AND (one = ?2 OR other = ?2)",
+            super::ROWS_OF_KEY,
+            super::SHARED_KEYS_FROM,
+            super::APART_FROM,
+            super::FORGET,
         ] {
             let steps = plan(&file, sql);
-            assert!(!steps.contains("SCAN") && !steps.contains("B-TREE"), "{sql}\n{steps}");
+            assert!(
+                !steps.contains("SCAN") && !steps.contains("B-TREE"),
+                "{sql}\n{steps}"
+            );
         }
     }
 }
