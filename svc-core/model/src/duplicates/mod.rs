@@ -32,7 +32,7 @@ use crate::{
     value::forms,
 };
 
-/// The number of the keys. If it changes, stores build their indexes of keys again.
+/// The version of the keys. If it changes, stores rebuild their indexes of keys.
 pub const KEYS_VERSION: u32 = 1;
 
 /// The largest number of people with one key that are compared. More people with one key, such as the
@@ -63,7 +63,7 @@ pub enum Evidence {
     Birthdate,
     /// A postal code.
     PostalCode,
-    /// The generation in the honorific suffix, such as `Jr`. It only differs.
+    /// The generation in the honorific suffix, such as `Jr`. Only a difference has a weight.
     Generation,
 }
 
@@ -93,9 +93,9 @@ impl Evidence {
         }
     }
 
-    /// Returns the weights for two people who have it in common, and for two people of whom each has
-    /// another one. They are the logarithms to base 2 of how much more frequent this is among records
-    /// of one person than among records of two, rounded.
+    /// Returns the weight if two people have it in common, and the weight if they differ in it. Each is
+    /// the rounded logarithm to base 2 of a ratio: how frequent this is among two records of one person,
+    /// divided by how frequent it is among records of two people.
     ///
     /// Requirements: DUP-02.
     #[must_use]

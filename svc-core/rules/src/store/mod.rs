@@ -219,8 +219,8 @@ pub trait Store: Send + Sync + 'static {
 
     /// Returns a page of people who may be the same person.
     ///
-    /// Each pair is on one page. A pair is neither omitted nor repeated if the values that its people
-    /// have in common stay the same during all requests, and so does who else has them.
+    /// Each pair is on one page. A pair is neither omitted nor repeated while its people have the same
+    /// keys, and each of these keys has the same people.
     ///
     /// # Errors
     ///

@@ -292,7 +292,7 @@ fn failures(
 ) {
     let error = json!({ HAL: { "schema": all.error() } });
     let bodies = all.api.sends_error_bodies();
-    let leads_on = all.api.merges_people() && is_of_person(&route.target);
+    let is_forwarded = all.api.merges_people() && is_of_person(&route.target);
     let mut add = |status: &str, description: &str, has_body: bool| {
         let content = has_body.then(|| error.clone());
         responses.insert(status.to_owned(), answer(description, content));
@@ -316,9 +316,9 @@ fn failures(
     if matches!(route.target, Target::Changes | Target::Redelivery(_)) {
         add("410", "The cursor has expired.", true);
     }
-    if leads_on && offered.spec().method == Method::GET {
+    if is_forwarded && offered.spec().method == Method::GET {
         add("301", "The person was merged into another one.", true);
-    } else if leads_on {
+    } else if is_forwarded {
         add("410", "The person was merged into another one.", true);
     }
     add("400", "The request is not valid.", true);
