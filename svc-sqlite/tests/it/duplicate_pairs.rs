@@ -45,7 +45,7 @@ fn hrefs(links: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn dup_01_the_entry_point_leads_to_pairs() {
+async fn dup_01_the_entry_point_links_to_pairs() {
     each(async |subject| {
         let entry = subject.read("").await;
         let address = entry["_links"]["ext:duplicates"]["href"].as_str().unwrap();
@@ -119,7 +119,7 @@ async fn dup_03_rights_are_required() {
 }
 
 #[tokio::test]
-async fn dup_04_pages_lead_to_all_pairs() {
+async fn dup_04_pages_contain_all_pairs() {
     each(async |subject| {
         for _ in 0..4 {
             subject.person("Ada", "ada@example.org").await;

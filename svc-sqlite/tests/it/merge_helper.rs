@@ -110,9 +110,9 @@ async fn a_merge_returns_the_remaining_person() {
         let links = json!({"_links": {"svc:person": {"href": other}}});
         let signature = subject.make(&format!("{petition}/signatures"), links.clone()).await;
         let list = subject.make("lists", json!({"name": "L"})).await;
-        let kept = json!({"_links": {"svc:person": {"href": one}}});
+        let of_remaining = json!({"_links": {"svc:person": {"href": one}}});
         let items = [
-            subject.make(&format!("{list}/items"), kept).await,
+            subject.make(&format!("{list}/items"), of_remaining).await,
             subject.make(&format!("{list}/items"), links).await,
         ];
         let person = subject.get(&one).await.json;
@@ -375,7 +375,7 @@ async fn both_entity_tags_must_be_current() {
                 .unwrap()
                 .to_owned()
         };
-        let (kept, merged) = (tag(&one).await, tag(&other).await);
+        let (remaining, merged) = (tag(&one).await, tag(&other).await);
         let merge = async |if_match: &str, merged_tag: &str| {
             let more = json!({"merged_etag": merged_tag});
             let headers = [("if-match", if_match)];
@@ -390,15 +390,15 @@ async fn both_entity_tags_must_be_current() {
                 200
             );
         }
-        let (kept_now, merged_now) = (tag(&one).await, tag(&other).await);
-        let old = merge(&kept, &merged_now).await;
+        let (remaining_now, merged_now) = (tag(&one).await, tag(&other).await);
+        let old = merge(&remaining, &merged_now).await;
         assert_eq!(
             (old.status, old.problems()),
             (412, problem("PRECONDITION_FAILED", &[]))
         );
         let failed = problem("PRECONDITION_FAILED", &["merged_etag"]);
         for old in [&*merged, merged.trim_matches('"'), "x"] {
-            let old = merge(&kept_now, old).await;
+            let old = merge(&remaining_now, old).await;
             assert_eq!(
                 (old.status, old.problems()),
                 (412, failed.clone()),
@@ -407,7 +407,7 @@ async fn both_entity_tags_must_be_current() {
             );
         }
         assert_eq!(subject.get(&other).await.status, 200);
-        let done = merge(&kept_now, merged_now.trim_matches('"')).await;
+        let done = merge(&remaining_now, merged_now.trim_matches('"')).await;
         assert_eq!(done.status, 200, "{}", done.json);
     })
     .await;
@@ -415,7 +415,7 @@ async fn both_entity_tags_must_be_current() {
         let [one, other] = subject
             .people([json!({"given_name": "Ada"}), json!({"given_name": "Eve"})])
             .await;
-        let kept = subject.get(&one).await;
+        let remaining = subject.get(&one).await;
         let merged = subject.get(&other).await;
         let merged = json!({"merged_etag": merged.header("etag").unwrap()});
         let merge = async |more: &Value, headers: &[(&str, &str)]| {
@@ -429,7 +429,7 @@ async fn both_entity_tags_must_be_current() {
             (missing.status, missing.problems()),
             (428, problem("PRECONDITION_REQUIRED", &[]))
         );
-        let if_match = [("if-match", kept.header("etag").unwrap())];
+        let if_match = [("if-match", remaining.header("etag").unwrap())];
         let missing = merge(&json!({}), &if_match).await;
         let required = problem("PRECONDITION_REQUIRED", &["merged_etag"]);
         assert_eq!((missing.status, missing.problems()), (428, required));
@@ -445,7 +445,7 @@ async fn both_entity_tags_must_be_current() {
 /// MRG-11, MRG-12: reads of the old address are redirected, changes are rejected, and what others record
 /// there is recorded for the remaining person.
 #[tokio::test]
-async fn the_old_address_leads_to_the_remaining_person() {
+async fn the_old_address_means_the_remaining_person() {
     each(async |subject| {
         let [one, other] = subject
             .people([
@@ -558,7 +558,7 @@ async fn the_old_address_leads_to_the_remaining_person() {
             "{}",
             answer.json
         );
-        // The remaining person can be sent back, and keeps the identifiers.
+        // A response can be sent back, and does not remove the identifiers.
         let person = subject.get(&one).await;
         assert_eq!(person.json["family_name"], "King");
         let strict = [("prefer", "handling=strict")];
@@ -605,7 +605,7 @@ async fn the_old_address_leads_to_the_remaining_person() {
 
 /// MRG-10: a chain of merges ends at the last person.
 #[tokio::test]
-async fn a_chain_leads_to_the_last_person() {
+async fn a_chain_ends_at_the_last_person() {
     each(async |subject| {
         let name = || json!({"given_name": "Ada"});
         let [one, two, three] = subject.people([name(), name(), name()]).await;

@@ -479,7 +479,7 @@ async fn tickets_name_the_remaining_person() {
 
 /// S4: what is recorded for the merged person belongs to the remaining one, before and after the merge.
 #[tokio::test]
-async fn the_old_address_stands_for_the_remaining_person() {
+async fn the_old_address_means_the_remaining_person() {
     each(async |world| {
         let [one, other] = world.ada_and_eve().await;
         let petition = world.petition().await;
@@ -743,7 +743,7 @@ async fn a_merge_that_is_not_possible_changes_nothing() {
 
 /// Everyone who was merged into a merged person is found at the last person, until that one is deleted.
 #[tokio::test]
-async fn chains_lead_to_the_last_person() {
+async fn chains_end_at_the_last_person() {
     each(async |world| {
         let [a, b, c, d] = &world.people(["A", "B", "C", "D"]).await;
         world.merged(b, c).await;

@@ -636,7 +636,7 @@ fn doubled(name: &'static str, row: &str, kind: &'static str) -> Mutant {
 }
 
 /// A change of the entries of the feed after a merge.
-fn told(name: &'static str, change: fn(&mut Vec<Value>)) -> Mutant {
+fn feed_entries(name: &'static str, change: fn(&mut Vec<Value>)) -> Mutant {
     documents(name, ids::MRG_12, move |merges, call, page, _| {
         if is_feed(call) && !merges.is_empty() {
             members(page).into_iter().for_each(change);
@@ -805,15 +805,15 @@ fn actions() -> Vec<Mutant> {
         ),
         doubled("a merged person is on a list twice", ids::MRG_07, "item"),
         doubled("a merged person has a tag twice", ids::MRG_07, "tagging"),
-        told("the feed lacks moved actions", |entries| {
+        feed_entries("the feed lacks moved actions", |entries| {
             entries.retain(|entry| entry["kind"] == "person" || entry["what"] != "changed");
         }),
-        told("the feed has no link to the remaining person", |entries| {
+        feed_entries("the feed has no link to the remaining person", |entries| {
             for entry in objects(Some(entries)) {
                 unlink(entry, POINTER);
             }
         }),
-        told(
+        feed_entries(
             "the merged person is deleted before its actions move",
             |entries| {
                 entries.sort_by_key(|entry| !is_merged(entry));
