@@ -164,6 +164,11 @@ impl Subject {
         Identity::Authenticated(Principal::new(self.tenant.clone(), caller))
     }
 
+    /// Returns the identity of a key of the tenant with every right.
+    pub(crate) fn full_key(&self) -> Identity {
+        self.key(Rights::all())
+    }
+
     /// Returns the identity of a key of the other tenant.
     pub(crate) fn other_key(&self) -> Identity {
         let caller = Caller::with_rights(Rights::all());
@@ -171,8 +176,7 @@ impl Subject {
     }
 
     pub(crate) async fn call(&self, method: Method, address: &str, body: &Value) -> Answer {
-        let identity = self.key(Rights::all());
-        self.send(identity, method, address, &[], body).await
+        self.send(self.full_key(), method, address, &[], body).await
     }
 
     pub(crate) async fn get(&self, address: &str) -> Answer {

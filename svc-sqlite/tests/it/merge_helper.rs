@@ -20,6 +20,18 @@ use crate::both_stores::{self, Answer, Subject, rights, subjects};
 use crate::server::{BASE, builder};
 
 impl Answer {
+    /// Asserts that the response has this status and one error.
+    #[track_caller]
+    fn assert_rejected(&self, status: u16, code: &str, properties: &[&str]) {
+        let expected = problem(code, properties);
+        assert_eq!(
+            (self.status, self.problems()),
+            (status, expected),
+            "{}",
+            self.json
+        );
+    }
+
     /// Returns the person to whom the first error links.
     fn person(&self) -> &str {
         let problem = &self.json["svc:error"]["resource_status"][0]["error_descriptions"][0];
@@ -58,6 +70,11 @@ impl Subject {
         made.try_into().unwrap()
     }
 
+    async fn named<const N: usize>(&self, names: [&str; N]) -> [String; N] {
+        self.people(names.map(|name| json!({"given_name": name})))
+            .await
+    }
+
     /// Sends a merge with further members and headers.
     async fn merge_as(
         &self,
@@ -77,8 +94,8 @@ impl Subject {
     }
 
     async fn merge_with(&self, remaining: &str, merged: &str, more: Value) -> Answer {
-        let identity = self.key(Rights::all());
-        self.merge_as(identity, remaining, merged, more, &[]).await
+        self.merge_as(self.full_key(), remaining, merged, more, &[])
+            .await
     }
 
     /// Merges two people.
@@ -151,8 +168,7 @@ async fn a_merge_returns_the_remaining_person() {
 #[tokio::test]
 async fn only_a_key_with_the_right_merges() {
     each(async |subject| {
-        let name = || json!({"given_name": "Ada"});
-        let [one, other, third] = subject.people([name(), name(), name()]).await;
+        let [one, other, third] = subject.named(["Ada"; 3]).await;
         let all = || Rights::all();
         let others = || Right::all().filter(|right| *right != Right::MergePeople);
         let listed = || Rights::only(others());
@@ -218,17 +234,19 @@ async fn only_a_key_with_the_right_merges() {
 #[tokio::test]
 async fn tenants_are_separate() {
     each(async |subject| {
-        let name = || json!({"given_name": "Ada"});
-        let [one, other] = subject.people([name(), name()]).await;
+        let [one, other] = subject.named(["Ada"; 2]).await;
         let made = subject
-            .send(subject.other_key(), Method::POST, "people", &[], &name())
+            .send(
+                subject.other_key(),
+                Method::POST,
+                "people",
+                &[],
+                &json!({"given_name": "Ada"}),
+            )
             .await;
         let foreign = made.url();
         let answer = subject.merge_with(&one, &foreign, json!({})).await;
-        assert_eq!(
-            (answer.status, answer.problems()),
-            (400, problem("PERSON_NOT_FOUND", &[LINK]))
-        );
+        answer.assert_rejected(400, "PERSON_NOT_FOUND", &[LINK]);
         let answer = subject
             .merge_as(subject.other_key(), &one, &foreign, json!({}), &[])
             .await;
@@ -261,9 +279,8 @@ async fn a_preview_stores_nothing() {
         }
         let key = [("idempotency-key", "k1")];
         let preview = json!({"preview": true, "person": {"family_name": "King"}});
-        let identity = || subject.key(Rights::all());
         let preview = subject
-            .merge_as(identity(), &one, &other, preview, &key)
+            .merge_as(subject.full_key(), &one, &other, preview, &key)
             .await;
         assert_eq!(preview.status, 200, "{}", preview.json);
         for header in [
@@ -281,7 +298,7 @@ async fn a_preview_stores_nothing() {
         assert_eq!(before, after, "{}", subject.name);
         let merge = json!({"preview": false, "person": {"family_name": "King"}});
         let merge = subject
-            .merge_as(identity(), &one, &other, merge, &key)
+            .merge_as(subject.full_key(), &one, &other, merge, &key)
             .await;
         assert_eq!(
             merge.status, 200,
@@ -301,19 +318,12 @@ async fn a_preview_stores_nothing() {
 #[tokio::test]
 async fn a_merge_that_is_not_possible_changes_nothing() {
     each(async |subject| {
-        let name = || json!({"given_name": "Ada"});
-        let [one, other, third] = subject.people([name(), name(), name()]).await;
+        let [one, other, third] = subject.named(["Ada"; 3]).await;
         let unknown = format!("{BASE}people/0199c1a5-7c11-7000-8000-000000000000");
         let same = subject.merge_with(&one, &one, json!({})).await;
-        assert_eq!(
-            (same.status, same.problems()),
-            (400, problem("MERGE_SAME_PERSON", &[LINK]))
-        );
+        same.assert_rejected(400, "MERGE_SAME_PERSON", &[LINK]);
         let none = subject.merge_with(&one, &unknown, json!({})).await;
-        assert_eq!(
-            (none.status, none.problems()),
-            (400, problem("PERSON_NOT_FOUND", &[LINK]))
-        );
+        none.assert_rejected(400, "PERSON_NOT_FOUND", &[LINK]);
         assert_eq!(
             subject.merge_with(&unknown, &one, json!({})).await.status,
             404
@@ -326,16 +336,10 @@ async fn a_merge_that_is_not_possible_changes_nothing() {
         assert_eq!(again.header("etag"), before.header("etag"));
         assert_eq!(subject.get(&one).await.json, before.json);
         let elsewhere = subject.merge_with(&third, &other, json!({})).await;
-        assert_eq!(
-            (elsewhere.status, elsewhere.problems()),
-            (400, problem("PERSON_MERGED", &[LINK]))
-        );
+        elsewhere.assert_rejected(400, "PERSON_MERGED", &[LINK]);
         assert_eq!(elsewhere.person(), one);
         let crossing = subject.merge_with(&other, &one, json!({})).await;
-        assert_eq!(
-            (crossing.status, crossing.problems()),
-            (410, problem("PERSON_MERGED", &[]))
-        );
+        crossing.assert_rejected(410, "PERSON_MERGED", &[]);
         assert_eq!(crossing.person(), one);
         // The body has further problems.
         let wrong = subject
@@ -364,9 +368,7 @@ async fn a_merge_that_is_not_possible_changes_nothing() {
 #[tokio::test]
 async fn both_entity_tags_must_be_current() {
     each(async |subject| {
-        let [one, other] = subject
-            .people([json!({"given_name": "Ada"}), json!({"given_name": "Eve"})])
-            .await;
+        let [one, other] = subject.named(["Ada", "Eve"]).await;
         let tag = async |address: &str| {
             subject
                 .get(address)
@@ -380,7 +382,7 @@ async fn both_entity_tags_must_be_current() {
             let more = json!({"merged_etag": merged_tag});
             let headers = [("if-match", if_match)];
             subject
-                .merge_as(subject.key(Rights::all()), &one, &other, more, &headers)
+                .merge_as(subject.full_key(), &one, &other, more, &headers)
                 .await
         };
         let changed = json!({"family_name": "King"});
@@ -392,19 +394,10 @@ async fn both_entity_tags_must_be_current() {
         }
         let (remaining_now, merged_now) = (tag(&one).await, tag(&other).await);
         let old = merge(&remaining, &merged_now).await;
-        assert_eq!(
-            (old.status, old.problems()),
-            (412, problem("PRECONDITION_FAILED", &[]))
-        );
-        let failed = problem("PRECONDITION_FAILED", &["merged_etag"]);
+        old.assert_rejected(412, "PRECONDITION_FAILED", &[]);
         for old in [&*merged, merged.trim_matches('"'), "x"] {
             let old = merge(&remaining_now, old).await;
-            assert_eq!(
-                (old.status, old.problems()),
-                (412, failed.clone()),
-                "{}",
-                subject.name
-            );
+            old.assert_rejected(412, "PRECONDITION_FAILED", &["merged_etag"]);
         }
         assert_eq!(subject.get(&other).await.status, 200);
         let done = merge(&remaining_now, merged_now.trim_matches('"')).await;
@@ -412,27 +405,20 @@ async fn both_entity_tags_must_be_current() {
     })
     .await;
     for subject in subjects(|api| configured(api, IfMatchPolicy::Required)).await {
-        let [one, other] = subject
-            .people([json!({"given_name": "Ada"}), json!({"given_name": "Eve"})])
-            .await;
+        let [one, other] = subject.named(["Ada", "Eve"]).await;
         let remaining = subject.get(&one).await;
         let merged = subject.get(&other).await;
         let merged = json!({"merged_etag": merged.header("etag").unwrap()});
         let merge = async |more: &Value, headers: &[(&str, &str)]| {
-            let identity = subject.key(Rights::all());
             subject
-                .merge_as(identity, &one, &other, more.clone(), headers)
+                .merge_as(subject.full_key(), &one, &other, more.clone(), headers)
                 .await
         };
         let missing = merge(&merged, &[]).await;
-        assert_eq!(
-            (missing.status, missing.problems()),
-            (428, problem("PRECONDITION_REQUIRED", &[]))
-        );
+        missing.assert_rejected(428, "PRECONDITION_REQUIRED", &[]);
         let if_match = [("if-match", remaining.header("etag").unwrap())];
         let missing = merge(&json!({}), &if_match).await;
-        let required = problem("PRECONDITION_REQUIRED", &["merged_etag"]);
-        assert_eq!((missing.status, missing.problems()), (428, required));
+        missing.assert_rejected(428, "PRECONDITION_REQUIRED", &["merged_etag"]);
         // The repeated request has the entity tags from before the merge.
         for is_repeated in [false, true] {
             let done = merge(&merged, &if_match).await;
@@ -516,7 +502,7 @@ async fn the_old_address_means_the_remaining_person() {
             answer.json
         );
         // Helpers, with and without a key.
-        for identity in [subject.key(Rights::all()), Identity::Anonymous] {
+        for identity in [subject.full_key(), Identity::Anonymous] {
             let answer = subject
                 .send(identity, Method::POST, &helper, &[], &canvass)
                 .await;
@@ -562,11 +548,10 @@ async fn the_old_address_means_the_remaining_person() {
         let person = subject.get(&one).await;
         assert_eq!(person.json["family_name"], "King");
         let strict = [("prefer", "handling=strict")];
-        let identity = || subject.key(Rights::all());
         let mut sent = person.json.clone();
         sent["ext:merge"] = json!({"already": false});
         let put = subject
-            .send(identity(), Method::PUT, &one, &strict, &sent)
+            .send(subject.full_key(), Method::PUT, &one, &strict, &sent)
             .await;
         assert_eq!(put.status, 200, "{}: {}", subject.name, put.json);
         assert_eq!(put.json, person.json);
@@ -607,8 +592,7 @@ async fn the_old_address_means_the_remaining_person() {
 #[tokio::test]
 async fn a_chain_ends_at_the_last_person() {
     each(async |subject| {
-        let name = || json!({"given_name": "Ada"});
-        let [one, two, three] = subject.people([name(), name(), name()]).await;
+        let [one, two, three] = subject.named(["Ada"; 3]).await;
         subject.merge(&two, &three).await;
         subject.merge(&one, &two).await;
         for old in [&two, &three] {
@@ -626,9 +610,7 @@ async fn a_chain_ends_at_the_last_person() {
 #[tokio::test]
 async fn every_problem_of_a_body_is_reported() {
     each(async |subject| {
-        let [one, other] = subject
-            .people([json!({"given_name": "Ada"}), json!({"given_name": "Eve"})])
-            .await;
+        let [one, other] = subject.named(["Ada", "Eve"]).await;
         let wrong = json!({
             "merged_etag": 7,
             "person": {"given_name": 7, "email_addresses": [{"address": "x"}]},
@@ -677,15 +659,11 @@ async fn every_problem_of_a_body_is_reported() {
             );
         }
         let empty = subject.call(Method::POST, &address, &Value::Null).await;
-        assert_eq!(
-            (empty.status, empty.problems()),
-            (400, problem("BODY_MISSING", &[]))
-        );
+        empty.assert_rejected(400, "BODY_MISSING", &[]);
         let unknown = json!({"previw": true, "person": {"given_nam": "X"}});
         let strict = [("prefer", "handling=strict")];
-        let identity = || subject.key(Rights::all());
         let answer = subject
-            .merge_as(identity(), &one, &other, unknown.clone(), &strict)
+            .merge_as(subject.full_key(), &one, &other, unknown.clone(), &strict)
             .await;
         let names = ["person.given_nam", "previw"];
         let mut found: Vec<_> = answer.problems().into_iter().flat_map(|it| it.1).collect();
@@ -697,7 +675,7 @@ async fn every_problem_of_a_body_is_reported() {
             answer.json
         );
         let answer = subject
-            .merge_as(identity(), &one, &other, unknown, &[])
+            .merge_as(subject.full_key(), &one, &other, unknown, &[])
             .await;
         assert_eq!(answer.status, 200, "{}", answer.json);
         let warned = answer.json["ext:warnings"].as_array().unwrap();
@@ -720,25 +698,21 @@ async fn every_problem_of_a_body_is_reported() {
 #[tokio::test]
 async fn a_repeated_request_gets_the_first_response() {
     each(async |subject| {
-        let [one, other] = subject
-            .people([json!({"given_name": "Ada"}), json!({"given_name": "Eve"})])
-            .await;
+        let [one, other] = subject.named(["Ada", "Eve"]).await;
         let petition = subject.make("petitions", json!({})).await;
         let link = json!({"_links": {"svc:person": {"href": other}}});
         let key = [("idempotency-key", "signature")];
         let sign = async || {
             let address = format!("{petition}/signatures");
-            let identity = subject.key(Rights::all());
             subject
-                .send(identity, Method::POST, &address, &key, &link)
+                .send(subject.full_key(), Method::POST, &address, &key, &link)
                 .await
         };
         let signature = sign().await;
         let merge_key = [("idempotency-key", "merge")];
         let merge = async |more: Value| {
-            let identity = subject.key(Rights::all());
             subject
-                .merge_as(identity, &one, &other, more, &merge_key)
+                .merge_as(subject.full_key(), &one, &other, more, &merge_key)
                 .await
         };
         let first = merge(json!({})).await;
@@ -753,10 +727,7 @@ async fn a_repeated_request_gets_the_first_response() {
         assert_eq!(again.header("idempotency-replayed"), Some("true"));
         assert_eq!(again.json["ext:merge"]["already"], false);
         let reused = merge(json!({"consent": "strictest"})).await;
-        assert_eq!(
-            (reused.status, reused.problems()),
-            (422, problem("IDEMPOTENCY_KEY_REUSED", &[]))
-        );
+        reused.assert_rejected(422, "IDEMPOTENCY_KEY_REUSED", &[]);
         let again = sign().await;
         assert_eq!(
             (again.status, &again.json),

@@ -32,9 +32,8 @@ impl Subject {
         body: &Value,
         headers: &[(&str, &str)],
     ) -> (u16, Value) {
-        let identity = self.key(Rights::all());
         let answer = self
-            .send(identity, Method::POST, address, headers, body)
+            .send(self.full_key(), Method::POST, address, headers, body)
             .await;
         (answer.status, answer.json)
     }
