@@ -51,10 +51,27 @@ impl Answer {
         all.as_array().into_iter().flatten().map(of).collect()
     }
 
+    /// Asserts that the response has this status and one error.
+    #[track_caller]
+    pub(crate) fn assert_rejected(&self, status: u16, code: &str, properties: &[&str]) {
+        assert_eq!(
+            (self.status, self.problems()),
+            (status, problem(code, properties)),
+            "{}",
+            self.json
+        );
+    }
+
     pub(crate) fn url(&self) -> String {
         let own = self.json["_links"]["self"]["href"].as_str();
         own.unwrap_or_else(|| panic!("{}", self.json)).to_owned()
     }
+}
+
+/// Returns the list of one error, with its properties.
+pub(crate) fn problem(code: &str, properties: &[&str]) -> Vec<(String, Vec<String>)> {
+    let properties = properties.iter().map(|it| (*it).to_owned()).collect();
+    vec![(code.to_owned(), properties)]
 }
 
 /// Returns the API over both stores.
@@ -84,13 +101,7 @@ pub(crate) async fn subjects(configure: impl Fn(ApiBuilder) -> ApiBuilder) -> [S
             other,
             _folder: Some(folder),
         },
-        Subject {
-            name: "memory",
-            api: build(of_memory),
-            tenant: Tenant::new("demo"),
-            other: Tenant::new("other"),
-            _folder: None,
-        },
+        Subject::of_memory(build(of_memory)),
     ]
 }
 
@@ -109,6 +120,17 @@ pub(crate) fn rights(names: &[&str]) -> Rights {
 }
 
 impl Subject {
+    /// Creates a subject from an API on the store in memory.
+    pub(crate) fn of_memory(api: Api) -> Self {
+        Self {
+            name: "memory",
+            api,
+            tenant: Tenant::new("demo"),
+            other: Tenant::new("other"),
+            _folder: None,
+        }
+    }
+
     pub(crate) async fn handle(
         &self,
         identity: Identity,

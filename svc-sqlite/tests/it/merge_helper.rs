@@ -16,22 +16,10 @@ use svc_sqlite::{SqliteOptions, SqliteStore};
 use svc_tower::SvcService;
 use tower::ServiceExt;
 
-use crate::both_stores::{self, Answer, Subject, rights, subjects};
+use crate::both_stores::{self, Answer, Subject, problem, rights, subjects};
 use crate::server::{BASE, builder};
 
 impl Answer {
-    /// Asserts that the response has this status and one error.
-    #[track_caller]
-    fn assert_rejected(&self, status: u16, code: &str, properties: &[&str]) {
-        let expected = problem(code, properties);
-        assert_eq!(
-            (self.status, self.problems()),
-            (status, expected),
-            "{}",
-            self.json
-        );
-    }
-
     /// Returns the person to whom the first error links.
     fn person(&self) -> &str {
         let problem = &self.json["svc:error"]["resource_status"][0]["error_descriptions"][0];
@@ -39,11 +27,6 @@ impl Answer {
             .as_str()
             .unwrap_or_else(|| panic!("{}", self.json))
     }
-}
-
-fn problem(code: &str, property: &[&str]) -> Vec<(String, Vec<String>)> {
-    let properties = property.iter().map(|it| (*it).to_owned()).collect();
-    vec![(code.to_owned(), properties)]
 }
 
 const LINK: &str = "_links.svc:person";
