@@ -38,6 +38,7 @@ enum ResultKind {
     Holdings,
     EmailHolders,
     Kept,
+    LinkedCount,
     Forwarded,
 }
 
@@ -62,6 +63,8 @@ struct GroupedLookups {
     holdings: Vec<(Uuid, i32)>,
     email_holders: Vec<(Uuid, i32)>,
     kept: Vec<(String, i32)>,
+    /// Person, the number up to which is counted, and position.
+    linked_counts: Vec<(Uuid, i64, i32)>,
     forwarded: Vec<(Uuid, i32)>,
     /// Kind, target and position, by each of [`LINK_COLUMNS`].
     linked: [Vec<(i16, Uuid, i32)>; LINK_COLUMNS.len()],
@@ -258,6 +261,11 @@ impl GroupedLookups {
                     lookups.push((code(*kind), id, place));
                 }
             }
+            Lookup::LinkedCount { person, most } => {
+                let person = person.as_uuid();
+                self.linked_counts
+                    .extend(person.map(|id| (id, i64::from(*most), place)));
+            }
             Lookup::ForwardedPerson(id) => {
                 self.forwarded.extend(id.as_uuid().map(|id| (id, place)));
             }
@@ -384,6 +392,12 @@ impl GroupedLookups {
                 columns!(self.kept; 0, 1),
             ),
             (
+                self.linked_counts.len(),
+                ResultKind::LinkedCount,
+                &texts.linked_count,
+                columns!(self.linked_counts; 0, 1, 2),
+            ),
+            (
                 self.forwarded.len(),
                 ResultKind::Forwarded,
                 &texts.forwarded,
@@ -420,6 +434,7 @@ struct DecodedRows {
     holdings: HashMap<usize, Vec<HeldTickets>>,
     email_holders: HashMap<usize, Vec<RecordLocation>>,
     kept: HashMap<usize, StoredResponse>,
+    linked_counts: HashMap<usize, i64>,
     forwarded: HashMap<usize, Uuid>,
 }
 
@@ -441,6 +456,9 @@ impl DecodedRows {
                     .entry(place)
                     .or_default()
                     .push((row.try_get(1)?, sum));
+            }
+            ResultKind::LinkedCount => {
+                self.linked_counts.insert(place, row.try_get(1)?);
             }
             ResultKind::Forwarded => {
                 self.forwarded.insert(place, row.try_get(1)?);
@@ -519,6 +537,11 @@ impl DecodedRows {
                 let mut linked = self.ties.remove(&at).unwrap_or_default();
                 linked.truncate(usize::try_from(most).unwrap_or(usize::MAX));
                 fetched.insert_related(question, linked);
+            }
+            Lookup::LinkedCount { person, most } => {
+                let count = self.linked_counts.get(&at).copied().unwrap_or_default();
+                let count = u64::try_from(count).unwrap_or_default();
+                fetched.insert_linked_count(&person, most, count);
             }
             Lookup::ForwardedPerson(id) => {
                 let to = self.forwarded.remove(&at).map(Id::from);

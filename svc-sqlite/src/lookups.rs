@@ -27,6 +27,10 @@ use crate::{
 /// Represents a ticket whose position is no longer known.
 pub(crate) const ANY: i64 = -1;
 
+/// The number of attendances with a ticket that names a person, and without a link to it.
+const HELD_COUNT: &str = "SELECT count(*) FROM (SELECT DISTINCT h.attendance FROM holder h WHERE h.tenant = ?1 AND h.person = ?2
+     AND NOT EXISTS (SELECT 1 FROM attendances a WHERE a.tenant = ?1 AND a.seq = h.attendance AND a.person = ?2) LIMIT ?3)";
+
 /// The owner of the collection of all records.
 pub(crate) const ALL: &[u8] = &[];
 
@@ -107,6 +111,11 @@ impl LookupSource for SqliteLookups<'_> {
     ) -> RuleResult<Vec<StoredRecord>> {
         let linked = self.linked_to(kind, link, person, most);
         self.known(linked.map_err(StoreError::from))
+    }
+
+    fn linked_count(&mut self, person: &Id, most: u32) -> RuleResult<u64> {
+        let count = self.count_linked(person, most);
+        self.known(count)
     }
 
     fn forwarded_person(&mut self, id: &Id) -> RuleResult<Option<Id>> {
@@ -262,6 +271,25 @@ impl<'a> SqliteLookups<'a> {
             .prepare_cached(sql)?
             .query_map((self.tenant, 0, most, person), |row| stored(table, row))?
             .collect()
+    }
+
+    /// Returns the number of records that name a person, by a link or in a ticket.
+    fn count_linked(&self, person: &Id, most: u32) -> Result<u64> {
+        let Some(person) = RecordId::parse(person) else {
+            return Ok(0);
+        };
+        let tables = Kind::ALL.iter().map(|kind| table(*kind));
+        let texts = tables.flat_map(|table| &table.sql.linked_count);
+        let (mut left, mut count) = (i64::from(most), 0_i64);
+        for sql in texts.map(String::as_str).chain([HELD_COUNT]) {
+            if left <= 0 {
+                break;
+            }
+            let mut statement = self.file.prepare_cached(sql)?;
+            let found: i64 = statement.query_row((self.tenant, person, left), |row| row.get(0))?;
+            (left, count) = (left.saturating_sub(found), count.saturating_add(found));
+        }
+        Ok(u64::try_from(count).unwrap_or_default())
     }
 
     fn sum(&self, owner: &SqliteTable, id: RecordId) -> Result<Totals> {

@@ -32,6 +32,9 @@ pub(crate) struct TableStatements {
     pub(crate) every: String,
     /// The same in the collection under `?4`, for each column.
     pub(crate) page_under: Vec<String>,
+    /// The number of records whose link has the person `?2` as its target, for each link to a person.
+    /// A record with several such links counts for the first one. It is counted up to `?3`.
+    pub(crate) linked_count: Vec<String>,
     /// Ranges of the collection of all records by creation date and by modification date.
     pub(crate) created: RangeStatements,
     pub(crate) modified: RangeStatements,
@@ -114,6 +117,7 @@ impl TableStatements {
                     "{select} WHERE r.tenant = ?1 AND r.{column} = ?4 AND r.seq > ?2 ORDER BY r.seq LIMIT ?3"
                 )
             }),
+            linked_count: linked_count(table),
             created: dated(table, &select, "created"),
             modified: dated(table, &select, "modified"),
             texts: FilterField::of_texts(table.kind)
@@ -164,7 +168,12 @@ impl TableStatements {
             &self.membership,
         ];
         let writes = [&self.insert, &self.update, &self.set_body];
-        let each = [&self.page_under, &self.scan_under, &self.set_column];
+        let each = [
+            &self.page_under,
+            &self.scan_under,
+            &self.linked_count,
+            &self.set_column,
+        ];
         let texts = self.texts.iter().map(|(_, range)| range);
         let ranges = [&self.created, &self.modified].into_iter().chain(texts);
         let all = reads
@@ -174,6 +183,21 @@ impl TableStatements {
             .chain(each.into_iter().flatten());
         all.map(String::as_str).filter(|text| !text.is_empty())
     }
+}
+
+fn linked_count(table: &KindTable) -> Vec<String> {
+    let columns = table.columns.iter();
+    let people = columns.filter(|column| column.kind == Kind::Person);
+    let (mut texts, mut counted) = (Vec::new(), String::new());
+    for column in people.map(|column| column.name) {
+        texts.push(format!(
+            "SELECT count(*) FROM (SELECT 1 FROM {} WHERE tenant = ?1 AND {column} = ?2{counted} LIMIT ?3)",
+            table.name
+        ));
+        // Without its index, which is not the one to read.
+        counted = format!("{counted} AND +{column} IS NOT ?2");
+    }
+    texts
 }
 
 /// Returns the statement for the record of a person in a container. A container can have a million

@@ -96,6 +96,7 @@ impl ResolvedMapping {
             Lookup::HeldTickets(_)
             | Lookup::StoredResponse(_)
             | Lookup::Linked { .. }
+            | Lookup::LinkedCount { .. }
             | Lookup::ForwardedPerson(_) => return None,
         }
         Some(sql.finish())
@@ -162,6 +163,7 @@ impl ResolvedMapping {
             }
             Lookup::HeldTickets(person) => results.insert_held_tickets(person, Vec::new()),
             Lookup::Linked { .. } => results.insert_related(question.clone(), Vec::new()),
+            Lookup::LinkedCount { person, most } => results.insert_linked_count(person, *most, 0),
             Lookup::ForwardedPerson(id) => results.insert_forwarded_person(id, None),
             Lookup::EmailHolders(address) => {
                 let people = match self.of(Kind::Person) {

@@ -668,10 +668,10 @@ fn a_tag_with_100_000_taggings_goes_in_a_few_changes() {
     assert_eq!(left.find(&key).unwrap(), None);
 }
 
-/// A merge takes one fetch, whatever the two people have. Of kinds with one record for each person, the
-/// older one remains, unless money would be lost.
+/// A merge takes two fetches, whatever the two people have: the first one counts the records. Of kinds
+/// with one record for each person, the older one remains, unless money would be lost.
 #[test]
-fn a_merge_takes_one_fetch() {
+fn a_merge_takes_two_fetches() {
     let world = world();
     let (remote, ada) = (&world.remote, &world.ada);
     let person = |name: &str| remote.make(Kind::Person, &json!({"given_name": name}), &[]);
@@ -697,10 +697,9 @@ fn a_merge_takes_one_fetch() {
         has(Kind::Item, ("list", &world.list), of);
     }
     has(Kind::Donation, ("fundraising_page", &world.page), &eve);
-    let outcome = merge(&eve, 1).unwrap();
+    let outcome = merge(&eve, 2).unwrap();
     assert_eq!(outcome.moved, [(Kind::Donation, 1)]);
     assert_eq!(outcome.folded.len(), 2);
-    // The address of a merged person takes a second one.
     assert!(merge(&eve, 2).unwrap().is_repeated);
 
     let kim = person("Kim");
@@ -715,7 +714,8 @@ fn a_merge_takes_one_fetch() {
     remote
         .once
         .set(&[Kind::Signature, Kind::Attendance, Kind::Donation]);
-    let outcome = merge(&kim, 2).unwrap();
+    // The containers of the actions take a third one.
+    let outcome = merge(&kim, 3).unwrap();
     assert_eq!(outcome.moved, []);
     let folded: Vec<_> = outcome
         .folded
@@ -742,4 +742,26 @@ fn a_merge_takes_one_fetch() {
     remote.once.set(&[Kind::Donation]);
     let problems = merge(&lee, 2).unwrap_err().into_problems().unwrap();
     assert_eq!(problems[0].code, ErrorCode::MergeConflict);
+}
+
+/// A merge of too many records is rejected after one fetch, which counts them and reads none of them.
+#[test]
+fn a_merge_of_too_many_records_reads_none_of_them() {
+    let world = world();
+    let remote = &world.remote;
+    let eve = remote.make(Kind::Person, &json!({"given_name": "Eve"}), &[]);
+    for _ in 0..3 {
+        let links = [("petition", &world.petition), ("person", &eve)];
+        remote.make(Kind::Signature, &json!({}), &links);
+    }
+    let mut request = MergeRequest::new(world.ada.clone(), eve);
+    request.max_records = 2;
+    let merge = |request: &MergeRequest, rounds| {
+        remote.call(WriteOperation::Merge(Box::new(request.clone())), rounds)
+    };
+    let problems = merge(&request, 1).unwrap_err().into_problems().unwrap();
+    assert_eq!(problems[0].code, ErrorCode::MergeTooLarge);
+    assert_eq!(remote.asked.get(), 3, "two people and a number");
+    request.max_records = 3;
+    assert!(merge(&request, 2).is_ok());
 }

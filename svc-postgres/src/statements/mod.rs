@@ -14,7 +14,8 @@ mod webhooks;
 use duplicates::DuplicateTexts;
 use expiring::{of_outbox, stored_response_sql};
 use parts::{
-    POSITION_OFFSET, Selection, arrays, columns, each, named, oldest, ties, totals, two_oldest,
+    POSITION_OFFSET, Selection, arrays, columns, each, linked_count, named, oldest, ties, totals,
+    two_oldest,
 };
 use ranges::RangeStatements;
 use svc_core::{helper::ONE_ACTION_KINDS, model::Kind};
@@ -86,7 +87,7 @@ macro_rules! texts {
 texts! {
     // Lookups of the rules.
     by_id, one, by_identifier, by_email, by_emails, by_texts, by_name, by_link, memberships, answers, totals, parts, holdings,
-    email_holders, kept, forwarded,
+    email_holders, kept, linked_count, forwarded,
     // Pages.
     /// A page of all records of a kind: total, existence of the owner, and records, from one
     /// snapshot.
@@ -323,6 +324,7 @@ impl Texts {
                 arrays(2, "uuid int"),
                 each(s, "alias", "a", "a.id = k.id")
             ),
+            linked_count: linked_count(s),
             linked: LINK_COLUMNS.map(|column| {
                 format!(
                     "SELECT k.place, {cols} FROM unnest({}) k(kind, id, place) CROSS JOIN LATERAL (SELECT * FROM {s}.record r \

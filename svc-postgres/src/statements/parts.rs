@@ -2,7 +2,7 @@
 
 use svc_core::model::Kind;
 
-use crate::record_layout::{RecordLayout, SLOTS, layout};
+use crate::record_layout::{LINK_COLUMNS, RecordLayout, SLOTS, layout};
 
 /// Returns the columns of a record as [`rows`](crate::rows) reads them.
 pub(super) fn columns(schema: &str) -> String {
@@ -98,6 +98,48 @@ pub(super) fn named(s: &str, alias: &str) -> String {
         "CROSS JOIN LATERAL (SELECT coalesce((SELECT w.seq FROM {s}.record w WHERE w.tenant = $1 AND w.name = n.name \
          AND w.kind = n.kind), (SELECT min(o.seq) FROM (SELECT m.seq FROM {s}.text_key m WHERE m.tenant = $1 \
          AND m.field = n.field AND m.text = n.text OFFSET 0) o)) AS seq OFFSET 0) e {record}"
+    )
+}
+
+/// Counts the records that name each person of a previous row: those with a link to it, and attendances
+/// with a ticket that names it. A record counts for the first column with the person. No more records
+/// are read than are counted.
+pub(super) fn linked_count(s: &str) -> String {
+    let of_people = |kind: &Kind, column: &str| {
+        let mut columns = layout(*kind).columns();
+        columns.any(|(reference, of)| reference.kind == Kind::Person && of == column)
+    };
+    let (mut parts, mut counted) = (Vec::new(), String::new());
+    for column in LINK_COLUMNS {
+        let kinds: Vec<String> = Kind::ALL
+            .iter()
+            .filter(|kind| of_people(kind, column))
+            .map(|kind| layout(*kind).code.to_string())
+            .collect();
+        if kinds.is_empty() {
+            continue;
+        }
+        parts.push(format!(
+            "SELECT 1 FROM {s}.record r WHERE r.tenant = $1 AND r.{column} = k.id AND r.kind IN ({}){counted}",
+            kinds.join(", ")
+        ));
+        counted = format!("{counted} AND (r.{column} = k.id) IS NOT TRUE");
+    }
+    let attendance = layout(Kind::Attendance);
+    let person = attendance.scope(Kind::Person).unwrap_or_default();
+    parts.push(format!(
+        "SELECT 1 FROM {s}.holder h WHERE h.tenant = $1 AND h.person = k.id \
+         AND NOT EXISTS (SELECT 1 FROM {s}.holder e WHERE e.tenant = $1 AND e.person = k.id \
+         AND e.attendance = h.attendance AND e.place < h.place) \
+         AND NOT EXISTS (SELECT 1 FROM {s}.record r WHERE r.tenant = $1 AND r.kind::int = {} AND r.seq = h.attendance \
+         AND r.{person} = k.id)",
+        attendance.code
+    ));
+    format!(
+        "SELECT k.place, n.records FROM unnest({}) k(id, most, place) CROSS JOIN LATERAL (SELECT count(*) AS records \
+         FROM ({} LIMIT k.most) x OFFSET 0) n",
+        arrays(2, "uuid bigint int"),
+        parts.join(" UNION ALL ")
     )
 }
 

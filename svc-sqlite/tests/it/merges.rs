@@ -812,6 +812,48 @@ async fn a_merge_of_too_many_records_changes_nothing() {
     .await;
 }
 
+/// Each record that names the merged person counts once: by several links, or by a link and by tickets. The
+/// two people do not count.
+#[tokio::test]
+async fn the_limit_of_a_merge_counts_each_record_once() {
+    each(async |world| {
+        let one = world.person(with_email("Ada", "ada@x.org")).await;
+        let other = world.person(with_email("Eve", "eve@x.org")).await;
+        let by_other = [("creator", &other), ("organizer", &other)];
+        let level = json!([{"title": "A", "amount": 5, "currency": "EUR", "limit": 9}]);
+        let event = json!({"type": "ticketed", "capacity": 9, "ticket_levels": level});
+        let event = world.make(Kind::Event, event, &by_other).await;
+        let ticket = json!({"title": "A", "person": {"given_name": "Eve", "email_addresses": [{"address": "eve@x.org"}]}});
+        for person in [&one, &other] {
+            let links = [("event", &event), ("person", person)];
+            let fields = json!({"tickets": [ticket, ticket]});
+            world.make(Kind::Attendance, fields, &links).await;
+        }
+        for person in [&one, &other] {
+            let changes = patch(Kind::Person, &json!({"employer": "Analytical Engines"}));
+            let update = WriteOperation::Update(person.clone(), changes);
+            let caller = other.id.clone();
+            let updated = world.write_with(update, |mut call| {
+                call.caller = Some(caller);
+                call
+            });
+            updated.await.unwrap();
+        }
+        let mut request = MergeRequest::new(one.clone(), other.clone());
+        request.is_preview = true;
+        for (max_records, is_allowed) in [(0, false), (2, false), (3, true)] {
+            request.max_records = max_records;
+            let outcome = world.merge(request.clone()).await;
+            if is_allowed {
+                outcome.unwrap();
+            } else {
+                assert_eq!(codes(outcome), refused(ErrorCode::MergeTooLarge));
+            }
+        }
+    })
+    .await;
+}
+
 /// UND-26: stored responses and outbox entries of the merged person are those of the remaining person, and
 /// are deleted with that one.
 #[tokio::test]

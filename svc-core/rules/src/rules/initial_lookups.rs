@@ -118,13 +118,12 @@ pub fn initial_lookups_one_per_person(
             let (remaining, merged) = (&request.remaining, &request.merged);
             first.add(Lookup::Record(remaining.into()));
             first.add(Lookup::Record(merged.into()));
-            first.add(Lookup::HeldTickets(merged.id.clone()));
+            first.add(merge::count_lookup(request));
             let identifiers = request
                 .patch
                 .iter()
                 .filter_map(|it| it.identifiers.as_deref());
             first.targets(Kind::Person, [].into_iter(), identifiers.flatten());
-            first.questions.extend(merge::linked_lookups(request, once));
         }
     }
     for (_, address) in PostedAddresses::of(call).addresses {

@@ -22,7 +22,7 @@ use crate::{
     schema::fill_nested_computed,
     store::{
         Change, FoldedRecord, IndexValues, Lookup, LookupKey, MergeOutcome, MergeRequest,
-        RecordSet, ReplaceRecord, StoredRecord,
+        RecordSet, ReplaceRecord, RuleError, StoredRecord, person_links,
     },
     value::{Id, Identifier, Timestamp},
 };
@@ -37,24 +37,29 @@ const MERGED_LINK: &str = "person";
 /// The property of a request with the entity tag of the merged person.
 const MERGED_TAG: &str = "merged_etag";
 
-/// Returns every link to a person, by kind.
-fn person_links() -> impl Iterator<Item = (Kind, &'static str)> {
-    Kind::ALL.iter().flat_map(|kind| {
-        let references = kind.schema().references().iter();
-        let of_people = references.filter(|reference| reference.kind == Kind::Person);
-        of_people.map(|reference| (*kind, reference.name))
-    })
-}
-
 /// Returns whether a container has one record of the kind for each person.
 fn is_once(kind: Kind, once: &[Kind]) -> bool {
     kind.schema().unique_links().is_some() || once.contains(&kind)
 }
 
-/// Returns the lookups for the records that point to the merged person, and for those of the
-/// remaining person that they can be folded with.
-pub(super) fn linked_lookups(request: &MergeRequest, once: &[Kind]) -> Vec<Lookup> {
-    let most = request.max_records.saturating_add(1);
+/// Returns the number up to which records are counted and read. The two people can be among them, but are
+/// not part of the limit.
+fn counted(request: &MergeRequest) -> u32 {
+    request.max_records.saturating_add(3)
+}
+
+/// Returns the lookup for the number of records that name the merged person.
+pub(super) fn count_lookup(request: &MergeRequest) -> Lookup {
+    Lookup::LinkedCount {
+        person: request.merged.id.clone(),
+        most: counted(request),
+    }
+}
+
+/// Returns the lookups for the records that name the merged person, and for those of the remaining
+/// person that they can be folded with.
+fn linked_lookups(request: &MergeRequest, once: &[Kind]) -> Vec<Lookup> {
+    let most = counted(request);
     let lookup = |kind, link, person: &Id| Lookup::Linked {
         kind,
         link,
@@ -65,7 +70,8 @@ pub(super) fn linked_lookups(request: &MergeRequest, once: &[Kind]) -> Vec<Looku
     let folded = person_links()
         .filter(|(kind, link)| *link == MERGED_LINK && is_once(*kind, once))
         .map(|(kind, link)| lookup(kind, link, &request.remaining.id));
-    moved.chain(folded).collect()
+    let held = Lookup::HeldTickets(request.merged.id.clone());
+    moved.chain(folded).chain([held]).collect()
 }
 
 /// A record that points to the merged person, with the links that do.
@@ -127,12 +133,9 @@ impl RuleContext<'_> {
             &identifiers,
             &mut outcome,
         )?;
+        self.check_size(request, [&remaining, &merged])?;
         let linked = self.linked_records(request, &from)?;
         let mut renamed = self.renamed_holders(&from, &to.id)?;
-        let changed = linked.len().saturating_add(renamed.len());
-        if changed > usize::try_from(request.max_records).unwrap_or(usize::MAX) {
-            return Err(too_large(request).into());
-        }
         let (moved, folds) = self.folds(request, linked)?;
 
         self.ledger.note(&remaining);
@@ -292,17 +295,42 @@ impl RuleContext<'_> {
         })
     }
 
+    /// Rejects a merge that would change too many records, before one of them is read.
+    fn check_size(&mut self, request: &MergeRequest, people: [&StoredRecord; 2]) -> RuleResult<()> {
+        let merged = &request.merged.id;
+        let is_own = |person: &&&StoredRecord| {
+            let mut links = person_links().filter(|(kind, _)| *kind == Kind::Person);
+            links.any(|(_, link)| person.record.link(link).is_some_and(|to| to.id == *merged))
+        };
+        let own = people.iter().filter(is_own).count();
+        let count = self.ledger.linked_count(merged, counted(request))?;
+        let changed = count.saturating_sub(u64::try_from(own).unwrap_or_default());
+        if changed > u64::from(request.max_records) {
+            return Err(too_large(request).into());
+        }
+        Ok(())
+    }
+
     /// Returns the records that point to the merged person, each once, apart from the two people.
     fn linked_records(
         &mut self,
         request: &MergeRequest,
         merged: &Id,
     ) -> RuleResult<Vec<LinkedRecord>> {
-        let most = request.max_records.saturating_add(1);
+        let most = counted(request);
+        let once = self.turn.one_per_person;
         let people = [merged, &request.remaining.id];
         let mut found: BTreeMap<(Kind, i64, Id), LinkedRecord> = BTreeMap::new();
         for (kind, link) in person_links() {
-            for stored in self.ledger.linked(kind, link, merged, most)? {
+            let records = self.ledger.linked(kind, link, merged, most);
+            let records = records.map_err(|pause| match pause {
+                // One fetch for all of them.
+                RuleError::MissingLookups(_) => {
+                    RuleError::MissingLookups(linked_lookups(request, once))
+                }
+                other => other,
+            });
+            for stored in records? {
                 let id = stored.record.meta().id.clone();
                 if kind == Kind::Person && people.contains(&&id) {
                     continue;
@@ -313,9 +341,6 @@ impl RuleContext<'_> {
                     links: Vec::new(),
                 });
                 record.links.push(link);
-            }
-            if found.len() > usize::try_from(request.max_records).unwrap_or(usize::MAX) {
-                return Err(too_large(request).into());
             }
         }
         Ok(found.into_values().collect())
@@ -351,7 +376,7 @@ impl RuleContext<'_> {
         linked: Vec<LinkedRecord>,
     ) -> RuleResult<(Vec<LinkedRecord>, Vec<RecordPair>)> {
         let once = self.turn.one_per_person;
-        let most = request.max_records.saturating_add(1);
+        let most = counted(request);
         let kinds: BTreeSet<Kind> = linked
             .iter()
             .map(|record| record.stored.record.kind())

@@ -128,6 +128,14 @@ pub enum Lookup {
         /// The maximum number of records.
         most: u32,
     },
+    /// The number of records that name this person, by a link or in a ticket, at most `most`. See
+    /// [`LookupSource::linked_count`].
+    LinkedCount {
+        /// The person.
+        person: Id,
+        /// The maximum number that is counted.
+        most: u32,
+    },
     /// The person into whom the person with this id was merged, if any.
     ForwardedPerson(Id),
     /// The two oldest people with this e-mail address, in
@@ -182,6 +190,9 @@ impl Lookup {
                 let found = source.linked(*kind, link, person, *most)?;
                 into.insert_related(self.clone(), found);
             }
+            Self::LinkedCount { person, most } => {
+                into.insert_linked_count(person, *most, source.linked_count(person, *most)?);
+            }
             Self::ForwardedPerson(id) => {
                 into.insert_forwarded_person(id, source.forwarded_person(id)?);
             }
@@ -194,6 +205,15 @@ impl Lookup {
         }
         Ok(())
     }
+}
+
+/// Returns every link to a person, by kind.
+pub fn person_links() -> impl Iterator<Item = (Kind, &'static str)> {
+    Kind::ALL.iter().flat_map(|kind| {
+        let references = kind.schema().references().iter();
+        let of_people = references.filter(|reference| reference.kind == Kind::Person);
+        of_people.map(|reference| (*kind, reference.name))
+    })
 }
 
 /// The tickets of an attendance that name a person.
@@ -311,6 +331,11 @@ pub trait LookupSource {
         person: &Id,
         most: u32,
     ) -> Result<Vec<StoredRecord>, RuleError>;
+
+    /// Returns the number of records that name a person: those with a [link](person_links) to it, and
+    /// the attendances whose tickets name it. Each record counts once. The store counts up to `most`, and
+    /// reads no more records than these.
+    fn linked_count(&mut self, person: &Id, most: u32) -> Result<u64, RuleError>;
 
     /// Returns the person into whom the person with an id was merged: see
     /// [`Change::ForwardPerson`](super::Change::ForwardPerson).

@@ -24,6 +24,7 @@ pub struct LookupCache {
     totals: HashMap<LookupKey, Totals>,
     part_totals: HashMap<LookupKey, Vec<(String, Totals)>>,
     held_tickets: HashMap<Id, Vec<HeldTickets>>,
+    linked_counts: HashMap<(Id, u32), u64>,
     forwarded_people: HashMap<Id, Option<Id>>,
     email_holders: HashMap<String, Vec<RecordLocation>>,
     stored_responses: HashMap<Arc<str>, Option<StoredResponse>>,
@@ -69,6 +70,11 @@ impl LookupCache {
     /// Inserts the attendances whose tickets name a person.
     pub fn insert_held_tickets(&mut self, person: &Id, held: Vec<HeldTickets>) {
         self.held_tickets.insert(person.clone(), held);
+    }
+
+    /// Inserts the number of records that name a person, which was counted up to `most`.
+    pub fn insert_linked_count(&mut self, person: &Id, most: u32, count: u64) {
+        self.linked_counts.insert((person.clone(), most), count);
     }
 
     /// Inserts the person into whom a person was merged, or that there is none.
@@ -304,6 +310,16 @@ impl LookupSource for LookupCache {
             most,
         };
         fetched(self.related(&question).cloned(), || question)
+    }
+
+    fn linked_count(&mut self, person: &Id, most: u32) -> Result<u64, RuleError> {
+        let key = (person.clone(), most);
+        fetched(self.linked_counts.get(&key).copied(), || {
+            Lookup::LinkedCount {
+                person: person.clone(),
+                most,
+            }
+        })
     }
 
     fn forwarded_person(&mut self, id: &Id) -> Result<Option<Id>, RuleError> {

@@ -44,7 +44,9 @@ pub use duplicates::{
 };
 pub use failed_parts::{FailedParts, WrittenRecord};
 pub use index_values::IndexValues;
-pub use lookup::{HeldTickets, Lookup, LookupKey, LookupSource, RecordLocation, RuleError};
+pub use lookup::{
+    HeldTickets, Lookup, LookupKey, LookupSource, RecordLocation, RuleError, person_links,
+};
 pub use lookup_cache::LookupCache;
 pub use outbox::{ClaimResolution, ClaimedEntries, Outbox, OutboxClaim};
 pub use pending_changes::PendingChanges;

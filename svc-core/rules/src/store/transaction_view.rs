@@ -445,11 +445,22 @@ impl<'a> TransactionView<'a> {
         person: &Id,
         most: u32,
     ) -> Result<Vec<StoredRecord>, RuleError> {
-        // The store does not know which records the pending changes have linked to the person.
-        if !self.before.is_empty() {
-            return Err(RuleError::UnflushedChanges);
+        self.without_earlier()?.linked(kind, link, person, most)
+    }
+
+    /// Returns the number of records that name a person, at most `most`.
+    pub(crate) fn linked_count(&mut self, person: &Id, most: u32) -> Result<u64, RuleError> {
+        self.without_earlier()?.linked_count(person, most)
+    }
+
+    /// Returns the lookups of the store. Ends the run if there are earlier changes: the store does not
+    /// know which records they have linked to a person.
+    fn without_earlier(&mut self) -> Result<&mut dyn LookupSource, RuleError> {
+        if self.before.is_empty() {
+            self.stored()
+        } else {
+            Err(RuleError::UnflushedChanges)
         }
-        self.stored()?.linked(kind, link, person, most)
     }
 
     /// Asks for records and totals, so that the store fetches all of them together.

@@ -358,6 +358,10 @@ impl LookupSource for OperationLookups<'_> {
         Ok(Vec::new())
     }
 
+    fn linked_count(&mut self, _: &Id, _: u32) -> RuleResult<u64> {
+        Ok(0)
+    }
+
     /// Single operations merge no people.
     fn forwarded_person(&mut self, _: &Id) -> RuleResult<Option<Id>> {
         Ok(None)

@@ -16,6 +16,7 @@ use svc_core::{
     store::{
         ApartPeople, Change, DuplicatesPage, HeldTickets, InsertRecord, LookupKey, LookupSource,
         RecordLocation, RecordSet, ReplaceRecord, RuleError, StoredRecord, StoredResponse, Totals,
+        person_links,
     },
     value::{Id, Identifier, Timestamp, forms},
 };
@@ -332,6 +333,14 @@ impl LookupSource for MemoryLookups<'_> {
     ) -> Result<Vec<StoredRecord>, RuleError> {
         let rows = self.0.under(kind, link, person).take(most as usize);
         Ok(rows.filter_map(|row| self.0.in_row(row)).collect())
+    }
+
+    fn linked_count(&mut self, person: &Id, most: u32) -> Result<u64, RuleError> {
+        let held = self.0.holders.iter();
+        let held = held.filter(|(holder, ..)| holder == person);
+        let linked = person_links().flat_map(|(kind, link)| self.0.under(kind, link, person));
+        let rows: BTreeSet<i64> = linked.chain(held.map(|(_, row, _)| *row)).collect();
+        Ok(u64::try_from(rows.len()).map_or(most.into(), |count| count.min(most.into())))
     }
 
     fn forwarded_person(&mut self, id: &Id) -> Result<Option<Id>, RuleError> {
