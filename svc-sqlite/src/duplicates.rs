@@ -129,7 +129,8 @@ fn shared_key(row: &Row<'_>) -> rusqlite::Result<SharedKey> {
     ))
 }
 
-fn is_apart(file: &Connection, tenant: i64, [one, other]: &[Id; 2]) -> Result<bool> {
+/// Returns whether two people, in the order of their ids, are dismissed as a pair.
+pub(crate) fn is_apart(file: &Connection, tenant: i64, [one, other]: &[Id; 2]) -> Result<bool> {
     let sql = "SELECT 1 FROM apart WHERE tenant = ?1 AND one = ?2 AND other = ?3";
     let pair = (
         tenant,

@@ -14,7 +14,6 @@ use svc_core::{
     Tenant,
     duplicates::{ComparedPerson, Comparison, MAX_PEOPLE_OF_KEY, PersonKey, PersonKeyKind},
     error::Result,
-    link::ShareNames,
     record::RawRecord,
     store::{
         ApartPeople, DuplicatePair, DuplicatesEntry, DuplicatesPage, DuplicatesRequest,
@@ -193,7 +192,7 @@ impl<'a> DuplicatesQuery<'a> {
         }
         query.person = person.map(|stored| {
             let first = query.after.key;
-            let keys = compared(&stored.record).keys();
+            let keys = ComparedPerson::of_record(&stored.record).keys();
             let mut keys: Vec<HashedKey> = keys.iter().map(|key| index.hash(key)).collect();
             keys.retain(|key| *key >= first);
             keys.sort_unstable();
@@ -271,7 +270,7 @@ impl<'a> DuplicatesQuery<'a> {
         let people: HashMap<i64, (&RawRecord, ComparedPerson, Vec<HashedKey>)> = people
             .iter()
             .map(|stored| {
-                let person = compared(&stored.record);
+                let person = ComparedPerson::of_record(&stored.record);
                 let keys = person.keys();
                 let keys = keys.iter().map(|key| self.index.hash(key)).collect();
                 (stored.row, (&stored.record, person, keys))
@@ -282,7 +281,7 @@ impl<'a> DuplicatesQuery<'a> {
         for SharedKey { key, people: count } in &shared.keys {
             if is_crowd(*count) {
                 let end = PairPosition::end_of(*key);
-                if self.after < end {
+                if self.after < end && self.shows_crowd(*key) {
                     found.entries.push((end, Candidate::Crowd(*key, *count)));
                 }
                 found.end = Some(end);
@@ -312,7 +311,7 @@ impl<'a> DuplicatesQuery<'a> {
                     .filter(|key| other.2.contains(key))
                     .copied()
                     .collect();
-                let comparison = one.1.compare(&other.1);
+                let comparison = one.1.compare_without(&other.1, &self.request.hidden);
                 // Different keys can have the same hash.
                 if let Some(comparison) = comparison.filter(|_| common.contains(key)) {
                     let pair = CandidatePair {
@@ -328,6 +327,12 @@ impl<'a> DuplicatesQuery<'a> {
         }
         found.has_more = !shared.is_last;
         found
+    }
+
+    /// Returns whether the values that a crowd has in common may be named.
+    fn shows_crowd(&self, key: HashedKey) -> bool {
+        let kind = PersonKeyKind::from_code(key.kind);
+        kind.is_some_and(|kind| !self.request.hidden.contains(&kind.evidence()))
     }
 
     /// Returns the pairs of rows of one key, in order.
@@ -476,10 +481,4 @@ impl CandidatePair {
         let [one, other] = [&self.older, &self.younger].map(|person| person.meta().id.clone());
         ApartPeople::new(one, other, None).people
     }
-}
-
-/// Returns the compared values of a stored person. A damaged record has none.
-fn compared(person: &RawRecord) -> ComparedPerson {
-    let fields = person.to_fields(&ShareNames::default());
-    ComparedPerson::of(&fields.unwrap_or_default())
 }

@@ -17,8 +17,8 @@ use svc_core::{
     rules::decide,
     store::{
         self, ApartPeople, Change, DuplicatesRequest, DuplicatesResponse, IdSequence,
-        ImportedRecord, LookupKey, Outbox, PendingChanges, RuleError, TransactionContext,
-        WriteOperation, WriteOutcome, WriteRequest,
+        ImportedRecord, LookupKey, Outbox, PendingChanges, RuleError, StoredPair,
+        TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
     },
     value::{Id, Timestamp},
 };
@@ -179,6 +179,24 @@ impl store::Store for SqliteStore {
             }
         };
         Ok(self.readers().spawn(number, read).await?)
+    }
+
+    async fn duplicate_pair(&self, cx: &Context, people: [&Id; 2]) -> Result<Option<StoredPair>> {
+        let tenant = self.tenant(cx.tenant())?;
+        let [one, other] = people;
+        let people = ApartPeople::new(one.clone(), other.clone(), None).people;
+        let read = |file: &rusqlite::Connection| {
+            let mut found = Vec::new();
+            for id in &people {
+                found.extend(by_id(file, tenant, Kind::Person, id)?);
+            }
+            let (Some(one), Some(other)) = (found.pop(), found.pop()) else {
+                return Ok(None);
+            };
+            let is_dismissed = duplicates::is_apart(file, tenant, &people)?;
+            Ok(Some(StoredPair::new(one, other, is_dismissed)))
+        };
+        Ok(self.readers().with_since(cx.started_at(), read)?)
     }
 
     async fn set_apart(&self, cx: &Context, apart: &ApartPeople) -> Result<bool> {

@@ -4,7 +4,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use svc_core::auth::Identity;
+use svc_core::{api::ApiBuilder, auth::Identity, model::Kind, schema::Constraints};
 
 use crate::both_stores::{self, Subject, rights};
 use crate::server::{BASE, builder};
@@ -94,6 +94,7 @@ async fn dup_03_rights_are_required() {
         for (address, method) in [
             ("duplicates", Method::GET),
             (&*of_person, Method::GET),
+            (&*pair, Method::GET),
             (&*pair, Method::PUT),
         ] {
             let send = |identity| subject.send(identity, method.clone(), address, &[], &dismissed);
@@ -108,11 +109,19 @@ async fn dup_03_rights_are_required() {
             };
             assert_eq!(send(subject.key(rights(&[own]))).await.status, 200);
         }
+        // Without the right to read people, the response has no person.
+        let update = subject.key(rights(&["people.update"]));
+        let answer = subject
+            .send(update, Method::PUT, &pair, &[], &dismissed)
+            .await;
+        assert_eq!(answer.json.get("_embedded"), None);
+        assert_eq!(answer.json.get("score"), None);
         let send =
             |method, address| subject.send(subject.other_key(), method, address, &[], &dismissed);
         let page = send(Method::GET, "duplicates").await;
         assert_eq!(entries(&page.json), [] as [Value; 0]);
         assert_eq!(send(Method::GET, &of_person).await.status, 404);
+        assert_eq!(send(Method::GET, &pair).await.status, 404);
         assert_eq!(send(Method::PUT, &pair).await.status, 404);
     })
     .await;
@@ -267,4 +276,125 @@ async fn dup_01_people_link_to_their_pairs() {
         assert_eq!(redirect, (301, address.as_str()));
     })
     .await;
+}
+
+/// A pair is read at its address, and a pair that is sent back is accepted.
+#[tokio::test]
+async fn dup_06_a_pair_is_read_and_sent_back() {
+    each(async |subject| {
+        let one = subject.person("Ada", "ada@example.org").await;
+        let other = subject.person("Ada", "ada@example.org").await;
+        let third = subject.person("Grace", "grace@example.org").await;
+        let page = subject.read("duplicates").await;
+        let listed = entries(&page)[0].clone();
+        let address = listed["_links"]["self"]["href"].as_str().unwrap();
+        let read = subject.get(address).await;
+        assert_eq!(read.header("cache-control"), Some("no-store"), "DUP-03");
+        let read = read.json;
+        let mut document = read.clone();
+        let curies = document["_links"].as_object_mut().unwrap().remove("curies");
+        assert!(curies.is_some());
+        assert_eq!(document, listed, "the document is the same as on the page");
+        assert_eq!(document["dismissed"], json!(false));
+        let [one, other, third] = [&one, &other, &third].map(|it| it.rsplit('/').next().unwrap());
+        let swapped = subject.read(&format!("duplicates/{other}.{one}")).await;
+        assert_eq!(swapped, read, "in any order");
+        for unknown in [
+            format!("duplicates/{one}.{third}"),
+            format!("duplicates/{one}.{one}"),
+            format!("duplicates/{one}.x"),
+        ] {
+            assert_eq!(subject.get(&unknown).await.status, 404, "{unknown}");
+        }
+
+        // What the server sets may be sent back unchanged.
+        let strict = [("prefer", "handling=strict")];
+        let put = async |body: Value, headers: &[(&str, &str)]| {
+            let key = subject.full_key();
+            subject
+                .send(key, Method::PUT, address, headers, &body)
+                .await
+        };
+        for mut body in [listed.clone(), read.clone()] {
+            body["dismissed"] = json!(true);
+            let answer = put(body, &strict).await;
+            assert_eq!(answer.status, 200, "{}", answer.json);
+            assert_eq!(answer.json["dismissed"], json!(true));
+            assert_eq!(subject.read(address).await, answer.json);
+        }
+        for (name, value) in [
+            ("strength", json!("weak")),
+            ("score", json!(1)),
+            ("reasons", json!([])),
+            ("_embedded", json!({})),
+            ("_links", json!({"self": {"href": one}})),
+        ] {
+            let answer = put(json!({"dismissed": false, name: value}), &strict).await;
+            let code = answer.problems()[0].0.clone();
+            assert_eq!((answer.status, &*code), (400, "PROPERTY_READ_ONLY"));
+            let problem = &answer.json["svc:error"]["resource_status"][0]["error_descriptions"][0];
+            assert!(problem.to_string().contains(name), "{problem}");
+        }
+        assert_eq!(subject.read(address).await["dismissed"], json!(true));
+        let answer = put(json!({"dismissed": false, "score": 1}), &[]).await;
+        assert_eq!((answer.status, &answer.json["score"]), (200, &json!(22)));
+        assert!(
+            answer.json.to_string().contains("PROPERTY_READ_ONLY"),
+            "a warning"
+        );
+
+        // People who share nothing are a pair as long as they are dismissed.
+        let apart = format!("duplicates/{one}.{third}");
+        let put = async |dismissed: bool| {
+            let body = json!({"dismissed": dismissed});
+            subject.call(Method::PUT, &apart, &body).await.status
+        };
+        assert_eq!(put(true).await, 200);
+        let read = subject.read(&apart).await;
+        assert_eq!(
+            (&read["dismissed"], read.get("score")),
+            (&json!(true), None)
+        );
+        assert_eq!(put(false).await, 200);
+        assert_eq!(subject.get(&apart).await.status, 404);
+
+        let person = format!("people/{other}");
+        subject.call(Method::DELETE, &person, &Value::Null).await;
+        let answer = subject.get(address).await;
+        assert_eq!(answer.status, 404, "one of them is deleted");
+    })
+    .await;
+}
+
+/// Values that clients cannot read neither make a pair nor change one.
+#[tokio::test]
+async fn dup_03_hidden_values_are_not_compared() {
+    for path in [&["email_addresses"][..], &["email_addresses", "address"]] {
+        let hiding = |api: ApiBuilder| {
+            let mut people = Constraints::default();
+            people.entry(path).hidden = true;
+            api.duplicates().constraints(Kind::Person, people)
+        };
+        both_stores::each(hiding, async |subject| {
+            let person = async |name: &str, code: &str| {
+                let body = json!({"given_name": name, "family_name": "Lovelace",
+                    "email_addresses": [{"address": "ada@example.org"}], "postal_addresses": [{"postal_code": code}]});
+                let own = subject.make("people", body).await;
+                own.rsplit('/').next().unwrap().to_owned()
+            };
+            let one = person("Ada", "SW1A 1AA").await;
+            let other = person("Grace", "SW1A 1AA").await;
+            let page = subject.read("duplicates").await;
+            assert_eq!(entries(&page), [] as [Value; 0], "only the address is equal");
+            let pair = format!("duplicates/{one}.{other}");
+            assert_eq!(subject.get(&pair).await.status, 404);
+            person("Ada", "SW1A 1AA").await;
+            let page = subject.read("duplicates").await;
+            let [pair] = entries(&page) else { panic!("{page}") };
+            assert_eq!((&pair["strength"], &pair["score"]), (&json!("weak"), &json!(14)));
+            let own = pair["_links"]["self"]["href"].as_str().unwrap();
+            assert_eq!(subject.read(own).await["strength"], "weak");
+        })
+        .await;
+    }
 }

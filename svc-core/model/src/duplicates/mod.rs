@@ -29,6 +29,8 @@ use std::collections::BTreeSet;
 use crate::{
     helper::distinct_emails,
     json::{Json, Object},
+    link::ShareNames,
+    record::RawRecord,
     value::forms,
 };
 
@@ -90,6 +92,28 @@ impl Evidence {
             Self::Birthdate => "birthdate",
             Self::PostalCode => "postal_addresses",
             Self::Generation => "honorific_suffix",
+        }
+    }
+
+    /// Returns the paths of the values that are compared.
+    #[must_use]
+    pub const fn values(self) -> &'static [&'static [&'static str]] {
+        match self {
+            Self::Profile => &[
+                &["profiles", "provider"],
+                &["profiles", "id"],
+                &["profiles", "handle"],
+            ],
+            Self::Email => &[&["email_addresses", "address"]],
+            Self::Phone => &[&["phone_numbers", "number"]],
+            Self::Name => &[&["given_name"], &["family_name"]],
+            Self::Birthdate => &[
+                &["birthdate", "year"],
+                &["birthdate", "month"],
+                &["birthdate", "day"],
+            ],
+            Self::PostalCode => &[&["postal_addresses", "postal_code"]],
+            Self::Generation => &[&["honorific_suffix"]],
         }
     }
 
@@ -272,6 +296,13 @@ impl ComparedPerson {
         }
     }
 
+    /// Returns the values of a stored person. A damaged record has none.
+    #[must_use]
+    pub fn of_record(person: &RawRecord) -> Self {
+        let fields = person.to_fields(&ShareNames::default());
+        Self::of(&fields.unwrap_or_default())
+    }
+
     /// Returns the keys.
     #[must_use]
     pub fn keys(&self) -> BTreeSet<PersonKey> {
@@ -304,8 +335,17 @@ impl ComparedPerson {
     /// Returns the comparison with another person; `None` if they are not likely the same person.
     #[must_use]
     pub fn compare(&self, other: &Self) -> Option<Comparison> {
+        self.compare_without(other, &[])
+    }
+
+    /// Returns the comparison with another person as if both had none of this evidence.
+    ///
+    /// Requirements: DUP-03.
+    #[must_use]
+    pub fn compare_without(&self, other: &Self, hidden: &[Evidence]) -> Option<Comparison> {
         let reasons: Vec<(Evidence, i32)> = Evidence::ALL
             .into_iter()
+            .filter(|evidence| !hidden.contains(evidence))
             .filter_map(|evidence| {
                 let (same, different) = evidence.weights();
                 let weight = if self.agrees(other, evidence)? {

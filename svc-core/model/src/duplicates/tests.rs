@@ -206,3 +206,29 @@ proptest! {
         }
     }
 }
+
+/// Evidence that clients cannot read neither makes a pair nor changes one.
+#[test]
+fn dup_03_hidden_evidence_is_not_compared() {
+    let person = |day: u8| {
+        let fields = format!(
+            r#"{{{ADA}, "email_addresses": [{{"address": "ada@example.org"}}], "birthdate": {{"year": 1985, "month": 12, "day": {day}}}}}"#
+        );
+        ComparedPerson::of(&object(&fields))
+    };
+    let without = |day, hidden: &[Evidence]| {
+        let found = person(1).compare_without(&person(day), hidden);
+        found.map(|found| (found.strength, found.score))
+    };
+    assert_eq!(without(1, &[]), Some((Strength::Strong, 30)));
+    assert_eq!(without(1, &[Evidence::Email]), Some((Strength::Weak, 16)));
+    assert_eq!(without(1, &[Evidence::Email, Evidence::Name]), None);
+    assert_eq!(without(2, &[]), Some((Strength::Strong, 14)));
+    let hidden = [Evidence::Birthdate];
+    assert_eq!(without(2, &hidden), Some((Strength::Strong, 22)));
+    for evidence in Evidence::ALL {
+        let paths = evidence.values().iter();
+        let schema = crate::model::Kind::Person.schema().fields;
+        assert!(paths.clone().all(|path| schema.position(path[0]).is_some()));
+    }
+}

@@ -1,7 +1,8 @@
 //! Pages of people who may be the same person.
 
+use super::StoredRecord;
 use crate::{
-    duplicates::{Comparison, Evidence},
+    duplicates::{ComparedPerson, Comparison, Evidence},
     record::RawRecord,
     value::Id,
 };
@@ -16,6 +17,10 @@ pub struct DuplicatesRequest {
     pub after: Option<String>,
     /// The maximum number of entries.
     pub size: u32,
+    /// The evidence that is not compared, because clients cannot read its fields.
+    ///
+    /// Requirements: DUP-03.
+    pub hidden: Vec<Evidence>,
 }
 
 impl DuplicatesRequest {
@@ -26,6 +31,7 @@ impl DuplicatesRequest {
             person: None,
             after: None,
             size,
+            hidden: Vec::new(),
         }
     }
 
@@ -33,6 +39,13 @@ impl DuplicatesRequest {
     #[must_use]
     pub fn of_person(mut self, person: Id) -> Self {
         self.person = Some(person);
+        self
+    }
+
+    /// Sets the evidence that is not compared.
+    #[must_use]
+    pub fn without(mut self, hidden: impl IntoIterator<Item = Evidence>) -> Self {
+        self.hidden = hidden.into_iter().collect();
         self
     }
 
@@ -109,5 +122,44 @@ impl DuplicatePair {
             younger,
             comparison,
         }
+    }
+}
+
+/// Two stored people, and whether they are dismissed as a pair.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct StoredPair {
+    /// The older one.
+    pub older: RawRecord,
+    /// The younger one.
+    pub younger: RawRecord,
+    /// Whether a client stated that they are not the same person.
+    ///
+    /// Requirements: DUP-06.
+    pub is_dismissed: bool,
+}
+
+impl StoredPair {
+    /// Creates a pair of two people.
+    #[must_use]
+    pub fn new(one: StoredRecord, other: StoredRecord, is_dismissed: bool) -> Self {
+        let (older, younger) = if one.row <= other.row {
+            (one, other)
+        } else {
+            (other, one)
+        };
+        Self {
+            older: older.record,
+            younger: younger.record,
+            is_dismissed,
+        }
+    }
+
+    /// Returns the comparison of the two people without this evidence; `None` if they are not likely the
+    /// same person.
+    #[must_use]
+    pub fn compare_without(&self, hidden: &[Evidence]) -> Option<Comparison> {
+        let [one, other] = [&self.older, &self.younger].map(ComparedPerson::of_record);
+        one.compare_without(&other, hidden)
     }
 }

@@ -41,6 +41,7 @@ pub use change::{ApartPeople, Change, ChangeTarget, InsertRecord, RecordSet, Rep
 pub use count_deltas::{CollectionId, CountDeltas};
 pub use duplicates::{
     DuplicatePair, DuplicatesEntry, DuplicatesPage, DuplicatesRequest, DuplicatesResponse,
+    StoredPair,
 };
 pub use failed_parts::{FailedParts, WrittenRecord};
 pub use index_values::IndexValues;
@@ -236,6 +237,19 @@ pub trait Store: Send + Sync + 'static {
         request: &DuplicatesRequest,
     ) -> Result<DuplicatesResponse> {
         let _ = (cx, request);
+        Err(Error::not_implemented())
+    }
+
+    /// Returns two people, and whether they are dismissed as a pair, as of one time. Returns `None` if one
+    /// of them does not exist.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotImplemented`](crate::error::ErrorKind::NotImplemented) by default.
+    ///
+    /// Requirements: DUP-06.
+    async fn duplicate_pair(&self, cx: &Context, people: [&Id; 2]) -> Result<Option<StoredPair>> {
+        let _ = (cx, people);
         Err(Error::not_implemented())
     }
 

@@ -31,8 +31,8 @@ use svc_core::{
     rules::{Decision, decide, problems_of},
     store::{
         ApartPeople, Change, DuplicatesRequest, DuplicatesResponse, IdSequence, Lookup,
-        LookupCache, LookupKey, Outbox, PendingChanges, RuleError, Store, TransactionContext,
-        WriteOutcome, WriteRequest,
+        LookupCache, LookupKey, Outbox, PendingChanges, RuleError, Store, StoredPair,
+        TransactionContext, WriteOutcome, WriteRequest,
     },
     value::{Id, Timestamp},
 };
@@ -224,6 +224,7 @@ impl MemoryStore {
         Self {
             shared: Arc::new(MemoryInner {
                 tenants,
+                duplicates: self.shared.duplicates.clone(),
                 ..MemoryInner::default()
             }),
             ..self.clone()
@@ -269,6 +270,7 @@ impl MemoryStore {
                 tables.add_feed_entries(&told, time);
             }
             tables.apply(change);
+            tables.index_keys(change, &self.shared.duplicates);
         }
         tables.clock = time.as_micros();
         if changes
@@ -335,10 +337,22 @@ impl Store for MemoryStore {
             let (index, person) = (&self.shared.duplicates, person.transpose()?);
             Ok(
                 match DuplicatesQuery::new(index, cx.tenant(), request, person.as_ref()) {
-                    Ok(query) => DuplicatesResponse::Page(tables.duplicates(index, &query)),
+                    Ok(query) => DuplicatesResponse::Page(tables.duplicates(&query)),
                     Err(refused) => refused,
                 },
             )
+        })
+    }
+
+    async fn duplicate_pair(&self, cx: &Context, people: [&Id; 2]) -> Result<Option<StoredPair>> {
+        self.read(cx.tenant(), |tables| {
+            let [one, other] = people.map(|id| {
+                let row = tables.row(&LookupKey::Id(Kind::Person, id.clone()));
+                row.and_then(|row| tables.in_row(row))
+            });
+            let is_dismissed = tables.is_apart(people);
+            let people = one.zip(other);
+            Ok(people.map(|(one, other)| StoredPair::new(one, other, is_dismissed)))
         })
     }
 

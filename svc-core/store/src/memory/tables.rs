@@ -7,9 +7,9 @@ use std::{
 
 use svc_core::{
     backend::{ChangeKind, RecordChange},
-    duplicates::person_keys,
+    duplicates::ComparedPerson,
     filter::name_key,
-    link::{LinkValue, RecordAddress, Scope, ShareNames},
+    link::{LinkValue, RecordAddress, Scope},
     model::Kind,
     record::{ComputedValue, RawRecord},
     schema::{ComputedSource, ReferenceSpec},
@@ -23,7 +23,7 @@ use svc_core::{
 
 use super::outbox::QueuedEntry;
 use crate::{
-    duplicates::{DuplicateIndex, DuplicatesQuery, HashedKey, SharedKey},
+    duplicates::{DuplicateIndex, DuplicatesQuery, HashedKey, MAX_KEYS, SharedKey},
     feed::{FeedChange, FeedPosition, FeedQuery, FeedRows, merged_into},
 };
 
@@ -46,6 +46,10 @@ pub(super) struct TenantTables {
     rows: HashMap<i64, (RawRecord, Vec<LookupKey>)>,
     ids: HashMap<(Kind, Id), i64>,
     keys: HashMap<LookupKey, BTreeSet<i64>>,
+    /// The people with each key, for duplicates.
+    people_of_keys: BTreeMap<HashedKey, BTreeSet<i64>>,
+    /// The keys of each person, for duplicates.
+    keys_of_people: HashMap<i64, BTreeSet<HashedKey>>,
     collections: HashMap<TableCollection, BTreeSet<i64>>,
     sums: HashMap<(Kind, Id), Totals>,
     parts: HashMap<(Kind, Id), BTreeMap<String, Totals>>,
@@ -196,24 +200,51 @@ impl TenantTables {
         self.aliases.get(id).cloned()
     }
 
-    /// Returns a page of people who may be the same person. The index is built for each page.
-    pub(super) fn duplicates(
-        &self,
-        index: &DuplicateIndex,
-        query: &DuplicatesQuery<'_>,
-    ) -> DuplicatesPage {
-        let mut people: BTreeMap<HashedKey, BTreeSet<i64>> = BTreeMap::new();
-        for row in self
-            .collection(Kind::Person, &Scope::All)
-            .into_iter()
-            .flatten()
-        {
-            let stored = self.in_row(*row);
-            let fields = stored.map(|it| it.record.to_fields_lossy(&ShareNames::default()));
-            for key in fields.iter().flat_map(person_keys) {
-                people.entry(index.hash(&key)).or_default().insert(*row);
+    /// Returns whether two people are dismissed as a pair.
+    pub(super) fn is_apart(&self, [one, other]: [&Id; 2]) -> bool {
+        let people = ApartPeople::new(one.clone(), other.clone(), None).people;
+        self.apart.contains_key(&people)
+    }
+
+    /// Updates the keys of the person that a change has affected. They are computed from the record, not
+    /// taken from the change.
+    pub(super) fn index_keys(&mut self, change: &Change, index: &DuplicateIndex) {
+        let row = match change {
+            Change::Insert(insert) if insert.record.kind() == Kind::Person => Some(self.youngest),
+            Change::Replace(replace) if replace.target.kind == Kind::Person => {
+                self.row(&LookupKey::Id(Kind::Person, replace.target.id.clone()))
+            }
+            Change::SetFields { at, .. } if at.kind == Kind::Person => {
+                self.row(&LookupKey::Id(Kind::Person, at.id.clone()))
+            }
+            _ => None,
+        };
+        let Some((row, (record, _))) = row.and_then(|row| Some((row, self.rows.get(&row)?))) else {
+            return;
+        };
+        let keys = ComparedPerson::of_record(record).keys();
+        let keys: BTreeSet<HashedKey> = keys.iter().map(|key| index.hash(key)).collect();
+        self.forget_keys(row);
+        for key in &keys {
+            self.people_of_keys.entry(*key).or_default().insert(row);
+        }
+        self.keys_of_people.insert(row, keys);
+    }
+
+    fn forget_keys(&mut self, row: i64) {
+        for key in self.keys_of_people.remove(&row).into_iter().flatten() {
+            if let Some(people) = self.people_of_keys.get_mut(&key) {
+                people.remove(&row);
+                if people.is_empty() {
+                    self.people_of_keys.remove(&key);
+                }
             }
         }
+    }
+
+    /// Returns a page of people who may be the same person.
+    pub(super) fn duplicates(&self, query: &DuplicatesQuery<'_>) -> DuplicatesPage {
+        let people = &self.people_of_keys;
         let shared = |key: &HashedKey| {
             let people = people.get(key).map_or(0, BTreeSet::len);
             SharedKey::new(*key, u64::try_from(people).unwrap_or(u64::MAX))
@@ -223,6 +254,8 @@ impl TenantTables {
             None => people
                 .range(query.first_key()..)
                 .map(|(key, _)| shared(key))
+                .filter(|shared| shared.people > 1)
+                .take(MAX_KEYS.saturating_add(1))
                 .collect(),
         };
         let mut selected = query.select(keys);
@@ -748,6 +781,7 @@ impl TenantTables {
             .into_iter()
             .for_each(|rows| _ = rows.remove(&row));
         self.holders.retain(|(_, attendance, _)| *attendance != row);
+        self.forget_keys(row);
         self.rows.remove(&row);
         self.ids.remove(&own);
         self.sums.remove(&own);

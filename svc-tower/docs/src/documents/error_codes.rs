@@ -39,6 +39,9 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
                 codes.push(ErrorCode::FilterInvalid);
             }
         }
+        ResponseBodyKind::Duplicates => {
+            codes.extend([ErrorCode::CursorInvalid, ErrorCode::PageInvalid]);
+        }
         ResponseBodyKind::Changes => {
             codes.extend([
                 ErrorCode::CursorInvalid,

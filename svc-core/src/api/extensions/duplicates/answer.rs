@@ -4,25 +4,29 @@
 
 use http::{HeaderValue, Method, StatusCode, header::CACHE_CONTROL};
 
-use super::hal::{self, DuplicatesView};
+use super::{
+    body::PairBody,
+    hal::{self, DuplicatesView, PairView},
+};
 use crate::{
-    api::{Api, Response, admitted::AuthorizedParts},
+    api::{
+        Api, Response,
+        admitted::AuthorizedParts,
+        preferences::{HandlingPreference, Warnings},
+    },
     context::Context,
     duplicates::Evidence,
     error::{Error, ErrorCode, Problem, Result},
-    json::{Json, Object},
+    json::Json,
     link::Target,
     model::Kind,
     page::PageRequest,
-    store::{ApartPeople, DuplicatesRequest, DuplicatesResponse, Store},
+    store::{ApartPeople, DuplicatesRequest, DuplicatesResponse, Store, StoredPair},
     value::Id,
 };
 
 /// The query parameter of the cursor.
 const AFTER: &str = "after";
-
-/// The member of a pair that a client sets.
-const DISMISSED: &str = "dismissed";
 
 impl Api {
     pub(super) async fn answer_about_duplicates(
@@ -40,9 +44,11 @@ impl Api {
                 self.list_duplicates(call, &**store, Some(&person.id))
                     .await?
             }
+            (&Method::GET, Target::DuplicatePair(one, other)) => {
+                self.read_duplicate(cx, &**store, [one, other]).await?
+            }
             (&Method::PUT, Target::DuplicatePair(one, other)) => {
-                self.dismiss_duplicate(cx, &**store, [one, other], call.body())
-                    .await?
+                self.dismiss_duplicate(call, &**store, [one, other]).await?
             }
             _ => return Err(Error::not_implemented()),
         };
@@ -70,6 +76,7 @@ impl Api {
         }
         let mut request = DuplicatesRequest::new(asked.request.size);
         request.person = person.cloned();
+        request.hidden = self.hidden_evidence();
         request.after.clone_from(&after);
         let page = match store.duplicates(cx, &request).await? {
             DuplicatesResponse::Page(page) => page,
@@ -81,22 +88,25 @@ impl Api {
             after: after.as_deref(),
             per_page: asked.request.size,
             repeated: &asked.repeated,
-            shows: &|evidence| self.shows_evidence(evidence),
         };
         let mut body = Vec::with_capacity(1024);
-        hal::duplicates(&self.hal(cx.base()), &view, &mut body);
+        hal::duplicates(&self.hal_for(cx), &view, &mut body);
         Ok(Response::hal(StatusCode::OK, body))
     }
 
-    /// Returns whether clients can read the field that evidence is from.
+    /// Returns the evidence from values that clients cannot read. It has no effect on a response.
     ///
     /// Requirements: DUP-03.
-    fn shows_evidence(&self, evidence: Evidence) -> bool {
-        let shows = |field| self.registered(Kind::Person).shows(Kind::Person, field);
-        match evidence {
-            Evidence::Name => shows("given_name") && shows("family_name"),
-            other => shows(other.as_str()),
-        }
+    fn hidden_evidence(&self) -> Vec<Evidence> {
+        let people = self.registered(Kind::Person);
+        let constraint = |path: &[&str]| people.constraints.as_ref()?.get(path);
+        let is_hidden_value = |path: &&[&str]| {
+            path.first()
+                .is_some_and(|field| !people.shows(Kind::Person, field))
+                || constraint(path).is_some_and(|constraint| constraint.hidden)
+        };
+        let is_hidden = |evidence: &Evidence| evidence.values().iter().any(is_hidden_value);
+        Evidence::ALL.into_iter().filter(is_hidden).collect()
     }
 
     fn unknown_pair_cursor(&self) -> Response {
@@ -104,70 +114,95 @@ impl Api {
         self.invalid(None, &[Problem::new(ErrorCode::CursorInvalid, AFTER, text)])
     }
 
+    /// Returns a pair: two people who may be the same person, or who are dismissed.
+    ///
+    /// Requirements: DUP-06.
+    async fn read_duplicate(
+        &self,
+        cx: &Context,
+        store: &dyn Store,
+        people: [&Id; 2],
+    ) -> Result<Response> {
+        let pair = stored_pair(cx, store, people).await?;
+        let is_pair = pair.is_dismissed || pair.compare_without(&self.hidden_evidence()).is_some();
+        if !is_pair {
+            return Err(Error::not_found());
+        }
+        Ok(Response::hal(StatusCode::OK, self.pair_document(cx, &pair)))
+    }
+
     /// Records whether two people are different people.
     ///
     /// Requirements: DUP-06.
     async fn dismiss_duplicate(
         &self,
-        cx: &Context,
+        call: &AuthorizedParts<'_>,
         store: &dyn Store,
-        [one, other]: [&Id; 2],
-        body: &[u8],
+        people: [&Id; 2],
     ) -> Result<Response> {
-        if one == other {
-            return Err(Error::not_found());
-        }
+        let (cx, body) = (&call.context, call.body());
+        let handling = HandlingPreference::of(call.request.headers);
+        let mut pair = stored_pair(cx, store, people).await?;
+        let refused = |problems: &[Problem]| {
+            let mut reply = self.invalid(None, problems);
+            handling.mark(&mut reply);
+            Ok(reply)
+        };
         if body.iter().all(u8::is_ascii_whitespace) {
             let text = "The request has no body. Send `dismissed` in a JSON body.";
-            let problem = Problem::for_request(ErrorCode::BodyMissing, text);
-            return Ok(self.invalid(None, &[problem]));
+            return refused(&[Problem::for_request(ErrorCode::BodyMissing, text)]);
         }
-        let is_dismissed = match self
-            .bodies(cx)
-            .object(body)
-            .and_then(|body| dismissed(&body))
-        {
-            Ok(is_dismissed) => is_dismissed,
-            Err(problems) => return Ok(self.invalid(None, &problems)),
+        let mut body = match self.bodies(cx).object(body) {
+            Ok(body) => body,
+            Err(problems) => return refused(&problems),
         };
-        let since = is_dismissed.then(|| cx.received_at());
-        let apart = ApartPeople::new(one.clone(), other.clone(), since);
+        // A client sent an earlier response back.
+        let dialect = self.dialect();
+        body.retain(|name, _| dialect.strip_prefix(name) != Some("warnings"));
+        let stored = Json::read_kept(&self.pair_document(cx, &pair));
+        let stored = stored.as_ref().and_then(Json::as_object);
+        let (body, report) = PairBody::read(&body, stored);
+        let mut warnings = Warnings::default();
+        let problems = handling.problems(report, &mut warnings);
+        if !problems.is_empty() {
+            return refused(&problems);
+        }
+        pair.is_dismissed = body.is_dismissed;
+        let since = body.is_dismissed.then(|| cx.received_at());
+        let [one, other] = people.map(Id::clone);
+        let apart = ApartPeople::new(one, other, since);
         if !store.set_apart(cx, &apart).await? {
             return Err(Error::not_found());
         }
-        let mut document = Vec::with_capacity(512);
-        hal::pair(
-            &self.hal(cx.base()),
-            [one, other],
-            is_dismissed,
-            &mut document,
-        );
-        Ok(Response::hal(StatusCode::OK, document))
+        let mut reply = Response::hal(StatusCode::OK, self.pair_document(cx, &pair));
+        self.warn(cx, &warnings, &mut reply);
+        handling.mark(&mut reply);
+        Ok(reply)
+    }
+
+    /// Returns the document of a pair. A caller without the right to read people gets it without them.
+    ///
+    /// Requirements: AUT-04.
+    fn pair_document(&self, cx: &Context, pair: &StoredPair) -> Vec<u8> {
+        let comparison = pair.compare_without(&self.hidden_evidence());
+        let view = PairView {
+            people: [&pair.older, &pair.younger],
+            comparison: comparison.as_ref(),
+            is_dismissed: pair.is_dismissed,
+        };
+        let mut document = Vec::with_capacity(2048);
+        let has_people = cx.may_read(Kind::Person);
+        hal::pair(&self.hal_for(cx), &view, has_people, true, &mut document);
+        document
     }
 }
 
-/// Returns the member of a body. Links are accepted, because a client can send a response back.
-fn dismissed(body: &Object) -> std::result::Result<bool, Vec<Problem>> {
-    let mut problems: Vec<Problem> = body
-        .keys()
-        .filter(|name| ![DISMISSED, "_links"].contains(name))
-        .map(|name| {
-            let text = "{property} is unknown. The allowed property is `dismissed`.";
-            Problem::new(ErrorCode::PropertyUnknown, name.to_owned(), text)
-        })
-        .collect();
-    let value = match body.get(DISMISSED) {
-        Some(Json::Bool(value)) => Some(*value),
-        None => {
-            let text = "{property} is missing. Send `true` or `false`.";
-            problems.push(Problem::new(ErrorCode::FieldRequired, DISMISSED, text));
-            None
-        }
-        Some(_) => {
-            let text = "{property} must be `true` or `false`.";
-            problems.push(Problem::new(ErrorCode::FieldInvalid, DISMISSED, text));
-            None
-        }
-    };
-    value.filter(|_| problems.is_empty()).ok_or(problems)
+/// Returns two stored people, or the error of an unknown address.
+async fn stored_pair(cx: &Context, store: &dyn Store, people: [&Id; 2]) -> Result<StoredPair> {
+    let [one, other] = people;
+    if one == other {
+        return Err(Error::not_found());
+    }
+    let pair = store.duplicate_pair(cx, people).await?;
+    pair.ok_or_else(Error::not_found)
 }

@@ -2,15 +2,14 @@
 //!
 //! Requirements: DUP-02 to DUP-06.
 
-use std::fmt;
-
 use super::NAME;
 use crate::{
-    duplicates::Evidence,
+    duplicates::Comparison,
     hal::{Hal, close, record},
     json::write_string,
     link::{RecordAddress, Target},
     model::Kind,
+    record::RawRecord,
     store::{DuplicatePair, DuplicatesEntry, DuplicatesPage},
     value::Id,
 };
@@ -25,14 +24,6 @@ pub(super) struct DuplicatesView<'a> {
     pub(super) per_page: u32,
     /// The query parameters that every link repeats, such as `&per_page=10`.
     pub(super) repeated: &'a str,
-    /// Whether clients can read the field of evidence.
-    pub(super) shows: &'a (dyn Fn(Evidence) -> bool + Sync),
-}
-
-impl fmt::Debug for DuplicatesView<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DuplicatesView").finish_non_exhaustive()
-    }
 }
 
 /// Writes a page. It has no total, because counting the pairs would compare all of them.
@@ -81,8 +72,14 @@ pub(super) fn duplicates(hal: &Hal<'_>, view: &DuplicatesView<'_>, out: &mut Vec
     out.extend_from_slice(b":[");
     for entry in &view.page.entries {
         match entry {
-            DuplicatesEntry::Pair(pair) => embedded_pair(hal, view, pair, out),
-            DuplicatesEntry::Crowd { evidence, .. } if !(view.shows)(*evidence) => continue,
+            DuplicatesEntry::Pair(found) => {
+                let view = PairView {
+                    people: [&found.older, &found.younger],
+                    comparison: Some(&found.comparison),
+                    is_dismissed: false,
+                };
+                pair(hal, &view, true, false, out);
+            }
             DuplicatesEntry::Crowd { evidence, people } => {
                 let field = evidence.as_str();
                 let entry = format!("{{\"crowd\":{people},\"field\":\"{field}\"}}");
@@ -95,53 +92,63 @@ pub(super) fn duplicates(hal: &Hal<'_>, view: &DuplicatesView<'_>, out: &mut Vec
     out.extend_from_slice(b"}}");
 }
 
-fn embedded_pair(
-    hal: &Hal<'_>,
-    view: &DuplicatesView<'_>,
-    pair: &DuplicatePair,
-    out: &mut Vec<u8>,
-) {
-    let comparison = &pair.comparison;
-    let reasons = comparison.reasons.iter();
-    let shown: Vec<_> = reasons
-        .filter(|(evidence, _)| (view.shows)(*evidence))
-        .collect();
-    let head = format!(
-        "{{\"strength\":\"{}\",\"score\":{},\"reasons\":[",
-        comparison.strength.as_str(),
-        shown.iter().map(|(_, weight)| *weight).sum::<i32>()
-    );
-    out.extend_from_slice(head.as_bytes());
-    for (evidence, weight) in shown {
-        let field = evidence.as_str();
-        let reason = format!("{{\"field\":\"{field}\",\"weight\":{weight}}},");
-        out.extend_from_slice(reason.as_bytes());
-    }
-    close(out, b']');
-    out.extend_from_slice(b",\"_links\":{\"self\":");
-    let people = people_of(pair);
-    hal.write_link(&pair_target(people), out);
-    out.push(b',');
-    people_links(hal, people, out);
-    out.extend_from_slice(b"},\"_embedded\":{");
-    write_string(&hal.relations.dialect.relation(Kind::Person.plural()), out);
-    out.extend_from_slice(b":[");
-    record(hal, &pair.older, false, out);
-    out.push(b',');
-    record(hal, &pair.younger, false, out);
-    out.extend_from_slice(b"]}}");
+/// Two people, and what is known about them as a pair.
+pub(super) struct PairView<'a> {
+    /// The two people, the older one first.
+    pub(super) people: [&'a RawRecord; 2],
+    /// `None` for dismissed people who are not likely the same person.
+    pub(super) comparison: Option<&'a Comparison>,
+    pub(super) is_dismissed: bool,
 }
 
-/// Writes a pair without its people: whether it is dismissed.
-pub(super) fn pair(hal: &Hal<'_>, people: [&Id; 2], is_dismissed: bool, out: &mut Vec<u8>) {
-    let head = format!("{{\"dismissed\":{is_dismissed},\"_links\":{{");
-    out.extend_from_slice(head.as_bytes());
-    hal.write_extended_curies(out);
-    out.extend_from_slice(b",\"self\":");
-    hal.write_link(&pair_target(people), out);
+/// Writes the document of a pair. Those on a page have no curies. `has_people` is whether it has the
+/// people, and how they compare.
+pub(super) fn pair(
+    hal: &Hal<'_>,
+    view: &PairView<'_>,
+    has_people: bool,
+    is_top: bool,
+    out: &mut Vec<u8>,
+) {
+    let people = view.people;
+    out.extend_from_slice(format!("{{\"dismissed\":{}", view.is_dismissed).as_bytes());
+    if let Some(comparison) = view.comparison.filter(|_| has_people) {
+        let head = format!(
+            ",\"strength\":\"{}\",\"score\":{},\"reasons\":[",
+            comparison.strength.as_str(),
+            comparison.score
+        );
+        out.extend_from_slice(head.as_bytes());
+        for (evidence, weight) in &comparison.reasons {
+            let field = evidence.as_str();
+            let reason = format!("{{\"field\":\"{field}\",\"weight\":{weight}}},");
+            out.extend_from_slice(reason.as_bytes());
+        }
+        close(out, b']');
+    }
+    out.extend_from_slice(b",\"_links\":{");
+    if is_top {
+        hal.write_extended_curies(out);
+        out.push(b',');
+    }
+    let ids = people.map(|person| &person.meta().id);
+    out.extend_from_slice(b"\"self\":");
+    hal.write_link(&pair_target(ids), out);
     out.push(b',');
-    people_links(hal, people, out);
-    out.extend_from_slice(b"}}");
+    people_links(hal, ids, out);
+    out.push(b'}');
+    if has_people {
+        out.extend_from_slice(b",\"_embedded\":{");
+        write_string(&hal.relations.dialect.relation(Kind::Person.plural()), out);
+        out.extend_from_slice(b":[");
+        for person in people {
+            record(hal, person, false, out);
+            out.push(b',');
+        }
+        close(out, b']');
+        out.push(b'}');
+    }
+    out.push(b'}');
 }
 
 fn people_links(hal: &Hal<'_>, people: [&Id; 2], out: &mut Vec<u8>) {

@@ -3,6 +3,7 @@
 //! Requirements: DUP-01 to DUP-07.
 
 mod answer;
+mod body;
 mod hal;
 
 use async_trait::async_trait;
@@ -54,6 +55,21 @@ pub(super) static OPERATIONS: &[OperationSpec] = &[
         ),
         id: "list_duplicates_of_person",
         summary: "Lists people who may be the same person as this one.",
+        handler: Handler::Extension(NAME),
+    },
+    OperationSpec {
+        name: "duplicate",
+        method: Method::GET,
+        shape: TargetShape::DuplicatePair,
+        need: RequiredRight::People(Operation::Read),
+        input: RequestBodyKind::Nothing,
+        answers: always(
+            StatusCode::OK,
+            ResponseBodyKind::DuplicatePair,
+            "The pair, and whether it is dismissed.",
+        ),
+        id: "read_duplicate",
+        summary: "Reads two people who may be the same person.",
         handler: Handler::Extension(NAME),
     },
     OperationSpec {

@@ -11,47 +11,59 @@ impl Definitions<'_> {
     /// Returns a reference to a page of pairs.
     pub(in crate::documents) fn duplicates(&mut self) -> Value {
         self.refer("duplicates.page", |all| {
-            let fields: Vec<&str> = Evidence::ALL.map(Evidence::as_str).into();
-            let field = json!({ "type": "string", "enum": fields });
             let mut crowd = Members::default();
             crowd.require("crowd", json!({ "type": "integer", "minimum": 2 }));
-            crowd.require("field", field.clone());
-            let mut reason = Members::default();
-            reason.require("field", field);
-            reason.require("weight", json!({ "type": "integer" }));
-            let people = all.api.dialect().relation(Kind::Person.plural());
-            let person = all.kind(Kind::Person, SchemaVariant::Read);
-            let two = |items: Value| json!({ "type": "array", "items": items, "minItems": 2, "maxItems": 2 });
-            let mut embedded = Members::default();
-            embedded.require(people.clone(), two(person));
-            let mut pair_links = Members::default();
-            pair_links.require("self", all.link());
-            pair_links.require(people, two(all.link()));
-            let mut pair = Members::default();
-            pair.require("strength", json!({ "type": "string", "enum": ["strong", "weak"] }));
-            pair.require("score", json!({ "type": "integer" }));
-            pair.require("reasons", list_of(&reason.into_schema()));
-            pair.require("_links", pair_links.into_schema());
-            pair.require("_embedded", embedded.into_schema());
-            let entry = json!({ "anyOf": [pair.into_schema(), crowd.into_schema()] });
+            crowd.require("field", evidence());
+            let pair = all.pair_members(true, false).into_schema();
+            let entry = json!({ "anyOf": [pair, crowd.into_schema()] });
             let relation = all.api.duplicates_relation();
             all.cursor_page(relation, &["self", "first"], &entry)
         })
     }
 
-    /// Returns a reference to a pair without its people.
+    /// Returns a reference to a pair.
     pub(in crate::documents) fn duplicate_pair(&mut self) -> Value {
         self.refer("duplicates.pair", |all| {
-            let mut pair = Members::default();
-            pair.require("dismissed", json!({ "type": "boolean" }));
-            let people = all.api.dialect().relation(Kind::Person.plural());
-            let mut links = Members::default();
-            links.require("self", all.link());
-            links.require("curies", all.curies());
-            links.require(people, list_of(&all.link()));
-            pair.require("_links", links.into_schema());
-            pair.into_schema()
+            all.pair_members(false, true).into_schema()
         })
+    }
+
+    /// Returns the members of a pair. A pair on a page is complete. The document of a pair lacks members if
+    /// the key may not read people, or if dismissed people are not likely the same person.
+    fn pair_members(&mut self, is_complete: bool, is_top: bool) -> Members {
+        let people = self.api.dialect().relation(Kind::Person.plural());
+        let two =
+            |items: Value| json!({ "type": "array", "items": items, "minItems": 2, "maxItems": 2 });
+        let mut reason = Members::default();
+        reason.require("field", evidence());
+        reason.require("weight", json!({ "type": "integer" }));
+        let mut links = Members::default();
+        links.require("self", self.link());
+        if is_top {
+            links.require("curies", self.curies());
+        }
+        links.require(people.clone(), two(self.link()));
+        let mut embedded = Members::default();
+        embedded.require(people, two(self.kind(Kind::Person, SchemaVariant::Read)));
+        let mut pair = Members::default();
+        pair.require("dismissed", json!({ "type": "boolean" }));
+        pair.require("_links", links.into_schema());
+        for (name, schema) in [
+            (
+                "strength",
+                json!({ "type": "string", "enum": ["strong", "weak"] }),
+            ),
+            ("score", json!({ "type": "integer" })),
+            ("reasons", list_of(&reason.into_schema())),
+            ("_embedded", embedded.into_schema()),
+        ] {
+            if is_complete {
+                pair.require(name, schema);
+            } else {
+                pair.insert(name, schema);
+            }
+        }
+        pair
     }
 
     /// Returns a reference to the body that dismisses a pair.
@@ -59,10 +71,21 @@ impl Definitions<'_> {
         self.refer("duplicates.dismissal", |_| {
             let mut body = Members::default();
             body.require("dismissed", json!({ "type": "boolean" }));
-            body.insert("_links", json!({ "type": "object" }));
+            for name in ["_links", "_embedded"] {
+                body.insert(name, json!({ "type": "object" }));
+            }
+            body.insert("strength", json!({ "type": "string" }));
+            body.insert("score", json!({ "type": "integer" }));
+            body.insert("reasons", json!({ "type": "array" }));
             let mut schema = body.into_schema();
             set(&mut schema, "additionalProperties", json!(false));
             schema
         })
     }
+}
+
+/// Returns the schema of the name of evidence.
+fn evidence() -> Value {
+    let fields: Vec<&str> = Evidence::ALL.map(Evidence::as_str).into();
+    json!({ "type": "string", "enum": fields })
 }

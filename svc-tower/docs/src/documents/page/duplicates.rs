@@ -41,8 +41,12 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
              not compared by it. One entry has the number of people as `crowd`, and the field of the value as `field`. The \
              number is counted up to 1 000."
         ),
+        "GET of the `self` link of a pair returns this pair, also if it is dismissed. It returns 404 if the two people are \
+         not a pair, or if one of them does not exist."
+            .to_owned(),
         "To dismiss a pair, send `{\"dismissed\": true}` with PUT to its `self` link. The pair is then no longer listed. \
-         `false` lists it again. This needs the right `people.update`."
+         `false` lists it again. PUT also accepts the whole pair, and changes only `dismissed`. This needs the right \
+         `people.update`. The response has the people only for keys with the right `people.read`."
             .to_owned(),
     ];
     let signed = |weight: i32| match weight {
@@ -56,6 +60,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
     });
     page.tables.push(DocTable::of_names("Weights", weights));
     let rows = [
+        ("dismissed", "whether it was dismissed"),
         ("strength", "`strong` or `weak`"),
         ("score", "the sum of the weights"),
         ("reasons", "each reason with its `field` and its `weight`"),
@@ -78,6 +83,8 @@ pub(super) fn page(docs: &DocPages<'_>) -> DocPage {
         ErrorCode::PageInvalid,
         ErrorCode::FieldInvalid,
         ErrorCode::FieldRequired,
+        ErrorCode::PropertyUnknown,
+        ErrorCode::PropertyReadOnly,
         ErrorCode::KeyNotAllowed,
     ]));
     page
