@@ -3,7 +3,7 @@
 
 use std::{
     sync::{Arc, Mutex, OnceLock, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use svc_core::backend::Notifier;
@@ -20,7 +20,7 @@ use crate::{
     error::{Result, StoreError},
     options::PostgresOptions,
     pipeline::{SqlQuery, values},
-    pool::{ConnectionPool, LeasePurpose},
+    pool::{ConnectionPool, Lease, LeasePurpose},
     statements::Texts,
 };
 
@@ -67,6 +67,36 @@ impl ReadReplica {
         );
         *self.away.lock().unwrap_or_else(PoisonError::into_inner) =
             Instant::now().checked_add(FALLBACK_DURATION);
+    }
+}
+
+/// A transaction that reads one state of the data of a tenant.
+pub(crate) struct Snapshot {
+    lent: Lease,
+    /// The statements that begin it, before the first round trip.
+    begin: Vec<SqlQuery<'static>>,
+    within: Duration,
+}
+
+impl Snapshot {
+    /// Returns the results of statements, in one round trip.
+    pub(crate) async fn read(&mut self, queries: Vec<SqlQuery<'_>>) -> Result<Vec<Vec<Row>>> {
+        let mut all: Vec<SqlQuery<'_>> = Vec::new();
+        all.extend(std::mem::take(&mut self.begin));
+        all.extend(queries);
+        let given = self.lent.run(&all, self.within).await;
+        given.map_err(|(_, error)| error)
+    }
+
+    /// Does the same, and ends the transaction.
+    pub(crate) async fn read_last(
+        mut self,
+        mut queries: Vec<SqlQuery<'_>>,
+    ) -> Result<Vec<Vec<Row>>> {
+        queries.push(SqlQuery::control("COMMIT"));
+        let given = self.read(queries).await?;
+        self.lent.mark_clean();
+        Ok(given)
     }
 }
 
@@ -207,6 +237,51 @@ impl DatabaseHandle {
             .map_err(|error| error.of_tenant(tenant))?
             .pop()
             .unwrap_or_default())
+    }
+
+    /// Returns the result of a function that reads several statements about a tenant from one snapshot
+    /// of the primary. A connection that has ended since its last use is replaced once.
+    pub(crate) async fn in_snapshot<T, F>(
+        &self,
+        tenant: i64,
+        read: impl Fn(Snapshot) -> F,
+    ) -> Result<T>
+    where
+        F: Future<Output = Result<T>>,
+    {
+        let mut home = self.home(tenant).await;
+        let mut error = StoreError::Busy;
+        for _ in 0..2 {
+            let given = match self.snapshot(&home, tenant).await {
+                Ok(snapshot) => read(snapshot).await,
+                Err(failed) => Err(failed),
+            };
+            match given {
+                Err(failed) if self.skip_replica(tenant, &home, &failed) => {
+                    home = Arc::clone(&self.pool);
+                    error = failed;
+                }
+                Err(failed) if failed.is_of_the_connection() && !failed.is_silent() => {
+                    error = failed;
+                }
+                given => return given.map_err(|error| error.of_tenant(Some(tenant))),
+            }
+        }
+        Err(error.of_tenant(Some(tenant)))
+    }
+
+    async fn snapshot(&self, pool: &Arc<ConnectionPool>, tenant: i64) -> Result<Snapshot> {
+        let mut begin = self.begin(Some(tenant));
+        begin.push(SqlQuery::control(
+            "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY",
+        ));
+        let mut lent = pool.get(LeasePurpose::Reads).await?;
+        lent.begins();
+        Ok(Snapshot {
+            lent,
+            begin,
+            within: self.options.patience.saturating_mul(2),
+        })
     }
 
     /// Returns the statements with `BEGIN` before and `COMMIT` after them.

@@ -5,7 +5,12 @@
 use std::collections::HashSet;
 
 use svc_core::{
-    store::{ApartPeople, DuplicatesPage, StoredRecord},
+    Error, Tenant,
+    model::Kind,
+    store::{
+        ApartPeople, DuplicatesRequest, DuplicatesResponse, Lookup, LookupKey, StoredPair,
+        StoredRecord,
+    },
     value::Id,
 };
 use svc_store::duplicates::{DuplicateIndex, DuplicatesQuery, HashedKey, MAX_KEYS, SharedKey};
@@ -13,8 +18,9 @@ use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::{
-    database::DatabaseHandle,
+    database::{DatabaseHandle, Snapshot},
     error::{Result, StoreError},
+    lookups::LookupBatch,
     pipeline::{SqlQuery, SqlValue, columns, of_tenant, values},
     rows::{stored, try_parse},
 };
@@ -31,75 +37,124 @@ impl DatabaseHandle {
         index.ok_or_else(|| StoreError::unexpected("the secret of the database is not read yet"))
     }
 
-    /// Returns a page of people who may be the same person.
+    /// Returns a page of people who may be the same person, from one snapshot.
     pub(crate) async fn duplicates(
         &self,
         tenant: i64,
-        query: &DuplicatesQuery<'_>,
-    ) -> Result<DuplicatesPage> {
-        let texts = &self.texts.duplicates;
+        of: &Tenant,
+        request: &DuplicatesRequest,
+    ) -> Result<DuplicatesResponse> {
+        self.in_snapshot(tenant, |snapshot| {
+            self.duplicates_in(snapshot, tenant, of, request)
+        })
+        .await
+    }
+
+    async fn duplicates_in(
+        &self,
+        mut snapshot: Snapshot,
+        tenant: i64,
+        of: &Tenant,
+        request: &DuplicatesRequest,
+    ) -> Result<DuplicatesResponse> {
+        let (texts, index) = (&self.texts.duplicates, self.duplicate_index()?);
+        let mut person = None;
+        if let Some(id) = &request.person {
+            let mut fetch = self.people([id], tenant);
+            let given = snapshot.read(fetch.take_queries()).await?;
+            person = fetch.records(&given)?.pop();
+            if person.is_none() {
+                snapshot.read_last(Vec::new()).await?;
+                return Err(Error::not_found().into());
+            }
+        }
+        let query = match DuplicatesQuery::new(index, of, request, person.as_ref()) {
+            Ok(query) => query,
+            Err(refused) => {
+                snapshot.read_last(Vec::new()).await?;
+                return Ok(refused);
+            }
+        };
         let keys = if let Some(keys) = query.keys_of_person() {
-            self.shared_keys(tenant, keys).await?
+            SqlQuery::new(&*texts.shared, of_keys(tenant, keys))
         } else {
             let first = query.first_key();
             let most = i64::try_from(MAX_KEYS.saturating_add(1)).unwrap_or(i64::MAX);
             let values = values![tenant, sort(first), first.hash, most];
-            let rows = self.rows(tenant, &texts.shared_from, values).await?;
-            rows.iter().map(shared_key).collect::<Result<_>>()?
+            SqlQuery::new(&*texts.shared_from, values)
         };
-        let mut selected = query.select(keys);
+        let mut selected = query.select(shared_keys(&snapshot.read(vec![keys]).await?)?);
         let compared: Vec<HashedKey> = selected.compared_keys().collect();
-        let values = of_keys(tenant, &compared);
-        for row in self.rows(tenant, &texts.people_of_keys, values).await? {
-            selected.add(key(&row)?, row.try_get(2)?);
+        let people = SqlQuery::new(&*texts.people_of_keys, of_keys(tenant, &compared));
+        for row in snapshot.read(vec![people]).await?.iter().flatten() {
+            selected.add(key(row)?, row.try_get(2)?);
         }
-        let rows = values![tenant, selected.rows()];
-        let people = self.rows(tenant, &texts.people, rows).await?;
+        let people = SqlQuery::new(&*texts.people, values![tenant, selected.rows()]);
+        let people = snapshot.read(vec![people]).await?;
         let people: Vec<StoredRecord> = people
             .iter()
+            .flatten()
             .map(|row| stored(row, 0))
             .collect::<Result<_>>()?;
         let pairs = query.compare(&selected, &people);
-        let other_keys = self.shared_keys(tenant, &pairs.other_keys()).await?;
         let mut people: Vec<(Uuid, Uuid)> = Vec::new();
         for [one, other] in pairs.people() {
             people.push((try_parse(&one)?, try_parse(&other)?));
         }
+        let last = vec![
+            SqlQuery::new(&*texts.shared, of_keys(tenant, &pairs.other_keys())),
+            SqlQuery::new(&*texts.apart, of_tenant(tenant, [columns!(people; 0, 1)])),
+        ];
+        let mut given = snapshot.read_last(last).await?;
         let mut dismissed = HashSet::new();
-        if !people.is_empty() {
-            let values = of_tenant(tenant, [columns!(people; 0, 1)]);
-            for row in self.rows(tenant, &texts.apart, values).await? {
-                let (one, other): (Uuid, Uuid) = (row.try_get(0)?, row.try_get(1)?);
-                let people = ApartPeople::new(Id::from(one), Id::from(other), None);
-                dismissed.insert(people.people);
-            }
+        for row in given.pop().iter().flatten() {
+            let (one, other): (Uuid, Uuid) = (row.try_get(0)?, row.try_get(1)?);
+            let people = ApartPeople::new(Id::from(one), Id::from(other), None);
+            dismissed.insert(people.people);
         }
-        Ok(query.page(pairs, &other_keys, &dismissed))
+        let page = query.page(pairs, &shared_keys(&given)?, &dismissed);
+        Ok(DuplicatesResponse::Page(page))
     }
 
-    /// Records that two people are not the same person, or deletes this.
-    pub(crate) async fn set_apart(&self, tenant: i64, apart: &ApartPeople) -> Result<()> {
-        let (text, values) = self.texts.duplicates.apart_change(tenant, apart)?;
-        self.query_one(Some(tenant), SqlQuery::new(text, values))
-            .await
-            .map(drop)
+    /// Returns two people, and whether they are dismissed as a pair, from one snapshot. Returns `None` if
+    /// one of them does not exist.
+    pub(crate) async fn duplicate_pair(
+        &self,
+        tenant: i64,
+        people: [&Id; 2],
+    ) -> Result<Option<StoredPair>> {
+        let [Some(one), Some(other)] = people.map(Id::as_uuid) else {
+            return Ok(None);
+        };
+        let apart = [one.min(other), one.max(other)];
+        self.in_snapshot(tenant, |snapshot| {
+            self.pair_in(snapshot, tenant, people, apart)
+        })
+        .await
     }
 
-    /// Returns those keys that several people have.
-    async fn shared_keys(&self, tenant: i64, keys: &[HashedKey]) -> Result<Vec<SharedKey>> {
-        if keys.is_empty() {
-            return Ok(Vec::new());
-        }
-        let values = of_keys(tenant, keys);
-        let text = &self.texts.duplicates.shared;
-        let rows = self.rows(tenant, text, values).await?;
-        rows.iter().map(shared_key).collect()
+    async fn pair_in(
+        &self,
+        snapshot: Snapshot,
+        tenant: i64,
+        people: [&Id; 2],
+        [one, other]: [Uuid; 2],
+    ) -> Result<Option<StoredPair>> {
+        let mut fetch = self.people(people, tenant);
+        let mut queries = fetch.take_queries();
+        let apart = values![tenant, vec![one], vec![other]];
+        queries.push(SqlQuery::new(&*self.texts.duplicates.apart, apart));
+        let mut given = snapshot.read_last(queries).await?;
+        let is_dismissed = given.pop().is_some_and(|rows| !rows.is_empty());
+        let mut found = fetch.records(&given)?;
+        let people = found.pop().zip(found.pop());
+        Ok(people.map(|(one, other)| StoredPair::new(one, other, is_dismissed)))
     }
 
-    async fn rows(&self, tenant: i64, text: &str, values: Vec<SqlValue>) -> Result<Vec<Row>> {
-        let query = SqlQuery::new(text, values);
-        let mut given = self.read(tenant, vec![query]).await?;
-        Ok(given.pop().unwrap_or_default())
+    /// Returns the lookups of people with these ids.
+    fn people<const N: usize>(&self, ids: [&Id; N], tenant: i64) -> LookupBatch<'_> {
+        let people = ids.map(|id| Lookup::Record(LookupKey::Id(Kind::Person, id.clone())));
+        LookupBatch::new(&self.texts, tenant, people.into())
     }
 }
 
@@ -111,6 +166,11 @@ fn of_keys(tenant: i64, keys: &[HashedKey]) -> Vec<SqlValue> {
 fn key(row: &Row) -> Result<HashedKey> {
     let (sort, hash): (i16, i64) = (row.try_get(0)?, row.try_get(1)?);
     Ok(HashedKey::new(sort.into(), hash))
+}
+
+/// Returns the keys in the rows of a statement.
+fn shared_keys(given: &[Vec<Row>]) -> Result<Vec<SharedKey>> {
+    given.iter().flatten().map(shared_key).collect()
 }
 
 fn shared_key(row: &Row) -> Result<SharedKey> {

@@ -7,7 +7,7 @@ use svc_core::{
     Context, ListRequest, Result, Tenant,
     auth::Caller,
     backend::{ChangeFeed, FeedRequest, FeedResponse, Subscription},
-    error::{Error, Problem},
+    error::Problem,
     filter::FilterField,
     helper::PersonMatching,
     link::RecordAddress,
@@ -16,11 +16,11 @@ use svc_core::{
     rules::problems_of,
     store::{
         self, ApartPeople, DuplicatesRequest, DuplicatesResponse, ImportedRecord, LookupKey,
-        Outbox, StoredRecord, WriteOperation, WriteOutcome, WriteRequest,
+        Outbox, StoredPair, WriteOperation, WriteOutcome, WriteRequest,
     },
     value::{Id, Timestamp},
 };
-use svc_store::{duplicates::DuplicatesQuery, feed::FeedQuery};
+use svc_store::feed::FeedQuery;
 
 use super::PostgresStore;
 use crate::{
@@ -101,34 +101,20 @@ impl store::Store for PostgresStore {
         cx: &Context,
         request: &DuplicatesRequest,
     ) -> Result<DuplicatesResponse> {
-        let (database, tenant) = (self.database(), self.tenant(cx.tenant()).await?);
-        let person = match &request.person {
-            Some(id) => Some(
-                self.people(tenant, [id])
-                    .await?
-                    .pop()
-                    .ok_or_else(Error::not_found)?,
-            ),
-            None => None,
-        };
-        let index = database.duplicate_index()?;
-        match DuplicatesQuery::new(index, cx.tenant(), request, person.as_ref()) {
-            Ok(query) => {
-                let page = database.duplicates(tenant, &query).await?;
-                Ok(DuplicatesResponse::Page(page))
-            }
-            Err(refused) => Ok(refused),
-        }
+        let tenant = self.tenant(cx.tenant()).await?;
+        let database = self.database();
+        Ok(database.duplicates(tenant, cx.tenant(), request).await?)
+    }
+
+    async fn duplicate_pair(&self, cx: &Context, people: [&Id; 2]) -> Result<Option<StoredPair>> {
+        let tenant = self.tenant(cx.tenant()).await?;
+        Ok(self.database().duplicate_pair(tenant, people).await?)
     }
 
     async fn set_apart(&self, cx: &Context, apart: &ApartPeople) -> Result<bool> {
         let tenant = self.tenant(cx.tenant()).await?;
-        let [one, other] = &apart.people;
-        if self.people(tenant, [one, other]).await?.len() < 2 {
-            return Ok(false);
-        }
-        self.database().set_apart(tenant, apart).await?;
-        Ok(true)
+        let database = self.database();
+        Ok(database.set_apart(tenant, apart, cx.deadline()).await?)
     }
 
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
@@ -196,16 +182,6 @@ impl ChangeFeed for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Returns the people with these ids.
-    async fn people<const N: usize>(
-        &self,
-        tenant: i64,
-        ids: [&Id; N],
-    ) -> error::Result<Vec<StoredRecord>> {
-        let people = ids.map(|id| RecordAddress::without_parent(Kind::Person, id.clone()));
-        self.database().records_at(tenant, &people).await
-    }
-
     async fn record(&self, cx: &Context, key: &LookupKey) -> error::Result<Option<RawRecord>> {
         let tenant = self.tenant(cx.tenant()).await?;
         let mut fetch = LookupBatch::one(&self.database().texts, tenant, key.clone());

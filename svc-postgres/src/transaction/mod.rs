@@ -1,6 +1,7 @@
 //! One transaction of two round trips. The first locks the tenant and executes the lookups of its
 //! requests, the second writes their changes and commits.
 
+mod apart;
 mod reads;
 mod recount;
 pub(crate) mod restore;

@@ -167,3 +167,112 @@ async fn pages_agree_with_the_store_in_memory() {
     ));
     assert_eq!(wrong.trim(), "0");
 }
+
+/// A store with two people who have an e-mail address in common.
+async fn pair_of_people(schema: &str) -> World<PostgresStore> {
+    let options = options(&support::server().url()).schema(schema);
+    let store = PostgresStore::connect(options).await.unwrap();
+    let tenant = store.ensure_tenant("demo").await.unwrap();
+    let people = Vec::new();
+    let mut world = World {
+        store,
+        tenant,
+        people,
+    };
+    for step in [0, 4] {
+        world.step(step).await;
+    }
+    world
+}
+
+/// Executes SQL in a transaction that locks something. Waits until it has the lock, and continues when a
+/// connection of the store waits for it.
+async fn locked(
+    locks: &str,
+    mode: &str,
+    table: &str,
+    then: &str,
+) -> tokio::task::JoinHandle<String> {
+    let database = support::server();
+    let script = format!(
+        "BEGIN; {locks}; DO $$ BEGIN WHILE NOT EXISTS (SELECT 1 FROM pg_stat_activity a \
+         WHERE pg_backend_pid() = ANY(pg_blocking_pids(a.pid))) LOOP PERFORM pg_sleep(0.01); PERFORM pg_stat_clear_snapshot(); \
+         END LOOP; END $$; {then}; COMMIT"
+    );
+    let task = tokio::task::spawn_blocking(move || database.psql(&script));
+    let wait = format!(
+        "SELECT count(*) > 0 FROM pg_locks WHERE granted AND mode = '{mode}' AND relation = '{table}'::regclass"
+    );
+    tokio::task::spawn_blocking(move || database.wait_for(&wait))
+        .await
+        .unwrap();
+    task
+}
+
+/// DUP-04: all statements of a page read the same state, and so do those of a pair.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn a_page_is_from_one_snapshot() {
+    let schema = support::server().schema();
+    let world = pair_of_people(&schema).await;
+    let table = format!("{schema}.apart");
+    let insert = format!(
+        "INSERT INTO {table} SELECT r.tenant, min(r.id::text)::uuid, max(r.id::text)::uuid, 7 FROM {schema}.record r \
+         JOIN {schema}.email e ON e.tenant = r.tenant AND e.seq = r.seq GROUP BY r.tenant"
+    );
+    let lock = format!("LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE");
+    let meanwhile = locked(&lock, "AccessExclusiveLock", &table, &insert).await;
+    // The pair is dismissed after the page has read the people.
+    assert_eq!(world.pairs(DuplicatesRequest::new(10)).await.len(), 1);
+    meanwhile.await.unwrap();
+    assert_eq!(world.pairs(DuplicatesRequest::new(10)).await, []);
+    let [one, other] = [0, 1].map(|place: usize| &world.people[place].id);
+    let pair = world.store.duplicate_pair(&world.cx(), [other, one]).await;
+    let pair = pair.unwrap().unwrap();
+    assert!(pair.is_dismissed);
+    assert_eq!(
+        [&pair.older.meta().id, &pair.younger.meta().id],
+        [one, other]
+    );
+}
+
+/// DUP-06: a dismissal locks the tenant before it checks the people. Its number is that of a write, so a
+/// replica without it is not read.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn a_dismissal_is_a_write_of_the_tenant() {
+    let database = support::server();
+    let schema = database.schema();
+    let world = pair_of_people(&schema).await;
+    let ledger = format!("{schema}.ledger");
+    let seq = || -> i64 {
+        let seq = database.psql(&format!("SELECT seq FROM {ledger}"));
+        seq.trim().parse().unwrap()
+    };
+    let apart = || database.psql(&format!("SELECT count(*) FROM {schema}.apart"));
+    let [one, other] = [0, 1].map(|place: usize| world.people[place].id.clone());
+    let dismissal = ApartPeople::new(one.clone(), other.clone(), Some(Timestamp::from_micros(7)));
+    let before = seq();
+    assert!(
+        world
+            .store
+            .set_apart(&world.cx(), &dismissal)
+            .await
+            .unwrap()
+    );
+    assert_eq!((seq(), apart().trim()), (before + 1, "1"));
+    let end = ApartPeople::new(one.clone(), other.clone(), None);
+    assert!(world.store.set_apart(&world.cx(), &end).await.unwrap());
+    assert_eq!((seq(), apart().trim()), (before + 2, "0"));
+
+    let lock = format!("SELECT seq FROM {ledger} FOR UPDATE");
+    let delete = format!(
+        "DELETE FROM {schema}.record WHERE id = '{}'",
+        other.as_str()
+    );
+    let meanwhile = locked(&lock, "RowShareLock", &ledger, &delete).await;
+    let set = world.store.set_apart(&world.cx(), &dismissal).await;
+    meanwhile.await.unwrap();
+    assert!(!set.unwrap(), "the person was deleted meanwhile");
+    assert_eq!((seq(), apart().trim()), (before + 2, "0"));
+}

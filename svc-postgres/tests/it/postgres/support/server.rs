@@ -246,7 +246,7 @@ impl Server {
     }
 
     #[track_caller]
-    fn wait_for(&self, sql: &str) {
+    pub(crate) fn wait_for(&self, sql: &str) {
         wait_until(sql, || self.psql(sql) == "t");
     }
 }
