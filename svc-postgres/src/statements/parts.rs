@@ -103,7 +103,8 @@ pub(super) fn named(s: &str, alias: &str) -> String {
 
 /// Counts the records that name each person of a previous row: those with a link to it, and attendances
 /// with a ticket that names it. A record counts for the first column with the person. No more records
-/// are read than are counted.
+/// are read than are counted: the order makes the server read the entries of an index one by one, where
+/// equality would let it read all of them first.
 pub(super) fn linked_count(s: &str) -> String {
     let of_people = |kind: &Kind, column: &str| {
         let mut columns = layout(*kind).columns();
@@ -120,7 +121,8 @@ pub(super) fn linked_count(s: &str) -> String {
             continue;
         }
         parts.push(format!(
-            "SELECT 1 FROM {s}.record r WHERE r.tenant = $1 AND r.{column} = k.id AND r.kind IN ({}){counted}",
+            "(SELECT 1 FROM {s}.record r WHERE r.tenant = $1 AND r.{column} >= k.id AND r.{column} <= k.id \
+             AND r.kind IN ({}){counted} ORDER BY r.{column} LIMIT k.most)",
             kinds.join(", ")
         ));
         counted = format!("{counted} AND (r.{column} = k.id) IS NOT TRUE");
@@ -128,11 +130,11 @@ pub(super) fn linked_count(s: &str) -> String {
     let attendance = layout(Kind::Attendance);
     let person = attendance.scope(Kind::Person).unwrap_or_default();
     parts.push(format!(
-        "SELECT 1 FROM {s}.holder h WHERE h.tenant = $1 AND h.person = k.id \
-         AND NOT EXISTS (SELECT 1 FROM {s}.holder e WHERE e.tenant = $1 AND e.person = k.id \
-         AND e.attendance = h.attendance AND e.place < h.place) \
-         AND NOT EXISTS (SELECT 1 FROM {s}.record r WHERE r.tenant = $1 AND r.kind::int = {} AND r.seq = h.attendance \
-         AND r.{person} = k.id)",
+        "(SELECT 1 FROM {s}.holder h WHERE h.tenant = $1 AND h.person = k.id \
+         AND h.place = (SELECT e.place FROM {s}.holder e WHERE e.tenant = $1 AND e.person = k.id \
+         AND e.attendance = h.attendance ORDER BY e.place LIMIT 1) \
+         AND ((SELECT r.{person} = k.id FROM {s}.record r WHERE r.tenant = $1 AND r.kind::int = {} \
+         AND r.seq = h.attendance)) IS NOT TRUE LIMIT k.most)",
         attendance.code
     ));
     format!(

@@ -273,6 +273,6 @@ async fn a_dismissal_is_a_write_of_the_tenant() {
     let meanwhile = locked(&lock, "RowShareLock", &ledger, &delete).await;
     let set = world.store.set_apart(&world.cx(), &dismissal).await;
     meanwhile.await.unwrap();
-    assert!(!set.unwrap(), "the person was deleted meanwhile");
+    assert!(!set.unwrap(), "the person was deleted in between");
     assert_eq!((seq(), apart().trim()), (before + 2, "0"));
 }

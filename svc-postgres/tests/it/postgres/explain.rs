@@ -174,4 +174,5 @@ async fn no_statement_reads_all_records() {
         digits.parse::<u64>().ok()
     });
     assert_eq!(read.sum::<u64>(), 50, "{plan}");
+    assert!(!plan.contains("Bitmap") && !plan.contains("Join"), "{plan}");
 }
