@@ -3,7 +3,7 @@
 //! Requirements: DUP-06, UND-22.
 
 use crate::{
-    error::{ErrorCode, Problem},
+    error::{ErrorCode, Problem, PropertyPath},
     json::{Json, Object, is_stored},
     read::{BodyReport, LINKS, read_only},
 };
@@ -44,7 +44,9 @@ impl PairBody {
                 let problem = Problem::new(ErrorCode::PropertyUnknown, name.to_owned(), text);
                 report.problems.push(problem);
             } else if !is_equal(name, sent) {
-                report.ignored.push(read_only(name));
+                report
+                    .ignored
+                    .push(read_only(PropertyPath::member(name.to_owned())));
             }
         }
         let (code, text) = match body.get(DISMISSED) {
