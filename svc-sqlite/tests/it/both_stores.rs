@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use svc_core::{
     Tenant,
-    api::{Api, ApiBuilder, Request, Response},
+    api::{Api, ApiBuilder, Request},
     auth::{Caller, Identity, Principal, Right, Rights},
 };
 use svc_sqlite::{SqliteOptions, SqliteStore};
@@ -30,6 +30,7 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) json: Value,
     pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
@@ -131,14 +132,14 @@ impl Subject {
         }
     }
 
-    pub(crate) async fn handle(
+    pub(crate) async fn send(
         &self,
         identity: Identity,
         method: Method,
         address: &str,
         headers: &[(&str, &str)],
         body: &Value,
-    ) -> Response {
+    ) -> Answer {
         let path = address.strip_prefix(BASE).unwrap_or(address);
         let (path, query) = path
             .split_once('?')
@@ -157,18 +158,7 @@ impl Subject {
             .with_query(query)
             .with_headers(&headers)
             .with_body(body);
-        self.api.handle(identity, request).await
-    }
-
-    pub(crate) async fn send(
-        &self,
-        identity: Identity,
-        method: Method,
-        address: &str,
-        headers: &[(&str, &str)],
-        body: &Value,
-    ) -> Answer {
-        let response = self.handle(identity, method, address, headers, body).await;
+        let response = self.api.handle(identity, request).await;
         Answer {
             status: response.status.as_u16(),
             json: if response.body.is_empty() {
@@ -177,6 +167,7 @@ impl Subject {
                 serde_json::from_slice(&response.body).unwrap()
             },
             headers: response.headers,
+            body: response.body.to_vec(),
         }
     }
 

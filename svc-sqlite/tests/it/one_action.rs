@@ -49,9 +49,9 @@ impl Subject {
     async fn anonymously(&self, helper: &str, body: &Value) -> (u16, HeaderMap, String) {
         let caller = Caller::anonymous();
         let identity = Identity::Authenticated(Principal::new(self.tenant.clone(), caller));
-        let reply = self.handle(identity, Method::POST, helper, &[], body).await;
-        let text = String::from_utf8(reply.body.to_vec()).unwrap();
-        (reply.status.as_u16(), reply.headers, text)
+        let reply = self.send(identity, Method::POST, helper, &[], body).await;
+        let text = String::from_utf8(reply.body).unwrap();
+        (reply.status, reply.headers, text)
     }
 
     async fn total(&self, collection: &str) -> u64 {
