@@ -113,6 +113,7 @@ impl KindRegistration {
             narrowing: self.constraints.as_ref(),
             unlinked: &self.omitted_links,
             moves: true,
+            merges: self.backend.store().is_some_and(|it| it.merges_people()),
         }
     }
 

@@ -197,9 +197,11 @@ impl BodyReader<'_> {
         draft.fields = validator.record(schema.fields, taken, body, path, &others);
         draft.unsent = self.unsent(taken, body, &draft.fields);
         draft.holders = self.holders(&mut draft.fields);
-        let (identifiers, own) = self.identifiers(body, path, &mut validator, &[]);
+        let (identifiers, own) = self.identifiers(body, path, &mut validator, part);
         draft.identifiers = identifiers.unwrap_or_default();
-        draft.own = own;
+        let mut own = own.into_iter();
+        draft.own = own.next();
+        draft.further_own = own.collect();
         report.take(validator);
         if kind == Kind::Person && self.reports_ignored {
             report_gender(body.get("gender_identity"), body, path, report);
@@ -315,9 +317,7 @@ impl BodyReader<'_> {
         };
         let mut fields = validator.record(schema.fields, taken, body, path, &others);
         let holders = self.holders(&mut fields);
-        let merged = stored.map(|document| self.merged_identifiers(document));
-        let merged = merged.unwrap_or_default();
-        let (identifiers, own) = self.identifiers(body, path, &mut validator, &merged);
+        let (identifiers, own) = self.identifiers(body, path, &mut validator, part);
         report.take(validator);
         if at.kind == Kind::Person && self.reports_ignored {
             let sent = body.get("gender_identity");
@@ -326,7 +326,8 @@ impl BodyReader<'_> {
             report.needs_stored = sent.is_none() && body.contains("gender");
         }
         report.problems.extend(self.too_large(&fields, path));
-        if own.is_some_and(|own| own != at.id) {
+        let accepts_several = part.accepts_merged_people();
+        if !accepts_several && own.iter().any(|own| *own != at.id) {
             let position = self.own_position(body).prefixed_with(&path.property());
             report.problems.push(own_in_use(position));
         }
@@ -344,10 +345,12 @@ impl BodyReader<'_> {
         report.ignore(self.ignored_links(part, body, path, stored));
         let is_read_only = |problem: &Problem| problem.code == ErrorCode::PropertyReadOnly;
         report.needs_stored |= report.ignored.iter().any(is_read_only);
-        report.needs_stored |= at.kind == Kind::Person && self.has_merged_identifiers(body);
         report.needs_stored &= stored.is_none();
         let mut change = RawPatch::new(at.kind, fields);
         change.identifiers = identifiers;
+        if accepts_several {
+            change.own = own;
+        }
         change.holders = holders;
         change.sold_tickets = sold_tickets(at.kind, body);
         change.links = links;

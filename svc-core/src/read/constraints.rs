@@ -28,6 +28,11 @@ pub struct AcceptedMembers<'a> {
     ///
     /// Requirements: AUT-04, CRU-16.
     pub moves: bool,
+    /// Whether several identifiers in the server's own namespace are accepted for a person, because
+    /// the store merges people.
+    ///
+    /// Requirements: UND-24.
+    pub merges: bool,
 }
 
 impl From<FieldBits> for AcceptedMembers<'_> {
@@ -37,6 +42,7 @@ impl From<FieldBits> for AcceptedMembers<'_> {
             narrowing: None,
             unlinked: &[],
             moves: true,
+            merges: false,
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{BodyReader, Json, Object, Validator, value_path::ValuePath};
+use super::{BodyReader, Json, Object, Validator, ignored::RecordPart, value_path::ValuePath};
 use crate::{
     error::{ErrorCode, PathSegment, Problem, PropertyPath},
     schema::COMMON,
@@ -15,23 +15,8 @@ use crate::{
 const IDENTIFIERS: &str = "identifiers";
 
 impl BodyReader<'_> {
-    /// Returns the identifiers in the server's own namespace that a record got from people who were
-    /// merged into it. Its own one is the first of its document.
-    pub(super) fn merged_identifiers(&self, document: &Object) -> Vec<Identifier> {
-        let all = list(document).iter().skip(1).filter_map(identifier);
-        all.filter(|it| it.system() == self.namespace).collect()
-    }
-
-    /// Returns whether a body has several identifiers in the server's own namespace.
-    pub(super) fn has_merged_identifiers(&self, body: &Object) -> bool {
-        let all = list(body).iter().filter_map(identifier);
-        all.filter(|it| it.system() == self.namespace)
-            .nth(1)
-            .is_some()
-    }
-
-    /// Returns the foreign identifiers of a body, and the id of the one in the server's own
-    /// namespace. Those of merged people count as foreign ones.
+    /// Returns the foreign identifiers of a body, and the ids of those in the server's own namespace.
+    /// There is at most one of these, except for a person in a store that merges people.
     ///
     /// Requirements: UND-24.
     pub(super) fn identifiers(
@@ -39,51 +24,50 @@ impl BodyReader<'_> {
         body: &Object,
         path: &ValuePath<'_>,
         validator: &mut Validator<'_>,
-        merged: &[Identifier],
-    ) -> (Option<Vec<Identifier>>, Option<Id>) {
+        part: RecordPart<'_>,
+    ) -> (Option<Vec<Identifier>>, Vec<Id>) {
         let Some(list) = body.get(IDENTIFIERS) else {
-            return (None, None);
+            return (None, Vec::new());
         };
+        let is_own = |identifier: &Identifier| identifier.system() == self.namespace;
+        let sent = self::list(body).iter().filter_map(identifier);
+        let most = if part.accepts_merged_people() {
+            usize::MAX
+        } else {
+            1
+        };
+        // A client may send the server's own identifiers back, and they do not count.
+        validator.uncounted_identifiers = sent.filter(is_own).count().min(most);
         let only = Object::from_iter([(IDENTIFIERS, list.clone())]);
         let valid = validator.part(COMMON, &only, path);
         let list = match valid.get(IDENTIFIERS) {
             Some(Json::Array(list)) => list,
-            Some(Json::Null) => return (Some(Vec::new()), None),
-            _ => return (None, None),
+            Some(Json::Null) => return (Some(Vec::new()), Vec::new()),
+            _ => return (None, Vec::new()),
         };
-        let mut own: Option<Id> = None;
+        let mut own: Vec<Id> = Vec::new();
         let mut foreign = Vec::new();
         // Filled when the first problem is found.
         let mut places: HashMap<Identifier, usize> = HashMap::new();
         for identifier in list.iter().filter_map(identifier) {
-            if identifier.system() != self.namespace || merged.contains(&identifier) {
+            if !is_own(&identifier) {
                 foreign.push(identifier);
                 continue;
             }
             let named = self.own_id(identifier.as_str());
-            if named.is_none() || own.is_some() {
-                if places.is_empty() {
-                    let sent = self::list(body).iter().enumerate().rev();
-                    places.extend(
-                        sent.filter_map(|(place, sent)| Some((self::identifier(sent)?, place))),
-                    );
-                }
-                let place = places.get(&identifier).copied().unwrap_or_default();
-                validator.problems.push(own_in_use(
-                    path.property().push_member(IDENTIFIERS).push_index(place),
-                ));
+            if let Some(named) = named.filter(|_| own.len() < most) {
+                own.push(named);
+                continue;
             }
-            own = own.or(named);
-        }
-        // A client may send the server's own identifier back, and it does not count. One more than
-        // the limit is therefore too many only if it is missing.
-        let (most, sent) = (self.caps.max_entries(IDENTIFIERS), self::list(body).len());
-        if sent == most.saturating_add(1) && own.is_none() {
-            let text = format!("{{property}} must have at most {most} entries.");
-            validator.problems.push(Problem::new(
-                ErrorCode::FieldInvalid,
-                path.property().push_member(IDENTIFIERS),
-                text,
+            if places.is_empty() {
+                let sent = self::list(body).iter().enumerate().rev();
+                places.extend(
+                    sent.filter_map(|(place, sent)| Some((self::identifier(sent)?, place))),
+                );
+            }
+            let place = places.get(&identifier).copied().unwrap_or_default();
+            validator.problems.push(own_in_use(
+                path.property().push_member(IDENTIFIERS).push_index(place),
             ));
         }
         (Some(foreign), own)
@@ -124,15 +108,17 @@ impl BodyReader<'_> {
 
     /// Returns the position of the server's own identifier.
     pub(super) fn own_position(&self, body: &Object) -> PropertyPath {
-        PropertyPath::member(IDENTIFIERS).push_index(self.places(body).own.unwrap_or_default())
+        PropertyPath::member(IDENTIFIERS)
+            .push_index(self.places(body).own.first().copied().unwrap_or_default())
     }
 
     /// Converts the problems of a store to the positions of identifiers, addresses and links in the
     /// body.
     ///
-    /// A store counts the foreign identifiers of a draft without duplicates, and names the server's
-    /// own one `identifiers`. It counts the e-mail addresses without empty and equal ones. It names
-    /// a link as a link of the draft, wherever the body contains it.
+    /// A store counts the foreign identifiers of a draft without duplicates, followed by the server's
+    /// own ones. It can also name the first of these `identifiers`. It counts the e-mail addresses
+    /// without empty and equal ones. It names a link as a link of the draft, wherever the body contains
+    /// it.
     pub(crate) fn as_sent(&self, body: &Object, problems: Vec<Problem>) -> Vec<Problem> {
         let mut problems = problems;
         let mut places = HashMap::new();
@@ -172,8 +158,11 @@ impl BodyReader<'_> {
         }
         let places = places.get(&part)?;
         let place = match counted {
-            [_, PathSegment::Element(counted)] => *places.foreign.get(*counted)?,
-            _ => places.own.unwrap_or_default(),
+            [_, PathSegment::Element(counted)] => {
+                let mut all = places.foreign.iter().chain(&places.own);
+                *all.nth(*counted)?
+            }
+            _ => places.own.first().copied().unwrap_or_default(),
         };
         Some(
             PropertyPath::member(IDENTIFIERS)
@@ -189,22 +178,26 @@ impl BodyReader<'_> {
             let Some(sent) = identifier(sent) else {
                 continue;
             };
-            if sent.system() == self.namespace {
-                places.own = places.own.or(Some(place));
-            } else if seen.insert(sent) {
-                places.foreign.push(place);
+            let list = if sent.system() != self.namespace {
+                &mut places.foreign
+            } else if self.own_id(sent.as_str()).is_some() {
+                &mut places.own
+            } else {
+                continue;
+            };
+            if seen.insert(sent) {
+                list.push(place);
             }
         }
         places
     }
 }
 
-/// The positions of the identifiers in a list.
+/// The positions of the identifiers in a list, the first one of each.
 #[derive(Debug, Default)]
 struct IdentifierPositions {
-    /// The first one in the server's own namespace.
-    own: Option<usize>,
-    /// The first position of each foreign one.
+    /// Those in the server's own namespace that contain an id.
+    own: Vec<usize>,
     foreign: Vec<usize>,
 }
 

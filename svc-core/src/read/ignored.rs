@@ -130,6 +130,18 @@ impl RecordPart<'_> {
     fn accepts(&self, link: &LinkSpec) -> bool {
         self.purpose.accepts(self.kind.schema(), link)
     }
+
+    /// Returns whether a client may send several identifiers in the server's own namespace: those of
+    /// people who were merged into the person.
+    ///
+    /// Requirements: UND-24.
+    pub(super) fn accepts_merged_people(&self) -> bool {
+        let is_existing = matches!(
+            self.purpose,
+            LinkPurpose::Helper | LinkPurpose::Update { .. }
+        );
+        is_existing && self.kind == Kind::Person && self.taken.merges
+    }
 }
 
 /// The ignored members of one object.

@@ -72,6 +72,9 @@ pub(crate) struct Validator<'a> {
     pub(super) ignored: Option<Vec<Problem>>,
     /// The stored record of a change, if it is known.
     stored: Option<StoredDocument<'a>>,
+    /// The number of identifiers in a list that do not count towards its limit: by default one, which
+    /// may be in the server's own namespace.
+    pub(super) uncounted_identifiers: usize,
 }
 
 impl<'a> Validator<'a> {
@@ -89,6 +92,7 @@ impl<'a> Validator<'a> {
             problems: Vec::new(),
             ignored: None,
             stored: None,
+            uncounted_identifiers: 1,
         }
     }
 
@@ -322,9 +326,11 @@ impl<'a> Validator<'a> {
             (ValueType::StringMap, Json::Object(object)) => object.iter().count(),
             _ => 0,
         };
-        // A client may send the server's own identifier back, and it does not count.
-        let own = usize::from(field.name == "identifiers");
-        length > self.caps.max_entries(field.name).saturating_add(own)
+        let uncounted = match field.name {
+            "identifiers" => self.uncounted_identifiers,
+            _ => 0,
+        };
+        length > self.caps.max_entries(field.name).saturating_add(uncounted)
     }
 
     /// Returns whether a value is an empty text that counts as omitted, and reports it as ignored.

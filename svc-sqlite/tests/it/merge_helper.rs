@@ -93,6 +93,11 @@ fn id(address: &str) -> &str {
     address.rsplit('/').next().unwrap()
 }
 
+/// Returns the identifier of a person in the namespace of the server.
+fn own(address: &str) -> String {
+    format!("here:{}", id(address))
+}
+
 /// MRG-02, MRG-05: the response is the remaining person with what the merge changed, and has the entity
 /// tag of the next read.
 #[tokio::test]
@@ -140,7 +145,6 @@ async fn a_merge_returns_the_remaining_person() {
         person.as_object_mut().unwrap().remove("ext:merge");
         assert_eq!(person, read.json);
         assert_eq!(person["family_name"], "King");
-        let own = |address: &str| json!(format!("here:{}", id(address)));
         assert_eq!(person["identifiers"], json!([own(&one), own(&other)]));
         assert_eq!(subject.get(&signature).await.json["_links"]["svc:person"]["href"], one);
     })
@@ -508,8 +512,8 @@ async fn the_old_address_means_the_remaining_person() {
         let read = subject.get(&signature).await.json;
         assert_eq!(read["_links"]["svc:person"]["href"], one);
         // Identifiers.
-        let own = format!("here:{}", id(&other));
-        for identifier in [&*own, "crm:2", "crm:1"] {
+        let former = own(&other);
+        for identifier in [&*former, "crm:2", "crm:1"] {
             let filter = format!("people?filter=identifiers%20eq%20'{identifier}'");
             let found = subject.get(&filter).await.json;
             assert_eq!(
@@ -517,7 +521,7 @@ async fn the_old_address_means_the_remaining_person() {
                 one
             );
         }
-        let signup = json!({"person": {"identifiers": [own], "family_name": "King"}});
+        let signup = json!({"person": {"identifiers": [former], "family_name": "King"}});
         let answer = subject
             .call(Method::POST, "people/person_signup", &signup)
             .await;
@@ -540,13 +544,12 @@ async fn the_old_address_means_the_remaining_person() {
         assert_eq!(put.json, person.json);
         let put = json!({"identifiers": ["crm:3"]});
         let put = subject.call(Method::PUT, &one, &put).await;
-        let own_of = |address: &str| json!(format!("here:{}", id(address)));
         assert_eq!(
             put.json["identifiers"],
-            json!([own_of(&one), "crm:3", own_of(&other)])
+            json!([own(&one), "crm:3", own(&other)])
         );
         let stolen =
-            json!({"identifiers": [own_of(&one), "here:0199c1a5-7c11-7000-8000-000000000000"]});
+            json!({"identifiers": [own(&one), "here:0199c1a5-7c11-7000-8000-000000000000"]});
         assert_eq!(subject.call(Method::PUT, &one, &stolen).await.status, 400);
         // A deleted person has no old addresses.
         assert_eq!(
@@ -567,6 +570,176 @@ async fn the_old_address_means_the_remaining_person() {
                 subject.name
             );
         }
+    })
+    .await;
+}
+
+/// UND-24, MRG-08: a list of identifiers that was read can be sent wherever it is read, and changes
+/// nothing. One former identifier alone also means the remaining person.
+#[tokio::test]
+async fn the_own_identifiers_of_merged_people_are_accepted() {
+    each(async |subject| {
+        let [one, other, third] = subject
+            .people([
+                json!({"given_name": "Ada", "identifiers": ["crm:1"]}),
+                json!({"given_name": "Eve", "identifiers": ["crm:2"]}),
+                json!({"given_name": "Kim"}),
+            ])
+            .await;
+        let own_ones = [&one, &other, &third].map(|it| own(it));
+        let [first, former, earlier] = own_ones.each_ref().map(String::as_str);
+        subject.merge(&other, &third).await;
+        // The own identifiers can also be sent with the merge that adds them.
+        let all = [first, "crm:1", former, "crm:2", earlier];
+        let person = json!({"person": {"identifiers": [first, "crm:1", former, earlier]}});
+        let merged = subject.merge_with(&one, &other, person).await;
+        assert_eq!(merged.status, 200, "{}: {}", subject.name, merged.json);
+        let stored = subject.read(&one).await;
+        assert_eq!(stored["identifiers"], json!(all), "{}", subject.name);
+        let petition = subject.make("petitions", json!({})).await;
+        let signatures = format!("{petition}/signatures");
+        for sent in [
+            &all[..],
+            &[former],
+            &[earlier],
+            &[former, first],
+            &[earlier, "crm:2", former, "crm:1"],
+            &[first, earlier, former, "crm:1", "crm:2"],
+        ] {
+            let person = json!({"identifiers": sent});
+            let body = json!({"person": person});
+            let at = format!("{}: {sent:?}", subject.name);
+            let signup = subject
+                .call(Method::POST, "people/person_signup", &body)
+                .await;
+            assert_eq!(signup.status, 200, "{at}: {}", signup.json);
+            assert_eq!(signup.url(), one, "{at}");
+            let signature = subject.make(&signatures, body.clone()).await;
+            let signature = subject.read(&signature).await;
+            assert_eq!(signature["_links"]["svc:person"]["href"], one, "{at}");
+            let again = subject.merge_with(&one, &third, body).await;
+            assert_eq!(again.status, 200, "{at}: {}", again.json);
+            // A change replaces the foreign identifiers.
+            let own = sent.iter().filter(|it| it.starts_with("here:")).copied();
+            let sent: Vec<&str> = own.chain(["crm:1", "crm:2"]).collect();
+            let put = json!({"identifiers": sent});
+            let put = subject.call(Method::PUT, &one, &put).await;
+            assert_eq!(put.status, 200, "{at}: {}", put.json);
+            assert_eq!(subject.read(&one).await, stored, "{at}");
+        }
+        let other = subject.named(["Zoe"]).await;
+        let body = json!({"person": {"identifiers": [first, former]}, "preview": true});
+        let preview = subject.merge_with(&one, &other[0], body).await;
+        assert_eq!(preview.status, 200, "{}", preview.json);
+    })
+    .await;
+}
+
+/// UND-24: an identifier of another person is rejected next to those of the person, at its position.
+#[tokio::test]
+async fn the_own_identifiers_of_other_people_are_rejected() {
+    each(async |subject| {
+        let [one, other, foreign, last] = subject
+            .people([
+                json!({"given_name": "Ada"}),
+                json!({"given_name": "Eve"}),
+                json!({"given_name": "Kim", "identifiers": ["crm:3"]}),
+                json!({"given_name": "Zoe"}),
+            ])
+            .await;
+        subject.merge(&one, &other).await;
+        let stored = subject.read(&one).await;
+        let own_ones = [&one, &other, &foreign].map(|it| own(it));
+        let [first, former, foreign] = own_ones.each_ref().map(String::as_str);
+        let unknown = "here:0199c1a5-7c11-7000-8000-000000000000";
+        let petition = subject.make("petitions", json!({})).await;
+        let signatures = format!("{petition}/signatures");
+        let in_use = "IDENTIFIER_IN_USE";
+        for (sent, position) in [
+            (&[first, foreign][..], 1),
+            (&[former, "crm:1", foreign], 2),
+            (&["crm:1", first, unknown, former], 2),
+            (&[former, first, "crm:3"], 2),
+        ] {
+            let person = json!({"identifiers": sent});
+            let body = json!({"person": person});
+            let property = format!("person.identifiers[{position}]");
+            for address in ["people/person_signup", &*signatures] {
+                let answer = subject.call(Method::POST, address, &body).await;
+                answer.assert_rejected(400, in_use, &[&property]);
+            }
+            // A key that changes no people.
+            let few = rights(&["people.create", "signatures.create", "people.read"]);
+            let answer = subject
+                .send(subject.key(few), Method::POST, &signatures, &[], &body)
+                .await;
+            if sent.contains(&"crm:3") {
+                assert_ne!(answer.status, 400, "{}", answer.json);
+            } else {
+                answer.assert_rejected(400, in_use, &[&property]);
+            }
+            let answer = subject.merge_with(&one, &last, body).await;
+            answer.assert_rejected(400, in_use, &[&property]);
+            let answer = subject.call(Method::PUT, &one, &person).await;
+            answer.assert_rejected(400, in_use, &[&format!("identifiers[{position}]")]);
+        }
+        // The first one identifies the person.
+        for (sent, positions) in [
+            (&[foreign, first, former][..], vec![1, 2]),
+            (&[unknown, first], vec![0]),
+        ] {
+            let body = json!({"person": {"identifiers": sent}});
+            let answer = subject
+                .call(Method::POST, "people/person_signup", &body)
+                .await;
+            let property =
+                |it: usize| (in_use.to_owned(), vec![format!("person.identifiers[{it}]")]);
+            let expected: Vec<_> = positions.into_iter().map(property).collect();
+            assert_eq!((answer.status, answer.problems()), (400, expected));
+        }
+        // No person can be created with them, and no other record has several.
+        let create = json!({"given_name": "X", "identifiers": [first, former]});
+        let answer = subject.call(Method::POST, "people", &create).await;
+        let properties: Vec<_> = answer.problems().into_iter().flat_map(|it| it.1).collect();
+        assert_eq!(
+            (answer.status, properties.len()),
+            (400, 2),
+            "{}",
+            answer.json
+        );
+        assert_eq!(subject.read(&one).await, stored, "{}", subject.name);
+    })
+    .await;
+}
+
+/// HLP-07: the response to an anonymous caller does not depend on the identifiers.
+#[tokio::test]
+async fn own_identifiers_do_not_change_anonymous_responses() {
+    each(async |subject| {
+        let [one, other, third] = subject.named(["Ada", "Eve", "Kim"]).await;
+        subject.merge(&one, &other).await;
+        let petition = subject.make("petitions", json!({})).await;
+        let address = format!("{petition}/record_signature_helper");
+        let unknown = "here:0199c1a5-7c11-7000-8000-000000000000".to_owned();
+        let mut answers = Vec::new();
+        for sent in [
+            [own(&one), own(&other)],
+            [own(&other), own(&one)],
+            [own(&one), own(&third)],
+            [unknown.clone(), own(&one)],
+        ] {
+            let body = json!({"person": {"given_name": "Ada", "identifiers": sent}});
+            let identity = Identity::Anonymous;
+            let answer = subject
+                .send(identity, Method::POST, &address, &[], &body)
+                .await;
+            answers.push((answer.status, answer.json));
+        }
+        let first = answers[0].clone();
+        assert!(answers.iter().all(|it| *it == first), "{answers:?}");
+        // Nothing was recorded for the person.
+        let signatures = subject.read(&format!("{one}/signatures")).await;
+        assert_eq!(signatures["total_records"], 0, "{}", subject.name);
     })
     .await;
 }

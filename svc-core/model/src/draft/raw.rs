@@ -39,6 +39,13 @@ pub struct RawDraft {
     ///
     /// Requirements: UND-24.
     pub own: Option<Id>,
+    /// The ids from further identifiers in the server's own namespace, for a person of a helper
+    /// request. Each must be that of [`own`](Self::own), or of a person who was merged into it.
+    ///
+    /// Only a store that merges people gets them.
+    ///
+    /// Requirements: UND-24.
+    pub further_own: Vec<Id>,
     /// The people that are the holders of tickets, each with the index of its ticket.
     ///
     /// They are sent as identifiers in the server's own namespace, which `fields` does not contain.
@@ -83,6 +90,7 @@ impl RawDraft {
             unsent: Vec::new(),
             identifiers: Vec::new(),
             own: None,
+            further_own: Vec::new(),
             holders: Vec::new(),
             holder_merge: MergePolicy::Replace,
             links: Vec::new(),
@@ -211,6 +219,13 @@ pub struct RawPatch {
     ///
     /// Requirements: UND-25.
     pub identifiers: Option<Vec<Identifier>>,
+    /// The ids from identifiers in the server's own namespace, for a change of a person. Each must be
+    /// that of the person, or of a person who was merged into it.
+    ///
+    /// Only a store that merges people gets them.
+    ///
+    /// Requirements: UND-24.
+    pub own: Vec<Id>,
     /// The people that are the holders of tickets, each with the index of its ticket. They are sent
     /// as identifiers in the server's own namespace, which `fields` does not contain.
     ///
@@ -248,6 +263,7 @@ impl RawPatch {
             kind,
             fields,
             identifiers: None,
+            own: Vec::new(),
             holders: Vec::new(),
             sold_tickets: Vec::new(),
             links: Vec::new(),

@@ -188,5 +188,6 @@ impl AnonymousPolicy {
 
 fn forget_names(person: &mut RawDraft) {
     person.own = None;
+    person.further_own.clear();
     person.identifiers.clear();
 }

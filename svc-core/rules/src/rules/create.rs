@@ -17,7 +17,7 @@ use crate::{
     rules::TicketHolderPolicy,
     schema::fill_nested_computed,
     store::{Change, ImportedRecord, IndexValues, InsertRecord, LookupKey, StoredRecord},
-    value::{Identifier, Timestamp},
+    value::{Id, Identifier, Timestamp},
 };
 
 impl RuleContext<'_> {
@@ -283,6 +283,31 @@ impl RuleContext<'_> {
             }
         }
         Ok(problems)
+    }
+
+    /// Returns a problem for each of the sent ids in the server's own namespace that is neither that of
+    /// one of the people, nor that of a person who was merged into one of them. The positions follow
+    /// `others`, the number of identifiers before them.
+    ///
+    /// Requirements: UND-24.
+    pub(super) fn other_people(
+        &self,
+        sent: &[Id],
+        others: usize,
+        people: &[&RawRecord],
+    ) -> Vec<Problem> {
+        if sent.is_empty() {
+            return Vec::new();
+        }
+        let namespace = &*self.call.namespace;
+        let identifiers = people.iter().flat_map(|it| it.meta().identifiers.to_vec());
+        let merged = identifiers.filter(|it| it.system() == namespace);
+        let merged: HashSet<String> = merged.map(|it| it.id().to_owned()).collect();
+        let is_other =
+            |id: &Id| !people.iter().any(|it| it.meta().id == *id) && !merged.contains(id.as_str());
+        let sent = (others..).zip(sent).filter(|(_, id)| is_other(id));
+        sent.map(|(place, _)| Problem::identifier_in_use(place))
+            .collect()
     }
 
     /// Returns the unique name of a record, and adds a problem if it is blank, or if another record

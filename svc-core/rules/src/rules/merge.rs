@@ -282,6 +282,8 @@ impl RuleContext<'_> {
             place.is_some_and(|(_, identifier)| of_merged.contains(identifier))
         };
         problems.extend(used.into_iter().filter(|problem| !is_of_merged(problem)));
+        let people = [&remaining.record, &merged.record];
+        problems.extend(self.other_people(&patch.own, sent.len(), &people));
         if request.patch.is_some() {
             let part = PropertyPath::member(Kind::Person.singular());
             let within = problems.into_iter().map(|problem| problem.within(&part));

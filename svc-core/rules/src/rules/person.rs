@@ -46,7 +46,12 @@ pub(super) fn find_match(
             .record(&LookupKey::Id(Kind::Person, own.clone()))?
         {
             None => return Err(own_identifier_not_found().into()),
-            known => return Ok(known),
+            Some(known) => {
+                // They follow the own one.
+                let others = posted.identifiers.len().saturating_add(1);
+                check(context.other_people(&posted.further_own, others, &[&known.record]))?;
+                return Ok(Some(known));
+            }
         }
     }
     let keys = context

@@ -43,8 +43,7 @@ impl RuleContext<'_> {
             Err(_) if !matches!(at.kind, Kind::Attendance | Kind::Donation) => Object::new(),
             fields => fields?,
         };
-        let patch = self.with_merged_identifiers(&stored, patch);
-        self.update(stored, &before, &patch).map(Some)
+        self.update(stored, &before, patch).map(Some)
     }
 
     /// Returns a patch that keeps the identifiers of people who were merged into the record.
@@ -133,6 +132,8 @@ impl RuleContext<'_> {
             };
         if let Some(identifiers) = &patch.identifiers {
             problems.extend(self.used_identifiers(kind, identifiers, Some(&stored.record))?);
+            let others = identifiers.len();
+            problems.extend(self.other_people(&patch.own, others, &[&stored.record]));
         }
         let name = self.unique_name(kind, &after, Some((&own, before)), &mut problems)?;
         self.ledger.note(&stored);
@@ -172,6 +173,7 @@ impl RuleContext<'_> {
         self.measure_again(&mut stored, before, &mut after)?;
         check(problems)?;
         fill_nested_computed(kind.schema().fields, &mut after);
+        let patch = &*self.with_merged_identifiers(&stored, patch);
         if is_unchanged(&stored.record, before, &after, patch, &links) {
             return Ok(stored);
         }
