@@ -285,15 +285,10 @@ impl Api {
             Some(Ok(QueryPlan::Members(key))) => Some(key),
             _ => None,
         };
-        let mut page = match members {
+        let page = match members {
             Some(key) => Box::pin(self.list_members(cx, kind, request.page.clone(), key)).await,
             None => self.inner.store.list(cx, kind, request).await,
         };
-        if let Ok(found) = &page
-            && let Some(request) = Box::pin(self.forwarded_list(cx, kind, request, found)).await?
-        {
-            page = self.inner.store.list(cx, kind, &request).await;
-        }
         let page: RawPage = match page {
             Err(error) if error.is_not_found() => return Ok(self.nothing_to_read(kind)),
             page => page.map_err(with_operation(kind, "list"))?,

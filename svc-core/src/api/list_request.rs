@@ -122,7 +122,14 @@ impl Api {
                 _ if fields.is_empty() => Err(self.no_filter(kind, scope, &name)),
                 true => Filter::parse(&value, fields, namespace)
                     .map_err(Problem::from)
-                    .map(|parsed| filter = Some(parsed)),
+                    .map(|parsed| {
+                        filter = Some(match kind {
+                            Kind::Person if self.inner.store.merges_people() => {
+                                parsed.with_merged_people(namespace)
+                            }
+                            _ => parsed,
+                        });
+                    }),
                 false => order_field(&value, fields).map(|field| order = Some(field)),
             };
             problems.extend(read.err().filter(|_| problems.len() < MAX_PROBLEMS));

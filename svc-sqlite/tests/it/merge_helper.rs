@@ -744,6 +744,70 @@ async fn own_identifiers_do_not_change_anonymous_responses() {
     .await;
 }
 
+/// MRG-08: a filter finds people by former identifiers in every position of the filter.
+#[tokio::test]
+async fn a_filter_finds_people_by_former_identifiers() {
+    each(async |subject| {
+        let [one, other, third, last, alone] = subject
+            .people(
+                ["crm:1", "crm:2", "crm:3", "crm:4", "crm:5"]
+                    .map(|it| json!({"identifiers": [it]})),
+            )
+            .await;
+        subject.merge(&other, &last).await;
+        subject.merge(&one, &other).await;
+        subject.merge(&third, &alone).await;
+        let [first, former, earlier, another] = [&one, &other, &last, &alone].map(|it| own(it));
+        for (filter, expected) in [
+            (format!("identifiers eq '{former}'"), vec![&one]),
+            (
+                format!("identifiers eq '{earlier}' or identifiers eq 'crm:3'"),
+                vec![&one, &third],
+            ),
+            (
+                format!("identifiers eq 'crm:3' or identifiers eq '{former}'"),
+                vec![&one, &third],
+            ),
+            (
+                format!("identifiers in ('{earlier}', '{another}')"),
+                vec![&one, &third],
+            ),
+            (
+                format!("identifiers in ('{first}', '{former}', '{earlier}')"),
+                vec![&one],
+            ),
+            (
+                format!("identifiers eq '{former}' and identifiers eq 'crm:1'"),
+                vec![&one],
+            ),
+            (
+                format!("identifiers eq 'crm:1' and identifiers ne '{former}'"),
+                vec![],
+            ),
+            (
+                format!("identifiers eq '{former}' and identifiers eq '{another}'"),
+                vec![],
+            ),
+        ] {
+            let at = format!("{}: {filter}", subject.name);
+            let filter = filter.replace(' ', "%20");
+            let found = subject.read(&format!("people?filter={filter}")).await;
+            let people = found["_embedded"]["svc:people"].as_array();
+            let mut people: Vec<&str> = people
+                .into_iter()
+                .flatten()
+                .map(|it| it["_links"]["self"]["href"].as_str().unwrap())
+                .collect();
+            let mut expected: Vec<&str> = expected.into_iter().map(String::as_str).collect();
+            people.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(people, expected, "{at}");
+            assert_eq!(found["total_records"], expected.len(), "{at}");
+        }
+    })
+    .await;
+}
+
 /// MRG-10: a chain of merges ends at the last person.
 #[tokio::test]
 async fn a_chain_ends_at_the_last_person() {

@@ -18,11 +18,7 @@ mod query_plan;
 mod tests;
 mod text_key;
 
-use std::{
-    collections::{HashMap, HashSet},
-    fmt,
-    sync::Arc,
-};
+use std::{fmt, sync::Arc};
 
 pub use matches::matches;
 pub use query_plan::{FindKey, IndexKey, KeyRange, MembershipKey, QueryPlan, SortKey};
@@ -32,7 +28,7 @@ use crate::{
     error::{ErrorCode, Problem},
     model::Kind,
     schema::LinkTarget,
-    value::{Id, Timestamp},
+    value::{Id, Identifier, Timestamp},
 };
 
 /// Maximum length of a filter in bytes.
@@ -387,7 +383,8 @@ pub struct Comparison {
     pub field: FilterField,
     /// The operator.
     pub operator: Operator,
-    /// One value; with [`Operator::In`] one or more.
+    /// One value; with [`Operator::In`] one or more. After an id, [`Filter::with_merged_people`] adds the
+    /// same identifier as text.
     pub values: Vec<FilterValue>,
     /// The position of its first character in the text, counted from 1.
     pub at: usize,
@@ -405,39 +402,20 @@ pub enum FilterExpr {
 }
 
 impl FilterExpr {
-    fn own_ids<'e>(&'e self, ids: &mut Vec<&'e Id>) {
+    fn add_identifiers(&mut self, namespace: &str) {
         match self {
             Self::Compare(comparison) => {
-                ids.extend(comparison.values.iter().filter_map(|value| match value {
-                    FilterValue::Id(id) => Some(id),
-                    _ => None,
-                }));
-            }
-            Self::And(parts) | Self::Or(parts) => {
-                for part in parts {
-                    part.own_ids(ids);
-                }
-            }
-        }
-    }
-
-    fn replace_ids(&mut self, replaced: &HashMap<Id, Id>) {
-        match self {
-            Self::Compare(comparison) => {
-                for value in &mut comparison.values {
-                    if let FilterValue::Id(id) = value
-                        && let Some(to) = replaced.get(id)
-                    {
-                        *id = to.clone();
-                    }
-                }
-                let mut seen = HashSet::new();
                 let values = &mut comparison.values;
-                values.retain(|value| seen.insert(value.clone()));
+                let ids = values.iter().filter_map(|value| match value {
+                    FilterValue::Id(id) => Identifier::parse(&format!("{namespace}:{id}")),
+                    _ => None,
+                });
+                let identifiers: Vec<_> = ids.map(FindKey::Identifier).collect();
+                values.extend(identifiers.into_iter().map(FilterValue::Find));
             }
             Self::And(parts) | Self::Or(parts) => {
                 for part in parts {
-                    part.replace_ids(replaced);
+                    part.add_identifiers(namespace);
                 }
             }
         }
@@ -491,20 +469,15 @@ impl Filter {
         &self.0.tree
     }
 
-    /// Returns the ids of the records whose identifiers in the server's own namespace the filter
-    /// compares with.
+    /// Returns a filter of people that also finds those into whom a person was merged, by the own
+    /// identifier of the merged person: it is among the identifiers of the remaining one. The text
+    /// remains unchanged.
+    ///
+    /// Requirements: MRG-08.
     #[must_use]
-    pub fn own_ids(&self) -> Vec<&Id> {
-        let mut ids = Vec::new();
-        self.0.tree.own_ids(&mut ids);
-        ids
-    }
-
-    /// Returns the filter with other ids in place of some. The text remains unchanged.
-    #[must_use]
-    pub fn with_ids(&self, replaced: &HashMap<Id, Id>) -> Self {
+    pub fn with_merged_people(&self, namespace: &str) -> Self {
         let mut tree = self.0.tree.clone();
-        tree.replace_ids(replaced);
+        tree.add_identifiers(namespace);
         let plan = query_plan::plan(&tree);
         Self(Arc::new(ParsedFilter {
             text: self.0.text.clone(),

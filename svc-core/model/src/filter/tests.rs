@@ -420,3 +420,23 @@ fn flt_13_memberships_are_in_the_tables() {
     }
     assert!(found > 0);
 }
+
+/// MRG-08: the own identifier of a merged person is among those of the remaining one. Every comparison
+/// with it also finds that person.
+#[test]
+fn mrg_08_an_own_identifier_also_finds_the_remaining_person() {
+    let text = "identifiers eq 'acme:2' or identifiers in ('crm:1', 'acme:3')";
+    let filter = read(text).unwrap().with_merged_people("acme");
+    assert_eq!(filter.text(), text);
+    let find = |text| IndexKey::Find(FindKey::Identifier(Identifier::parse(text).unwrap()));
+    let keys = vec![
+        IndexKey::Id(2.into()),
+        find("acme:2"),
+        find("crm:1"),
+        IndexKey::Id(3.into()),
+        find("acme:3"),
+    ];
+    assert_eq!(filter.plan().unwrap(), &QueryPlan::Keys(keys));
+    let dates = read("modified_date gt '2026-11-01'").unwrap();
+    assert_eq!(dates.with_merged_people("acme"), dates);
+}

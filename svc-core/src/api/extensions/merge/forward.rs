@@ -2,8 +2,6 @@
 //!
 //! Requirements: MRG-11, MRG-12.
 
-use std::collections::HashMap;
-
 use http::{
     HeaderValue, Method,
     header::{CACHE_CONTROL, LOCATION},
@@ -11,11 +9,9 @@ use http::{
 
 use crate::{
     api::{Api, Response, admitted::AuthorizedParts, response::kind_of},
-    context::Context,
     error::{ErrorCode, Problem, Result},
     link::{RecordAddress, Scope, Target},
     model::Kind,
-    page::{ListRequest, RawPage},
     value::Id,
 };
 
@@ -64,42 +60,6 @@ impl Api {
             reply.insert(CACHE_CONTROL, Some(HeaderValue::from_static("no-store")));
         }
         Ok(Some(reply))
-    }
-}
-
-impl Api {
-    /// Returns the request for people whose filter has the ids of remaining people in place of those of
-    /// merged ones.
-    ///
-    /// Returns `None` if the page has a person for each id, or none of them was merged.
-    ///
-    /// Requirements: MRG-13.
-    pub(in crate::api) async fn forwarded_list(
-        &self,
-        cx: &Context,
-        kind: Kind,
-        request: &ListRequest,
-        found: &RawPage,
-    ) -> Result<Option<ListRequest>> {
-        let filter = request.filter.as_ref();
-        let Some(filter) = filter.filter(|_| kind == Kind::Person && self.merges_people()) else {
-            return Ok(None);
-        };
-        let ids = filter.own_ids();
-        if u64::try_from(ids.len()).is_ok_and(|count| found.total >= count) {
-            return Ok(None);
-        }
-        let mut remaining = HashMap::new();
-        for id in ids {
-            if let Some(to) = self.inner.store.forwarded_person(cx, id).await? {
-                remaining.insert(id.clone(), to);
-            }
-        }
-        Ok((!remaining.is_empty()).then(|| {
-            let mut request = request.clone();
-            request.filter = Some(filter.with_ids(&remaining));
-            request
-        }))
     }
 }
 
