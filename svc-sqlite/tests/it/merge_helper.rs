@@ -808,6 +808,51 @@ async fn a_filter_finds_people_by_former_identifiers() {
     .await;
 }
 
+/// UND-17, MRG-08: own identifiers of merged people do not count towards the limit of identifiers.
+#[tokio::test]
+async fn own_identifiers_of_merged_people_do_not_count() {
+    each(async |subject| {
+        let foreign = |numbers: std::ops::Range<usize>| -> Vec<String> {
+            numbers.map(|number| format!("crm:{number}")).collect()
+        };
+        let [one, other, third, last] = subject
+            .people([
+                json!({"given_name": "Ada", "identifiers": foreign(0..60)}),
+                json!({"given_name": "Eve", "identifiers": foreign(60..100)}),
+                json!({"given_name": "Kim"}),
+                json!({"given_name": "Zoe", "identifiers": ["crm:100"]}),
+            ])
+            .await;
+        subject.merge(&one, &other).await;
+        subject.merge(&one, &third).await;
+        let stored = subject.read(&one).await;
+        let all = stored["identifiers"].as_array().unwrap();
+        assert_eq!(all.len(), 103, "{}", subject.name);
+        let person = json!({"identifiers": all});
+        let put = subject.call(Method::PUT, &one, &person).await;
+        assert_eq!(put.status, 200, "{}", put.json);
+        let body = json!({"person": person});
+        let signup = subject
+            .call(Method::POST, "people/person_signup", &body)
+            .await;
+        assert_eq!(signup.status, 200, "{}", signup.json);
+        assert_eq!(subject.read(&one).await, stored);
+        let many = subject.merge_with(&one, &last, json!({})).await;
+        many.assert_rejected(400, "FIELD_INVALID", &["identifiers"]);
+        let mut all = all.clone();
+        all.push(json!("crm:100"));
+        let person = json!({"identifiers": all});
+        let put = subject.call(Method::PUT, &one, &person).await;
+        put.assert_rejected(400, "FIELD_INVALID", &["identifiers"]);
+        let body = json!({"person": person});
+        let signup = subject
+            .call(Method::POST, "people/person_signup", &body)
+            .await;
+        signup.assert_rejected(400, "FIELD_INVALID", &["person.identifiers"]);
+    })
+    .await;
+}
+
 /// MRG-10: a chain of merges ends at the last person.
 #[tokio::test]
 async fn a_chain_ends_at_the_last_person() {

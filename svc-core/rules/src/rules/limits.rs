@@ -6,21 +6,28 @@ use crate::{
     draft::RawPatch,
     error::Problem,
     json::{ContentLimits, Object},
-    store::StoredRecord,
+    store::{StoredRecord, WriteRequest},
+    value::Identifier,
 };
 
-/// Returns the problems of content that exceeds a limit after a change and has grown by it.
+/// Returns the problems of content that exceeds a limit after a change and has grown by it. Own
+/// identifiers of merged people do not count.
 pub(super) fn exceeded_limits(
-    caps: &ContentLimits,
+    call: &WriteRequest,
     stored: &StoredRecord,
     before: &Object,
     after: &Object,
     patch: &RawPatch,
 ) -> Vec<Problem> {
+    let (caps, namespace) = (&call.limits, &*call.namespace);
+    let count = |identifiers: &[Identifier]| {
+        let foreign = identifiers.iter().filter(|it| it.system() != namespace);
+        foreign.count()
+    };
     let mut problems = Vec::new();
     if let Some(identifiers) = &patch.identifiers
-        && identifiers.len() > caps.identifiers
-        && identifiers.len() > stored.record.meta().identifiers.to_vec().len()
+        && count(identifiers) > caps.identifiers
+        && count(identifiers) > count(&stored.record.meta().identifiers.to_vec())
     {
         problems.push(ContentLimits::too_many("identifiers", caps.identifiers));
     }

@@ -267,11 +267,7 @@ impl RuleContext<'_> {
         let (mut after, mut problems) = patch.applied_to(&result.fields, self.call.received_at);
         patch.identifiers = Some(identifiers.to_vec());
         problems.extend(exceeded_limits(
-            &self.call.limits,
-            remaining,
-            before,
-            &after,
-            &patch,
+            self.call, remaining, before, &after, &patch,
         ));
         let of_merged = merged.record.meta().identifiers.to_vec();
         let used = self.used_identifiers(Kind::Person, &sent, Some(&remaining.record))?;

@@ -115,13 +115,7 @@ impl RuleContext<'_> {
             }
             _ => {}
         }
-        problems.extend(exceeded_limits(
-            &self.call.limits,
-            &stored,
-            before,
-            &after,
-            patch,
-        ));
+        problems.extend(exceeded_limits(self.call, &stored, before, &after, patch));
         self.name_holders(&mut after, &named);
         // Tickets that are sent back unchanged are not checked again. Their level may no longer
         // exist.
