@@ -106,6 +106,17 @@ impl KindRegistration {
         place.is_none_or(|place| readable.contains(place))
     }
 
+    /// Returns whether the value at a path of names is shown to clients.
+    pub(crate) fn shows_path(&self, kind: Kind, path: &[&str]) -> bool {
+        let mut narrowing = self.constraints.as_ref();
+        let is_hidden = |name: &&str| {
+            let narrow = narrowing.and_then(|it| it.member(name));
+            narrowing = narrow.map(|it| &it.members);
+            narrow.is_some_and(|it| it.hidden)
+        };
+        path.first().is_none_or(|field| self.shows(kind, field)) && !path.iter().any(is_hidden)
+    }
+
     /// Returns the members that are accepted from bodies.
     pub(crate) fn accepted_members(&self) -> AcceptedMembers<'_> {
         AcceptedMembers {

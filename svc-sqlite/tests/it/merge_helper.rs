@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use svc_core::{
     api::{ApiBuilder, IfMatchPolicy},
     auth::{FixedKeys, Identity, Right, Rights},
+    model::Kind,
+    schema::Constraints,
 };
 use svc_docs::Docs;
 use svc_sqlite::{SqliteOptions, SqliteStore};
@@ -849,6 +851,57 @@ async fn own_identifiers_of_merged_people_do_not_count() {
             .call(Method::POST, "people/person_signup", &body)
             .await;
         signup.assert_rejected(400, "FIELD_INVALID", &["person.identifiers"]);
+    })
+    .await;
+}
+
+/// CAP-04: what a merge changed does not contain members that the server hides.
+#[tokio::test]
+async fn hidden_members_are_not_in_what_a_merge_changed() {
+    let hiding = |api: ApiBuilder| {
+        let mut hidden = Constraints::default();
+        for path in [
+            &["source"][..],
+            &["email_addresses", "status"],
+            &["birthdate", "day"],
+            &["birthdate", "year"],
+            &["employer_address", "location", "latitude"],
+        ] {
+            hidden.entry(path).hidden = true;
+        }
+        configured(api, IfMatchPolicy::Optional).constraints(Kind::Person, hidden)
+    };
+    both_stores::each(hiding, async |subject| {
+        let person = |source: &str, status: &str, date: [i64; 3], location: [f64; 2]| {
+            let [year, month, day] = date;
+            let [latitude, longitude] = location;
+            json!({
+                "source": source,
+                "email_addresses": [address(status, "ada@x.org"), address("subscribed", source)],
+                "birthdate": {"year": year, "month": month, "day": day},
+                "employer_address": {"locality": "Rome", "location":
+                    {"latitude": latitude, "longitude": longitude, "accuracy": "Rooftop"}},
+            })
+        };
+        let [one, other, third] = subject
+            .people([
+                person("a@x.org", "subscribed", [1990, 1, 1], [1.5, 2.5]),
+                person("b@x.org", "unsubscribed", [1991, 2, 3], [3.5, 4.5]),
+                person("c@x.org", "unsubscribed", [1992, 1, 4], [5.5, 2.5]),
+            ])
+            .await;
+        let merge = subject.merge(&one, &other).await.json["ext:merge"].clone();
+        let location = |longitude: f64| {
+            json!({"locality": "Rome", "location": {"longitude": longitude, "accuracy": "Rooftop"}})
+        };
+        assert_eq!(merge["tightened"], json!([]), "{merge}");
+        let birthdate = json!({"property": "birthdate", "remaining": {"month": 1}, "merged": {"month": 2}});
+        let employer = json!({"property": "employer_address",
+            "remaining": location(2.5), "merged": location(4.5)});
+        assert_eq!(merge["overruled"], json!([employer, birthdate]), "{merge}");
+        // Only hidden members differ.
+        let merge = subject.merge(&one, &third).await.json["ext:merge"].clone();
+        assert_eq!(merge["overruled"], json!([]), "{merge}");
     })
     .await;
 }

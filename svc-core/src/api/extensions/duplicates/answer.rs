@@ -99,12 +99,7 @@ impl Api {
     /// Requirements: DUP-03.
     fn hidden_evidence(&self) -> Vec<Evidence> {
         let people = self.registered(Kind::Person);
-        let constraint = |path: &[&str]| people.constraints.as_ref()?.get(path);
-        let is_hidden_value = |path: &&[&str]| {
-            path.first()
-                .is_some_and(|field| !people.shows(Kind::Person, field))
-                || constraint(path).is_some_and(|constraint| constraint.hidden)
-        };
+        let is_hidden_value = |path: &&[&str]| !people.shows_path(Kind::Person, path);
         let is_hidden = |evidence: &Evidence| evidence.values().iter().any(is_hidden_value);
         Evidence::ALL.into_iter().filter(is_hidden).collect()
     }

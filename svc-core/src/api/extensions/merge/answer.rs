@@ -18,11 +18,13 @@ use crate::{
     },
     auth::{Operation, Right},
     context::Context,
-    error::{Error, ErrorCode, Problem, PropertyPath, Result},
-    json::Object,
+    error::{Error, ErrorCode, PathSegment, Problem, PropertyPath, Result},
+    helper::OverruledValue,
+    json::{Json, Object, is_same},
     link::RecordAddress,
     model::Kind,
     read::PERSON,
+    schema::Constraints,
     store::{MergeOutcome, MergeRequest, WriteOperation},
 };
 
@@ -128,15 +130,16 @@ impl Api {
     }
 
     /// Returns the part of an outcome that the caller may see: fields of people, and numbers and
-    /// addresses of records, only with the right to read them.
+    /// addresses of records, only with the right to read them. Members that the server hides are
+    /// omitted.
     ///
-    /// Requirements: AUT-04.
+    /// Requirements: AUT-04, CAP-04.
     fn merge_view<'o>(&self, cx: &Context, outcome: &'o MergeOutcome) -> MergeView<'o> {
+        let people = self.registered(Kind::Person);
         let is_shown = |property: &PropertyPath| {
-            let name = property.to_string();
-            let name = name.split(['.', '[']).next().unwrap_or_default();
-            cx.may_read(Kind::Person) && self.registered(Kind::Person).shows(Kind::Person, name)
+            cx.may_read(Kind::Person) && people.shows_path(Kind::Person, &names(property))
         };
+        let narrowing = people.constraints.as_ref();
         let moved = outcome.moved.iter().copied();
         let folded = outcome.folded.iter();
         let overruled = outcome.overruled.iter();
@@ -149,8 +152,61 @@ impl Api {
             folded: folded
                 .filter(|pair| cx.may_read(pair.remaining.kind))
                 .collect(),
-            overruled: overruled.filter(|it| is_shown(&it.property)).collect(),
+            overruled: overruled
+                .filter(|it| is_shown(&it.property))
+                .filter_map(|it| visible(it, narrowing))
+                .collect(),
             tightened: tightened.filter(|it| is_shown(&it.property)).collect(),
         }
+    }
+}
+
+/// Returns the names of a path, without positions in lists.
+fn names(property: &PropertyPath) -> Vec<&str> {
+    let segments = property.segments().iter();
+    segments
+        .filter_map(|segment| match segment {
+            PathSegment::Member(name) => Some(&**name),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Returns an overruled value without hidden members; `None` if the two people differ only in these.
+fn visible(it: &OverruledValue, narrowing: Option<&Constraints>) -> Option<OverruledValue> {
+    let narrow = narrowing.and_then(|narrowing| narrowing.get(&names(&it.property)));
+    let mut it = it.clone();
+    let Some(narrow) = narrow.filter(|narrow| !narrow.members.is_empty()) else {
+        return Some(it);
+    };
+    for value in [&mut it.remaining, &mut it.merged].into_iter().flatten() {
+        *value = without_hidden(value, &narrow.members);
+    }
+    let is_equal = match (&it.remaining, &it.merged) {
+        (Some(remaining), Some(merged)) => is_same(remaining, merged),
+        (remaining, merged) => remaining == merged,
+    };
+    (!is_equal).then_some(it)
+}
+
+/// Returns a value without the members that the server hides.
+fn without_hidden(value: &Json, narrowing: &Constraints) -> Json {
+    match value {
+        Json::Object(members) => {
+            let shown = members.iter().filter_map(|(name, value)| {
+                let value = match narrowing.member(name) {
+                    Some(narrow) if narrow.hidden => return None,
+                    Some(narrow) => without_hidden(value, &narrow.members),
+                    None => value.clone(),
+                };
+                Some((name, value))
+            });
+            Json::Object(shown.collect())
+        }
+        Json::Array(items) => {
+            let items = items.iter().map(|item| without_hidden(item, narrowing));
+            Json::Array(items.collect())
+        }
+        other => other.clone(),
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct MergeView<'a> {
     pub(super) merged: &'a RecordAddress,
     pub(super) moved: Vec<(Kind, u64)>,
     pub(super) folded: Vec<&'a FoldedRecord>,
-    pub(super) overruled: Vec<&'a OverruledValue>,
+    pub(super) overruled: Vec<OverruledValue>,
     pub(super) tightened: Vec<&'a TightenedValue>,
 }
 
