@@ -42,8 +42,9 @@ fn is_once(kind: Kind, once: &[Kind]) -> bool {
     kind.schema().unique_links().is_some() || once.contains(&kind)
 }
 
-/// Returns the number up to which records are counted and read. The two people can be among them, but are
-/// not part of the limit.
+/// Returns the number up to which records are counted and read. It is higher than the limit by three: the
+/// two people can be among the records, but are not part of the limit, and one more record shows that there
+/// are too many.
 fn counted(request: &MergeRequest) -> u32 {
     request.max_records.saturating_add(3)
 }
