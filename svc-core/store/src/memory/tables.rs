@@ -372,8 +372,10 @@ impl LookupSource for MemoryLookups<'_> {
         let held = self.0.holders.iter();
         let held = held.filter(|(holder, ..)| holder == person);
         let linked = person_links().flat_map(|(kind, link)| self.0.under(kind, link, person));
-        let rows: BTreeSet<i64> = linked.chain(held.map(|(_, row, _)| *row)).collect();
-        Ok(u64::try_from(rows.len()).map_or(most.into(), |count| count.min(most.into())))
+        let mut seen = BTreeSet::new();
+        let rows = linked.chain(held.map(|(_, row, _)| *row));
+        let rows = rows.filter(|row| seen.insert(*row)).take(most as usize);
+        Ok(u64::try_from(rows.count()).unwrap_or(most.into()))
     }
 
     fn forwarded_person(&mut self, id: &Id) -> Result<Option<Id>, RuleError> {
