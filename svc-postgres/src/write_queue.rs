@@ -2,13 +2,12 @@
 
 use std::{
     collections::HashMap,
-    hash::{BuildHasher as _, RandomState},
     panic::AssertUnwindSafe,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use futures_util::FutureExt as _;
@@ -19,7 +18,10 @@ use crate::{
     database::DatabaseHandle,
     error::{Result, StoreError},
     lease::Lookout,
-    transaction::{MAX_RETRY_TIME, TransactionResult},
+    transaction::{
+        TransactionResult,
+        retry::{LONGEST_PAUSE, deadline_or_default, retry},
+    },
 };
 
 /// Requests that wait for a transaction, and the channel for their outcome. Several requests of one
@@ -38,10 +40,6 @@ pub(crate) struct WriteQueue {
     waiting: Mutex<HashMap<i64, Vec<QueuedWrites>>>,
     number: AtomicUsize,
 }
-
-/// Pause before a transaction is retried: initial and maximum.
-const PAUSE: Duration = Duration::from_millis(5);
-const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
 impl WriteQueue {
     pub(crate) fn new(database: Arc<DatabaseHandle>, outbox: Arc<Lookout>) -> Self {
@@ -63,10 +61,7 @@ impl WriteQueue {
         if self.waiting() >= self.database.options.queue {
             return Err(StoreError::Busy);
         }
-        let now = Instant::now();
-        let deadline = deadline
-            .or_else(|| now.checked_add(MAX_RETRY_TIME))
-            .unwrap_or(now);
+        let deadline = deadline_or_default(deadline);
         let (tell, told) = oneshot::channel();
         self.number.fetch_add(1, Ordering::Relaxed);
         let is_first = {
@@ -180,41 +175,24 @@ impl WriteQueue {
         let Some(deadline) = batch.iter().map(|one| one.deadline).min() else {
             return Ok(Vec::new());
         };
-        let (mut pause, mut conflicts, mut retried) = (PAUSE, 0_usize, false);
-        loop {
+        let attempt = || async {
             // A custom matching method may panic. The connection is then closed, and nothing is
             // stored.
             let turn = AssertUnwindSafe(self.database.run_transaction(tenant, &calls, deadline))
                 .catch_unwind();
-            let error = match turn.await.unwrap_or(Err(StoreError::Panicked)) {
-                Ok(TransactionResult::Committed(outcomes, sends)) => {
+            match turn.await.unwrap_or(Err(StoreError::Panicked))? {
+                TransactionResult::Committed(outcomes, sends) => {
                     if sends {
                         self.outbox.ask(&self.database);
                         self.database.outgoing.notify(&());
                     }
-                    return Ok(outcomes);
+                    Ok(outcomes)
                 }
-                Ok(TransactionResult::RolledBack(error)) | Err(error) => error,
-            };
-            conflicts = conflicts.saturating_add(usize::from(error.is_conflict()));
-            let goes_on = error.passes() && conflicts < 2 || error.is_retried_once() && !retried;
-            retried = error.is_retried_once();
-            let wakes = Instant::now()
-                .checked_add(pause)
-                .filter(|wakes| *wakes < deadline);
-            let Some(wakes) = wakes.filter(|_| goes_on) else {
-                return Err(error);
-            };
-            tokio::time::sleep_until(wakes.into()).await;
-            pause = with_jitter(pause.saturating_mul(2).min(LONGEST_PAUSE));
-        }
+                TransactionResult::RolledBack(error) => Err(error),
+            }
+        };
+        retry(deadline, attempt).await
     }
-}
-
-/// Returns a random pause, so that processes that collided once do not collide again.
-fn with_jitter(pause: Duration) -> Duration {
-    let byte = RandomState::new().hash_one(0).to_le_bytes()[0];
-    pause.mul_f64(0.75 + f64::from(byte) / 512.0)
 }
 
 fn send_outcomes(batch: Vec<QueuedWrites>, outcomes: Vec<Result<WriteOutcome>>) {

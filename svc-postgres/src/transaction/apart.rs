@@ -1,6 +1,6 @@
 //! A transaction without rules: two people are not the same person.
 
-use std::{sync::Arc, time::Duration, time::Instant};
+use std::{sync::Arc, time::Instant};
 
 use svc_core::{
     model::Kind,
@@ -12,11 +12,8 @@ use crate::{
     error::{Result, StoreError},
     pipeline::SqlQuery,
     pool::{ConnectionPool, Lease},
-    transaction::MAX_RETRY_TIME,
+    transaction::retry::{deadline_or_default, retry},
 };
-
-/// Pause before a transaction is retried.
-const PAUSE: Duration = Duration::from_millis(50);
 
 impl DatabaseHandle {
     /// Records that two people are not the same person, or deletes this, in one transaction that locks
@@ -30,26 +27,18 @@ impl DatabaseHandle {
         apart: &ApartPeople,
         deadline: Option<Instant>,
     ) -> Result<bool> {
-        let now = Instant::now();
-        let deadline = deadline
-            .or_else(|| now.checked_add(MAX_RETRY_TIME))
-            .unwrap_or(now);
-        let mut was_retried = false;
-        loop {
+        let deadline = deadline_or_default(deadline);
+        let attempt = || async {
             let home = self.home(tenant).await;
-            let error = match self.set_apart_at(&home, tenant, apart, deadline).await {
-                Ok(is_set) => return Ok(is_set),
-                Err(error) => error.of_tenant(Some(tenant)),
-            };
-            let is_away = self.skip_replica(tenant, &home, &error);
-            let is_retried = is_away || error.passes() || error.is_retried_once() && !was_retried;
-            was_retried |= error.is_retried_once();
-            let wakes = now_after(PAUSE).filter(|wakes| is_retried && *wakes < deadline);
-            let Some(wakes) = wakes else {
-                return Err(error);
-            };
-            tokio::time::sleep_until(wakes.into()).await;
-        }
+            match self.set_apart_at(&home, tenant, apart, deadline).await {
+                // A worker that does not have the tables yet: the coordinator has them.
+                Err(error) if error.is_elsewhere() && !Arc::ptr_eq(&home, &self.pool) => {
+                    self.set_apart_at(&self.pool, tenant, apart, deadline).await
+                }
+                ended => ended,
+            }
+        };
+        retry(deadline, attempt).await
     }
 
     async fn set_apart_at(
@@ -69,6 +58,8 @@ impl DatabaseHandle {
                 Ok(seq.is_some())
             }
             Err(error) => {
+                let error = error.of_tenant(Some(tenant));
+                self.skip_replica(tenant, home, &error);
                 self.roll_back(lent, &error).await;
                 Err(error)
             }
@@ -111,8 +102,4 @@ impl DatabaseHandle {
             .map_err(|(_, error)| error)?;
         Ok(Some(seq))
     }
-}
-
-fn now_after(pause: Duration) -> Option<Instant> {
-    Instant::now().checked_add(pause)
 }

@@ -5,6 +5,7 @@ mod apart;
 mod reads;
 mod recount;
 pub(crate) mod restore;
+pub(crate) mod retry;
 
 use std::{
     collections::HashSet,
@@ -42,8 +43,6 @@ pub(crate) enum TransactionResult {
     RolledBack(StoreError),
 }
 
-/// Maximum time for which a transaction is retried if its requests have no deadline.
-pub(crate) const MAX_RETRY_TIME: Duration = Duration::from_secs(30);
 /// Notes of transactions are retained for this many numbers of the tenant, and deleted in steps.
 const NOTES: i64 = 65_536;
 const STEP: i64 = 1_024;

@@ -1,8 +1,6 @@
 //! A transaction without rules: changes that another store has decided, and the progress of the
 //! copy.
 
-use std::time::Instant;
-
 use svc_core::{Error, store::Change};
 use svc_store::{feed::FeedRecorder, transfer::ExportBatch};
 
@@ -11,7 +9,7 @@ use crate::{
     error::Result,
     pipeline::{SqlQuery, values},
     pool::{Lease, LeasePurpose},
-    transaction::MAX_RETRY_TIME,
+    transaction::retry::deadline_or_default,
 };
 
 /// A batch of a copy, and the progress of the copy.
@@ -80,15 +78,8 @@ impl DatabaseHandle {
             before,
             after,
         } = part;
-        let now = Instant::now();
-        let mut progress = self
-            .open(
-                lent,
-                tenant,
-                &[],
-                now.checked_add(MAX_RETRY_TIME).unwrap_or(now),
-            )
-            .await?;
+        let deadline = deadline_or_default(None);
+        let mut progress = self.open(lent, tenant, &[], deadline).await?;
         let within = self.statement_timeout(progress.deadline);
         let meta = [SqlQuery::new(&*self.texts.meta, values![name.to_owned()])];
         let given = lent.run(&meta, within).await.map_err(|(_, error)| error)?;
