@@ -32,6 +32,7 @@ mod filters;
 mod helpers;
 mod idempotency;
 mod import;
+mod irregular_values;
 mod keys;
 mod links;
 mod lost_updates;
