@@ -12,7 +12,7 @@ use http::header::{
     ACCEPT, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, RETRY_AFTER,
 };
 use http::{Method, Request, StatusCode};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::address;
 use crate::catalogue::Encounter;
@@ -615,9 +615,14 @@ impl CheckClient<'_> {
             .collect())
     }
 
-    /// Returns the number of members of a collection.
+    /// Returns the number of members of a collection. Some servers send an empty object for an empty
+    /// collection.
     pub(crate) async fn total(&self, url: &str) -> Result<Option<u64>, CheckStop> {
-        Ok(self.get(url).await?["total_records"].as_u64())
+        let collection = self.get(url).await?;
+        let is_empty = collection.json.as_object().is_some_and(Map::is_empty);
+        Ok(collection["total_records"]
+            .as_u64()
+            .or(is_empty.then_some(0)))
     }
 
     /// Returns a body with one more link.
