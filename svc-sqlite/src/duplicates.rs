@@ -40,22 +40,36 @@ pub(crate) fn set_key(
     if change.execute((tenant, key.kind, key.hash, row))? == 0 {
         return Ok(());
     }
-    let count = "SELECT count(*) FROM (SELECT 1 FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 LIMIT ?4)";
-    let most = i64::try_from(MAX_COUNT).unwrap_or(i64::MAX);
-    let members: i64 = file
-        .prepare_cached(count)?
-        .query_row((tenant, key.kind, key.hash, most), |row| row.get(0))?;
+    let known = shared_keys_of(file, tenant, &[key])?;
+    let known = known.first().map(|shared| shared.people);
+    let members = match known {
+        Some(members) if members < MAX_COUNT && is_tied => members.saturating_add(1),
+        Some(members) if members < MAX_COUNT => members.saturating_sub(1),
+        Some(members) if is_tied => members,
+        Some(_) => count(file, tenant, key, MAX_COUNT)?,
+        None => count(file, tenant, key, 2)?,
+    };
     if members > 1 {
         let sql = "INSERT INTO shared_key (tenant, sort, hash, members) VALUES (?1, ?2, ?3, ?4)
                    ON CONFLICT DO UPDATE SET members = excluded.members WHERE members <> excluded.members";
+        let members = i64::try_from(members).unwrap_or(i64::MAX);
         file.prepare_cached(sql)?
             .execute((tenant, key.kind, key.hash, members))?;
-    } else if !is_tied {
+    } else if known.is_some() {
         let sql = "DELETE FROM shared_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3";
         file.prepare_cached(sql)?
             .execute((tenant, key.kind, key.hash))?;
     }
     Ok(())
+}
+
+/// Returns the number of people with a key, at most `most`.
+fn count(file: &Connection, tenant: i64, key: HashedKey, most: u64) -> Result<u64> {
+    let sql = "SELECT count(*) FROM (SELECT 1 FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 LIMIT ?4)";
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let mut read = file.prepare_cached(sql)?;
+    let members: i64 = read.query_row((tenant, key.kind, key.hash, most), |row| row.get(0))?;
+    Ok(u64::try_from(members).unwrap_or_default())
 }
 
 /// Removes all keys of all tenants.

@@ -560,7 +560,7 @@ impl ChangeApplier<'_> {
         let all = &texts.duplicates;
         self.rows(&all.free_keys, freed, |rows| columns!(rows; 0, 1, 2));
         self.rows(&all.tie_keys, tied, |rows| columns!(rows; 0, 1, 2));
-        for (text, keys) in [(&all.share_keys, changed), (&all.unshare_keys, left)] {
+        for (text, keys) in [(&all.unshare_keys, left), (&all.share_keys, changed)] {
             let keys = keys.into_iter().collect();
             self.rows(text, keys, |rows| columns!(rows; 0, 1));
         }

@@ -16,10 +16,11 @@ use crate::{
 pub(crate) struct DuplicateTexts {
     pub(crate) tie_keys: String,
     pub(crate) free_keys: String,
-    /// Counts the people with keys again, after keys were added or removed.
-    pub(crate) share_keys: String,
-    /// Deletes the counts of keys that fewer than two people have.
+    /// Deletes the counts of keys that were removed from people.
     pub(crate) unshare_keys: String,
+    /// Counts the people with keys, after keys were added or removed. A key with the highest count that is
+    /// stored is not counted again.
+    pub(crate) share_keys: String,
     pub(crate) clear_keys: String,
     pub(crate) clear_shared_keys: String,
     /// The shared keys from a key on, in order.
@@ -43,12 +44,6 @@ impl DuplicateTexts {
     pub(super) fn of(s: &str, from_ledger: &dyn Fn(&str) -> String) -> Self {
         let (cols, tot) = (columns(s), totals(s));
         let person = layout(Kind::Person).code;
-        let members = |key: &str| {
-            format!(
-                "(SELECT count(*) FROM (SELECT 1 FROM {s}.person_key k WHERE k.tenant = $1 AND k.sort = {key}.sort \
-                 AND k.hash = {key}.hash LIMIT {MAX_COUNT}) k)"
-            )
-        };
         let keys = arrays(2, "smallint bigint");
         Self {
             tie_keys: format!(
@@ -61,19 +56,20 @@ impl DuplicateTexts {
                  AND k.seq = x.seq",
                 arrays(2, "smallint bigint bigint")
             ),
-            share_keys: format!(
-                "INSERT INTO {s}.shared_key AS o (tenant, sort, hash, members) \
-                 SELECT x.tenant, x.sort, x.hash, x.members FROM (SELECT l.tenant, q.sort, q.hash, {} AS members \
-                 FROM {s}.ledger l, unnest({keys}) q(sort, hash) WHERE l.tenant = $1) x WHERE x.members > 1 \
-                 ON CONFLICT (tenant, sort, hash) DO UPDATE SET members = excluded.members \
-                 WHERE o.members <> excluded.members",
-                members("q")
-            ),
             unshare_keys: format!(
                 "DELETE FROM {s}.shared_key o USING unnest({keys}) x(sort, hash) \
-                 WHERE o.tenant = $1 AND o.hash = ANY($3) AND o.sort = x.sort AND o.hash = x.hash \
-                 AND {} < 2",
-                members("x")
+                 WHERE o.tenant = $1 AND o.hash = ANY($3) AND o.sort = x.sort AND o.hash = x.hash"
+            ),
+            share_keys: format!(
+                "INSERT INTO {s}.shared_key AS o (tenant, sort, hash, members) \
+                 SELECT x.tenant, x.sort, x.hash, x.members FROM (SELECT l.tenant, q.sort, q.hash, \
+                 (SELECT count(*) FROM (SELECT 1 FROM {s}.person_key k WHERE k.tenant = $1 AND k.sort = q.sort \
+                 AND k.hash = q.hash LIMIT {MAX_COUNT}) k) AS members \
+                 FROM {s}.ledger l, unnest({keys}) q(sort, hash) WHERE l.tenant = $1 \
+                 AND NOT EXISTS (SELECT 1 FROM {s}.shared_key f WHERE f.tenant = $1 AND f.sort = q.sort \
+                 AND f.hash = q.hash AND f.members >= {MAX_COUNT})) x WHERE x.members > 1 \
+                 ON CONFLICT (tenant, sort, hash) DO UPDATE SET members = excluded.members \
+                 WHERE o.members <> excluded.members"
             ),
             clear_keys: format!("DELETE FROM {s}.person_key WHERE tenant = $1"),
             clear_shared_keys: format!("DELETE FROM {s}.shared_key WHERE tenant = $1"),
@@ -149,8 +145,8 @@ impl DuplicateTexts {
         [
             ("tie_keys", &self.tie_keys),
             ("free_keys", &self.free_keys),
-            ("share_keys", &self.share_keys),
             ("unshare_keys", &self.unshare_keys),
+            ("share_keys", &self.share_keys),
             ("clear_keys", &self.clear_keys),
             ("clear_shared_keys", &self.clear_shared_keys),
             ("shared_from", &self.shared_from),
