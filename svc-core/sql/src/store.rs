@@ -380,6 +380,7 @@ fn outcome_record(outcome: &WriteOutcome) -> Option<&RawRecord> {
         | WriteOutcome::Deleted(_)
         | WriteOutcome::HelperDone(_)
         | WriteOutcome::Merged(_)
+        | WriteOutcome::MergeUndone(_)
         | WriteOutcome::Resumed(_)
         | WriteOutcome::Replayed(_)
         | WriteOutcome::Warned(..) => None,
@@ -527,7 +528,10 @@ impl Store for MappedStore {
             return Err(Error::not_found());
         }
         // Rows of tables that are not mapped can refer to a person.
-        if matches!(call.operation, WriteOperation::Merge(_)) {
+        if matches!(
+            call.operation,
+            WriteOperation::Merge(_) | WriteOperation::UndoMerge(_)
+        ) {
             return Err(Error::not_implemented());
         }
         // A busy tenant leaves connections for other tenants.

@@ -194,9 +194,10 @@ impl Api {
         let mut answering = answering.warning(warnings, sent.envelope);
         answering.is_stored = sent.idempotent.is_some();
         let condition = match work {
-            WriteOperation::Update(..) | WriteOperation::Delete(_) | WriteOperation::Merge(_) => {
-                self.condition(cx, sent.headers)
-            }
+            WriteOperation::Update(..)
+            | WriteOperation::Delete(_)
+            | WriteOperation::Merge(_)
+            | WriteOperation::UndoMerge(_) => self.condition(cx, sent.headers),
             _ => None,
         };
         let links = match &work {
@@ -569,6 +570,7 @@ impl Api {
             WriteOperation::Update(at, _) => Ok((at.kind, "update")),
             WriteOperation::Delete(at) => Ok((at.kind, "delete")),
             WriteOperation::Merge(request) => Ok((request.remaining.kind, "merge")),
+            WriteOperation::UndoMerge(request) => Ok((request.remaining.kind, "undo merge")),
             WriteOperation::Import(load) => Ok((load.draft.kind, "import")),
             WriteOperation::Helper(plan) => Err(plan.helper),
         };

@@ -190,6 +190,12 @@ codes! {
     MergeTooLarge = "MERGE_TOO_LARGE", 400,
         cause "The merge would move more records than this server moves in one transaction. Nothing was changed.",
         remedy "Merge the two people the other way round.";
+    /// The merge of two people can no longer be undone.
+    ///
+    /// Requirements: MRG-20.
+    MergeNotUndoable = "MERGE_NOT_UNDOABLE", 409,
+        cause "The time in which the merge could be undone is over, the remaining person was merged into another one, or a later merge into the remaining person was not undone. Nothing was changed.",
+        remedy "Undo the later merges first. After the time is over, create the other person again.";
     /// An action function needs a person, and the request has none.
     ///
     /// Requirements: UND-29.

@@ -125,6 +125,9 @@ pub fn initial_lookups_one_per_person(
                 .filter_map(|it| it.identifiers.as_deref());
             first.targets(Kind::Person, [].into_iter(), identifiers.flatten());
         }
+        WriteOperation::UndoMerge(request) => {
+            first.add(Lookup::Record((&request.remaining).into()));
+        }
     }
     for (_, address) in PostedAddresses::of(call).addresses {
         first.add(Lookup::EmailHolders(address));
@@ -162,7 +165,10 @@ pub fn initial_lookups_of_steps(call: &WriteRequest, matching: &dyn PersonMatchi
             let identifiers = patch.identifiers.as_deref().unwrap_or_default();
             first.targets(at.kind, linked, identifiers);
         }
-        WriteOperation::Delete(_) | WriteOperation::Import(_) | WriteOperation::Merge(_) => {}
+        WriteOperation::Delete(_)
+        | WriteOperation::Import(_)
+        | WriteOperation::Merge(_)
+        | WriteOperation::UndoMerge(_) => {}
     }
     // Answers are looked up by the id of the person, and only for a repeated request.
     first

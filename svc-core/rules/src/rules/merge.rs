@@ -111,6 +111,7 @@ impl RuleContext<'_> {
             folded: Vec::new(),
             overruled: Vec::new(),
             tightened: Vec::new(),
+            undo: None,
         };
         let Some(merged) = self.merged_person(request, &remaining)? else {
             outcome.is_repeated = true;

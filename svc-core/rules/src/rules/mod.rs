@@ -124,6 +124,7 @@ pub fn decide(
             }
             WriteOutcome::Merged(Box::new(outcome))
         }
+        WriteOperation::UndoMerge(_) => return Err(Error::not_implemented().into()),
         WriteOperation::Import(load) => {
             let (stored, is_new) = case.load(load)?;
             WriteOutcome::Created {

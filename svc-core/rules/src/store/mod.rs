@@ -58,8 +58,9 @@ pub use stored_response::StoredResponse;
 pub use totals::Totals;
 pub(crate) use transaction_view::TransactionView;
 pub use write::{
-    FoldedRecord, IdSequence, ImportedRecord, MergeOutcome, MergeRequest, TransactionContext,
-    WriteOperation, WriteOutcome, WriteRequest,
+    FoldedRecord, IdSequence, ImportedRecord, MergeOutcome, MergeRequest, StoredMerge,
+    TransactionContext, UndoMergeOutcome, UndoMergeRequest, WriteOperation, WriteOutcome,
+    WriteRequest,
 };
 
 use crate::{
@@ -210,6 +211,26 @@ pub trait Store: Send + Sync + 'static {
     async fn forwarded_person(&self, cx: &Context, id: &Id) -> Result<Option<Id>> {
         let _ = (cx, id);
         Ok(None)
+    }
+
+    /// Returns whether the store stores merges for [`MergeRequest::undo_for`] and executes
+    /// [`WriteOperation::UndoMerge`]. The default is `false`.
+    ///
+    /// Requirements: MRG-20.
+    fn undoes_merges(&self) -> bool {
+        false
+    }
+
+    /// Returns the newest stored merges into a person, the newest first, at most
+    /// [`StoredMerge::MAX_LISTED`]. There are none for a person that does not exist. The default is for
+    /// stores that undo no merges.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store fails.
+    async fn merges(&self, cx: &Context, remaining: &Id) -> Result<Vec<StoredMerge>> {
+        let _ = (cx, remaining);
+        Ok(Vec::new())
     }
 
     /// Returns whether the store indexes the [`keys`](IndexValues::keys) of people, and applies

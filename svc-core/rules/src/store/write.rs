@@ -1,6 +1,9 @@
 //! A validated write request as plain data, its transaction, and its outcome.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use bytes::Bytes;
 
@@ -8,7 +11,7 @@ use super::{Precondition, ResponseRecorder, StepLog};
 use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
-    error::{Problem, Result},
+    error::{Problem, PropertyPath, Result},
     helper::{
         ConsentMerge, OverruledValue, PersonMatching, RawHelperOutcome, RawHelperRequest,
         TightenedValue,
@@ -144,6 +147,10 @@ pub enum WriteOperation {
     Helper(Box<RawHelperRequest>),
     /// Merges a person into another one.
     Merge(Box<MergeRequest>),
+    /// Undoes a merge of two people.
+    ///
+    /// Requirements: MRG-20.
+    UndoMerge(UndoMergeRequest),
     /// Imports a record with the id and date of another store.
     Import(Box<ImportedRecord>),
 }
@@ -166,6 +173,10 @@ pub struct MergeRequest {
     pub is_preview: bool,
     /// The maximum number of records that the merge changes. A merge of more records is rejected.
     pub max_records: u32,
+    /// How long the merge can be undone; `None` stores nothing for that.
+    pub undo_for: Option<Duration>,
+    /// The name of the API key of the request, for the list of merges.
+    pub key_name: Option<String>,
 }
 
 impl MergeRequest {
@@ -183,6 +194,8 @@ impl MergeRequest {
             merged_condition: None,
             is_preview: false,
             max_records: Self::MAX_RECORDS,
+            undo_for: None,
+            key_name: None,
         }
     }
 }
@@ -207,6 +220,9 @@ pub struct MergeOutcome {
     pub overruled: Vec<OverruledValue>,
     /// The consents that are stricter now.
     pub tightened: Vec<TightenedValue>,
+    /// What was stored to undo the merge. `None` without [`MergeRequest::undo_for`], for a preview, and
+    /// for a repeated merge.
+    pub undo: Option<StoredMerge>,
 }
 
 /// Two records of which a container has only one for each person.
@@ -225,6 +241,86 @@ impl FoldedRecord {
     pub fn new(remaining: RecordAddress, merged: RecordAddress) -> Self {
         Self { remaining, merged }
     }
+}
+
+/// A merge of two people that was stored to be undone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoredMerge {
+    /// The id of the merge.
+    pub id: Id,
+    /// The id of the person that remains.
+    pub remaining: Id,
+    /// The id of the merged person.
+    pub merged: Id,
+    /// When the people were merged.
+    pub at: Timestamp,
+    /// Until when the merge can be undone.
+    pub until: Timestamp,
+    /// The name of the API key of the request.
+    pub key_name: Option<String>,
+    /// Whether this is the latest stored merge into the remaining person. An earlier one cannot be
+    /// undone before the later ones.
+    pub is_latest: bool,
+}
+
+impl StoredMerge {
+    /// The maximum number of merges that [`Store::merges`](super::Store::merges) returns.
+    pub const MAX_LISTED: u32 = 100;
+
+    /// Creates the latest merge of the second person into the first one.
+    #[must_use]
+    pub fn new(id: Id, remaining: Id, merged: Id, at: Timestamp, until: Timestamp) -> Self {
+        Self {
+            id,
+            remaining,
+            merged,
+            at,
+            until,
+            key_name: None,
+            is_latest: true,
+        }
+    }
+
+    /// Returns whether the merge can be undone at a time, if the remaining person was not merged itself.
+    #[must_use]
+    pub fn is_undoable(&self, now: Timestamp) -> bool {
+        self.is_latest && now < self.until
+    }
+}
+
+/// A request to undo a merge of two people.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct UndoMergeRequest {
+    /// The person that remained. The [`WriteRequest::precondition`] is about this person.
+    pub remaining: RecordAddress,
+    /// The [id](StoredMerge::id) of the merge.
+    pub merge: Id,
+}
+
+impl UndoMergeRequest {
+    /// Creates a request to undo a merge into a person.
+    #[must_use]
+    pub fn new(remaining: RecordAddress, merge: Id) -> Self {
+        Self { remaining, merge }
+    }
+}
+
+/// The outcome of an undone merge of two people.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct UndoMergeOutcome {
+    /// The person that remained.
+    pub person: RawRecord,
+    /// The person that exists again.
+    pub restored: RawRecord,
+    /// The number of records of each kind that belong to the restored person again.
+    pub moved: Vec<(Kind, u64)>,
+    /// The folded records that exist again, each with the record that it was folded with.
+    pub folded: Vec<FoldedRecord>,
+    /// The properties of the remaining person that were changed after the merge, and stay as they are.
+    pub left: Vec<PropertyPath>,
 }
 
 /// A record to import: the result of a create or helper request elsewhere, with its id and date.
@@ -270,6 +366,8 @@ pub enum WriteOutcome {
     HelperDone(RawHelperOutcome),
     /// The outcome of a merge of two people.
     Merged(Box<MergeOutcome>),
+    /// The outcome of an undone merge of two people.
+    MergeUndone(Box<UndoMergeOutcome>),
     /// The outcome of a repeated helper request, of which only the failed parts were executed
     /// again. The person and the action have the status of the first execution, and the other parts
     /// [`Existing`](crate::helper::EntryStatus::Existing).
@@ -331,6 +429,7 @@ impl WriteOutcome {
             Self::Created { record, is_new } => Some((record, is_new)),
             Self::Updated(record) => Some((record?, false)),
             Self::Merged(outcome) => Some((outcome.person, false)),
+            Self::MergeUndone(outcome) => Some((outcome.person, false)),
             Self::Deleted(_)
             | Self::HelperDone(_)
             | Self::Resumed(_)
@@ -351,6 +450,7 @@ impl WriteOutcome {
             Self::Created { record, .. } => (Some(record), None),
             Self::Updated(record) => (record.as_ref(), None),
             Self::Merged(outcome) => (Some(&outcome.person), None),
+            Self::MergeUndone(outcome) => (Some(&outcome.person), Some(&outcome.restored)),
             Self::HelperDone(outcome) | Self::Resumed(outcome) => {
                 (outcome.person.as_ref(), outcome.action.as_ref())
             }

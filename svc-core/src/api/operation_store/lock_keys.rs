@@ -53,7 +53,10 @@ pub(super) fn lock_keys(
                 lock(action.kind, named(&action.identifiers));
             }
         }
-        WriteOperation::Delete(_) | WriteOperation::Import(_) | WriteOperation::Merge(_) => {}
+        WriteOperation::Delete(_)
+        | WriteOperation::Import(_)
+        | WriteOperation::Merge(_)
+        | WriteOperation::UndoMerge(_) => {}
     }
     keys.sort_by_cached_key(|key| (key.advisory_lock_id(), key.clone()));
     keys.dedup();

@@ -34,7 +34,9 @@ use crate::{
     page::{ListRequest, RawPage},
     record::{RawRecord, RecordState},
     rules::{problems_of, wrong_donation},
-    store::{LookupKey, Precondition, Store, WriteOperation, WriteOutcome, WriteRequest},
+    store::{
+        LookupKey, Precondition, Store, StoredMerge, WriteOperation, WriteOutcome, WriteRequest,
+    },
     value::{Id, Timestamp},
 };
 
@@ -99,6 +101,7 @@ impl OperationStore {
             WriteOperation::Import(load) => load.draft.kind,
             WriteOperation::Update(at, _) | WriteOperation::Delete(at) => at.kind,
             WriteOperation::Merge(request) => request.remaining.kind,
+            WriteOperation::UndoMerge(request) => request.remaining.kind,
             WriteOperation::Helper(plan) => {
                 return match self.helpers.get(&plan.helper) {
                     Some(HelperBackend::Store(store)) => Some(store),
@@ -175,7 +178,9 @@ impl OperationStore {
                 }
                 Some(HelperBackend::Store(_)) | None => Err(Error::not_implemented()),
             },
-            WriteOperation::Merge(_) | WriteOperation::Import(_) => Err(Error::not_implemented()),
+            WriteOperation::Merge(_) | WriteOperation::UndoMerge(_) | WriteOperation::Import(_) => {
+                Err(Error::not_implemented())
+            }
         };
         shared.warn(outcome?)
     }
@@ -366,6 +371,18 @@ impl Store for OperationStore {
         }
     }
 
+    fn undoes_merges(&self) -> bool {
+        let store = self.backend(Kind::Person).store();
+        store.is_some_and(|store| store.undoes_merges())
+    }
+
+    async fn merges(&self, cx: &Context, remaining: &Id) -> Result<Vec<StoredMerge>> {
+        match self.backend(Kind::Person).store() {
+            Some(store) => store.merges(cx, remaining).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         if call.is_rejected {
             return match self.store_of(&call) {
@@ -396,7 +413,9 @@ impl Store for OperationStore {
                 self.container(cx, Some(at)).await?;
                 return Ok(Vec::new());
             }
-            WriteOperation::Merge(_) | WriteOperation::Import(_) => return Ok(Vec::new()),
+            WriteOperation::Merge(_) | WriteOperation::UndoMerge(_) | WriteOperation::Import(_) => {
+                return Ok(Vec::new());
+            }
         };
         problems_of(Box::pin(self.run_steps(cx, call, known_record(known))).await)
     }

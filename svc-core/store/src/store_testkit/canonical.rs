@@ -4,7 +4,7 @@
 use std::{collections::HashMap, fmt::Write as _, sync::Arc};
 
 use svc_core::{
-    error::{Error, ErrorKind},
+    error::{Error, ErrorKind, PropertyPath},
     helper::EntryStatus,
     link::{RecordAddress, ShareNames},
     record::RawRecord,
@@ -139,6 +139,20 @@ impl Ordinals {
                 let tightened = merged.tightened.iter().map(|it| it.property.to_string());
                 let all: Vec<String> = overruled.chain(tightened).collect();
                 format!("{text}; {all:?}")
+            }
+            WriteOutcome::MergeUndone(undone) => {
+                let mut text = format!(
+                    "merge undone {}; {}; moved {:?}",
+                    self.record(&undone.person),
+                    self.record(&undone.restored),
+                    undone.moved,
+                );
+                for pair in &undone.folded {
+                    let (one, other) = (self.address(&pair.remaining), self.address(&pair.merged));
+                    _ = write!(text, "; {other} separated from {one}");
+                }
+                let left: Vec<String> = undone.left.iter().map(PropertyPath::to_string).collect();
+                format!("{text}; left {left:?}")
             }
             WriteOutcome::Replayed(answer) => {
                 format!("stored response: {}", String::from_utf8_lossy(answer))

@@ -185,7 +185,7 @@ impl Exclusions {
                 self.executes(at.kind, Operation::Update)
             }
             WriteOperation::Delete(at) => self.executes(at.kind, Operation::Delete),
-            WriteOperation::Merge(_) => !self.has(Exclusion::Merges),
+            WriteOperation::Merge(_) | WriteOperation::UndoMerge(_) => !self.has(Exclusion::Merges),
             WriteOperation::Helper(plan) => {
                 for draft in plan.person.iter_mut().chain(&mut plan.action) {
                     self.restrict_draft(draft);
@@ -359,6 +359,7 @@ impl Coverage {
             WriteOperation::Update(at, _) => of_kind(at.kind, "update"),
             WriteOperation::Delete(at) => of_kind(at.kind, "delete"),
             WriteOperation::Merge(request) => of_kind(request.remaining.kind, MERGE),
+            WriteOperation::UndoMerge(request) => of_kind(request.remaining.kind, UNDO_MERGE),
             WriteOperation::Import(load) => of_kind(load.draft.kind, "import"),
             WriteOperation::Helper(plan) => of_helper(plan.helper),
         };
@@ -368,6 +369,7 @@ impl Coverage {
             Ok(WriteOutcome::Updated(record)) => record.is_some(),
             Ok(WriteOutcome::Deleted(is_gone)) => *is_gone,
             Ok(WriteOutcome::Merged(merged)) => !merged.is_preview && !merged.is_repeated,
+            Ok(WriteOutcome::MergeUndone(_)) => true,
             Ok(WriteOutcome::HelperDone(helped) | WriteOutcome::Resumed(helped)) => {
                 helped.entries.iter().any(|entry| {
                     // The schedule helper creates nothing.
@@ -409,6 +411,9 @@ impl Coverage {
 
 /// The name of the operation that merges people.
 const MERGE: &str = "merge";
+
+/// The name of the operation that undoes a merge.
+const UNDO_MERGE: &str = "undo merge";
 
 fn of_kind(kind: Kind, operation: &str) -> String {
     format!("{}.{operation}", kind.plural())
