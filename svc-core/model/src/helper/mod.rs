@@ -32,8 +32,8 @@ pub use matching::{DefaultMatching, MatchKey, MergePolicy, PersonMatching, email
 #[doc(hidden)]
 pub use matching::{addresses, distinct_emails};
 pub use merging::{
-    ConsentMerge, MergedPerson, OverruledValue, PersonIdentifiers, TightenedValue,
-    merge_identifiers, merge_people,
+    ConsentMerge, MergeFields, MergedPerson, OverruledValue, PersonIdentifiers, SeparatedPeople,
+    TightenedValue, merge_identifiers, merge_people, separate_people,
 };
 pub use name::{
     HelperSpec, ONE_ACTION_KINDS, OneActionHelper, PersonSignup, RecordAttendance, RecordCanvass,

@@ -1,5 +1,7 @@
 //! Merging two people into one.
 
+mod separating;
+
 use std::collections::BTreeMap;
 
 use super::entries::{
@@ -11,6 +13,8 @@ use crate::{
     model::shared::EmailStatus,
     value::{ClosedEnum as _, Identifier, Timestamp, forms},
 };
+
+pub use separating::{MergeFields, SeparatedPeople, separate_people};
 
 /// How the statuses of e-mail addresses change when two people are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
