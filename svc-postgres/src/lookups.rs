@@ -8,8 +8,8 @@ use svc_core::{
     helper::ONE_ACTION_KINDS,
     model::Kind,
     store::{
-        HeldTickets, Lookup, LookupCache, LookupKey, RecordLocation, StoredRecord, StoredResponse,
-        Totals,
+        HeldTickets, Lookup, LookupCache, LookupKey, MergeRecord, RecordLocation, StoredMerge,
+        StoredRecord, StoredResponse, Totals,
     },
     value::{Id, Identifier, Timestamp},
 };
@@ -40,6 +40,8 @@ enum ResultKind {
     Kept,
     LinkedCount,
     Forwarded,
+    ForwardedTo,
+    StoredMerge,
 }
 
 /// Lookups, and the statements that execute them.
@@ -66,6 +68,9 @@ struct GroupedLookups {
     /// Person, the number up to which is counted, and position.
     linked_counts: Vec<(Uuid, i64, i32)>,
     forwarded: Vec<(Uuid, i32)>,
+    forwarded_to: Vec<(Uuid, i32)>,
+    /// The person that remained, the merge, and position.
+    stored_merges: Vec<(Uuid, Uuid, i32)>,
     /// Kind, target and position, by each of [`LINK_COLUMNS`].
     linked: [Vec<(i16, Uuid, i32)>; LINK_COLUMNS.len()],
     /// The largest number of records that a lookup of links can find.
@@ -269,6 +274,14 @@ impl GroupedLookups {
             Lookup::ForwardedPerson(id) => {
                 self.forwarded.extend(id.as_uuid().map(|id| (id, place)));
             }
+            Lookup::ForwardedTo(id) => {
+                self.forwarded_to.extend(id.as_uuid().map(|id| (id, place)));
+            }
+            Lookup::StoredMerge { remaining, merge } => {
+                let ids = remaining.as_uuid().zip(merge.as_uuid());
+                let ids = ids.map(|(remaining, merge)| (remaining, merge, place));
+                self.stored_merges.extend(ids);
+            }
             Lookup::EmailHolders(address) => self.email_holders.push((email(address), place)),
             Lookup::StoredResponse(key) => self.kept.push((key.to_string(), place)),
             // Looked up again by its id, when that is known.
@@ -403,6 +416,18 @@ impl GroupedLookups {
                 &texts.forwarded,
                 columns!(self.forwarded; 0, 1),
             ),
+            (
+                self.forwarded_to.len(),
+                ResultKind::ForwardedTo,
+                &texts.forwarded_to,
+                columns!(self.forwarded_to; 0, 1),
+            ),
+            (
+                self.stored_merges.len(),
+                ResultKind::StoredMerge,
+                &texts.stored_merge,
+                columns!(self.stored_merges; 0, 1, 2),
+            ),
         ];
         let actions = self.actions.iter_mut().zip(&texts.actions);
         let actions =
@@ -436,6 +461,8 @@ struct DecodedRows {
     kept: HashMap<usize, StoredResponse>,
     linked_counts: HashMap<usize, i64>,
     forwarded: HashMap<usize, Uuid>,
+    forwarded_to: HashMap<usize, Vec<Id>>,
+    stored_merges: HashMap<usize, MergeRecord>,
 }
 
 impl DecodedRows {
@@ -462,6 +489,21 @@ impl DecodedRows {
             }
             ResultKind::Forwarded => {
                 self.forwarded.insert(place, row.try_get(1)?);
+            }
+            ResultKind::ForwardedTo => {
+                let from = row.try_get::<_, Uuid>(1)?;
+                self.forwarded_to
+                    .entry(place)
+                    .or_default()
+                    .push(from.into());
+            }
+            ResultKind::StoredMerge => {
+                let remaining: Uuid = row.try_get(1)?;
+                let mut merge = merge(row, 2, remaining.into())?;
+                let body: Vec<u8> = row.try_get(7)?;
+                merge.is_latest = row.try_get(8)?;
+                self.stored_merges
+                    .insert(place, MergeRecord::new(merge, body.into()));
             }
             ResultKind::EmailHolders => {
                 let (id, row) = (row.try_get::<_, Uuid>(1)?.into(), row.try_get(2)?);
@@ -547,6 +589,14 @@ impl DecodedRows {
                 let to = self.forwarded.remove(&at).map(Id::from);
                 fetched.insert_forwarded_person(&id, to);
             }
+            Lookup::ForwardedTo(id) => {
+                let from = self.forwarded_to.remove(&at).unwrap_or_default();
+                fetched.insert_forwarded_to(&id, from);
+            }
+            Lookup::StoredMerge { remaining, merge } => {
+                let found = self.stored_merges.remove(&at);
+                fetched.insert_stored_merge(&remaining, &merge, found);
+            }
             Lookup::EmailHolders(address) => {
                 let holders = self.email_holders.remove(&at).unwrap_or_default();
                 fetched.insert_email_holders(&address, holders);
@@ -557,6 +607,17 @@ impl DecodedRows {
             Lookup::Count { .. } | Lookup::Totals(_) | Lookup::PartTotals(_) => {}
         }
     }
+}
+
+/// Returns the stored merge in a row whose columns begin at a position.
+pub(crate) fn merge(row: &Row, first: usize, remaining: Id) -> Result<StoredMerge> {
+    let column = |number: usize| first.saturating_add(number);
+    let [id, merged] = [row.try_get::<_, Uuid>(column(0))?, row.try_get(column(1))?].map(Id::from);
+    let [at, until] =
+        [row.try_get(column(2))?, row.try_get(column(3))?].map(Timestamp::from_micros);
+    let mut merge = StoredMerge::new(id, remaining, merged, at, until);
+    merge.key_name = row.try_get(column(4))?;
+    Ok(merge)
 }
 
 fn totals(text: &str) -> Result<Totals> {

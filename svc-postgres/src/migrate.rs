@@ -46,10 +46,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         "duplicates",
         include_str!("../migrations/0011_duplicates.sql"),
     ),
+    Migration::new(12, "merges", include_str!("../migrations/0012_merges.sql")),
 ];
 
 /// Every table.
-pub(crate) const TABLES: [&str; 22] = [
+pub(crate) const TABLES: [&str; 23] = [
     "migration",
     "meta",
     "lease",
@@ -68,6 +69,7 @@ pub(crate) const TABLES: [&str; 22] = [
     "person_key",
     "shared_key",
     "apart",
+    "merge",
     "outbox",
     "feed",
     "kept",

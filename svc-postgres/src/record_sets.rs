@@ -176,6 +176,10 @@ impl Removal {
                 "UPDATE {s}.feed t SET target = NULL WHERE t.tenant = $1 AND t.target = $2"
             ));
             deletes.push(format!(
+                "DELETE FROM {s}.merge t WHERE t.tenant = $1 AND t.remaining = ANY ($2::uuid || ARRAY( \
+                 SELECT o.id FROM {s}.alias o WHERE o.tenant = $1 AND o.target = $2))"
+            ));
+            deletes.push(format!(
                 "DELETE FROM {s}.alias t WHERE t.tenant = $1 AND t.target = $2"
             ));
             deletes.extend(["one", "other"].map(|column| {
@@ -432,6 +436,7 @@ mod tests {
         for table in [
             "holder",
             "outbox",
+            "merge",
             "alias",
             "kept",
             "total",

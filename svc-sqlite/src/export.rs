@@ -11,6 +11,7 @@ use crate::{
     aliases, duplicates,
     error::{Result, StoreError},
     lookups::{SqliteLookups, holders},
+    merges,
     record_id::RecordId,
     rows::records_after,
     schema::table,
@@ -59,6 +60,9 @@ pub(crate) fn batch(
                 let person = RecordId::try_parse(to)?;
                 for from in aliases::of(file, tenant, person)? {
                     batch.push_forwarded_person(from.to_id(), to.clone());
+                }
+                for merge in merges::of(file, tenant, person)? {
+                    batch.push_merge(merge);
                 }
                 for apart in duplicates::apart_from(file, tenant, person)? {
                     batch.push_apart(apart);

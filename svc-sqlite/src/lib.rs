@@ -81,6 +81,7 @@ mod keys;
 mod lookups;
 #[cfg(feature = "mapped")]
 mod mapped;
+mod merges;
 mod metadata;
 mod migrate;
 mod options;

@@ -8,7 +8,7 @@ use svc_core::{
     filter::name_key,
     model::Kind,
     store::{
-        HeldTickets, LookupKey, LookupSource, RecordLocation, RuleError, StoredRecord,
+        HeldTickets, LookupKey, LookupSource, MergeRecord, RecordLocation, RuleError, StoredRecord,
         StoredResponse, Totals,
     },
     value::Id,
@@ -18,6 +18,7 @@ use svc_store::lookup;
 use crate::{
     aliases,
     error::{Result, StoreError},
+    merges,
     record_id::RecordId,
     rows::{by_id, by_row, find, one, place, stored, under},
     schema::{SqliteTable, table},
@@ -121,6 +122,18 @@ impl LookupSource for SqliteLookups<'_> {
     fn forwarded_person(&mut self, id: &Id) -> RuleResult<Option<Id>> {
         let target = forwarded_person(self.file, self.tenant, id);
         self.known(target.map_err(StoreError::from))
+    }
+
+    fn forwarded_to(&mut self, id: &Id) -> RuleResult<Vec<Id>> {
+        let found = RecordId::parse(id).map(|id| aliases::of(self.file, self.tenant, id));
+        let found = found.transpose().map_err(StoreError::from);
+        let found = self.known(found)?.into_iter().flatten();
+        Ok(found.map(RecordId::to_id).collect())
+    }
+
+    fn stored_merge(&mut self, remaining: &Id, merge: &Id) -> RuleResult<Option<MergeRecord>> {
+        let found = merges::get(self.file, self.tenant, remaining, merge);
+        self.known(found)
     }
 
     fn email_holders(&mut self, address: &str) -> RuleResult<Vec<RecordLocation>> {

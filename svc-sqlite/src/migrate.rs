@@ -44,6 +44,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         "duplicates",
         include_str!("../migrations/0013_duplicates.sql"),
     ),
+    Migration::new(14, "merges", include_str!("../migrations/0014_merges.sql")),
 ];
 
 /// Upgrades the file in one transaction (`may_change`), or only checks that it is up to date.

@@ -38,6 +38,31 @@ pub(crate) fn forget(file: &Connection, tenant: i64, person: RecordId) -> Result
 
 /// Changes the recipient of all outbox entries for a person.
 pub(crate) fn forward(file: &Connection, tenant: i64, from: RecordId, to: RecordId) -> Result<()> {
+    change_recipient(file, tenant, from, to, |_| true)
+}
+
+/// Changes the recipient of the outbox entries for a person that one of these actions triggered.
+pub(crate) fn restore(
+    file: &Connection,
+    tenant: i64,
+    from: RecordId,
+    to: RecordId,
+    actions: &[Id],
+) -> Result<()> {
+    change_recipient(file, tenant, from, to, |entry| {
+        entry
+            .action()
+            .is_some_and(|action| actions.contains(action))
+    })
+}
+
+fn change_recipient(
+    file: &Connection,
+    tenant: i64,
+    from: RecordId,
+    to: RecordId,
+    is_changed: impl Fn(&OutboxEntry) -> bool,
+) -> Result<()> {
     let mut entries =
         file.prepare_cached("SELECT seq, body FROM outbox WHERE tenant = ?1 AND person = ?2")?;
     let found = entries
@@ -46,7 +71,11 @@ pub(crate) fn forward(file: &Connection, tenant: i64, from: RecordId, to: Record
     let mut update =
         file.prepare_cached("UPDATE outbox SET person = ?2, body = ?3 WHERE seq = ?1")?;
     for (seq, body) in found {
-        let entry = OutboxEntry::parse(&body).map(|entry| entry.with_recipient(&to.to_id()));
+        let entry = OutboxEntry::parse(&body);
+        if entry.as_ref().is_some_and(|entry| !is_changed(entry)) {
+            continue;
+        }
+        let entry = entry.map(|entry| entry.with_recipient(&to.to_id()));
         let body = entry.map_or(body, |entry| entry.serialize());
         update.execute((seq, to, body))?;
     }

@@ -99,3 +99,13 @@ pub(crate) fn forward(file: &Connection, tenant: i64, from: RecordId, to: Record
     .execute((tenant, from, to))?;
     Ok(())
 }
+
+/// Records that the responses that may contain data of a person may also contain data of another one.
+pub(crate) fn share(file: &Connection, tenant: i64, of: RecordId, other: RecordId) -> Result<()> {
+    file.prepare_cached(
+        "INSERT OR IGNORE INTO kept (tenant, key, person, at)
+         SELECT tenant, key, ?3, at FROM kept WHERE tenant = ?1 AND person = ?2",
+    )?
+    .execute((tenant, of, other))?;
+    Ok(())
+}

@@ -97,7 +97,9 @@ impl ResolvedMapping {
             | Lookup::StoredResponse(_)
             | Lookup::Linked { .. }
             | Lookup::LinkedCount { .. }
-            | Lookup::ForwardedPerson(_) => return None,
+            | Lookup::ForwardedPerson(_)
+            | Lookup::ForwardedTo(_)
+            | Lookup::StoredMerge { .. } => return None,
         }
         Some(sql.finish())
     }
@@ -165,6 +167,10 @@ impl ResolvedMapping {
             Lookup::Linked { .. } => results.insert_related(question.clone(), Vec::new()),
             Lookup::LinkedCount { person, most } => results.insert_linked_count(person, *most, 0),
             Lookup::ForwardedPerson(id) => results.insert_forwarded_person(id, None),
+            Lookup::ForwardedTo(id) => results.insert_forwarded_to(id, Vec::new()),
+            Lookup::StoredMerge { remaining, merge } => {
+                results.insert_stored_merge(remaining, merge, None);
+            }
             Lookup::EmailHolders(address) => {
                 let people = match self.of(Kind::Person) {
                     Some(table) => rows.iter().map(|row| self.found(table, row)).collect(),

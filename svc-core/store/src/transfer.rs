@@ -10,7 +10,7 @@ use std::{fmt, str::FromStr, sync::LazyLock};
 
 use svc_core::store::{
     ApartPeople, Change, ChangeTarget, IndexValues, InsertRecord, LookupKey, LookupSource,
-    RuleError, StoredRecord,
+    MergeRecord, RuleError, StoredRecord,
 };
 use svc_core::{
     backend::OutboxEntry,
@@ -235,6 +235,11 @@ impl ExportBatch {
     /// Adds the id of a person who was merged into another one.
     pub fn push_forwarded_person(&mut self, from: Id, to: Id) {
         self.changes.push(Change::ForwardPerson { from, to });
+    }
+
+    /// Adds a merge of two people that can be undone.
+    pub fn push_merge(&mut self, merge: MergeRecord) {
+        self.changes.push(Change::StoreMerge(Box::new(merge)));
     }
 
     /// Adds two people who are not the same person.

@@ -10,8 +10,8 @@ use svc_core::{
     backend::{ChangeKind, OutboxEntry},
     model::Kind,
     store::{
-        Change, ChangeTarget, IndexValues, InsertRecord, RecordSet, ReplaceRecord, StoredRecord,
-        StoredResponse, Totals,
+        Change, ChangeTarget, IndexValues, InsertRecord, MergeRecord, RecordSet, ReplaceRecord,
+        RestoredPerson, StoredRecord, StoredResponse, Totals,
     },
     value::{Id, Timestamp},
 };
@@ -244,6 +244,28 @@ impl<'a> ChangeApplier<'a> {
                 let (text, values) = self.texts.duplicates.apart_change(self.tenant, apart)?;
                 self.step(text, values);
             }
+            Change::StoreMerge(record) => {
+                let MergeRecord { merge, body, .. } = &**record;
+                let [id, remaining, merged] =
+                    [&merge.id, &merge.remaining, &merge.merged].map(try_parse);
+                let (at, until) = (merge.at.as_micros(), merge.until.as_micros());
+                let (key_name, body) = (merge.key_name.clone(), body.to_vec());
+                self.finish();
+                self.step(
+                    &self.texts.store_merge,
+                    values![
+                        self.tenant,
+                        id?,
+                        remaining?,
+                        merged?,
+                        at,
+                        until,
+                        key_name,
+                        body
+                    ],
+                );
+            }
+            Change::RestorePerson(restored) => self.restore(restored)?,
             Change::ForwardPerson { from, to } => self.forward(try_parse(from)?, try_parse(to)?),
             Change::StoreResponse(kept) => self.store_response(kept)?,
             Change::Enqueue(dispatch) => self.outbox(dispatch)?,
@@ -481,6 +503,45 @@ impl<'a> ChangeApplier<'a> {
         ] {
             self.step(text, values![tenant, from]);
         }
+    }
+
+    /// Gives a restored person what the other person has since the merge, and deletes the stored merge.
+    fn restore(&mut self, restored: &RestoredPerson) -> Result<()> {
+        let [person, remaining, merge] =
+            [&restored.person, &restored.remaining, &restored.merge].map(try_parse);
+        let (person, remaining, merge) = (person?, remaining?, merge?);
+        let forwarded = restored.forwarded.iter().map(try_parse);
+        let forwarded = forwarded.collect::<Result<Vec<Uuid>>>()?;
+        let tickets = restored.tickets.iter();
+        let tickets = tickets.map(|(at, place)| Ok((self.row(at)?, *place)));
+        let (rows, places): (Vec<i64>, Vec<i64>) =
+            tickets.collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let actions = restored.actions.iter().map(|id| format!("%{id}%"));
+        let actions: Vec<String> = actions.collect();
+        self.finish();
+        let (texts, tenant) = (self.texts, self.tenant);
+        self.step(&texts.drop_merge, values![tenant, remaining, merge]);
+        self.step(&texts.drop_alias, values![tenant, person]);
+        for text in [&texts.return_aliases, &texts.return_feed] {
+            let values = values![tenant, remaining, person, forwarded.clone()];
+            if !forwarded.is_empty() {
+                self.step(text, values);
+            }
+        }
+        if !rows.is_empty() {
+            let values = values![tenant, remaining, person, rows.clone(), places.clone()];
+            self.step(&texts.return_holders, values);
+            self.step(
+                &texts.release_holders,
+                values![tenant, remaining, rows, places],
+            );
+        }
+        if !actions.is_empty() {
+            let values = values![tenant, remaining, person, actions];
+            self.step(&texts.return_outbox, values);
+        }
+        self.step(&texts.share_kept, values![tenant, remaining, person]);
+        Ok(())
     }
 
     fn store_response(&mut self, kept: &StoredResponse) -> Result<()> {

@@ -7,6 +7,7 @@
 
 mod duplicates;
 mod expiring;
+mod merges;
 mod parts;
 mod ranges;
 mod webhooks;
@@ -87,7 +88,7 @@ macro_rules! texts {
 texts! {
     // Lookups of the rules.
     by_id, one, by_identifier, by_email, by_emails, by_texts, by_name, by_link, memberships, answers, totals, parts, holdings,
-    email_holders, kept, linked_count, forwarded,
+    email_holders, kept, linked_count, forwarded, forwarded_to, stored_merge, merges,
     // Pages.
     /// A page of all records of a kind: total, existence of the owner, and records, from one
     /// snapshot.
@@ -116,6 +117,8 @@ texts! {
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, tie_texts, free_texts, count, set_sums, set_parts,
     clear_totals, clear_parts, clear_emails, clear_texts,
     forward_aliases, add_alias, forward_holders, leave_holders, forward_kept, leave_kept, forward_feed,
+    store_merge, drop_merge, drop_alias, return_aliases, return_feed, return_holders, release_holders, return_outbox, share_kept,
+    merges_to_sweep, expire_merges,
     hold, lift_holders, drop_holders, lower_holders, keep, expire_kept, tenants_to_sweep,
     // The outbox.
     outbox, forward_outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
@@ -131,6 +134,18 @@ impl Texts {
     #[expect(clippy::too_many_lines, reason = "a table of texts")]
     pub(crate) fn of(s: &str) -> Self {
         let (cols, tot) = (&*columns(s), &*totals(s));
+        let [forwarded_to, stored_merge, merges, store_merge] = merges::of_merges(s);
+        let [
+            drop_merge,
+            drop_alias,
+            return_aliases,
+            return_feed,
+            return_holders,
+            release_holders,
+            return_outbox,
+            share_kept,
+        ] = merges::of_restored(s);
+        let [merges_to_sweep, expire_merges] = expiring::expired_merges(s);
         let [
             webhooks,
             webhook,
@@ -333,6 +348,20 @@ impl Texts {
                     arrays(2, "smallint uuid int")
                 )
             }),
+            forwarded_to,
+            stored_merge,
+            merges,
+            store_merge,
+            drop_merge,
+            drop_alias,
+            return_aliases,
+            return_feed,
+            return_holders,
+            release_holders,
+            return_outbox,
+            share_kept,
+            merges_to_sweep,
+            expire_merges,
             forward_aliases: format!(
                 "UPDATE {s}.alias SET target = $3 WHERE tenant = $1 AND target = $2"
             ),

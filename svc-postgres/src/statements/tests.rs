@@ -8,7 +8,7 @@ use crate::{migrate, record_sets};
 
 /// Statements about the directories, which are small and equal on every node, and the lookups that
 /// return a tenant.
-const WITHOUT_TENANT: [&str; 21] = [
+const WITHOUT_TENANT: [&str; 22] = [
     "tenant",
     "tenants",
     "make_tenant",
@@ -30,6 +30,7 @@ const WITHOUT_TENANT: [&str; 21] = [
     "outbox_due",
     "outbox_next",
     "tenants_to_sweep",
+    "merges_to_sweep",
 ];
 
 /// Expressions that have another value each time, or affect more than the tenant.

@@ -97,6 +97,7 @@ impl PostgresStore {
             "person_key",
             "shared_key",
             "apart",
+            "merge",
             "outbox",
         ] {
             let text = format!("ANALYZE {}.{table}", self.database().options.schema);

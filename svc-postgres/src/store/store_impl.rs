@@ -16,7 +16,7 @@ use svc_core::{
     rules::problems_of,
     store::{
         self, ApartPeople, DuplicatesRequest, DuplicatesResponse, ImportedRecord, LookupKey,
-        Outbox, StoredPair, WriteOperation, WriteOutcome, WriteRequest,
+        Outbox, StoredMerge, StoredPair, WriteOperation, WriteOutcome, WriteRequest,
     },
     value::{Id, Timestamp},
 };
@@ -25,7 +25,7 @@ use svc_store::feed::FeedQuery;
 use super::PostgresStore;
 use crate::{
     error,
-    lookups::LookupBatch,
+    lookups::{self, LookupBatch},
     pipeline::{SqlQuery, values},
 };
 
@@ -92,6 +92,26 @@ impl store::Store for PostgresStore {
         Ok(target.map(Id::from))
     }
 
+    fn undoes_merges(&self) -> bool {
+        true
+    }
+
+    async fn merges(&self, cx: &Context, remaining: &Id) -> Result<Vec<StoredMerge>> {
+        let tenant = self.tenant(cx.tenant()).await?;
+        let Some(person) = remaining.as_uuid() else {
+            return Ok(Vec::new());
+        };
+        let query = SqlQuery::new(&*self.database().texts.merges, values![tenant, person]);
+        let given = self.database().read(tenant, vec![query]).await?;
+        let mut merges = Vec::new();
+        for row in given.iter().flatten() {
+            let mut merge = lookups::merge(row, 0, remaining.clone())?;
+            merge.is_latest = merges.is_empty();
+            merges.push(merge);
+        }
+        Ok(merges)
+    }
+
     fn finds_duplicates(&self) -> bool {
         true
     }
@@ -146,6 +166,13 @@ impl store::Store for PostgresStore {
 
     async fn sweep(&self, before: Timestamp) -> Result<bool> {
         let (database, before) = (self.database(), before.as_micros());
+        let expired = SqlQuery::new(&*database.texts.merges_to_sweep, values![before, SWEPT]);
+        let merges = database.query_one(None, expired).await?;
+        for row in &merges {
+            let tenant: i64 = row.try_get(0).map_err(error::StoreError::from)?;
+            let expired = SqlQuery::new(&*database.texts.expire_merges, values![tenant, before]);
+            database.query_one(Some(tenant), expired).await?;
+        }
         let found = SqlQuery::new(&*database.texts.tenants_to_sweep, values![before, SWEPT]);
         let tenants = database.query_one(None, found).await?;
         for row in &tenants {
@@ -153,7 +180,7 @@ impl store::Store for PostgresStore {
             let expired = SqlQuery::new(&*database.texts.expire_kept, values![tenant, before]);
             database.query_one(Some(tenant), expired).await?;
         }
-        Ok(!tenants.is_empty())
+        Ok(!tenants.is_empty() || !merges.is_empty())
     }
 
     fn outbox(self: Arc<Self>) -> Option<Arc<dyn Outbox>> {

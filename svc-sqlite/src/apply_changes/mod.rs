@@ -25,7 +25,7 @@ use crate::{
     aliases, duplicates,
     error::{Result, StoreError},
     lookups::{ANY, holders},
-    metadata, outbox,
+    merges, metadata, outbox,
     record_id::RecordId,
     record_sets,
     schema::{SqliteTable, table},
@@ -99,6 +99,7 @@ impl<'a> ChangeApplier<'a> {
                 let person = RecordId::try_parse(id)?;
                 self.run("DELETE FROM holder WHERE tenant = ?1 AND person = ?2", &[&self.tenant, &person])?;
                 outbox::forget(self.file, self.tenant, person)?;
+                merges::forget(self.file, self.tenant, person)?;
                 aliases::forget(self.file, self.tenant, person)?;
                 duplicates::forget(self.file, self.tenant, person)?;
                 stored_responses::forget(self.file, self.tenant, id)
@@ -107,6 +108,13 @@ impl<'a> ChangeApplier<'a> {
                 let (from, to) = (RecordId::try_parse(from)?, RecordId::try_parse(to)?);
                 duplicates::forward(self.file, self.tenant, from, to)?;
                 aliases::forward(self.file, self.tenant, from, to)
+            }
+            Change::StoreMerge(record) => merges::put(self.file, self.tenant, record),
+            Change::RestorePerson(restored) => {
+                let tickets = restored.tickets.iter();
+                let tickets = tickets.map(|(at, place)| Ok((self.row(at)?, *place)));
+                let tickets = tickets.collect::<Result<Vec<_>>>()?;
+                merges::restore(self.file, self.tenant, restored, &tickets)
             }
             Change::SetApart(apart) => duplicates::set_apart(self.file, self.tenant, apart),
             Change::StoreResponse(kept) => stored_responses::put(self.file, self.tenant, kept),

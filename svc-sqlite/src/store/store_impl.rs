@@ -17,7 +17,7 @@ use svc_core::{
     rules::decide,
     store::{
         self, ApartPeople, Change, DuplicatesRequest, DuplicatesResponse, IdSequence,
-        ImportedRecord, LookupKey, Outbox, PendingChanges, RuleError, StoredPair,
+        ImportedRecord, LookupKey, Outbox, PendingChanges, RuleError, StoredMerge, StoredPair,
         TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
     },
     value::{Id, Timestamp},
@@ -37,7 +37,7 @@ use crate::{
     error::{self, StoreError},
     feed,
     lookups::{SqliteLookups, forwarded_person, record},
-    ordered_pages,
+    merges, ordered_pages,
     page::CollectionQuery,
     rows::{by_id, find, is_at, raw_at},
     stored_responses,
@@ -152,6 +152,16 @@ impl store::Store for SqliteStore {
         Ok(self.readers().with_since(cx.started_at(), read)?)
     }
 
+    fn undoes_merges(&self) -> bool {
+        true
+    }
+
+    async fn merges(&self, cx: &Context, remaining: &Id) -> Result<Vec<StoredMerge>> {
+        let tenant = self.tenant(cx.tenant())?;
+        let read = |file: &rusqlite::Connection| merges::newest(file, tenant, remaining);
+        Ok(self.readers().with_since(cx.started_at(), read)?)
+    }
+
     fn finds_duplicates(&self) -> bool {
         true
     }
@@ -249,13 +259,15 @@ impl store::Store for SqliteStore {
     }
 
     async fn sweep(&self, before: Timestamp) -> Result<bool> {
-        let tenants = self
-            .readers()
-            .with(|file| stored_responses::expired(file, before))?;
-        if tenants.is_empty() {
+        let (tenants, has_merges) = self.readers().with(|file| {
+            let tenants = stored_responses::expired(file, before)?;
+            Ok((tenants, merges::has_expired(file, before)?))
+        })?;
+        if tenants.is_empty() && !has_merges {
             return Ok(false);
         }
         let sweep = move |job: &mut WriteTransaction<'_>| {
+            merges::expire(job.file, before)?;
             tenants
                 .iter()
                 .try_for_each(|it| stored_responses::expire(job.file, *it, before))

@@ -164,6 +164,7 @@ async fn a_file_of_version_3_is_brought_up_to_date() {
          DROP TABLE person_key;
          DROP TABLE shared_key;
          DROP TABLE apart;
+         DROP TABLE merge;
          DELETE FROM migration WHERE number >= 4;",
     )
     .unwrap();

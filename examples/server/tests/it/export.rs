@@ -79,7 +79,7 @@ fn the_tables_of_a_cluster_are_printed() {
     .map(|way| text.matches(way).count());
     assert_eq!(
         (tables, spread.iter().sum::<usize>(), spread[1]),
-        (22, 22, 5),
+        (23, 23, 5),
         "{text}"
     );
     assert!(

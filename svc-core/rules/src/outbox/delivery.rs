@@ -183,6 +183,15 @@ impl OutboxEntry {
         }
     }
 
+    /// Returns the action of the request that triggers a response.
+    #[must_use]
+    pub fn action(&self) -> Option<&Id> {
+        match &self.payload {
+            OutboxPayload::Response { action, .. } => action.as_ref(),
+            OutboxPayload::Message { .. } => None,
+        }
+    }
+
     /// Returns the entry for another recipient.
     #[must_use]
     pub fn with_recipient(mut self, to: &Id) -> Self {

@@ -119,6 +119,9 @@ pub fn initial_lookups_one_per_person(
             first.add(Lookup::Record(remaining.into()));
             first.add(Lookup::Record(merged.into()));
             first.add(merge::count_lookup(request));
+            if request.undo_for.is_some() {
+                first.add(Lookup::ForwardedTo(merged.id.clone()));
+            }
             let identifiers = request
                 .patch
                 .iter()
@@ -127,6 +130,10 @@ pub fn initial_lookups_one_per_person(
         }
         WriteOperation::UndoMerge(request) => {
             first.add(Lookup::Record((&request.remaining).into()));
+            first.add(Lookup::StoredMerge {
+                remaining: request.remaining.id.clone(),
+                merge: request.merge.clone(),
+            });
         }
     }
     for (_, address) in PostedAddresses::of(call).addresses {

@@ -8,8 +8,11 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use bytes::Bytes;
 
 use super::{
-    RuleContext, RuleResult, check, delete::removal, initial_lookups::container_lookups,
+    RuleContext, RuleResult, check,
+    delete::removal,
+    initial_lookups::container_lookups,
     limits::exceeded_limits,
+    undo_merge::{FormerFold, FormerPeople, FormerRecord},
 };
 use crate::{
     draft::RawPatch,
@@ -76,9 +79,9 @@ fn linked_lookups(request: &MergeRequest, once: &[Kind]) -> Vec<Lookup> {
 }
 
 /// A record that points to the merged person, with the links that do.
-struct LinkedRecord {
-    stored: StoredRecord,
-    links: Vec<&'static str>,
+pub(super) struct LinkedRecord {
+    pub(super) stored: StoredRecord,
+    pub(super) links: Vec<&'static str>,
 }
 
 impl LinkedRecord {
@@ -86,6 +89,9 @@ impl LinkedRecord {
         self.links.iter().any(|link| !UNDATED_LINKS.contains(link))
     }
 }
+
+/// Attendances by their ids, each with the fields in which the tickets name another person.
+pub(super) type RenamedHolders = BTreeMap<Id, (StoredRecord, Bytes)>;
 
 /// Two records of one container, the older one first.
 type RecordPair = (StoredRecord, StoredRecord);
@@ -137,8 +143,15 @@ impl RuleContext<'_> {
         )?;
         self.check_size(request, [&remaining, &merged])?;
         let linked = self.linked_records(request, &from)?;
-        let mut renamed = self.renamed_holders(&from, &to.id)?;
+        let mut former = FormerPeople::new(FormerRecord::new(&merged.record, &fields.merged));
+        let mut renamed = self.renamed_holders(&from, &to.id, &mut former)?;
         let (moved, folds) = self.folds(request, linked)?;
+        let undo_for = request.undo_for.filter(|_| !request.is_preview);
+        if undo_for.is_some() {
+            former.forwarded = self.ledger.forwarded_to(&from)?;
+            moved.iter().for_each(|record| former.add_moved(record));
+        }
+        former.before.1 = remaining.record.meta().identifiers.to_vec();
 
         self.ledger.note(&remaining);
         self.replace(&mut remaining, &before, &fields.after, None, None);
@@ -156,7 +169,7 @@ impl RuleContext<'_> {
         outcome.moved = counts.into_iter().collect();
         for (older, younger) in folds {
             let pair = FoldedRecord::new(older.record.address(), younger.record.address());
-            self.fold(older, &younger, &from, &to)?;
+            former.folds.push(self.fold(older, &younger, &from, &to)?);
             outcome.folded.push(pair);
         }
         for (attendance, fields) in renamed.into_values() {
@@ -174,6 +187,11 @@ impl RuleContext<'_> {
         if identifiers != remaining.record.meta().identifiers.to_vec() {
             let after = &fields.after;
             self.replace(&mut remaining, after, after, Some(&identifiers), None);
+        }
+        if let Some(undo_for) = undo_for {
+            former.before.0 = before;
+            former.after = (fields.after, identifiers);
+            outcome.undo = Some(self.store_merge(request, undo_for, &former));
         }
         outcome.person = remaining.record;
         Ok(outcome)
@@ -352,18 +370,22 @@ impl RuleContext<'_> {
         &mut self,
         from: &Id,
         to: &Id,
-    ) -> RuleResult<BTreeMap<Id, (StoredRecord, Bytes)>> {
+        former: &mut FormerPeople,
+    ) -> RuleResult<RenamedHolders> {
         let namespace = self.call.namespace.clone();
         let mut renamed = BTreeMap::new();
         for held in self.ledger.holdings(from)? {
             let attendance = held.attendance;
             let mut fields = self.fields(&attendance.record)?;
-            if namespace.is_empty() || !rename_holder(&mut fields, &namespace, from, to) {
-                continue;
-            }
-            let fields = self.names().wire_members(&fields);
+            let mut places: BTreeSet<i64> = held.positions.into_iter().flatten().collect();
+            let named = rename_holder(&mut fields, &namespace, from, to);
+            places.extend(named.iter().filter_map(|place| i64::try_from(*place).ok()));
             let id = attendance.record.meta().id.clone();
-            renamed.insert(id, (attendance, fields));
+            former.add_tickets(&id, &places, &fields);
+            if !named.is_empty() {
+                let fields = self.names().wire_members(&fields);
+                renamed.insert(id, (attendance, fields));
+            }
         }
         Ok(renamed)
     }
@@ -441,8 +463,8 @@ impl RuleContext<'_> {
         })
     }
 
-    /// Points the links of a record to the remaining person.
-    fn move_record(
+    /// Points the links of a record to another person.
+    pub(super) fn move_record(
         &mut self,
         record: LinkedRecord,
         from: &Id,
@@ -452,7 +474,7 @@ impl RuleContext<'_> {
         let is_dated = record.is_dated();
         let LinkedRecord { mut stored, links } = record;
         for link in links {
-            self.point_to(&mut stored, link, Some(from), to);
+            self.point_to(&mut stored, link, Some(from), Some(to));
         }
         if let Some(fields) = fields {
             stored.record.set_fields(fields);
@@ -463,31 +485,33 @@ impl RuleContext<'_> {
         }
     }
 
-    fn point_to(
+    pub(super) fn point_to(
         &mut self,
         stored: &mut StoredRecord,
         link: &'static str,
         from: Option<&Id>,
-        to: &RecordAddress,
+        to: Option<&RecordAddress>,
     ) {
         self.ledger.change(Change::SetLink {
             at: stored.at(),
             link,
             from: from.cloned(),
-            to: Some(to.id.clone()),
+            to: to.map(|to| to.id.clone()),
         });
         stored
             .record
-            .set_link(link, Some(LinkValue::Local(to.clone())));
+            .set_link(link, to.cloned().map(LinkValue::Local));
     }
 
     /// Replaces a record by its current fields and these identifiers, with a new modification date. The
     /// record can be found by nothing but its address and its identifiers.
-    fn replace_whole(&mut self, stored: &mut StoredRecord, identifiers: &[Identifier]) {
+    pub(super) fn replace_whole(&mut self, stored: &mut StoredRecord, identifiers: &[Identifier]) {
         self.advance_date(stored);
         let known = stored.record.meta().identifiers.to_vec();
         let is_new = |identifier: &&Identifier| !known.contains(identifier);
         let added = identifiers.iter().filter(is_new).cloned().collect();
+        let is_old = |identifier: &&Identifier| !identifiers.contains(identifier);
+        let removed = known.iter().filter(is_old).cloned().collect();
         stored.record.meta_mut().identifiers = Identifiers::from_slice(identifiers);
         self.ledger.change(Change::Replace(Box::new(ReplaceRecord {
             target: stored.at(),
@@ -496,7 +520,7 @@ impl RuleContext<'_> {
             modified_by: self.caller.clone(),
             fields: Bytes::copy_from_slice(stored.record.wire_fields()),
             identifiers: stored.record.meta().identifiers.clone(),
-            removed_identifiers: Vec::new(),
+            removed_identifiers: removed,
             added_identifiers: added,
             name: None,
             removed: IndexValues::default(),
@@ -505,17 +529,20 @@ impl RuleContext<'_> {
     }
 
     /// Deletes the younger of two records. The older one then belongs to the remaining person, and gets
-    /// the identifiers and the other links of the younger one, and its fields that it does not have.
+    /// the identifiers and the other links of the younger one, and its fields that it does not have. Returns
+    /// what both were before.
     fn fold(
         &mut self,
         mut older: StoredRecord,
         younger: &StoredRecord,
         from: &Id,
         to: &RecordAddress,
-    ) -> RuleResult<()> {
+    ) -> RuleResult<FormerFold> {
         let kind = older.record.kind();
         let before = self.fields(&older.record)?;
         let lost = self.fields(&younger.record)?;
+        let former = [(&older.record, &before), (&younger.record, &lost)];
+        let former = former.map(|(record, fields)| FormerRecord::new(record, fields));
         let mut after = folded_fields(kind, &before, &lost);
         let mut problems = Vec::new();
         if let (Kind::Attendance, Some(event)) = (kind, older.record.parent().cloned()) {
@@ -538,11 +565,11 @@ impl RuleContext<'_> {
             );
             match (had, has) {
                 (Some(had), _) if had.kind == Kind::Person && had.id == *from => {
-                    self.point_to(&mut older, reference.name, Some(from), to);
+                    self.point_to(&mut older, reference.name, Some(from), Some(to));
                     is_changed = true;
                 }
                 (None, Some(has)) if has.kind != Kind::Person => {
-                    self.point_to(&mut older, reference.name, None, &has);
+                    self.point_to(&mut older, reference.name, None, Some(&has));
                     is_changed = true;
                 }
                 _ => {}
@@ -559,7 +586,14 @@ impl RuleContext<'_> {
             older.record.set_fields(self.names().wire_members(&after));
             self.replace_whole(&mut older, &identifiers);
         }
-        Ok(())
+        let [older, younger] = former;
+        Ok(FormerFold {
+            kind,
+            older,
+            younger,
+            after,
+            identifiers,
+        })
     }
 }
 
@@ -627,24 +661,34 @@ fn folded_fields(kind: Kind, older: &Object, younger: &Object) -> Object {
     fields
 }
 
-/// Replaces the own identifier of a person in the tickets of an attendance. Returns whether a ticket has
-/// it.
-fn rename_holder(attendance: &mut Object, namespace: &str, from: &Id, to: &Id) -> bool {
+/// Replaces the own identifier of a person in the tickets of an attendance. Returns the positions of the
+/// tickets that had it.
+fn rename_holder(attendance: &mut Object, namespace: &str, from: &Id, to: &Id) -> Vec<usize> {
+    let tickets = attendance.get_mut("tickets").and_then(Json::as_array_mut);
+    let tickets = tickets.into_iter().flatten().enumerate();
+    let mut rename = |(place, ticket)| {
+        let is_renamed = rename_ticket_holder(ticket, namespace, from, to);
+        is_renamed.then_some(place)
+    };
+    tickets.filter_map(&mut rename).collect()
+}
+
+/// Replaces the own identifier of a person in a ticket. Returns whether the ticket has it.
+pub(super) fn rename_ticket_holder(ticket: &mut Json, namespace: &str, from: &Id, to: &Id) -> bool {
+    if namespace.is_empty() {
+        return false;
+    }
     let [from, to] = [from, to].map(|id| Json::from(format!("{namespace}:{id}")));
     let mut is_renamed = false;
-    let tickets = attendance.get_mut("tickets").and_then(Json::as_array_mut);
-    for ticket in tickets
-        .into_iter()
-        .flatten()
-        .filter_map(Json::as_object_mut)
-    {
-        let holder = ticket.get_mut("person").and_then(Json::as_object_mut);
-        let identifiers = holder.and_then(|holder| holder.get_mut("identifiers")?.as_array_mut());
-        for identifier in identifiers.into_iter().flatten() {
-            if *identifier == from {
-                *identifier = to.clone();
-                is_renamed = true;
-            }
+    let holder = ticket
+        .as_object_mut()
+        .and_then(|ticket| ticket.get_mut("person"));
+    let holder = holder.and_then(Json::as_object_mut);
+    let identifiers = holder.and_then(|holder| holder.get_mut("identifiers")?.as_array_mut());
+    for identifier in identifiers.into_iter().flatten() {
+        if *identifier == from {
+            *identifier = to.clone();
+            is_renamed = true;
         }
     }
     is_renamed

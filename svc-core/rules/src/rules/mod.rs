@@ -31,6 +31,7 @@ mod shared_addresses;
 mod steps;
 mod stored_forms;
 mod trigger_limit;
+mod undo_merge;
 mod update;
 
 pub use action::{recorded, without_claimed_identifiers};
@@ -124,7 +125,9 @@ pub fn decide(
             }
             WriteOutcome::Merged(Box::new(outcome))
         }
-        WriteOperation::UndoMerge(_) => return Err(Error::not_implemented().into()),
+        WriteOperation::UndoMerge(request) => {
+            WriteOutcome::MergeUndone(Box::new(case.undo_merge(request)?))
+        }
         WriteOperation::Import(load) => {
             let (stored, is_new) = case.load(load)?;
             WriteOutcome::Created {

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 
-use super::{IndexValues, StoredResponse, Totals};
+use super::{IndexValues, MergeRecord, StoredResponse, Totals};
 use crate::{
     model::Kind,
     outbox::OutboxEntry,
@@ -117,7 +117,8 @@ pub enum Change {
     },
     /// Removes a person from the recorded ticket holders and the outbox, and deletes the stored
     /// responses that may contain data about the person. The ids of people who were merged into the
-    /// person no longer find a person. Dismissed pairs with the person are deleted.
+    /// person no longer find a person. Dismissed pairs with the person are deleted, and so are the stored
+    /// merges into the person and into everyone who was merged into the person.
     ErasePersonTraces(Id),
     /// Records that a person, who is deleted next, was merged into another one.
     ///
@@ -132,6 +133,16 @@ pub enum Change {
         /// The person that remains.
         to: Id,
     },
+    /// Stores a merge to undo it later. The store computes
+    /// [`StoredMerge::is_latest`](super::StoredMerge::is_latest) of a stored merge itself.
+    ///
+    /// Requirements: MRG-20.
+    StoreMerge(Box<MergeRecord>),
+    /// Undoes [`ForwardPerson`](Self::ForwardPerson) of a person, who was inserted before, and deletes the
+    /// stored merge.
+    ///
+    /// Requirements: MRG-20.
+    RestorePerson(Box<RestoredPerson>),
     /// Records that two people are not the same person, or deletes this record.
     ///
     /// Requirements: DUP-06.
@@ -150,6 +161,42 @@ pub enum Change {
     ///
     /// Requirements: SCH-04.
     CancelMessage(Id),
+}
+
+/// A person whose merge into another one is undone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RestoredPerson {
+    /// The restored person, whose id no longer finds the other person.
+    pub person: Id,
+    /// The person that remained. Its stored responses may also contain data about the restored person, so
+    /// they are deleted with either of the two.
+    pub remaining: Id,
+    /// The id of the stored merge.
+    pub merge: Id,
+    /// The people who were merged into the restored person before. Their ids find the restored person.
+    pub forwarded: Vec<Id>,
+    /// The tickets that the restored person holds, and no longer the other person: each attendance with
+    /// the position of a ticket.
+    pub tickets: Vec<(ChangeTarget, i64)>,
+    /// The actions that belong to the restored person. The outbox entries of the other person with these
+    /// actions are sent to the restored person.
+    pub actions: Vec<Id>,
+}
+
+impl RestoredPerson {
+    /// Creates a restored person who holds no tickets, and into whom no one was merged.
+    #[must_use]
+    pub fn new(person: Id, remaining: Id, merge: Id) -> Self {
+        Self {
+            person,
+            remaining,
+            merge,
+            forwarded: Vec::new(),
+            tickets: Vec::new(),
+            actions: Vec::new(),
+        }
+    }
 }
 
 /// Two people, and whether a user stated that they are not the same person.

@@ -2,7 +2,7 @@
 
 use std::{cmp::Ordering, fmt, sync::Arc};
 
-use super::{LookupCache, Step, StoredRecord, StoredResponse, Totals};
+use super::{LookupCache, MergeRecord, Step, StoredRecord, StoredResponse, Totals};
 use crate::{
     error::Error,
     filter::{FindKey, IndexKey},
@@ -138,6 +138,17 @@ pub enum Lookup {
     },
     /// The person into whom the person with this id was merged, if any.
     ForwardedPerson(Id),
+    /// Everyone who was merged into the person with this id.
+    ForwardedTo(Id),
+    /// The stored merge with this id into a person.
+    ///
+    /// Requirements: MRG-20.
+    StoredMerge {
+        /// The id of the person that remained.
+        remaining: Id,
+        /// The id of the merge.
+        merge: Id,
+    },
     /// The two oldest people with this e-mail address, in
     /// [form](crate::value::forms::match_form).
     ///
@@ -195,6 +206,11 @@ impl Lookup {
             }
             Self::ForwardedPerson(id) => {
                 into.insert_forwarded_person(id, source.forwarded_person(id)?);
+            }
+            Self::ForwardedTo(id) => into.insert_forwarded_to(id, source.forwarded_to(id)?),
+            Self::StoredMerge { remaining, merge } => {
+                let found = source.stored_merge(remaining, merge)?;
+                into.insert_stored_merge(remaining, merge, found);
             }
             Self::EmailHolders(address) => {
                 into.insert_email_holders(address, source.email_holders(address)?);
@@ -340,6 +356,19 @@ pub trait LookupSource {
     /// Returns the person into whom the person with an id was merged: see
     /// [`Change::ForwardPerson`](super::Change::ForwardPerson).
     fn forwarded_person(&mut self, id: &Id) -> Result<Option<Id>, RuleError>;
+
+    /// Returns the ids of everyone who was merged into a person, in any order.
+    fn forwarded_to(&mut self, id: &Id) -> Result<Vec<Id>, RuleError>;
+
+    /// Returns the stored merge with an id into a person: see
+    /// [`Change::StoreMerge`](super::Change::StoreMerge).
+    ///
+    /// Requirements: MRG-20.
+    fn stored_merge(
+        &mut self,
+        remaining: &Id,
+        merge: &Id,
+    ) -> Result<Option<MergeRecord>, RuleError>;
 
     /// Returns the two oldest people with an e-mail address in normal form.
     ///

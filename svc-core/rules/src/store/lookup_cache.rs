@@ -4,8 +4,8 @@
 use std::{collections::HashMap, sync::Arc};
 
 use super::{
-    HeldTickets, Lookup, LookupKey, LookupSource, RecordLocation, RuleError, StoredRecord,
-    StoredResponse, Totals,
+    HeldTickets, Lookup, LookupKey, LookupSource, MergeRecord, RecordLocation, RuleError,
+    StoredRecord, StoredResponse, Totals,
 };
 use crate::{model::Kind, value::Id};
 
@@ -26,6 +26,8 @@ pub struct LookupCache {
     held_tickets: HashMap<Id, Vec<HeldTickets>>,
     linked_counts: HashMap<(Id, u32), u64>,
     forwarded_people: HashMap<Id, Option<Id>>,
+    forwarded_to: HashMap<Id, Vec<Id>>,
+    stored_merges: HashMap<(Id, Id), Option<MergeRecord>>,
     email_holders: HashMap<String, Vec<RecordLocation>>,
     stored_responses: HashMap<Arc<str>, Option<StoredResponse>>,
 }
@@ -80,6 +82,17 @@ impl LookupCache {
     /// Inserts the person into whom a person was merged, or that there is none.
     pub fn insert_forwarded_person(&mut self, id: &Id, to: Option<Id>) {
         self.forwarded_people.insert(id.clone(), to);
+    }
+
+    /// Inserts the ids of everyone who was merged into a person.
+    pub fn insert_forwarded_to(&mut self, id: &Id, from: Vec<Id>) {
+        self.forwarded_to.insert(id.clone(), from);
+    }
+
+    /// Inserts the stored merge with an id into a person, or that there is none.
+    pub fn insert_stored_merge(&mut self, remaining: &Id, merge: &Id, stored: Option<MergeRecord>) {
+        let key = (remaining.clone(), merge.clone());
+        self.stored_merges.insert(key, stored);
     }
 
     /// Inserts the oldest people with an e-mail address.
@@ -325,6 +338,24 @@ impl LookupSource for LookupCache {
     fn forwarded_person(&mut self, id: &Id) -> Result<Option<Id>, RuleError> {
         fetched(self.forwarded_people.get(id).cloned(), || {
             Lookup::ForwardedPerson(id.clone())
+        })
+    }
+
+    fn forwarded_to(&mut self, id: &Id) -> Result<Vec<Id>, RuleError> {
+        fetched(self.forwarded_to.get(id).cloned(), || {
+            Lookup::ForwardedTo(id.clone())
+        })
+    }
+
+    fn stored_merge(
+        &mut self,
+        remaining: &Id,
+        merge: &Id,
+    ) -> Result<Option<MergeRecord>, RuleError> {
+        let (remaining, merge) = (remaining.clone(), merge.clone());
+        let key = (remaining.clone(), merge.clone());
+        fetched(self.stored_merges.get(&key).cloned(), || {
+            Lookup::StoredMerge { remaining, merge }
         })
     }
 

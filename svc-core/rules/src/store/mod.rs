@@ -37,7 +37,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-pub use change::{ApartPeople, Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord};
+pub use change::{
+    ApartPeople, Change, ChangeTarget, InsertRecord, RecordSet, ReplaceRecord, RestoredPerson,
+};
 pub use count_deltas::{CollectionId, CountDeltas};
 pub use duplicates::{
     DuplicatePair, DuplicatesEntry, DuplicatesPage, DuplicatesRequest, DuplicatesResponse,
@@ -58,7 +60,7 @@ pub use stored_response::StoredResponse;
 pub use totals::Totals;
 pub(crate) use transaction_view::TransactionView;
 pub use write::{
-    FoldedRecord, IdSequence, ImportedRecord, MergeOutcome, MergeRequest, StoredMerge,
+    FoldedRecord, IdSequence, ImportedRecord, MergeOutcome, MergeRecord, MergeRequest, StoredMerge,
     TransactionContext, UndoMergeOutcome, UndoMergeRequest, WriteOperation, WriteOutcome,
     WriteRequest,
 };
@@ -331,8 +333,8 @@ pub trait Store: Send + Sync + 'static {
         false
     }
 
-    /// Deletes a part of the stored responses of all tenants that were stored before `before`.
-    /// Returns whether there may be more.
+    /// Deletes a part of the stored responses of all tenants that were stored before `before`, and of the
+    /// stored merges that could be undone until before it. Returns whether there may be more.
     ///
     /// The server calls it during requests of any tenant, and at most every ten minutes if there
     /// are no more.

@@ -110,6 +110,7 @@ impl PendingChanges {
             Change::Enqueue(_)
             | Change::CancelMessage(_)
             | Change::AddIndexValues { .. }
+            | Change::StoreMerge(_)
             | Change::SetApart(_) => {}
             // Only the store knows sets, collections and ticket holders.
             Change::Delete(_)
@@ -117,7 +118,8 @@ impl PendingChanges {
             | Change::AddTicketHolder { .. }
             | Change::MoveTicketHolders { .. }
             | Change::ErasePersonTraces(_)
-            | Change::ForwardPerson { .. } => self.unsettled = true,
+            | Change::ForwardPerson { .. }
+            | Change::RestorePerson(_) => self.unsettled = true,
         }
     }
 

@@ -6,8 +6,8 @@ use std::{
 };
 
 use super::{
-    Change, HeldTickets, Lookup, LookupKey, LookupSource, PendingChanges, RecordLocation,
-    RuleError, StoredRecord, StoredResponse, Totals,
+    Change, HeldTickets, Lookup, LookupKey, LookupSource, MergeRecord, PendingChanges,
+    RecordLocation, RuleError, StoredRecord, StoredResponse, Totals,
 };
 use crate::{
     model::Kind,
@@ -453,6 +453,20 @@ impl<'a> TransactionView<'a> {
         self.without_earlier()?.linked_count(person, most)
     }
 
+    /// Returns the ids of everyone who was merged into a person.
+    pub(crate) fn forwarded_to(&mut self, person: &Id) -> Result<Vec<Id>, RuleError> {
+        self.without_earlier()?.forwarded_to(person)
+    }
+
+    /// Returns the stored merge with an id into a person.
+    pub(crate) fn stored_merge(
+        &mut self,
+        remaining: &Id,
+        merge: &Id,
+    ) -> Result<Option<MergeRecord>, RuleError> {
+        self.without_earlier()?.stored_merge(remaining, merge)
+    }
+
     /// Returns the lookups of the store. Ends the run if there are earlier changes: the store does not
     /// know which records they have linked to a person.
     fn without_earlier(&mut self) -> Result<&mut dyn LookupSource, RuleError> {
@@ -472,6 +486,8 @@ impl<'a> TransactionView<'a> {
         for lookup in lookups {
             let found = match &lookup {
                 Lookup::Record(key) => self.record(key).map(drop),
+                Lookup::Find(key) => self.find(key).map(drop),
+                Lookup::ForwardedTo(person) => self.forwarded_to(person).map(drop),
                 Lookup::Totals(LookupKey::Id(kind, id)) => self.sum(*kind, id).map(drop),
                 Lookup::PartTotals(LookupKey::Id(kind, id)) => self.parts(*kind, id).map(drop),
                 _ => Ok(()),

@@ -289,6 +289,24 @@ impl StoredMerge {
     }
 }
 
+/// A stored merge with everything that is needed to undo it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MergeRecord {
+    /// The merge.
+    pub merge: StoredMerge,
+    /// What the rules need to undo it, as JSON. It contains personal data.
+    pub body: Bytes,
+}
+
+impl MergeRecord {
+    /// Creates a merge with what is needed to undo it.
+    #[must_use]
+    pub fn new(merge: StoredMerge, body: Bytes) -> Self {
+        Self { merge, body }
+    }
+}
+
 /// A request to undo a merge of two people.
 #[derive(Debug, Clone)]
 #[non_exhaustive]

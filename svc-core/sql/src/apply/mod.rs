@@ -96,7 +96,10 @@ impl<'a> StatementBuilder<'a> {
                 self.statements.push(outbox::put(sql, dispatch));
             }
             // A mapping merges no people and finds no duplicates.
-            Change::ForwardPerson { .. } | Change::SetApart(_) => {
+            Change::ForwardPerson { .. }
+            | Change::StoreMerge(_)
+            | Change::RestorePerson(_)
+            | Change::SetApart(_) => {
                 return Err(Error::not_implemented());
             }
             // A mapping cannot contain scheduled messages, tickets or stored responses. Sums are

@@ -25,7 +25,7 @@ use crate::{
     record::RawRecord,
     rules::{Decision, RuleRunner, decide, initial_lookups_of_steps, run_rules},
     store::{
-        Change, HeldTickets, IdSequence, Lookup, LookupCache, LookupKey, LookupSource,
+        Change, HeldTickets, IdSequence, Lookup, LookupCache, LookupKey, LookupSource, MergeRecord,
         PendingChanges, RecordLocation, RuleError, Step, StepLog, StepResult, Store, StoredRecord,
         StoredResponse, Totals, TransactionContext, WriteRequest,
     },
@@ -363,6 +363,14 @@ impl LookupSource for OperationLookups<'_> {
     }
 
     /// Single operations merge no people.
+    fn forwarded_to(&mut self, _: &Id) -> RuleResult<Vec<Id>> {
+        Ok(Vec::new())
+    }
+
+    fn stored_merge(&mut self, _: &Id, _: &Id) -> RuleResult<Option<MergeRecord>> {
+        Ok(None)
+    }
+
     fn forwarded_person(&mut self, _: &Id) -> RuleResult<Option<Id>> {
         Ok(None)
     }

@@ -31,7 +31,7 @@ use svc_core::{
     rules::{Decision, decide, problems_of},
     store::{
         ApartPeople, Change, DuplicatesRequest, DuplicatesResponse, IdSequence, Lookup,
-        LookupCache, LookupKey, Outbox, PendingChanges, RuleError, Store, StoredPair,
+        LookupCache, LookupKey, Outbox, PendingChanges, RuleError, Store, StoredMerge, StoredPair,
         TransactionContext, WriteOutcome, WriteRequest,
     },
     value::{Id, Timestamp},
@@ -317,6 +317,14 @@ impl Store for MemoryStore {
 
     async fn forwarded_person(&self, cx: &Context, id: &Id) -> Result<Option<Id>> {
         Ok(self.read(cx.tenant(), |tables| tables.forwarded_person(id)))
+    }
+
+    fn undoes_merges(&self) -> bool {
+        true
+    }
+
+    async fn merges(&self, cx: &Context, remaining: &Id) -> Result<Vec<StoredMerge>> {
+        Ok(self.read(cx.tenant(), |tables| tables.merges(remaining)))
     }
 
     fn finds_duplicates(&self) -> bool {

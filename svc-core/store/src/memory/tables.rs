@@ -15,8 +15,8 @@ use svc_core::{
     schema::{ComputedSource, ReferenceSpec},
     store::{
         ApartPeople, Change, DuplicatesPage, HeldTickets, InsertRecord, LookupKey, LookupSource,
-        RecordLocation, RecordSet, ReplaceRecord, RuleError, StoredRecord, StoredResponse, Totals,
-        person_links,
+        MergeRecord, RecordLocation, RecordSet, ReplaceRecord, RestoredPerson, RuleError,
+        StoredMerge, StoredRecord, StoredResponse, Totals, person_links,
     },
     value::{Id, Identifier, Timestamp, forms},
 };
@@ -58,6 +58,8 @@ pub(super) struct TenantTables {
     holders: BTreeSet<(Id, i64, Option<i64>)>,
     /// The person that remains, for the id of each merged person.
     aliases: BTreeMap<Id, Id>,
+    /// The stored merges, oldest first.
+    merges: Vec<MergeRecord>,
     /// The people who are not the same person, since when.
     apart: BTreeMap<[Id; 2], Timestamp>,
     /// The stored responses, by key.
@@ -198,6 +200,32 @@ impl TenantTables {
     /// Returns the person into whom a person was merged.
     pub(super) fn forwarded_person(&self, id: &Id) -> Option<Id> {
         self.aliases.get(id).cloned()
+    }
+
+    /// Returns the newest stored merges into a person, newest first.
+    pub(super) fn merges(&self, remaining: &Id) -> Vec<StoredMerge> {
+        let merges = self.merges.iter().rev();
+        let merges = merges.filter(|it| it.merge.remaining == *remaining);
+        let merges = merges.take(StoredMerge::MAX_LISTED as usize);
+        let mut merges: Vec<StoredMerge> = merges.map(|it| it.merge.clone()).collect();
+        for (place, merge) in merges.iter_mut().enumerate() {
+            merge.is_latest = place == 0;
+        }
+        merges
+    }
+
+    fn stored_merge(&self, remaining: &Id, id: &Id) -> Option<MergeRecord> {
+        let mut merges = self.merges.iter().rev();
+        let mut merges = merges
+            .by_ref()
+            .filter(|it| it.merge.remaining == *remaining);
+        let (place, found) = merges
+            .by_ref()
+            .enumerate()
+            .find(|(_, it)| it.merge.id == *id)?;
+        let mut found = found.clone();
+        found.merge.is_latest = place == 0;
+        Some(found)
     }
 
     /// Returns whether two people are dismissed as a pair.
@@ -382,6 +410,19 @@ impl LookupSource for MemoryLookups<'_> {
         Ok(self.0.forwarded_person(id))
     }
 
+    fn forwarded_to(&mut self, id: &Id) -> Result<Vec<Id>, RuleError> {
+        let forwarded = self.0.aliases.iter().filter(|(_, to)| *to == id);
+        Ok(forwarded.map(|(from, _)| from.clone()).collect())
+    }
+
+    fn stored_merge(
+        &mut self,
+        remaining: &Id,
+        merge: &Id,
+    ) -> Result<Option<MergeRecord>, RuleError> {
+        Ok(self.0.stored_merge(remaining, merge))
+    }
+
     fn email_holders(&mut self, address: &str) -> Result<Vec<RecordLocation>, RuleError> {
         let rows = self.0.keys.get(&LookupKey::Email(address.to_owned()));
         let oldest = rows.into_iter().flatten().take(2);
@@ -544,11 +585,15 @@ impl TenantTables {
                 self.outbox
                     .retain(|_, waiting| waiting.dispatch.recipient() != Some(person));
                 self.kept.retain(|_, kept| !kept.people.contains(person));
+                let is_own = |id: &Id| id == person || self.aliases.get(id) == Some(person);
+                self.merges.retain(|it| !is_own(&it.merge.remaining));
                 self.aliases.retain(|_, to| to != person);
                 self.redirect_entries(person, None);
                 self.apart.retain(|people, _| !people.contains(person));
             }
             Change::ForwardPerson { from, to } => self.forward(from, to),
+            Change::StoreMerge(record) => self.merges.push((**record).clone()),
+            Change::RestorePerson(restored) => self.restore(restored),
             Change::SetApart(apart) => match apart.since {
                 Some(since) => _ = self.apart.insert(apart.people.clone(), since),
                 None => _ = self.apart.remove(&apart.people),
@@ -605,10 +650,54 @@ impl TenantTables {
         }
     }
 
-    /// Deletes the responses that were stored before a time.
+    /// Gives a restored person what the other person has since the merge.
+    fn restore(&mut self, restored: &RestoredPerson) {
+        let RestoredPerson {
+            person, remaining, ..
+        } = restored;
+        self.merges.retain(|it| it.merge.id != restored.merge);
+        self.aliases.remove(person);
+        for id in &restored.forwarded {
+            if let Some(to) = self.aliases.get_mut(id).filter(|to| *to == remaining) {
+                *to = person.clone();
+            }
+        }
+        for (_, entry) in &mut self.feed {
+            let is_forwarded = entry.address.kind == Kind::Person
+                && restored.forwarded.contains(&entry.address.id);
+            let into = entry.merged_into.as_mut().filter(|_| is_forwarded);
+            if let Some(into) = into.filter(|into| into.id == *remaining) {
+                into.id = person.clone();
+            }
+        }
+        for (attendance, place) in &restored.tickets {
+            let row = self.row(&LookupKey::Id(attendance.kind, attendance.id.clone()));
+            let Some(row) = row else { continue };
+            if self.holders.remove(&(remaining.clone(), row, Some(*place))) {
+                self.holders.insert((person.clone(), row, Some(*place)));
+            }
+        }
+        for waiting in self.outbox.values_mut() {
+            let action = waiting.dispatch.action();
+            if waiting.dispatch.recipient() == Some(remaining)
+                && action.is_some_and(|action| restored.actions.contains(action))
+            {
+                waiting.dispatch = waiting.dispatch.clone().with_recipient(person);
+            }
+        }
+        for kept in self.kept.values_mut() {
+            if kept.people.contains(remaining) && !kept.people.contains(person) {
+                kept.people.push(person.clone());
+            }
+        }
+    }
+
+    /// Deletes the responses that were stored before a time, and the merges that could be undone until
+    /// before it.
     ///
     /// Requirements: IDM-06.
     pub(super) fn sweep(&mut self, before: Timestamp) {
+        self.merges.retain(|it| it.merge.until >= before);
         self.kept.retain(|_, kept| kept.created_at >= before);
     }
 

@@ -42,9 +42,9 @@ async fn missing_tables_are_made_and_distributed() {
     for store in futures_util::future::join_all(opened).await {
         store.unwrap();
     }
-    assert_eq!(distributed(&role), "22");
+    assert_eq!(distributed(&role), "23");
     let all = format!("SELECT count(*) FROM {role}.pg_dist_partition");
-    assert_eq!(support::server().psql(&all), "22", "each of them once");
+    assert_eq!(support::server().psql(&all), "23", "each of them once");
 
     // All of them are removed and created again.
     PostgresStore::drop_tables(&options).await.unwrap();
@@ -52,7 +52,7 @@ async fn missing_tables_are_made_and_distributed() {
     let there = format!(
         "SELECT count(*) FROM {role}.pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid::oid"
     );
-    assert_eq!(support::server().psql(&there), "22");
+    assert_eq!(support::server().psql(&there), "23");
 }
 
 #[tokio::test]

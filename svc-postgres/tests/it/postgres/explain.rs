@@ -61,6 +61,7 @@ fn scans(plan: &str) -> Vec<&str> {
         "person_key",
         "shared_key",
         "apart",
+        "merge",
     ];
     let is_scan = |line: &&str| {
         tables

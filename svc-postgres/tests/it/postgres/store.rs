@@ -47,7 +47,7 @@ async fn tables_are_made_once() {
             database
                 .psql(&format!("SELECT count(*) FROM {schema}.migration"))
                 .trim(),
-            "11"
+            "12"
         );
     }
 
@@ -65,7 +65,7 @@ async fn tables_are_made_once() {
             refused,
             ConnectError::Newer {
                 found: 99,
-                known: 11
+                known: 12
             }
         ),
         "{refused}"

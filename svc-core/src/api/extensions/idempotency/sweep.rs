@@ -1,4 +1,5 @@
-//! Deletes stored responses that are older than 24 hours.
+//! Deletes stored responses that are older than 24 hours, and merges of people that could be undone until
+//! then.
 //!
 //! Requests trigger it, because a library has no timer of its own and every server has requests.
 //!
@@ -39,16 +40,19 @@ impl NextSweep {
 impl Api {
     /// Returns whether a request at this time has to sweep.
     pub(in crate::api) fn takes_sweep(&self, now: Timestamp) -> bool {
-        matches!(self.extensions().idempotency, Some(ResponseStorage::Store))
-            && self.inner.next_sweep.take(now)
+        let has_responses = matches!(self.extensions().idempotency, Some(ResponseStorage::Store));
+        (has_responses || self.inner.store.undoes_merges()) && self.inner.next_sweep.take(now)
     }
 
-    /// Deletes stored responses of all tenants that are older than 24 hours.
+    /// Deletes stored responses of all tenants that are older than 24 hours, and merges that could be undone
+    /// until then.
     pub(in crate::api) async fn sweep(&self, now: Timestamp) {
         match self.inner.store.sweep(StoredResponse::oldest_at(now)).await {
             Ok(true) => self.inner.next_sweep.hurry(),
             Ok(false) => {}
-            Err(error) => tracing::warn!(?error, "old stored responses cannot be deleted"),
+            Err(error) => {
+                tracing::warn!(?error, "old stored responses and merges cannot be deleted")
+            }
         }
     }
 }
