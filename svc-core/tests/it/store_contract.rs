@@ -21,6 +21,18 @@ async fn the_store_in_memory_keeps_the_laws() -> Result<(), ContractViolation> {
     check(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new))).await
 }
 
+/// MRG-20: histories undo merges, and try to undo merges for which it is too late.
+#[tokio::test]
+async fn mrg_20_histories_undo_merges() -> Result<(), ContractViolation> {
+    let histories = StoreTests::new().calls(60).histories(100).seed(9_000);
+    let coverage = histories
+        .check_and_count(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new)))
+        .await?;
+    let undone = coverage.operations["people.undo merge"];
+    assert!(undone.effects > 5 && undone.rejections > 5, "{undone:?}");
+    Ok(())
+}
+
 /// UND-38: a membership that is loaded a second time is not new. Of ten thousand histories, only
 /// this one covered it.
 #[tokio::test]

@@ -138,7 +138,8 @@ impl Ordinals {
                 let overruled = merged.overruled.iter().map(|it| it.property.to_string());
                 let tightened = merged.tightened.iter().map(|it| it.property.to_string());
                 let all: Vec<String> = overruled.chain(tightened).collect();
-                format!("{text}; {all:?}")
+                let undo = merged.undo.as_ref().map(|it| (&it.key_name, it.is_latest));
+                format!("{text}; {all:?}; {undo:?}")
             }
             WriteOutcome::MergeUndone(undone) => {
                 let mut text = format!(

@@ -326,6 +326,7 @@ impl Coverage {
         }
         if !exclusions.has(Exclusion::Merges) {
             add(of_kind(Kind::Person, MERGE));
+            add(of_kind(Kind::Person, UNDO_MERGE));
         }
         for helper in HelperName::ALL {
             if exclusions.helps(*helper) {

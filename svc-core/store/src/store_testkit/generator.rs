@@ -1,6 +1,8 @@
 //! Random requests that are the same for equal stores. A step of a history depends only on its seed
 //! and on the outcomes of earlier requests.
 
+use std::time::Duration;
+
 use svc_core::{
     auth::Operation,
     draft::{RawDraft, RawPatch},
@@ -15,7 +17,8 @@ use svc_core::{
     read::{Json, Object},
     schema::{LinkTarget, LinkUpdate},
     store::{
-        ImportedRecord, LookupKey, MergeRequest, ResponseRecorder, WriteOperation, WriteRequest,
+        ImportedRecord, LookupKey, MergeRequest, ResponseRecorder, UndoMergeRequest,
+        WriteOperation, WriteRequest,
     },
     value::{Id, Identifier, Timestamp},
 };
@@ -60,6 +63,8 @@ impl Rng {
 #[derive(Debug, Default, Clone)]
 pub(super) struct KnownRecords {
     pub(super) records: Vec<RecordAddress>,
+    /// The stored merges, each by the remaining person and its id.
+    pub(super) merges: Vec<(RecordAddress, Id)>,
     pub(super) steps: usize,
 }
 
@@ -155,6 +160,7 @@ impl RequestGenerator<'_> {
             4..=5 => self.update(),
             6 => self.delete(),
             7 => self.load(),
+            8 if !self.known.merges.is_empty() && self.dice.one_in(2) => self.undo_merge(),
             8 => self.merge(),
             _ => self.help(),
         }
@@ -439,7 +445,28 @@ impl RequestGenerator<'_> {
         if self.dice.one_in(8) {
             request.max_records = 1;
         }
+        // Some merges can no longer be undone. Stores without merges get the same further requests.
+        let is_short = self.known.steps.is_multiple_of(8);
+        request.undo_for = Some(Duration::from_secs(if is_short { 0 } else { 86_400 }));
+        request.key_name = Some("Key".to_owned());
         WriteOperation::Merge(Box::new(request))
+    }
+
+    /// Undoes the latest stored merge, any other one, or one of another person.
+    fn undo_merge(&mut self) -> WriteOperation {
+        let merges = &self.known.merges;
+        let place = match self.dice.below(3) {
+            0 => self.dice.below(merges.len()),
+            _ => merges.len().saturating_sub(1),
+        };
+        let known = merges.get(place).cloned();
+        let none = || uuid::Uuid::from_u128(7).into();
+        let (mut remaining, merge) =
+            known.unwrap_or_else(|| (RecordAddress::without_parent(Kind::Person, none()), none()));
+        if self.dice.one_in(12) {
+            remaining = self.any(Kind::Person);
+        }
+        WriteOperation::UndoMerge(UndoMergeRequest::new(remaining, merge))
     }
 
     fn delete(&mut self) -> WriteOperation {

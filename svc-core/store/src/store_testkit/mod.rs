@@ -478,7 +478,16 @@ impl<S: Store> History<S> {
                     .chain(&helped.action)
                     .for_each(|record| self.here.learn(record));
             }
-            Ok(WriteOutcome::Merged(merged)) => self.here.learn(&merged.person),
+            Ok(WriteOutcome::Merged(merged)) => {
+                self.here.learn(&merged.person);
+                let undo = merged.undo.as_ref();
+                let undo = undo.map(|undo| (merged.person.address(), undo.id.clone()));
+                self.here.known.merges.extend(undo);
+            }
+            Ok(WriteOutcome::MergeUndone(undone)) => {
+                self.here.learn(&undone.person);
+                self.here.learn(&undone.restored);
+            }
             _ => {}
         }
         self.here.names.outcome(outcome)
@@ -501,6 +510,9 @@ impl<S: Store> History<S> {
                 records
                     .map(|record| (record, helped.was_created(record.kind())))
                     .collect()
+            }
+            Ok(WriteOutcome::MergeUndone(undone)) => {
+                vec![(&undone.person, false), (&undone.restored, false)]
             }
             // The date of a preview is not stored.
             Ok(WriteOutcome::Merged(merged)) if !merged.is_preview => vec![(&merged.person, false)],
