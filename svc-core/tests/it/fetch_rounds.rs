@@ -16,8 +16,8 @@ use svc_core::read::{Json, Object};
 use svc_core::rules::{Decision, decide, initial_lookups_one_per_person};
 use svc_core::store::{
     Change, IdSequence, InsertRecord, Lookup, LookupCache, LookupKey, LookupSource as _,
-    MergeRequest, PendingChanges, RuleError, TransactionContext, WriteOperation, WriteOutcome,
-    WriteRequest,
+    MergeRequest, PendingChanges, RuleError, TransactionContext, UndoMergeRequest, WriteOperation,
+    WriteOutcome, WriteRequest,
 };
 use svc_core::value::{Id, Identifier, Timestamp};
 use svc_core::{ErrorCode, Result};
@@ -742,6 +742,103 @@ fn a_merge_takes_two_fetches() {
     remote.once.set(&[Kind::Donation]);
     let problems = merge(&lee, 2).unwrap_err().into_problems().unwrap();
     assert_eq!(problems[0].code, ErrorCode::MergeConflict);
+}
+
+/// MRG-20: an undo takes two fetches, whatever the merge has moved and folded. The capacity of an event
+/// does not reject it.
+#[test]
+fn an_undo_takes_two_fetches() {
+    let world = world();
+    let (remote, ada) = (&world.remote, &world.ada);
+    let eve = remote.make(Kind::Person, &json!({"given_name": "Eve"}), &[]);
+    let make =
+        |kind: Kind,
+         fields: Value,
+         container: (&'static str, &RecordAddress),
+         of: &RecordAddress| { remote.make(kind, &fields, &[container, ("person", of)]) };
+    let event = json!({"type": "open", "capacity": 2});
+    let event = remote.make(Kind::Event, &event, &[]);
+    let accepted = json!({"status": "accepted"});
+    let all = [
+        make(
+            Kind::Signature,
+            json!({"comments": "E"}),
+            ("petition", &world.petition),
+            &eve,
+        ),
+        make(
+            Kind::Signature,
+            json!({"comments": "A"}),
+            ("petition", &world.petition),
+            ada,
+        ),
+        make(Kind::Attendance, accepted.clone(), ("event", &event), ada),
+        make(Kind::Attendance, accepted, ("event", &event), &eve),
+        make(Kind::Tagging, json!({}), ("tag", &world.tag), ada),
+        make(Kind::Tagging, json!({}), ("tag", &world.tag), &eve),
+        make(
+            Kind::Donation,
+            json!({"amount": 5, "currency": "EUR"}),
+            ("fundraising_page", &world.page),
+            &eve,
+        ),
+        event.clone(),
+        world.petition.clone(),
+        world.tag.clone(),
+        eve.clone(),
+    ];
+    let state = || -> Vec<String> {
+        let keys = all.iter().map(LookupKey::from);
+        let lookups: Vec<Lookup> = keys.map(Lookup::Record).collect();
+        let mut found = remote.store.lookup_all(&remote.tenant, &lookups);
+        let record = |at: &RecordAddress| {
+            let record = found
+                .record(&at.into())
+                .unwrap()
+                .map(|stored| stored.record);
+            let record = record.map(|record| {
+                let fields = String::from_utf8_lossy(record.wire_fields()).into_owned();
+                let mut links: Vec<String> =
+                    record.links().iter().map(|it| format!("{it:?}")).collect();
+                links.sort_unstable();
+                format!("{fields} {links:?} {:?}", record.computed())
+            });
+            format!("{at:?} {record:?}")
+        };
+        all.iter().map(record).collect()
+    };
+    let before = state();
+    remote.once.set(&[Kind::Signature, Kind::Attendance]);
+    let mut request = MergeRequest::new(ada.clone(), eve.clone());
+    request.undo_for = Some(std::time::Duration::from_secs(60));
+    let merge = remote
+        .call(WriteOperation::Merge(Box::new(request)), 3)
+        .unwrap();
+    let WriteOutcome::Merged(merged) = merge else {
+        panic!("{merge:?}")
+    };
+    assert_eq!(merged.folded.len(), 3);
+    assert_ne!(state(), before);
+    let resize = |capacity: u32| {
+        let patch = RawPatch::new(Kind::Event, object(&json!({"capacity": capacity})));
+        let update = WriteOperation::Update(event.clone(), patch);
+        remote.call(update, 3).unwrap();
+    };
+    resize(1);
+    let undo = UndoMergeRequest::new(ada.clone(), merged.undo.unwrap().id);
+    let undo = WriteOperation::UndoMerge(undo);
+    match remote.call(undo.clone(), 2).unwrap() {
+        WriteOutcome::MergeUndone(undone) => {
+            assert_eq!(undone.folded.len(), 3);
+            assert_eq!(undone.moved, [(Kind::Donation, 1)]);
+        }
+        other => panic!("{other:?}"),
+    }
+    resize(2);
+    for (before, after) in before.iter().zip(state()) {
+        assert_eq!(*before, after);
+    }
+    assert!(remote.call(undo, 1).unwrap_err().is_not_found());
 }
 
 /// A merge of too many records is rejected after one fetch, which counts them and reads none of them.

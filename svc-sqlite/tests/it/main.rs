@@ -54,3 +54,4 @@ mod store_contract;
 mod store_differential;
 mod sweep;
 mod tenants;
+mod undo_merge;

@@ -27,21 +27,21 @@ use svc_store::{
 };
 
 /// A store with one tenant.
-struct World {
-    store: Arc<dyn Store>,
+pub(crate) struct World {
+    pub(crate) store: Arc<dyn Store>,
     feed: Arc<dyn ChangeFeed>,
     tenant: Tenant,
     /// The namespace of the server's own identifiers.
     namespace: &'static str,
 }
 
-fn file(folder: &tempfile::TempDir) -> SqliteStore {
+pub(crate) fn file(folder: &tempfile::TempDir) -> SqliteStore {
     let options = SqliteOptions::new(folder.path().join("data.db")).relaxed_durability();
     SqliteStore::open(options).unwrap()
 }
 
 /// Runs a check on the store in memory and on a file.
-async fn each(check: impl AsyncFn(World)) {
+pub(crate) async fn each(check: impl AsyncFn(World)) {
     let memory = Arc::new(MemoryStore::new());
     check(World::new(memory, Tenant::new("one"))).await;
     let folder = tempfile::tempdir().unwrap();
@@ -80,12 +80,12 @@ fn patch(kind: Kind, fields: &Value) -> RawPatch {
     patch
 }
 
-fn with_email(name: &str, address: &str) -> Value {
+pub(crate) fn with_email(name: &str, address: &str) -> Value {
     json!({"given_name": name, "email_addresses": [{"address": address}]})
 }
 
 /// Returns the request of a helper for a signature of the person with an e-mail address of Eve.
-fn signature_of_eve(petition: &RecordAddress) -> RawHelperRequest {
+pub(crate) fn signature_of_eve(petition: &RecordAddress) -> RawHelperRequest {
     let links = [("petition", petition)];
     let mut plan = RawHelperRequest::empty(HelperName::RecordSignature);
     plan.container = Some(petition.clone());
@@ -95,7 +95,7 @@ fn signature_of_eve(petition: &RecordAddress) -> RawHelperRequest {
 }
 
 /// Returns the codes of a rejection with their properties.
-fn codes<T: std::fmt::Debug>(result: Result<T>) -> Vec<(ErrorCode, Vec<String>)> {
+pub(crate) fn codes<T: std::fmt::Debug>(result: Result<T>) -> Vec<(ErrorCode, Vec<String>)> {
     let problems = result.unwrap_err().into_problems().unwrap();
     let property = |it: &svc_core::Problem| it.properties.iter().map(ToString::to_string).collect();
     problems.iter().map(|it| (it.code, property(it))).collect()
@@ -111,7 +111,7 @@ fn refused(code: ErrorCode) -> Vec<(ErrorCode, Vec<String>)> {
 }
 
 impl World {
-    fn new<S: Store + ChangeFeed>(store: Arc<S>, tenant: Tenant) -> Self {
+    pub(crate) fn new<S: Store + ChangeFeed>(store: Arc<S>, tenant: Tenant) -> Self {
         Self {
             store: Arc::clone(&store) as Arc<dyn Store>,
             feed: store,
@@ -120,15 +120,15 @@ impl World {
         }
     }
 
-    fn cx(&self) -> Context {
+    pub(crate) fn cx(&self) -> Context {
         Context::new(self.tenant.clone(), Caller::anonymous(), Timestamp::MAX)
     }
 
-    async fn write(&self, operation: WriteOperation) -> Result<WriteOutcome> {
+    pub(crate) async fn write(&self, operation: WriteOperation) -> Result<WriteOutcome> {
         self.write_with(operation, |call| call).await
     }
 
-    async fn write_with(
+    pub(crate) async fn write_with(
         &self,
         operation: WriteOperation,
         with: impl FnOnce(WriteRequest) -> WriteRequest,
@@ -138,7 +138,7 @@ impl World {
         self.store.write(&self.cx(), with(call)).await
     }
 
-    async fn make(
+    pub(crate) async fn make(
         &self,
         kind: Kind,
         fields: Value,
@@ -151,11 +151,11 @@ impl World {
         }
     }
 
-    async fn person(&self, fields: Value) -> RecordAddress {
+    pub(crate) async fn person(&self, fields: Value) -> RecordAddress {
         self.make(Kind::Person, fields, &[]).await
     }
 
-    async fn people<const N: usize>(&self, names: [&str; N]) -> [RecordAddress; N] {
+    pub(crate) async fn people<const N: usize>(&self, names: [&str; N]) -> [RecordAddress; N] {
         let mut people = Vec::new();
         for name in names {
             people.push(self.person(json!({"given_name": name})).await);
@@ -164,32 +164,36 @@ impl World {
     }
 
     /// Creates two people with e-mail addresses.
-    async fn ada_and_eve(&self) -> [RecordAddress; 2] {
+    pub(crate) async fn ada_and_eve(&self) -> [RecordAddress; 2] {
         [
             self.person(with_email("Ada", "ada@x.org")).await,
             self.person(with_email("Eve", "eve@x.org")).await,
         ]
     }
 
-    async fn petition(&self) -> RecordAddress {
+    pub(crate) async fn petition(&self) -> RecordAddress {
         self.make(Kind::Petition, json!({}), &[]).await
     }
 
-    async fn sign(&self, petition: &RecordAddress, person: &RecordAddress) -> RecordAddress {
+    pub(crate) async fn sign(
+        &self,
+        petition: &RecordAddress,
+        person: &RecordAddress,
+    ) -> RecordAddress {
         let links = [("petition", petition), ("person", person)];
         self.make(Kind::Signature, json!({}), &links).await
     }
 
-    async fn update(&self, at: &RecordAddress, fields: Value) -> Result<WriteOutcome> {
+    pub(crate) async fn update(&self, at: &RecordAddress, fields: Value) -> Result<WriteOutcome> {
         let patch = patch(at.kind, &fields);
         self.write(WriteOperation::Update(at.clone(), patch)).await
     }
 
-    async fn delete(&self, at: &RecordAddress) -> Result<WriteOutcome> {
+    pub(crate) async fn delete(&self, at: &RecordAddress) -> Result<WriteOutcome> {
         self.write(WriteOperation::Delete(at.clone())).await
     }
 
-    async fn merge(&self, request: MergeRequest) -> Result<MergeOutcome> {
+    pub(crate) async fn merge(&self, request: MergeRequest) -> Result<MergeOutcome> {
         match self.write(WriteOperation::Merge(Box::new(request))).await? {
             WriteOutcome::Merged(outcome) => Ok(*outcome),
             other => panic!("{other:?}"),
@@ -197,27 +201,31 @@ impl World {
     }
 
     /// Merges the second person into the first one.
-    async fn merged(&self, remaining: &RecordAddress, merged: &RecordAddress) -> MergeOutcome {
+    pub(crate) async fn merged(
+        &self,
+        remaining: &RecordAddress,
+        merged: &RecordAddress,
+    ) -> MergeOutcome {
         let request = merge_of(remaining, merged);
         self.merge(request).await.unwrap()
     }
 
-    async fn get(&self, at: &RecordAddress) -> Option<RawRecord> {
+    pub(crate) async fn get(&self, at: &RecordAddress) -> Option<RawRecord> {
         self.store.get(&self.cx(), at).await.unwrap()
     }
 
-    async fn fields(&self, at: &RecordAddress) -> Value {
+    pub(crate) async fn fields(&self, at: &RecordAddress) -> Value {
         let record = self.get(at).await.unwrap_or_else(|| panic!("{at:?}"));
         let fields = record.to_fields(&svc_core::link::ShareNames::default());
         serde_json::from_slice(&Json::Object(fields.unwrap()).to_vec()).unwrap()
     }
 
-    async fn find(&self, key: LookupKey) -> Option<RecordAddress> {
+    pub(crate) async fn find(&self, key: LookupKey) -> Option<RecordAddress> {
         let found = self.store.find(&self.cx(), &key).await.unwrap();
         found.map(|record| record.address())
     }
 
-    async fn forwarded(&self, at: &RecordAddress) -> Option<Id> {
+    pub(crate) async fn forwarded(&self, at: &RecordAddress) -> Option<Id> {
         self.store
             .forwarded_person(&self.cx(), &at.id)
             .await
@@ -225,7 +233,11 @@ impl World {
     }
 
     /// Returns the addresses in a collection.
-    async fn list(&self, kind: Kind, under: Option<&RecordAddress>) -> Vec<RecordAddress> {
+    pub(crate) async fn list(
+        &self,
+        kind: Kind,
+        under: Option<&RecordAddress>,
+    ) -> Vec<RecordAddress> {
         let scope = under.map_or(Scope::All, |at| Scope::Under(at.clone()));
         let request = ListRequest::new(scope, PageRequest::new(1, 100));
         let page = self.store.list(&self.cx(), kind, &request).await.unwrap();
@@ -233,14 +245,14 @@ impl World {
         page.records.iter().map(RawRecord::address).collect()
     }
 
-    async fn computed(&self, at: &RecordAddress, name: &str) -> String {
+    pub(crate) async fn computed(&self, at: &RecordAddress, name: &str) -> String {
         let record = self.get(at).await.unwrap();
         let all: BTreeMap<_, _> = record.computed().iter().cloned().collect();
         format!("{:?}", all[name])
     }
 
     /// Returns the page of the feed after a cursor.
-    async fn feed_page(&self, after: Option<String>) -> FeedPage {
+    pub(crate) async fn feed_page(&self, after: Option<String>) -> FeedPage {
         let request = FeedRequest::new(after, Kind::ALL.to_vec(), 100);
         match self.feed.read(&self.cx(), &request).await.unwrap() {
             FeedResponse::Page(page) => page,
@@ -249,7 +261,10 @@ impl World {
     }
 
     /// Returns the feed entries after a cursor, and the next cursor.
-    async fn feed(&self, after: Option<String>) -> (Vec<(ChangeKind, RecordAddress)>, String) {
+    pub(crate) async fn feed(
+        &self,
+        after: Option<String>,
+    ) -> (Vec<(ChangeKind, RecordAddress)>, String) {
         let page = self.feed_page(after).await;
         let entries = page.entries.into_iter();
         let entries = entries.map(|entry| (entry.change.change, entry.change.address));
@@ -258,7 +273,7 @@ impl World {
 
     /// Returns the deleted records of the whole feed that name the record they were merged into, with that
     /// record.
-    async fn merged_into(&self) -> Vec<(RecordAddress, RecordAddress)> {
+    pub(crate) async fn merged_into(&self) -> Vec<(RecordAddress, RecordAddress)> {
         let page = self.feed_page(None).await;
         assert!(!page.has_more);
         let mut pointers = Vec::new();
@@ -272,7 +287,7 @@ impl World {
     }
 
     /// Returns everything that a client can read of these records, for comparisons.
-    async fn snapshot(&self, all: &[&RecordAddress]) -> Vec<String> {
+    pub(crate) async fn snapshot(&self, all: &[&RecordAddress]) -> Vec<String> {
         let mut texts = Vec::new();
         for at in all {
             let record = self.get(at).await;
