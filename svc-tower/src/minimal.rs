@@ -36,9 +36,13 @@ const OTHERS: &[(&str, &str)] = &[
         "merged_into",
         "The record that a deleted record was merged into.",
     ),
+    ("merges", "The merges of other people into a person."),
     ("redeliver", "Sends changes to a webhook again."),
     ("remaining", "The record that remains after a merge."),
+    ("restored", "The person that exists again after an undo."),
     ("rotate_secret", "Replaces the secret of a webhook."),
+    ("undo_merge_helper", "Undoes a merge of two people."),
+    ("undone_merge", "What was undone of a merge of two people."),
     (
         "warnings",
         "Ignored members of a request, and shared addresses.",

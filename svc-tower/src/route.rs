@@ -77,6 +77,10 @@ impl fmt::Display for RouteTemplate<'_> {
                 container: None,
             } => write!(f, "{}/batch", helper.relation()),
             Target::Merge(person) => write!(f, "{}/merge_helper", RecordTemplate(person)),
+            Target::PersonMerges(person) => write!(f, "{}/merges", RecordTemplate(person)),
+            Target::UndoMerge(person, _) => {
+                write!(f, "{}/merges/{{id}}/undo", RecordTemplate(person))
+            }
             Target::Duplicates => f.write_str("duplicates"),
             Target::PersonDuplicates(person) => write!(f, "{}/duplicates", RecordTemplate(person)),
             Target::DuplicatePair(..) => f.write_str("duplicates/{id}.{id}"),
@@ -179,6 +183,10 @@ mod tests {
             "petitions/{id}/record_signature_helper/batch"
         );
         assert_eq!(name("people/a/merge_helper"), "people/{id}/merge_helper");
+        assert_eq!(
+            name("people/a/merges/b/undo"),
+            "people/{id}/merges/{id}/undo"
+        );
         assert_eq!(name("docs/v1/person"), "docs");
         assert_eq!(name("secret/path"), "none");
     }

@@ -123,7 +123,7 @@ pub struct DeclaredLink {
 /// Relations and members of the API that the specification does not define, without prefix.
 ///
 /// Requirements: HAL-19.
-pub const EXTENSIONS: [&str; 11] = [
+pub const EXTENSIONS: [&str; 15] = [
     "changes",
     "duplicates",
     "webhooks",
@@ -135,6 +135,10 @@ pub const EXTENSIONS: [&str; 11] = [
     "merge",
     "remaining",
     "merged",
+    "merges",
+    "undo_merge_helper",
+    "undone_merge",
+    "restored",
 ];
 
 /// Names that a deployment chooses.

@@ -383,6 +383,8 @@ fn record_of(target: &Target) -> Option<&RecordAddress> {
     match target {
         Target::Record(at)
         | Target::Merge(at)
+        | Target::PersonMerges(at)
+        | Target::UndoMerge(at, _)
         | Target::PersonDuplicates(at)
         | Target::Collection {
             scope: Scope::Under(at),

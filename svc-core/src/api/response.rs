@@ -352,9 +352,10 @@ fn reported(problems: &[Problem]) -> &[Problem] {
 
 /// Returns the status of a request with these problems.
 fn status_of_problems(problems: &[Problem]) -> u16 {
-    let own = problems
-        .iter()
-        .find(|problem| is_of_target(problem) || problem.code == ErrorCode::PreconditionFailed);
+    let own = problems.iter().find(|problem| {
+        let codes = [ErrorCode::PreconditionFailed, ErrorCode::MergeNotUndoable];
+        is_of_target(problem) || codes.contains(&problem.code)
+    });
     own.map_or(400, |problem| problem.code.status())
 }
 
@@ -378,7 +379,9 @@ pub(super) fn kind_of(target: &Target) -> Option<Kind> {
             kind,
             scope: Scope::All | Scope::Under(_),
         } => Some(*kind),
-        Target::Record(address) | Target::Merge(address) => Some(address.kind),
+        Target::Record(address) | Target::Merge(address) | Target::UndoMerge(address, _) => {
+            Some(address.kind)
+        }
         Target::Helper { helper, .. } | Target::Batch { helper, .. } => {
             Some(helper.recorded_kind())
         }

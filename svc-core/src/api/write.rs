@@ -89,9 +89,13 @@ impl Api {
         headers: &HeaderMap,
     ) -> Response {
         let key = match (target, kind_of(target)) {
-            (Target::Collection { .. } | Target::Helper { .. } | Target::Merge(_), Some(kind)) => {
-                self.idempotency_key(kind, headers)
-            }
+            (
+                Target::Collection { .. }
+                | Target::Helper { .. }
+                | Target::Merge(_)
+                | Target::UndoMerge(..),
+                Some(kind),
+            ) => self.idempotency_key(kind, headers),
             _ => Ok(None),
         };
         self.write_keyed(cx, target, body, headers, key).await
@@ -107,9 +111,9 @@ impl Api {
         key: std::result::Result<Option<&str>, Response>,
     ) -> Response {
         let handling = HandlingPreference::of(headers);
-        let is_helper = matches!(target, Target::Helper { .. });
+        let may_be_empty = matches!(target, Target::Helper { .. } | Target::UndoMerge(..));
         let object = match kind_of(target) {
-            Some(kind) => self.body_object(cx, kind, body, is_helper),
+            Some(kind) => self.body_object(cx, kind, body, may_be_empty),
             None => Err(self.backend_error_response(Some(target), Error::not_implemented())),
         };
         let mut reply = match (object, key) {
@@ -139,6 +143,9 @@ impl Api {
             }
             Target::Record(at) => self.update(cx, sent, at, &mut warnings).await,
             Target::Merge(at) => self.merge_into(cx, sent, at, &mut warnings).await,
+            Target::UndoMerge(at, merge) => {
+                self.undo_merge(cx, sent, at, merge, &mut warnings).await
+            }
             Target::Helper { helper, container } => {
                 self.help(cx, sent, *helper, container.as_ref(), &mut warnings)
                     .await

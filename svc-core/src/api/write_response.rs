@@ -130,9 +130,7 @@ impl Api {
             }
             WriteOutcome::Deleted(true) => Ok(self.deleted_reply(answering.kind)),
             WriteOutcome::Merged(outcome) => Ok(self.merged_reply(cx, &outcome)),
-            WriteOutcome::MergeUndone(outcome) => {
-                Ok(self.written_reply(cx, StatusCode::OK, &outcome.person))
-            }
+            WriteOutcome::MergeUndone(outcome) => Ok(self.undone_reply(cx, &outcome)),
             WriteOutcome::Updated(None) | WriteOutcome::Deleted(false) => Err(Error::not_found()),
             WriteOutcome::HelperDone(outcome) | WriteOutcome::Resumed(outcome) => {
                 let outcome = self.render_report(cx, answering, body, outcome);

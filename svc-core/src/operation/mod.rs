@@ -207,6 +207,14 @@ pub enum TargetShape {
     ///
     /// Requirements: MRG-01.
     Merge,
+    /// The merges of other people into a person.
+    ///
+    /// Requirements: MRG-20.
+    PersonMerges,
+    /// The URL for undoing a merge.
+    ///
+    /// Requirements: MRG-20.
+    UndoMerge,
 }
 
 impl TargetShape {
@@ -239,6 +247,8 @@ impl TargetShape {
             Target::Helper { .. } => Self::Helper,
             Target::Batch { .. } => Self::Batch,
             Target::Merge(_) => Self::Merge,
+            Target::PersonMerges(_) => Self::PersonMerges,
+            Target::UndoMerge(..) => Self::UndoMerge,
         }
     }
 }
@@ -311,6 +321,10 @@ pub enum RequestBodyKind {
     ///
     /// Requirements: MRG-02.
     Merge,
+    /// An empty object.
+    ///
+    /// Requirements: MRG-20.
+    UndoMerge,
     /// Whether two people are different people.
     ///
     /// Requirements: DUP-06.
@@ -361,6 +375,14 @@ pub enum ResponseBodyKind {
     ///
     /// Requirements: MRG-02.
     Merge,
+    /// The merges of other people into a person.
+    ///
+    /// Requirements: MRG-20.
+    Merges,
+    /// The person that remained after a merge, with what was undone.
+    ///
+    /// Requirements: MRG-20.
+    UndoneMerge,
     /// A sentence for human readers.
     ///
     /// Requirements: SCH-02, CRU-05.
@@ -459,6 +481,7 @@ pub(crate) enum ExtensionName {
     Batch,
     Changes,
     Merge,
+    UndoMerge,
     Duplicates,
     Webhooks,
 }
@@ -470,6 +493,7 @@ impl ExtensionName {
             Self::Batch => "batch",
             Self::Changes => "changes",
             Self::Merge => "merge_helper",
+            Self::UndoMerge => "merges",
             Self::Duplicates => "duplicates",
             Self::Webhooks => "webhooks",
         }

@@ -55,3 +55,4 @@ mod store_differential;
 mod sweep;
 mod tenants;
 mod undo_merge;
+mod undo_merge_helper;

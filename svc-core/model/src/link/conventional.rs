@@ -37,6 +37,8 @@ const SIGNUP_ALIAS: &str = "person_signup_helper";
 const SCHEDULE: &str = "schedule";
 const BATCH: &str = "batch";
 const MERGE: &str = "merge_helper";
+const MERGES: &str = "merges";
+const UNDO: &str = "undo";
 
 impl Layout for ConventionalLayout {
     fn path(&self, target: &Target, out: &mut String) {
@@ -94,6 +96,13 @@ impl Layout for ConventionalLayout {
                 out.push_str(BATCH);
             }
             Target::Merge(person) => push_below(person, MERGE, out),
+            Target::PersonMerges(person) => push_below(person, MERGES, out),
+            Target::UndoMerge(person, merge) => {
+                push_below(person, MERGES, out);
+                for part in ["/", merge.as_str(), "/", UNDO] {
+                    out.push_str(part);
+                }
+            }
         }
     }
 
@@ -279,6 +288,10 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
                 Id::new(member)?,
             )))
         }
+        [collection, id, MERGES, merge, UNDO] if collection == Kind::Person.plural() => {
+            let person = RecordAddress::without_parent(Kind::Person, Id::new(id)?);
+            Some(Target::UndoMerge(person, Id::new(merge)?))
+        }
         [collection, id, below, member, last] => {
             let Target::Record(record) = route_segments(&[collection, id, below, member])? else {
                 return None;
@@ -294,6 +307,7 @@ fn route_segments(segments: &[&str]) -> Option<Target> {
 fn below_record(parent: RecordAddress, segment: &str) -> Option<Target> {
     match (parent.kind, segment) {
         (Kind::Person, MERGE) => return Some(Target::Merge(parent)),
+        (Kind::Person, MERGES) => return Some(Target::PersonMerges(parent)),
         (Kind::Person, DUPLICATES) => return Some(Target::PersonDuplicates(parent)),
         _ => {}
     }
@@ -385,6 +399,11 @@ mod tests {
             "messages/m/schedule/batch",
             "events/e/merge_helper",
             "people/merge_helper/batch",
+            "events/e/merges",
+            "people/p/merges/m",
+            "people/p/merges/m/x",
+            "people/p/merges/m!/undo",
+            "events/e/merges/m/undo",
         ] {
             assert_eq!(ConventionalLayout.route(path), None, "{path}");
         }

@@ -33,8 +33,15 @@ pub fn targets() -> Vec<Target> {
         targets.extend(Id::new("0198-a_B").map(of_webhook));
     }
     let person = Id::new("0198-a_B").map(|id| RecordAddress::without_parent(Kind::Person, id));
-    targets.extend(person.clone().map(Target::Merge));
-    targets.extend(person.map(Target::PersonDuplicates));
+    for of_person in [
+        Target::Merge,
+        Target::PersonMerges,
+        Target::PersonDuplicates,
+    ] {
+        targets.extend(person.clone().map(of_person));
+    }
+    let merge = person.zip(Id::new("0198-m"));
+    targets.extend(merge.map(|(person, merge)| Target::UndoMerge(person, merge)));
     let ids = Id::new("0198-a_B").zip(Id::new("0198-c"));
     targets.extend(ids.map(|(one, other)| Target::DuplicatePair(one, other)));
     targets.push(Target::Duplicates);

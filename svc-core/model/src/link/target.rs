@@ -116,6 +116,14 @@ pub enum Target {
     ///
     /// Requirements: MRG-01.
     Merge(RecordAddress),
+    /// The merges of other people into the person at this address.
+    ///
+    /// Requirements: MRG-20.
+    PersonMerges(RecordAddress),
+    /// The URL for undoing a merge into the person at this address, with the id of the merge.
+    ///
+    /// Requirements: MRG-20.
+    UndoMerge(RecordAddress, Id),
     /// The pairs of people who may be the same person.
     ///
     /// Requirements: DUP-01.

@@ -466,6 +466,7 @@ impl ApiBuilder {
                 .map(|helper| (helper, HelperBackend::Composed)),
         );
         self.resolve_delivery();
+        self.resolve_undo();
         let missing = membership_filter::never_registered(&self.kinds);
         self.wrong.extend(missing);
         self.withdraw_capabilities();

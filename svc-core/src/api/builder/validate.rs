@@ -119,6 +119,7 @@ impl ApiBuilder {
         }
         problems.extend(self.unsupported_one_action());
         problems.extend(self.unsupported_merges());
+        problems.extend(self.unsupported_undo());
         problems.extend(self.unsupported_duplicates());
         problems
     }
@@ -140,6 +141,28 @@ impl ApiBuilder {
         (!is_supported).then(|| {
             "people cannot be merged: register a store of every kind that merges people, or remove `.merge_people()`".to_owned()
         })
+    }
+
+    /// Determines whether the store undoes merges.
+    ///
+    /// Requirements: MRG-20.
+    pub(super) fn resolve_undo(&mut self) {
+        let settings = &mut self.settings;
+        let store = settings.store.as_ref();
+        let undoes_merges = store.is_some_and(|store| store.undoes_merges());
+        let extensions = &mut settings.extensions;
+        let is_supported = extensions.merges.is_some() && undoes_merges;
+        extensions.undo_merges.set_supported(is_supported);
+    }
+
+    /// Returns the problem of a period for the undo of merges that has no effect.
+    ///
+    /// Requirements: MRG-20.
+    fn unsupported_undo(&self) -> Option<String> {
+        let extensions = &self.settings.extensions;
+        let merges_people = extensions.merges.is_some();
+        let problem = extensions.undo_merges.contradiction(merges_people);
+        problem.map(str::to_owned)
     }
 
     /// Returns the problem of pairs of people without a store that finds them.

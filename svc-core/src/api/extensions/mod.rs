@@ -8,7 +8,7 @@
 //! | [`conditional`] | ETG | entity tags and conditional requests |
 //! | [`duplicates`] | DUP | people who may be the same person |
 //! | [`idempotency`] | IDM | stored responses to repeated requests |
-//! | [`merge`] | MRG | merges of two people |
+//! | [`merge`] | MRG | merges of two people, and their undo |
 //! | [`response_cache`] | | cached responses to reads |
 //! | [`webhooks`] | HOOK | signed messages about changes |
 //!
@@ -41,7 +41,7 @@ use changes::ChangeFeedSettings;
 use conditional::IfMatchPolicy;
 use duplicates::DuplicateSettings;
 use idempotency::ResponseStorage;
-use merge::PeopleMerges;
+use merge::{PeopleMerges, undo::UndoMerges};
 use response_cache::ResponseCache;
 
 /// What an extension adds to the API that offers it.
@@ -89,6 +89,7 @@ pub(crate) struct Extensions {
     pub(super) batches: Option<Batches>,
     pub(super) changes: ChangeFeedSettings,
     pub(super) merges: Option<PeopleMerges>,
+    pub(super) undo_merges: UndoMerges,
     pub(super) duplicates: Option<DuplicateSettings>,
     #[cfg(feature = "webhooks")]
     pub(super) webhooks: Option<webhooks::WebhookSettings>,
@@ -104,6 +105,7 @@ impl Extensions {
             self.batches.as_ref().map(|it| it as _),
             self.changes.offered().map(|it| it as _),
             self.merges.as_ref().map(|it| it as _),
+            self.undo_merges.offered().map(|it| it as _),
             self.duplicates.as_ref().map(|it| it as _),
             #[cfg(feature = "webhooks")]
             self.webhooks.as_ref().map(|it| it as _),
@@ -148,6 +150,7 @@ pub fn operations() -> impl Iterator<Item = &'static OperationSpec> + Clone {
         webhooks::OPERATIONS,
         batch::OPERATIONS,
         merge::OPERATIONS,
+        merge::undo::OPERATIONS,
         duplicates::OPERATIONS,
     ]
     .into_iter()

@@ -100,6 +100,7 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
             ]);
             of_fields(api, Kind::Person, false, &mut codes);
         }
+        (RequestBodyKind::UndoMerge, _) => codes.push(ErrorCode::MergeNotUndoable),
         (RequestBodyKind::NewWebhook, _) => codes.extend([
             ErrorCode::FieldRequired,
             ErrorCode::FieldInvalid,
@@ -135,7 +136,11 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
             _ => {}
         }
     }
-    if matches!(target, Target::Record(_) | Target::Merge(_)) && spec.method != Method::GET {
+    let is_of_record = matches!(
+        target,
+        Target::Record(_) | Target::Merge(_) | Target::UndoMerge(..)
+    );
+    if is_of_record && spec.method != Method::GET {
         match api.if_match_policy() {
             Some(IfMatchPolicy::Required) => {
                 codes.extend([
@@ -147,9 +152,12 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
             None => {}
         }
     }
-    if api.merges_people()
-        && matches!(target, Target::Record(at) | Target::Merge(at) if at.kind == Kind::Person)
-    {
+    let is_of_person = match target {
+        Target::Record(at) => at.kind == Kind::Person,
+        Target::Merge(_) | Target::PersonMerges(_) | Target::UndoMerge(..) => true,
+        _ => false,
+    };
+    if api.merges_people() && is_of_person {
         codes.push(ErrorCode::PersonMerged);
     }
     if spec.method == Method::POST && api.supports_idempotency() {
@@ -174,6 +182,8 @@ fn has_id(target: &Target) -> bool {
         Target::Helper { container, .. } | Target::Batch { container, .. } => container.is_some(),
         Target::Record(_)
         | Target::Merge(_)
+        | Target::PersonMerges(_)
+        | Target::UndoMerge(..)
         | Target::PersonDuplicates(_)
         | Target::DuplicatePair(..)
         | Target::Webhook(_)

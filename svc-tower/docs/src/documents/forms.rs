@@ -111,6 +111,8 @@ fn name_of(target: &Target) -> Option<String> {
             container,
         } => helper(container, &format!("{}_batch", called.relation())),
         Target::Merge(person) => below(person, "merge"),
+        Target::PersonMerges(person) => below(person, "merges"),
+        Target::UndoMerge(person, _) => below(person, "undo_merge"),
         Target::Changes => "changes".to_owned(),
         Target::Duplicates => "duplicates".to_owned(),
         Target::PersonDuplicates(person) => below(person, "duplicates"),

@@ -237,6 +237,10 @@ impl<'a> Reader<'a> {
             }
             text = text.replace(word, &self.ids[word]);
         }
+        if text.contains(ExampleRequest::MERGE_ID) {
+            let person = text.split("/merges/").next().unwrap_or_default();
+            text = self.undo_of_new_merge(person).await?;
+        }
         // The page that shows it creates one first.
         let webhook = self.ids.get(ExampleRequest::WEBHOOK_ID);
         Ok(webhook.map_or(text.clone(), |id| {
@@ -255,6 +259,17 @@ impl<'a> Reader<'a> {
         assert!(answer.status < 300, "{}", answer.text());
         let own = link(&serde_json::from_slice(&answer.body)?, "self")?;
         Ok(own.rsplit('/').next().ok_or("no id")?.to_owned())
+    }
+
+    /// Merges a new person into a person, and returns the URL that undoes it.
+    async fn undo_of_new_merge(&mut self, person: &str) -> TestResult<String> {
+        let other = format!("{BASE}people/{}", self.other_person().await?);
+        let body = json!({"_links": {"svc:person": {"href": other}}});
+        let helper = format!("{person}/merge_helper");
+        let answer = self.keyed.send("POST", path(&helper)?, Some(&body)).await?;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let merged: Value = serde_json::from_slice(&answer.body)?;
+        link(&merged["ext:merge"], "ext:undo_merge_helper")
     }
 
     /// Returns the id of a new record, or of an existing stored query, because no request creates

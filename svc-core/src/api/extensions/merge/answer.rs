@@ -29,8 +29,8 @@ use crate::{
 };
 
 impl Api {
-    /// Merges a person into the person of the target.
-    pub(super) async fn merge(&self, call: &AuthorizedParts<'_>) -> Result<Response> {
+    /// Merges a person into the person of the target, or undoes a merge.
+    pub(super) async fn change_merged(&self, call: &AuthorizedParts<'_>) -> Result<Response> {
         let (target, headers) = (&*call.target, call.request.headers);
         if let Some(reply) = self.require_if_match(target, headers) {
             return Ok(reply);
@@ -83,6 +83,8 @@ impl Api {
         request.patch = patch;
         request.consent = body.consent;
         request.is_preview = body.is_preview;
+        request.undo_for = self.undo_period();
+        request.key_name = cx.caller().key_name().map(str::to_owned);
         let is_required = self.if_match_policy() == Some(IfMatchPolicy::Required);
         let lacks_tag = is_required && body.merged_tag.is_none();
         let tag = body.merged_tag.as_deref();
@@ -135,11 +137,8 @@ impl Api {
     ///
     /// Requirements: AUT-04, CAP-04.
     fn merge_view<'o>(&self, cx: &Context, outcome: &'o MergeOutcome) -> MergeView<'o> {
-        let people = self.registered(Kind::Person);
-        let is_shown = |property: &PropertyPath| {
-            cx.may_read(Kind::Person) && people.shows_path(Kind::Person, &names(property))
-        };
-        let narrowing = people.constraints.as_ref();
+        let narrowing = self.registered(Kind::Person).constraints.as_ref();
+        let is_shown = |property: &PropertyPath| self.shows_property(cx, property);
         let moved = outcome.moved.iter().copied();
         let folded = outcome.folded.iter();
         let overruled = outcome.overruled.iter();
@@ -157,7 +156,14 @@ impl Api {
                 .filter_map(|it| visible(it, narrowing))
                 .collect(),
             tightened: tightened.filter(|it| is_shown(&it.property)).collect(),
+            undo: outcome.undo.as_ref(),
         }
+    }
+
+    /// Returns whether the caller may see a property of a person.
+    pub(super) fn shows_property(&self, cx: &Context, property: &PropertyPath) -> bool {
+        let people = self.registered(Kind::Person);
+        cx.may_read(Kind::Person) && people.shows_path(Kind::Person, &names(property))
     }
 }
 

@@ -77,6 +77,8 @@ fn person_of(target: &Target) -> Option<&Id> {
     match target {
         Target::Record(at)
         | Target::Merge(at)
+        | Target::PersonMerges(at)
+        | Target::UndoMerge(at, _)
         | Target::PersonDuplicates(at)
         | Target::Collection {
             scope: Scope::Under(at),
@@ -94,6 +96,7 @@ fn with_person(target: &Target, to: &Id) -> Target {
     };
     match target {
         Target::Record(at) => Target::Record(renamed(at)),
+        Target::PersonMerges(at) => Target::PersonMerges(renamed(at)),
         Target::PersonDuplicates(at) => Target::PersonDuplicates(renamed(at)),
         Target::Collection {
             kind,

@@ -6,6 +6,7 @@ mod answer;
 mod body;
 mod forward;
 mod hal;
+pub(super) mod undo;
 
 use async_trait::async_trait;
 use http::{Method, StatusCode};
@@ -71,7 +72,7 @@ impl Extension for PeopleMerges {
     }
 
     async fn answer(&self, call: &AuthorizedParts<'_>) -> Result<Response> {
-        call.api.merge(call).await
+        call.api.change_merged(call).await
     }
 }
 

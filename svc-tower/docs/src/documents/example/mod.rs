@@ -61,6 +61,8 @@ impl ExampleRequest {
     pub const WEBHOOK_ID: &'static str = "WEBHOOK_ID";
     /// The id of the person to merge in the paths of example requests.
     pub const MERGED_PERSON_ID: &'static str = "MERGED_PERSON_ID";
+    /// The placeholder for the id of a merge.
+    pub const MERGE_ID: &'static str = "MERGE_ID";
 
     /// Returns the placeholder for the id of a record of a kind, such as `PERSON_ID`.
     #[must_use]

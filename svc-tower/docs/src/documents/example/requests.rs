@@ -79,6 +79,8 @@ impl Examples<'_> {
         let shown = match target {
             Target::Record(at) => all(at.kind).or_else(|| all(at.kind.schema().path_parent?))?,
             Target::Merge(at)
+            | Target::PersonMerges(at)
+            | Target::UndoMerge(at, _)
             | Target::Collection {
                 scope: Scope::Under(at),
                 ..
@@ -369,6 +371,25 @@ impl Examples<'_> {
             )
         });
         requests.collect()
+    }
+
+    /// Returns the request that lists the merges into a person.
+    ///
+    /// Requirements: MRG-20.
+    pub(in crate::documents) fn of_merge_list(&self) -> Option<ExampleRequest> {
+        let target = Target::PersonMerges(record(Kind::Person)?);
+        let title = "List the merges into a person".to_owned();
+        self.request(title, &Method::GET, &target, None)
+    }
+
+    /// Returns the request that undoes a merge.
+    ///
+    /// Requirements: MRG-20.
+    pub(in crate::documents) fn of_undo(&self) -> Option<ExampleRequest> {
+        let merge = Id::new(ExampleRequest::MERGE_ID)?;
+        let target = Target::UndoMerge(record(Kind::Person)?, merge);
+        let title = "Undo a merge".to_owned();
+        self.request(title, &Method::POST, &target, Some(Object::new()))
     }
 
     fn helper_body(&self, helper: HelperName) -> Object {

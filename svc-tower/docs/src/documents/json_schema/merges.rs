@@ -1,14 +1,16 @@
 //! The schemas of merges of two people.
 //!
-//! Requirements: MRG-02.
+//! Requirements: MRG-02, MRG-20.
 
 use serde_json::{Value, json};
 use svc_core::model::Kind;
 
-use super::{Definitions, Members, SchemaVariant, addresses::address_of, list_of, values};
+use super::{Definitions, Members, SchemaVariant, addresses::address_of, list_of, set, values};
 
 /// The name of the body, as the relation of the operation.
 const BODY: &str = "merge_helper";
+/// The relation of the URL that undoes a merge.
+const UNDO: &str = "undo_merge_helper";
 
 impl Definitions<'_> {
     /// Returns a reference to the body of a merge: the person to merge, and how.
@@ -52,15 +54,7 @@ impl Definitions<'_> {
             let mut merge = Members::default();
             merge.require("preview", flag());
             merge.require("already", flag());
-            let count = json!({ "type": "integer", "minimum": 1 });
-            merge.require(
-                "moved",
-                json!({ "type": "object", "additionalProperties": count }),
-            );
-            let mut pair = Members::default();
-            pair.require("kind", json!({ "type": "string" }));
-            pair.require("_links", all.links_of(&["remaining", "merged"]));
-            merge.require("folded", list_of(&pair.into_schema()));
+            all.merged_records(&mut merge);
             for (name, values) in [
                 ("overruled", ["remaining", "merged"]),
                 ("tightened", ["from", "to"]),
@@ -72,20 +66,92 @@ impl Definitions<'_> {
                 }
                 merge.require(name, list_of(&entry.into_schema()));
             }
-            merge.require("_links", all.links_of(&["merged"]));
+            let mut links = all.link_members(&["merged"]);
+            if all.api.undo_period().is_some() {
+                // A preview and a repeated merge lack them.
+                merge.insert("undo_until", date_time());
+                links.insert(all.api.dialect().relation(UNDO), all.link());
+            }
+            merge.require("_links", links.into_schema());
             merge.into_schema()
         });
-        let with_member =
-            json!({ "type": "object", "required": [relation], "properties": { relation: member } });
-        json!({ "allOf": [person, with_member] })
+        with_member(&person, &relation, &member)
     }
 
-    /// Returns the schema of an object with these links.
-    fn links_of(&mut self, names: &[&str]) -> Value {
+    /// Returns a reference to the list of the merges into a person.
+    pub(in crate::documents) fn merges(&mut self) -> Value {
+        self.refer("merges", |all| {
+            let mut merge = Members::default();
+            merge.require("created_date", date_time());
+            merge.require("created_by", json!({ "type": ["string", "null"] }));
+            merge.require("undo_until", date_time());
+            let mut links = all.link_members(&["merged"]);
+            links.insert(all.api.dialect().relation(UNDO), all.link());
+            merge.require("_links", links.into_schema());
+            let mut embedded = Members::default();
+            let relation = all.api.dialect().relation("merges");
+            embedded.require(relation, list_of(&merge.into_schema()));
+            let mut links = Members::default();
+            links.require("self", all.link());
+            links.require("curies", all.curies());
+            let mut page = Members::default();
+            page.require("_links", links.into_schema());
+            page.require("_embedded", embedded.into_schema());
+            page.into_schema()
+        })
+    }
+
+    /// Returns a reference to the body that undoes a merge: an empty object.
+    pub(in crate::documents) fn undo_merge_body(&mut self) -> Value {
+        self.refer(UNDO, |_| Members::default().into_schema())
+    }
+
+    /// Returns the schema of the response to an undone merge: the remaining person, with what was undone.
+    pub(in crate::documents) fn undone_merge(&mut self) -> Value {
+        let relation = self.api.dialect().relation("undone_merge");
+        let person = self.kind(Kind::Person, SchemaVariant::Read);
+        let member = self.refer("undone_merge", |all| {
+            let mut undone = Members::default();
+            all.merged_records(&mut undone);
+            let text = "The properties that were changed after the merge, and stay as they are.";
+            let mut left = list_of(&json!({ "type": "string" }));
+            set(&mut left, "description", text);
+            undone.require("left", left);
+            undone.require("_links", all.link_members(&["restored"]).into_schema());
+            undone.into_schema()
+        });
+        with_member(&person, &relation, &member)
+    }
+
+    /// Adds the numbers of moved records, and the pairs of folded records.
+    fn merged_records(&mut self, members: &mut Members) {
+        let count = json!({ "type": "integer", "minimum": 1 });
+        let counts = json!({ "type": "object", "additionalProperties": count });
+        members.require("moved", counts);
+        let mut pair = Members::default();
+        pair.require("kind", json!({ "type": "string" }));
+        let links = self.link_members(&["remaining", "merged"]);
+        pair.require("_links", links.into_schema());
+        members.require("folded", list_of(&pair.into_schema()));
+    }
+
+    /// Returns these links as required members.
+    fn link_members(&mut self, names: &[&str]) -> Members {
         let mut links = Members::default();
         for name in names {
             links.require(self.api.dialect().relation(name), self.link());
         }
-        links.into_schema()
+        links
     }
+}
+
+/// Returns the schema of a person with a further member.
+fn with_member(person: &Value, relation: &str, member: &Value) -> Value {
+    let with_member =
+        json!({ "type": "object", "required": [relation], "properties": { relation: member } });
+    json!({ "allOf": [person, with_member] })
+}
+
+fn date_time() -> Value {
+    json!({ "type": "string", "format": "date-time" })
 }

@@ -75,7 +75,10 @@ pub(super) fn answers(
 pub(super) fn validators(api: &Api, output: ResponseBodyKind, response: &mut Value) {
     let is_record = matches!(
         output,
-        ResponseBodyKind::Record | ResponseBodyKind::Recorded | ResponseBodyKind::Merge
+        ResponseBodyKind::Record
+            | ResponseBodyKind::Recorded
+            | ResponseBodyKind::Merge
+            | ResponseBodyKind::UndoneMerge
     );
     let is_tagged = is_record
         || matches!(
@@ -109,7 +112,11 @@ fn is_read(method: &Method) -> bool {
 }
 
 fn is_change(method: &Method, target: &Target) -> bool {
-    matches!(target, Target::Record(_) | Target::Merge(_)) && !is_read(method)
+    let is_of_record = matches!(
+        target,
+        Target::Record(_) | Target::Merge(_) | Target::UndoMerge(..)
+    );
+    is_of_record && !is_read(method)
 }
 
 /// Returns whether `svc-core` reads the target with entity tags; the other documents always have

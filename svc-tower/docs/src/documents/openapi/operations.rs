@@ -99,6 +99,7 @@ fn operation(
             | RequestBodyKind::Call
             | RequestBodyKind::Batch
             | RequestBodyKind::Merge
+            | RequestBodyKind::UndoMerge
     );
     if let Some((content, is_needed)) = request_body(all, spec, &route.target) {
         if is_of_records {
@@ -132,7 +133,9 @@ fn kind_of(target: &Target) -> Option<Kind> {
     match target {
         Target::Collection { kind, .. }
         | Target::Record(RecordAddress { kind, .. })
-        | Target::Merge(RecordAddress { kind, .. }) => Some(*kind),
+        | Target::Merge(RecordAddress { kind, .. })
+        | Target::PersonMerges(RecordAddress { kind, .. })
+        | Target::UndoMerge(RecordAddress { kind, .. }, _) => Some(*kind),
         Target::Helper { helper, .. } | Target::Batch { helper, .. } => {
             Some(helper.recorded_kind())
         }
@@ -206,6 +209,7 @@ fn request_body(
         (RequestBodyKind::DuplicatePair, _) => Some((all.duplicate_pair_body(), true)),
         (RequestBodyKind::Redelivery, _) => Some((all.redelivery(), false)),
         (RequestBodyKind::Merge, _) => Some((all.merge_body(), true)),
+        (RequestBodyKind::UndoMerge, _) => Some((all.undo_merge_body(), false)),
         (RequestBodyKind::Update, _) => Some((all.update_body(kind_of(target)?), true)),
         _ => None,
     }?;
@@ -252,6 +256,8 @@ fn content(
         }
         ResponseBodyKind::Batch => Some(batches::answer(all)),
         ResponseBodyKind::Merge => one(HAL, all.merge_result()),
+        ResponseBodyKind::Merges => one(HAL, all.merges()),
+        ResponseBodyKind::UndoneMerge => one(HAL, all.undone_merge()),
         ResponseBodyKind::Notice => one(HAL, all.notice()),
         _ => None,
     }
@@ -276,7 +282,7 @@ fn is_of_person(target: &Target) -> bool {
         Target::Record(at) => {
             at.kind == Kind::Person || at.kind.schema().path_parent == Some(Kind::Person)
         }
-        Target::Merge(_) => true,
+        Target::Merge(_) | Target::PersonMerges(_) | Target::UndoMerge(..) => true,
         _ => false,
     }
 }
@@ -315,6 +321,9 @@ fn failures(
     }
     if matches!(route.target, Target::Changes | Target::Redelivery(_)) {
         add("410", "The cursor has expired.", true);
+    }
+    if offered.spec().input == RequestBodyKind::UndoMerge {
+        add("409", "The merge can no longer be undone.", true);
     }
     if is_forwarded && offered.spec().method == Method::GET {
         add("301", "The person was merged into another one.", true);

@@ -62,6 +62,7 @@ pub(in crate::documents) fn routes(api: &Api, base: &BaseUrl) -> Vec<OpenApiPath
         add(Target::Record(address.clone()), Some(kind));
         if kind == Kind::Person {
             add(Target::Merge(address.clone()), Some(kind));
+            add(Target::PersonMerges(address.clone()), Some(kind));
             add(Target::PersonDuplicates(address.clone()), Some(kind));
         }
         for link in schema.links {
@@ -97,6 +98,16 @@ pub(in crate::documents) fn routes(api: &Api, base: &BaseUrl) -> Vec<OpenApiPath
         routes.push(OpenApiPath {
             path,
             ids: vec![WEBHOOK.to_owned()],
+            target,
+        });
+    }
+    if let (Some(person), Some(merge)) = (record(Kind::Person), Id::new(MERGE)) {
+        let target = Target::UndoMerge(person, merge);
+        let (path, mut ids) = template(api, base, &target, Some(Kind::Person));
+        ids.push(MERGE.to_owned());
+        routes.push(OpenApiPath {
+            path: path.replace(MERGE, &format!("{{{MERGE}}}")),
+            ids,
             target,
         });
     }
@@ -146,6 +157,8 @@ fn helper(helper: HelperName, container: Option<&RecordAddress>) -> impl Iterato
 
 /// The placeholder for the id of a webhook.
 const WEBHOOK: &str = "webhook_id";
+/// The placeholder for the id of a merge.
+const MERGE: &str = "merge_id";
 /// The placeholders for the ids of a pair of people.
 const PAIR: [&str; 2] = ["older_id", "younger_id"];
 const PLACEHOLDER: &str = "any_name_0";

@@ -1,16 +1,29 @@
 //! The pages of merges of two people.
 //!
-//! Requirements: MRG-01 to MRG-18.
+//! Requirements: MRG-01 to MRG-21.
 
-use svc_core::{error::ErrorCode, link::Target, model::Kind};
+use svc_core::{error::ErrorCode, link::Target, model::Kind, value::Id};
 
 use super::{DocLinkGroup, DocPage, DocPages, DocSubject, DocTable, open, relation::operations_at};
-use crate::documents::example::record;
+use crate::documents::example::{ExampleRequest, record};
 
 /// The relation of the operation, without prefix.
 pub(super) const MERGE_HELPER: &str = "merge_helper";
 /// That relation, and those of its response.
-pub(super) const NAMES: [&str; 4] = [MERGE_HELPER, "merge", "remaining", "merged"];
+pub(super) const NAMES: [&str; 8] = [
+    MERGE_HELPER,
+    "merge",
+    "remaining",
+    "merged",
+    MERGES,
+    UNDO,
+    "undone_merge",
+    "restored",
+];
+/// The relation of the merges into a person.
+const MERGES: &str = "merges";
+/// The relation of the URL that undoes a merge.
+const UNDO: &str = "undo_merge_helper";
 
 /// Returns the page of one of these; `None` for another name.
 pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
@@ -19,6 +32,10 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
         MERGE_HELPER => "Merges another person into the person that has this link.",
         "merge" => "What a merge of two people changed.",
         "remaining" => "The record that remains after a merge of two people.",
+        MERGES => "The newest 100 merges of other people into a person.",
+        UNDO => "Undoes a merge of two people.",
+        "undone_merge" => "What was undone of a merge of two people.",
+        "restored" => "The person that exists again after a merge was undone.",
         _ => "The record that a merge of two people has removed.",
     };
     let mut page = open(
@@ -32,15 +49,29 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
             .push("This server does not merge people.".to_owned());
         return Some(page);
     }
+    let is_of_undo = [MERGES, UNDO, "undone_merge", "restored"].contains(&name);
+    if is_of_undo && api.undo_period().is_none() {
+        let text = "Merges cannot be undone on this server.".to_owned();
+        page.notes.push(text);
+        return Some(page);
+    }
     match name {
         MERGE_HELPER => helper(docs, &mut page),
-        "merge" => response(&mut page),
+        "merge" => response(docs, &mut page),
+        MERGES => list(docs, &mut page),
+        UNDO => undo(docs, &mut page),
+        "undone_merge" => undone(&mut page),
         _ => {}
     }
     if name != MERGE_HELPER {
+        let see = if is_of_undo && name != UNDO {
+            UNDO
+        } else {
+            MERGE_HELPER
+        };
         page.link_groups.push(DocLinkGroup {
             title: "See",
-            entries: vec![docs.relation(MERGE_HELPER)],
+            entries: vec![docs.relation(see)],
         });
     }
     Some(page)
@@ -83,12 +114,16 @@ fn helper(docs: &DocPages<'_>, page: &mut DocPage) {
     }
     page.tables.push(DocTable::of_names("Body", members));
     page.requests = docs.examples().of_merges();
+    let mut entries = vec![
+        docs.relation(Kind::Person.singular()),
+        docs.relation("merge"),
+    ];
+    if docs.api.undo_period().is_some() {
+        entries.push(docs.relation(UNDO));
+    }
     page.link_groups.push(DocLinkGroup {
         title: "See also",
-        entries: vec![
-            docs.relation(Kind::Person.singular()),
-            docs.relation("merge"),
-        ],
+        entries,
     });
     page.link_groups.push(docs.errors(&[
         ErrorCode::PersonMerged,
@@ -99,11 +134,12 @@ fn helper(docs: &DocPages<'_>, page: &mut DocPage) {
     ]));
 }
 
-fn response(page: &mut DocPage) {
-    page.notes.push(
-        "A key sees values only with the right to read people, and records only with the right to read their kind.".to_owned(),
-    );
-    let members = [
+/// The note about what a key sees in a response.
+const VISIBLE: &str = "A key sees values only with the right to read people, and records only with the right to read their kind.";
+
+fn response(docs: &DocPages<'_>, page: &mut DocPage) {
+    page.notes.push(VISIBLE.to_owned());
+    let mut members = vec![
         (
             "preview",
             "whether nothing was changed, because the request was a preview",
@@ -128,6 +164,100 @@ fn response(page: &mut DocPage) {
             "tightened",
             "statuses and `do_not_call` values that are stricter now, by their `property`",
         ),
+    ];
+    if docs.api.undo_period().is_some() {
+        let text = "until when the merge can be undone; missing for a preview and a repeated merge";
+        members.push(("undo_until", text));
+    }
+    page.tables.push(DocTable::of_names("Members", members));
+}
+
+fn list(docs: &DocPages<'_>, page: &mut DocPage) {
+    let person = record(Kind::Person).map(Target::PersonMerges);
+    page.operations = person.map_or_else(Vec::new, |target| operations_at(docs, &target));
+    page.notes = [
+        "A key needs the right `people.merge`; only such a key gets the link. The list has no pages.",
+        "The server deletes a merge from the list when the remaining person is deleted, or when the merge was undone.",
+    ]
+    .map(str::to_owned)
+    .into();
+    let undo = docs.api.dialect().relation(UNDO);
+    let members = [
+        ("created_date", "when the people were merged".to_owned()),
+        (
+            "created_by",
+            "the name of the API key that merged them; `null` for a key without a name".to_owned(),
+        ),
+        (
+            "undo_until",
+            "until when the merge can be undone".to_owned(),
+        ),
+        (
+            "_links",
+            format!(
+                "the former URL of the merged person, and `{undo}` if the merge can be undone now"
+            ),
+        ),
+    ];
+    page.tables.push(DocTable::of_names("Members", members));
+    page.requests = docs.examples().of_merge_list().into_iter().collect();
+    page.link_groups
+        .push(docs.errors(&[ErrorCode::PersonMerged]));
+}
+
+fn undo(docs: &DocPages<'_>, page: &mut DocPage) {
+    let merge = Id::new(ExampleRequest::MERGE_ID);
+    let target = record(Kind::Person).zip(merge);
+    let target = target.map(|(person, merge)| Target::UndoMerge(person, merge));
+    page.operations = target.map_or_else(Vec::new, |target| operations_at(docs, &target));
+    page.notes = [
+        "The response to a merge has this link, and so does each entry of the list of merges that can be undone. A key needs the \
+         right `people.merge`. Send an empty object, or no body.",
+        "The merged person exists again at its former URL, with its id, fields, identifiers and records. Properties of the \
+         remaining person and records that were changed after the merge stay as they are.",
+        "If a consent was changed after the merge, both people get the stricter one of the values before and after.",
+        "Of several merges into one person, the latest is undone first.",
+    ]
+    .map(str::to_owned)
+    .into();
+    if let Some(period) = docs.api.undo_period() {
+        let days = period.as_secs().div_ceil(24 * 60 * 60);
+        let text = match days {
+            0 | 1 => "A merge can be undone for one day at most.".to_owned(),
+            days => format!("A merge can be undone for {days} days."),
+        };
+        page.notes.push(text);
+    }
+    page.requests = docs.examples().of_undo().into_iter().collect();
+    page.link_groups.push(DocLinkGroup {
+        title: "See also",
+        entries: [MERGES, "undone_merge"]
+            .map(|name| docs.relation(name))
+            .into(),
+    });
+    page.link_groups.push(docs.errors(&[
+        ErrorCode::MergeNotUndoable,
+        ErrorCode::PersonMerged,
+        ErrorCode::ResourceNotFound,
+    ]));
+}
+
+fn undone(page: &mut DocPage) {
+    page.notes.push(VISIBLE.to_owned());
+    let members = [
+        (
+            "moved",
+            "the number of records of each collection that belong to the restored person again",
+        ),
+        (
+            "folded",
+            "pairs of records that both exist again, with links to the one that remained and to the other one",
+        ),
+        (
+            "left",
+            "the properties of the remaining person that were changed after the merge, and stay as they are",
+        ),
+        ("_links", "the URL of the restored person"),
     ];
     page.tables.push(DocTable::of_names("Members", members));
 }
