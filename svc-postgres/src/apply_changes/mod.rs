@@ -252,7 +252,7 @@ impl<'a> ChangeApplier<'a> {
                 let (key_name, body) = (merge.key_name.clone(), body.to_vec());
                 self.finish();
                 self.step(
-                    &self.texts.store_merge,
+                    &self.texts.insert_merge,
                     values![
                         self.tenant,
                         id?,

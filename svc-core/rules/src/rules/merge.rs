@@ -149,7 +149,9 @@ impl RuleContext<'_> {
         let undo_for = request.undo_for.filter(|_| !request.is_preview);
         if undo_for.is_some() {
             former.forwarded = self.ledger.forwarded_to(&from)?;
-            moved.iter().for_each(|record| former.add_moved(record));
+            for record in &moved {
+                former.add_moved(record);
+            }
         }
         former.before.1 = remaining.record.meta().identifiers.to_vec();
 

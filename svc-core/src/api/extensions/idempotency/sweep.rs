@@ -51,7 +51,7 @@ impl Api {
             Ok(true) => self.inner.next_sweep.hurry(),
             Ok(false) => {}
             Err(error) => {
-                tracing::warn!(?error, "old stored responses and merges cannot be deleted")
+                tracing::warn!(?error, "old stored responses and merges cannot be deleted");
             }
         }
     }

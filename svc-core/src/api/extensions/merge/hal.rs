@@ -127,8 +127,8 @@ pub(super) fn merges(
         text("created_by", merge.key_name.as_deref(), out);
         text("undo_until", Some(&merge.until.to_string()), out);
         out.extend_from_slice(b"\"_links\":{");
-        let merged = RecordAddress::without_parent(Kind::Person, merge.merged.clone());
-        hal.write_relation("merged", &Target::Record(merged), out);
+        let former = RecordAddress::without_parent(Kind::Person, merge.merged.clone());
+        hal.write_relation("merged", &Target::Record(former), out);
         if merge.is_undoable(now) {
             out.push(b',');
             undo_link(hal, merge, out);
