@@ -14,6 +14,9 @@ use crate::{
 
 const IDENTIFIERS: &str = "identifiers";
 
+/// Maximum number of identifiers in the server's own namespace in a body.
+const MAX_OWN: usize = 1_000;
+
 impl BodyReader<'_> {
     /// Returns the foreign identifiers of a body, and the ids of those in the server's own namespace.
     /// There is at most one of these, except for a person in a store that merges people.
@@ -32,7 +35,7 @@ impl BodyReader<'_> {
         let is_own = |identifier: &Identifier| identifier.system() == self.namespace;
         let sent = self::list(body).iter().filter_map(identifier);
         let most = if part.accepts_merged_people() {
-            usize::MAX
+            MAX_OWN
         } else {
             1
         };

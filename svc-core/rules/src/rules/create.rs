@@ -306,8 +306,11 @@ impl RuleContext<'_> {
         let is_other =
             |id: &Id| !people.iter().any(|it| it.meta().id == *id) && !merged.contains(id.as_str());
         let sent = (others..).zip(sent).filter(|(_, id)| is_other(id));
-        sent.map(|(place, _)| Problem::identifier_in_use(place))
-            .collect()
+        let problem = |place| {
+            let hint = "Omit identifiers of the server's own namespace.";
+            Problem::identifier_in_use(place).with_hint(hint)
+        };
+        sent.map(|(place, _)| problem(place)).collect()
     }
 
     /// Returns the unique name of a record, and adds a problem if it is blank, or if another record
