@@ -223,7 +223,7 @@ fn fences(schema: &str) -> String {
         )
     };
     let containers = found("record", &format!(" AND kind IN ({})", containers()));
-    let whole = ["outbox", "webhook", "ledger", "kept"]
+    let whole = ["outbox", "webhook", "ledger", "kept", "merge"]
         .map(|table| found(table, ""))
         .join(" ");
     format!("{tables} {containers} {whole}")
@@ -238,7 +238,7 @@ async fn is_fenced(client: &Client, schema: &str) -> Result<bool, ConnectError> 
          AND c.relforcerowsecurity AND p.polname IN ('of_the_tenant', 'of_the_directory')"
     );
     // One for each of those tables, and those for the lookups.
-    Ok(pairs(client, &text).await?.len() == TABLES.len() - DIRECTORIES.len() + 5)
+    Ok(pairs(client, &text).await?.len() == TABLES.len() - DIRECTORIES.len() + 6)
 }
 
 /// Upgrades the tables in one transaction. A second process waits, and then finds them upgraded.

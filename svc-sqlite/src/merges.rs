@@ -28,9 +28,16 @@ fn stored(row: &Row<'_>, remaining: &Id) -> rusqlite::Result<StoredMerge> {
     Ok(merge)
 }
 
-/// Stores a merge.
+/// Stores a merge. Earlier merges into the person cannot be undone for longer.
 pub(crate) fn put(file: &Connection, tenant: i64, record: &MergeRecord) -> Result<()> {
     let merge = &record.merge;
+    let sql = "UPDATE merge SET until = ?3 WHERE tenant = ?1 AND remaining = ?2 AND at < ?4 AND until > ?3";
+    file.prepare_cached(sql)?.execute((
+        tenant,
+        RecordId::try_parse(&merge.remaining)?,
+        merge.until.as_micros(),
+        merge.at.as_micros(),
+    ))?;
     let sql = "INSERT INTO merge (tenant, id, remaining, merged, at, until, key_name, body)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     file.prepare_cached(sql)?.execute((

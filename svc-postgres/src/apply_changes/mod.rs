@@ -248,22 +248,15 @@ impl<'a> ChangeApplier<'a> {
                 let MergeRecord { merge, body, .. } = &**record;
                 let [id, remaining, merged] =
                     [&merge.id, &merge.remaining, &merge.merged].map(try_parse);
+                let (id, remaining, merged) = (id?, remaining?, merged?);
                 let (at, until) = (merge.at.as_micros(), merge.until.as_micros());
                 let (key_name, body) = (merge.key_name.clone(), body.to_vec());
+                let (texts, tenant) = (self.texts, self.tenant);
                 self.finish();
-                self.step(
-                    &self.texts.insert_merge,
-                    values![
-                        self.tenant,
-                        id?,
-                        remaining?,
-                        merged?,
-                        at,
-                        until,
-                        key_name,
-                        body
-                    ],
-                );
+                let earlier = values![tenant, remaining, at, until];
+                self.step(&texts.limit_merges, earlier);
+                let stored = values![tenant, id, remaining, merged, at, until, key_name, body];
+                self.step(&texts.insert_merge, stored);
             }
             Change::RestorePerson(restored) => self.restore(restored)?,
             Change::ForwardPerson { from, to } => self.forward(try_parse(from)?, try_parse(to)?),

@@ -8,9 +8,9 @@ use crate::record_layout::layout;
 /// The columns of a stored merge in the table `m`.
 const COLUMNS: &str = "m.id, m.merged, m.at, m.until, m.key_name";
 
-/// Finds everyone who was merged into a person, finds a stored merge, lists those of a person, and stores
-/// one.
-pub(super) fn of_merges(s: &str) -> [String; 4] {
+/// Finds everyone who was merged into a person, finds a stored merge, lists those of a person, stores one,
+/// and limits the time in which earlier merges into the person can be undone.
+pub(super) fn of_merges(s: &str) -> [String; 5] {
     [
         format!(
             "SELECT k.place, a.id FROM unnest({}) k(id, place) {}",
@@ -31,6 +31,9 @@ pub(super) fn of_merges(s: &str) -> [String; 4] {
             "INSERT INTO {s}.merge (tenant, id, remaining, merged, at, until, key_name, body) \
              SELECT l.tenant, $2::uuid, $3::uuid, $4::uuid, $5::bigint, $6::bigint, $7::text, $8::bytea \
              FROM {s}.ledger l WHERE l.tenant = $1 ON CONFLICT (tenant, id) DO NOTHING"
+        ),
+        format!(
+            "UPDATE {s}.merge SET until = $4 WHERE tenant = $1 AND remaining = $2 AND at < $3 AND until > $4"
         ),
     ]
 }

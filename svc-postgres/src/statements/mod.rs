@@ -117,7 +117,7 @@ texts! {
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, tie_texts, free_texts, count, set_sums, set_parts,
     clear_totals, clear_parts, clear_emails, clear_texts,
     forward_aliases, add_alias, forward_holders, leave_holders, forward_kept, leave_kept, forward_feed,
-    insert_merge, drop_merge, drop_alias, return_aliases, return_feed, return_holders, release_holders, return_outbox, share_kept,
+    insert_merge, limit_merges, drop_merge, drop_alias, return_aliases, return_feed, return_holders, release_holders, return_outbox, share_kept,
     merges_to_sweep, expire_merges,
     hold, lift_holders, drop_holders, lower_holders, keep, expire_kept, tenants_to_sweep,
     // The outbox.
@@ -134,7 +134,13 @@ impl Texts {
     #[expect(clippy::too_many_lines, reason = "a table of texts")]
     pub(crate) fn of(s: &str) -> Self {
         let (cols, tot) = (&*columns(s), &*totals(s));
-        let [forwarded_to, stored_merge, merges, insert_merge] = merges::of_merges(s);
+        let [
+            forwarded_to,
+            stored_merge,
+            merges,
+            insert_merge,
+            limit_merges,
+        ] = merges::of_merges(s);
         let [
             drop_merge,
             drop_alias,
@@ -352,6 +358,7 @@ impl Texts {
             stored_merge,
             merges,
             insert_merge,
+            limit_merges,
             drop_merge,
             drop_alias,
             return_aliases,

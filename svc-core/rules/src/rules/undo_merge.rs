@@ -548,7 +548,7 @@ impl RuleContext<'_> {
     }
 
     /// Returns the tickets that the restored person holds again, and the attendances whose tickets name
-    /// the restored person again, with their fields. A ticket that was changed since stays.
+    /// the restored person again, with their fields. A ticket whose person was changed since stays.
     fn returned_tickets(
         &mut self,
         people: &People,
@@ -570,16 +570,26 @@ impl RuleContext<'_> {
             };
             let mut fields = self.fields(&attendance.record)?;
             let mut is_renamed = false;
-            let mut tickets = fields.get_mut("tickets").and_then(Json::as_array_mut);
+            let tickets = fields.get_mut("tickets").and_then(Json::as_array_mut);
+            let tickets = tickets.map(Vec::as_mut_slice).unwrap_or_default();
+            let mut places = BTreeSet::new();
             for HeldTicket { place, ticket, .. } in former {
-                let now = tickets.as_mut().zip(usize::try_from(*place).ok());
-                let now = now.and_then(|(tickets, place)| tickets.get_mut(place));
-                let Some(now) = now.filter(|now| is_same(now, ticket)) else {
+                let is_it = |place: &usize| {
+                    let now = tickets.get(*place).and_then(holder);
+                    let is_same = now.zip(holder(ticket)).is_some_and(|(a, b)| is_same(a, b));
+                    is_same && !places.contains(place)
+                };
+                // A ticket can have another place now.
+                let first = usize::try_from(*place).ok().filter(is_it);
+                let Some(place) = first.or_else(|| (0..tickets.len()).find(is_it)) else {
                     continue;
                 };
+                places.insert(place);
                 let (from, to) = (&people.remaining.id, &people.restored.id);
-                is_renamed |= rename_ticket_holder(now, &namespace, from, to);
-                held.push((attendance.at(), *place));
+                if let Some(now) = tickets.get_mut(place) {
+                    is_renamed |= rename_ticket_holder(now, &namespace, from, to);
+                }
+                held.push((attendance.at(), i64::try_from(place).unwrap_or(i64::MAX)));
             }
             if is_renamed {
                 let fields = self.names().wire_members(&fields);
@@ -704,6 +714,11 @@ impl RuleContext<'_> {
         self.ledger.change(Change::Insert(Box::new(insert)));
         Ok(Some(pair))
     }
+}
+
+/// Returns the person of a ticket.
+fn holder(ticket: &Json) -> Option<&Json> {
+    ticket.as_object()?.get(PERSON)
 }
 
 /// Returns the reason why a merge cannot be undone, if there is one.

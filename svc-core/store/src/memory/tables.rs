@@ -592,7 +592,7 @@ impl TenantTables {
                 self.apart.retain(|people, _| !people.contains(person));
             }
             Change::ForwardPerson { from, to } => self.forward(from, to),
-            Change::StoreMerge(record) => self.merges.push((**record).clone()),
+            Change::StoreMerge(record) => self.store_merge(record),
             Change::RestorePerson(restored) => self.restore(restored),
             Change::SetApart(apart) => match apart.since {
                 Some(since) => _ = self.apart.insert(apart.people.clone(), since),
@@ -690,6 +690,16 @@ impl TenantTables {
                 kept.people.push(person.clone());
             }
         }
+    }
+
+    /// Stores a merge. Earlier merges into the person cannot be undone for longer.
+    fn store_merge(&mut self, record: &MergeRecord) {
+        let merge = &record.merge;
+        let same = |it: &&mut MergeRecord| it.merge.remaining == merge.remaining;
+        for earlier in self.merges.iter_mut().filter(same) {
+            earlier.merge.until = earlier.merge.until.min(merge.until);
+        }
+        self.merges.push(record.clone());
     }
 
     /// Deletes the responses that were stored before a time, and the merges that could be undone until

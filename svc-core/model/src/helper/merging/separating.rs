@@ -179,15 +179,23 @@ impl SeparatedPeople {
         fields: MergeFields<'_>,
         rule: &EntryMerge,
     ) {
+        if has_same(now, fields.after, name) {
+            revert(&mut self.remaining, name, fields.before);
+            return;
+        }
         let by_key = |of: &'_ Object| -> BTreeMap<NumberedKey, Json> {
             let entries = numbered(entries(of, name), rule).into_iter();
             entries.map(|(key, entry)| (key, entry.clone())).collect()
         };
         let (mut after, before) = (by_key(fields.after), by_key(fields.before));
+        // The request of the merge can have removed entries.
+        let mut removed = before.clone();
+        removed.retain(|key, _| !after.contains_key(key));
         // Each entry, and whether it was changed after the merge.
         let mut kept: Vec<(Json, bool)> = Vec::new();
         for (key, entry) in numbered(entries(now, name), rule) {
             let was = after.remove(&key);
+            removed.remove(&key);
             if was.as_ref().is_some_and(|was| is_same(was, entry)) {
                 kept.extend(before.get(&key).map(|entry| (entry.clone(), false)));
                 continue;
@@ -207,6 +215,7 @@ impl SeparatedPeople {
             self.left.push(property);
             kept.push((entry, true));
         }
+        kept.extend(removed.into_values().map(|entry| (entry, false)));
         if !after.is_empty() {
             self.left.push(PropertyPath::member(name.to_owned()));
         }
@@ -415,5 +424,32 @@ mod tests {
             r#"{"email_addresses":[{"address":"a@x","primary":true},{"address":"b@x"}]}"#
         );
         assert_eq!(left, ["email_addresses[1]"]);
+    }
+
+    /// Entries that the request of the merge removed are there again.
+    #[test]
+    fn removed_entries_are_restored() {
+        let before = object(r#"{"email_addresses":[{"address":"old@x.org"}],"source":"web"}"#);
+        let after = object(r#"{"email_addresses":[{"address":"new@x.org"}],"source":"web"}"#);
+        let separated = |now: &Object| {
+            let fields = MergeFields {
+                before: &before,
+                after: &after,
+                merged: &Object::new(),
+            };
+            let people = separate_people(now, fields);
+            let left = people.left.iter().map(PropertyPath::to_string);
+            (Json::Object(people.remaining).to_string(), left.collect())
+        };
+        let (remaining, left): (String, Vec<String>) = separated(&after);
+        assert_eq!(remaining, Json::Object(before.clone()).to_string());
+        assert_eq!(left, [""; 0]);
+        let now = r#"{"email_addresses":[{"address":"new@x.org"},{"address":"later@x.org"}],"source":"web"}"#;
+        let (remaining, left) = separated(&object(now));
+        assert_eq!(
+            remaining,
+            r#"{"email_addresses":[{"address":"later@x.org"},{"address":"old@x.org"}],"source":"web"}"#
+        );
+        assert_eq!(left, ["email_addresses[0]"]);
     }
 }

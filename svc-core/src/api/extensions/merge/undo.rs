@@ -139,8 +139,8 @@ impl ApiBuilder {
     /// Sets how long a merge of two people can be undone. The default is 30 days.
     ///
     /// A caller with the right `people.merge` gets a link in each person to the merges into this person,
-    /// each with a link that undoes it. The store deletes what it needs for that after this period.
-    /// [`Duration::ZERO`] means that merges cannot be undone.
+    /// each with a link that undoes it. The store deletes the data for the undo within about a day after this
+    /// period, when the server gets a request. [`Duration::ZERO`] means that merges cannot be undone.
     ///
     /// This needs [`merge_people`](Self::merge_people), and a [`Store`](crate::store::Store) that
     /// [undoes merges](crate::store::Store::undoes_merges), otherwise it is a build error.

@@ -215,15 +215,15 @@ fn undo(docs: &DocPages<'_>, page: &mut DocPage) {
          right `people.merge`. Send an empty object, or no body.",
         "The merged person exists again at its former URL, with its id, fields, identifiers and records. Properties of the \
          remaining person and records that were changed after the merge stay as they are.",
-        "If a consent was changed after the merge, both people get the stricter one of the values before and after.",
+        "If a consent was changed after the merge, both people get the stricter of the value before the merge and the current value.",
         "Of several merges into one person, the latest is undone first.",
     ]
     .map(str::to_owned)
     .into();
     if let Some(period) = docs.api.undo_period() {
-        let days = period.as_secs().div_ceil(24 * 60 * 60);
-        let text = match days {
-            0 | 1 => "A merge can be undone for one day at most.".to_owned(),
+        let text = match period.as_secs() / (24 * 60 * 60) {
+            0 => "A merge can be undone for less than a day.".to_owned(),
+            1 => "A merge can be undone for one day.".to_owned(),
             days => format!("A merge can be undone for {days} days."),
         };
         page.notes.push(text);
