@@ -419,13 +419,13 @@ impl GroupedLookups {
             (
                 self.forwarded_to.len(),
                 ResultKind::ForwardedTo,
-                &texts.forwarded_to,
+                &texts.merges.forwarded_to,
                 columns!(self.forwarded_to; 0, 1),
             ),
             (
                 self.stored_merges.len(),
                 ResultKind::StoredMerge,
-                &texts.stored_merge,
+                &texts.merges.stored_merge,
                 columns!(self.stored_merges; 0, 1, 2),
             ),
         ];

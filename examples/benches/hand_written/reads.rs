@@ -14,6 +14,8 @@ use crate::listening;
 /// The namespace of the demo's identifiers, and its only tenant.
 const NAMESPACE: &str = "svc_demo";
 const TENANT: i64 = 1;
+/// The links of extensions in each person of the demo.
+const EXTENSIONS: &[&str] = &["merge_helper", "merges", "duplicates"];
 
 thread_local! {
     static PEOPLE: RefCell<Option<People>> = const { RefCell::new(None) };
@@ -31,7 +33,10 @@ pub(crate) fn serve(copy: &Path, base: &str) -> ExitCode {
         serve_with(listener, move |asked| {
             PEOPLE.with_borrow_mut(|people| {
                 let people = people.get_or_insert_with(|| {
-                    People::open(&copy, &base, NAMESPACE).expect("a copy of the people")
+                    let people = People::open(&copy, &base, NAMESPACE);
+                    people
+                        .expect("a copy of the people")
+                        .with_extensions(EXTENSIONS)
                 });
                 let number = |name| {
                     asked

@@ -161,6 +161,17 @@ fn curie(name: &str, pages: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{rel}\",\"templated\":true}");
 }
 
+/// Writes a member with a text or `null`, and a trailing comma.
+pub(crate) fn text_member(name: &str, value: Option<&str>, out: &mut Vec<u8>) {
+    write_string(name, out);
+    out.push(b':');
+    match value {
+        Some(value) => write_string(value, out),
+        None => out.extend_from_slice(b"null"),
+    }
+    out.push(b',');
+}
+
 /// Removes a trailing comma and closes an object or array.
 pub(crate) fn close(out: &mut Vec<u8>, end: u8) {
     if out.last() == Some(&b',') {

@@ -162,6 +162,17 @@ async fn und_02_names_are_unique() -> Result<(), ContractViolation> {
     check_names(&MemoryStore::new(), Tenant::new("one")).await
 }
 
+/// HLP-04, MRG-06, MRG-20: sign-ups create one person for each mailbox, and totals are right after merges.
+/// `SVC_LAWS` is the number of histories.
+#[tokio::test]
+async fn hlp_04_sign_ups_create_one_person_for_each_mailbox() -> Result<(), ContractViolation> {
+    let tests = StoreTests::new();
+    let tests = tests.clone().of_environment().unwrap_or(tests);
+    tests
+        .check_matching(&MemoryStore::new(), Tenant::new("one"))
+        .await
+}
+
 /// COL-23, COL-28: a page by number agrees with its own total during concurrent writes.
 async fn pages_agree(pages: usize) -> Result<(), ContractViolation> {
     let (store, tenant) = (MemoryStore::new(), Tenant::new("one"));

@@ -254,9 +254,9 @@ impl<'a> ChangeApplier<'a> {
                 let (texts, tenant) = (self.texts, self.tenant);
                 self.finish();
                 let earlier = values![tenant, remaining, at, until];
-                self.step(&texts.limit_merges, earlier);
+                self.step(&texts.merges.limit_merges, earlier);
                 let stored = values![tenant, id, remaining, merged, at, until, key_name, body];
-                self.step(&texts.insert_merge, stored);
+                self.step(&texts.merges.insert_merge, stored);
             }
             Change::RestorePerson(restored) => self.restore(restored)?,
             Change::ForwardPerson { from, to } => self.forward(try_parse(from)?, try_parse(to)?),
@@ -513,9 +513,9 @@ impl<'a> ChangeApplier<'a> {
         let actions: Vec<String> = actions.collect();
         self.finish();
         let (texts, tenant) = (self.texts, self.tenant);
-        self.step(&texts.drop_merge, values![tenant, remaining, merge]);
-        self.step(&texts.drop_alias, values![tenant, person]);
-        for text in [&texts.return_aliases, &texts.return_feed] {
+        self.step(&texts.merges.drop_merge, values![tenant, remaining, merge]);
+        self.step(&texts.merges.drop_alias, values![tenant, person]);
+        for text in [&texts.merges.return_aliases, &texts.merges.return_feed] {
             let values = values![tenant, remaining, person, forwarded.clone()];
             if !forwarded.is_empty() {
                 self.step(text, values);
@@ -523,17 +523,17 @@ impl<'a> ChangeApplier<'a> {
         }
         if !rows.is_empty() {
             let values = values![tenant, remaining, person, rows.clone(), places.clone()];
-            self.step(&texts.return_holders, values);
+            self.step(&texts.merges.return_holders, values);
             self.step(
-                &texts.release_holders,
+                &texts.merges.release_holders,
                 values![tenant, remaining, rows, places],
             );
         }
         if !actions.is_empty() {
             let values = values![tenant, remaining, person, actions];
-            self.step(&texts.return_outbox, values);
+            self.step(&texts.merges.return_outbox, values);
         }
-        self.step(&texts.share_kept, values![tenant, remaining, person]);
+        self.step(&texts.merges.share_kept, values![tenant, remaining, person]);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use svc_core::{model::Kind, store::ApartPeople};
 use svc_store::duplicates::MAX_COUNT;
 
-use super::parts::{arrays, columns, each, totals};
+use super::parts::{arrays, columns, each, text_group, totals};
 use crate::{
     error::Result,
     pipeline::{SqlValue, values},
@@ -11,31 +11,32 @@ use crate::{
     rows::try_parse,
 };
 
-/// The statements for keys of people and for dismissed pairs.
-#[derive(Debug)]
-pub(crate) struct DuplicateTexts {
-    pub(crate) tie_keys: String,
-    pub(crate) free_keys: String,
-    /// Deletes the counts of keys that were removed from people.
-    pub(crate) unshare_keys: String,
-    /// Counts the people with keys, after keys were added or removed. A key with the highest count that is
-    /// stored is not counted again.
-    pub(crate) share_keys: String,
-    pub(crate) clear_keys: String,
-    pub(crate) clear_shared_keys: String,
-    /// The shared keys from a key on, in order.
-    pub(crate) shared_from: String,
-    /// The counts of some keys.
-    pub(crate) shared: String,
-    /// The people with some keys.
-    pub(crate) people_of_keys: String,
-    pub(crate) people: String,
-    pub(crate) apart: String,
-    pub(crate) set_apart: String,
-    pub(crate) drop_apart: String,
-    pub(crate) forward_apart: String,
-    pub(crate) leave_apart: String,
-    pub(crate) leave_other_apart: String,
+text_group! {
+    /// The statements for keys of people and for dismissed pairs.
+    DuplicateTexts {
+        tie_keys,
+        free_keys,
+        /// Deletes the counts of keys that were removed from people.
+        unshare_keys,
+        /// Counts the people with keys, after keys were added or removed. A key with the highest count that is
+        /// stored is not counted again.
+        share_keys,
+        clear_keys,
+        clear_shared_keys,
+        /// The shared keys from a key on, in order.
+        shared_from,
+        /// The counts of some keys.
+        shared,
+        /// The people with some keys.
+        people_of_keys,
+        people,
+        apart,
+        set_apart,
+        drop_apart,
+        forward_apart,
+        leave_apart,
+        leave_other_apart,
+    }
 }
 
 impl DuplicateTexts {
@@ -138,27 +139,5 @@ impl DuplicateTexts {
             }
             None => (&self.drop_apart, values![tenant, one, other]),
         })
-    }
-
-    /// Returns every text with its name.
-    pub(crate) fn all(&self) -> [(&'static str, &str); 16] {
-        [
-            ("tie_keys", &self.tie_keys),
-            ("free_keys", &self.free_keys),
-            ("unshare_keys", &self.unshare_keys),
-            ("share_keys", &self.share_keys),
-            ("clear_keys", &self.clear_keys),
-            ("clear_shared_keys", &self.clear_shared_keys),
-            ("shared_from", &self.shared_from),
-            ("shared", &self.shared),
-            ("people_of_keys", &self.people_of_keys),
-            ("people", &self.people),
-            ("apart", &self.apart),
-            ("set_apart", &self.set_apart),
-            ("drop_apart", &self.drop_apart),
-            ("forward_apart", &self.forward_apart),
-            ("leave_apart", &self.leave_apart),
-            ("leave_other_apart", &self.leave_other_apart),
-        ]
     }
 }

@@ -52,18 +52,3 @@ pub(super) fn of_outbox(s: &str, from_ledger: &dyn Fn(&str) -> String) -> [Strin
         ),
     ]
 }
-
-/// Statements about stored merges that have expired: finds their tenants, and deletes those of one.
-pub(super) fn expired_merges(s: &str) -> [String; 2] {
-    [
-        // A lookup that does not start with the tenant, because it returns the tenant.
-        format!(
-            "SELECT l.tenant FROM {s}.ledger l WHERE EXISTS (SELECT 1 FROM {s}.merge m WHERE m.tenant = l.tenant AND m.until < $1) \
-             LIMIT $2"
-        ),
-        format!(
-            "DELETE FROM {s}.merge WHERE tenant = $1 AND id = ANY (ARRAY( \
-             SELECT m.id FROM {s}.merge m WHERE m.tenant = $1 AND m.until < $2 ORDER BY m.until LIMIT 64))"
-        ),
-    ]
-}

@@ -14,6 +14,7 @@ mod webhooks;
 
 use duplicates::DuplicateTexts;
 use expiring::{of_outbox, stored_response_sql};
+use merges::MergeTexts;
 use parts::{
     POSITION_OFFSET, Selection, arrays, columns, each, linked_count, named, oldest, ties, totals,
     two_oldest,
@@ -52,6 +53,8 @@ macro_rules! texts {
             pub(crate) linked: [String; 5],
             /// Keys of people and dismissed pairs.
             pub(crate) duplicates: DuplicateTexts,
+            /// Merges of people that can be undone.
+            pub(crate) merges: MergeTexts,
         }
 
         impl Texts {
@@ -79,6 +82,7 @@ macro_rules! texts {
                     all.extend(under.iter().map(|text| (name, text.as_str())));
                 }
                 all.extend(self.duplicates.all());
+                all.extend(self.merges.all());
                 all
             }
         }
@@ -88,7 +92,7 @@ macro_rules! texts {
 texts! {
     // Lookups of the rules.
     by_id, one, by_identifier, by_email, by_emails, by_texts, by_name, by_link, memberships, answers, totals, parts, holdings,
-    email_holders, kept, linked_count, forwarded, forwarded_to, stored_merge, merges,
+    email_holders, kept, linked_count, forwarded,
     // Pages.
     /// A page of all records of a kind: total, existence of the owner, and records, from one
     /// snapshot.
@@ -117,8 +121,6 @@ texts! {
     insert_records, update_records, tie_identifiers, free_identifiers, tie_emails, free_emails, tie_texts, free_texts, count, set_sums, set_parts,
     clear_totals, clear_parts, clear_emails, clear_texts,
     forward_aliases, add_alias, forward_holders, leave_holders, forward_kept, leave_kept, forward_feed,
-    insert_merge, limit_merges, drop_merge, drop_alias, return_aliases, return_feed, return_holders, release_holders, return_outbox, share_kept,
-    merges_to_sweep, expire_merges,
     hold, lift_holders, drop_holders, lower_holders, keep, expire_kept, tenants_to_sweep,
     // The outbox.
     outbox, forward_outbox, recall_outbox, outbox_due, outbox_next, outbox_claim, outbox_done, outbox_again,
@@ -134,24 +136,6 @@ impl Texts {
     #[expect(clippy::too_many_lines, reason = "a table of texts")]
     pub(crate) fn of(s: &str) -> Self {
         let (cols, tot) = (&*columns(s), &*totals(s));
-        let [
-            forwarded_to,
-            stored_merge,
-            merges,
-            insert_merge,
-            limit_merges,
-        ] = merges::of_merges(s);
-        let [
-            drop_merge,
-            drop_alias,
-            return_aliases,
-            return_feed,
-            return_holders,
-            release_holders,
-            return_outbox,
-            share_kept,
-        ] = merges::of_restored(s);
-        let [merges_to_sweep, expire_merges] = expiring::expired_merges(s);
         let [
             webhooks,
             webhook,
@@ -224,6 +208,7 @@ impl Texts {
         );
         Self {
             duplicates: DuplicateTexts::of(s, &from_ledger),
+            merges: MergeTexts::of(s),
             by_id: format!(
                 "SELECT k.place, {cols} FROM unnest({}) k(kind, id, place) {} {tot}",
                 arrays(2, "smallint uuid int"),
@@ -354,21 +339,6 @@ impl Texts {
                     arrays(2, "smallint uuid int")
                 )
             }),
-            forwarded_to,
-            stored_merge,
-            merges,
-            insert_merge,
-            limit_merges,
-            drop_merge,
-            drop_alias,
-            return_aliases,
-            return_feed,
-            return_holders,
-            release_holders,
-            return_outbox,
-            share_kept,
-            merges_to_sweep,
-            expire_merges,
             forward_aliases: format!(
                 "UPDATE {s}.alias SET target = $3 WHERE tenant = $1 AND target = $2"
             ),

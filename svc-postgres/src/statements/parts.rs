@@ -226,3 +226,20 @@ pub(crate) fn containers() -> String {
         .collect::<Vec<_>>()
         .join(", ")
 }
+
+/// Defines a struct of statement texts, and lists them with their names for the tests.
+macro_rules! text_group {
+    ($(#[$about:meta])* $group:ident { $($(#[$note:meta])* $name:ident),+ $(,)? }) => {
+        $(#[$about])*
+        #[derive(Debug)]
+        pub(crate) struct $group { $($(#[$note])* pub(crate) $name: String),+ }
+
+        impl $group {
+            /// Returns every text with its name.
+            pub(crate) fn all(&self) -> Vec<(&'static str, &str)> {
+                vec![$((stringify!($name), self.$name.as_str())),+]
+            }
+        }
+    };
+}
+pub(crate) use text_group;

@@ -101,7 +101,10 @@ impl store::Store for PostgresStore {
         let Some(person) = remaining.as_uuid() else {
             return Ok(Vec::new());
         };
-        let query = SqlQuery::new(&*self.database().texts.merges, values![tenant, person]);
+        let query = SqlQuery::new(
+            &*self.database().texts.merges.of_person,
+            values![tenant, person],
+        );
         let given = self.database().read(tenant, vec![query]).await?;
         let mut merges = Vec::new();
         for row in given.iter().flatten() {
@@ -166,11 +169,17 @@ impl store::Store for PostgresStore {
 
     async fn sweep(&self, before: Timestamp) -> Result<bool> {
         let (database, before) = (self.database(), before.as_micros());
-        let expired = SqlQuery::new(&*database.texts.merges_to_sweep, values![before, SWEPT]);
+        let expired = SqlQuery::new(
+            &*database.texts.merges.merges_to_sweep,
+            values![before, SWEPT],
+        );
         let merges = database.query_one(None, expired).await?;
         for row in &merges {
             let tenant: i64 = row.try_get(0).map_err(error::StoreError::from)?;
-            let expired = SqlQuery::new(&*database.texts.expire_merges, values![tenant, before]);
+            let expired = SqlQuery::new(
+                &*database.texts.merges.expire_merges,
+                values![tenant, before],
+            );
             database.query_one(Some(tenant), expired).await?;
         }
         let found = SqlQuery::new(&*database.texts.tenants_to_sweep, values![before, SWEPT]);

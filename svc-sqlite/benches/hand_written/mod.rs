@@ -28,6 +28,8 @@ pub(crate) struct People {
     file: Connection,
     base: String,
     namespace: String,
+    /// The links of extensions of a person, each with the last part of its URL as its name.
+    extensions: &'static [&'static str],
 }
 
 /// The links of a person below its own address.
@@ -100,7 +102,14 @@ impl People {
             file,
             base: base.to_owned(),
             namespace: namespace.to_owned(),
+            extensions: &[],
         })
+    }
+
+    /// Adds links of extensions to each person.
+    pub(crate) fn with_extensions(mut self, names: &'static [&'static str]) -> Self {
+        self.extensions = names;
+        self
     }
 
     /// Returns a person of a tenant.
@@ -197,10 +206,17 @@ impl People {
     }
 
     fn curie(&self) -> String {
-        format!(
-            r#"{{"name":"svc","href":"{}docs/v1/{{rel}}","templated":true}}"#,
-            self.base
-        )
+        let prefixes: &[&str] = match self.extensions {
+            [] => &["svc"],
+            _ => &["svc", "ext"],
+        };
+        let curie = |prefix| {
+            format!(
+                r#"{{"name":"{prefix}","href":"{}docs/v1/{{rel}}","templated":true}}"#,
+                self.base
+            )
+        };
+        prefixes.iter().map(curie).collect::<Vec<_>>().join(",")
     }
 
     /// Writes the object of a person, with `links` before its own links.
@@ -243,11 +259,13 @@ impl People {
             ],
         );
         put(out, &[base, b"people/", id, b"\"}"]);
-        for (name, path) in LINKS {
+        let mut link = |prefix: &[u8], name: &str, path: &str| {
             put(
                 out,
                 &[
-                    b",\"svc:",
+                    b",\"",
+                    prefix,
+                    b":",
                     name.as_bytes(),
                     b"\":{\"href\":\"",
                     base,
@@ -255,6 +273,12 @@ impl People {
                 ],
             );
             put(out, &[id, b"/", path.as_bytes(), b"\"}"]);
+        };
+        for (name, path) in LINKS {
+            link(b"svc", name, path);
+        }
+        for name in self.extensions {
+            link(b"ext", name, name);
         }
         out.extend_from_slice(b"}}");
         Ok(())

@@ -335,6 +335,27 @@ async fn dup_05_a_crowd_has_one_entry() {
     .await;
 }
 
+/// The number of people of a crowd is counted up to 1 000, also while people leave it.
+#[tokio::test]
+async fn dup_05_a_crowd_is_counted_up_to_a_limit() {
+    each(async |world| {
+        let one = json!({"given_name": "Ada", "phone_numbers": [{"number": "441632960001"}]});
+        let mut people = Vec::new();
+        for _ in 0..1_002 {
+            people.push(world.person(&one).await);
+        }
+        for expected in [1_000, 1_000, 1_000, 999, 998] {
+            let all = world.all(DuplicatesRequest::new(100)).await;
+            assert_eq!(crowds(&all), [(Evidence::Phone, expected)]);
+            world.delete(&people.pop().unwrap()).await;
+        }
+        world.person(&one).await;
+        let all = world.all(DuplicatesRequest::new(100)).await;
+        assert_eq!(crowds(&all), [(Evidence::Phone, 998)]);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn dup_06_dismissed_pairs() {
     each(async |world| {

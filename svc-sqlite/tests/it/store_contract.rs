@@ -8,7 +8,7 @@ use svc_core::Tenant;
 use svc_core::value::Timestamp;
 use svc_sqlite::{SqliteOptions, SqliteStore};
 use svc_store::store_testkit::{
-    ContractViolation, NumberedPages, check, check_feed, check_feed_among_writers,
+    ContractViolation, NumberedPages, StoreTests, check, check_feed, check_feed_among_writers,
     check_feed_expires, check_outgoing, check_webhooks,
 };
 
@@ -129,4 +129,15 @@ async fn col_23_pages_by_number_agree_with_their_totals() -> Result<(), Contract
 #[ignore = "30 000 pages: .ci/full pages"]
 async fn col_23_many_pages_by_number_agree_with_their_totals() -> Result<(), ContractViolation> {
     pages_agree(30_000).await
+}
+
+/// HLP-04, MRG-06, MRG-20: sign-ups create one person for each mailbox, and totals are right after merges.
+/// `SVC_LAWS` is the number of histories.
+#[tokio::test]
+async fn hlp_04_sign_ups_create_one_person_for_each_mailbox() -> Result<(), ContractViolation> {
+    let file = File::new();
+    let (store, [tenant, _]) = file.next().await;
+    let tests = StoreTests::new().histories(100);
+    let tests = tests.clone().of_environment().unwrap_or(tests);
+    tests.check_matching(&store, tenant).await
 }

@@ -368,6 +368,74 @@ async fn tickets_name_the_restored_person_again() {
     .await;
 }
 
+/// A ticket that has another place since the merge names the restored person again.
+#[tokio::test]
+async fn tickets_at_another_place_name_the_restored_person_again() {
+    each(async |world| {
+        let [one, other] = world.ada_and_eve().await;
+        let level = json!({"title": "A", "amount": 5, "currency": "EUR", "limit": 3});
+        let event = json!({"type": "ticketed", "capacity": 3, "ticket_levels": [level]});
+        let event = world.make(Kind::Event, event, &[]).await;
+        let ticket = |address: &str| {
+            let person = json!({"given_name": "X", "email_addresses": [{"address": address}]});
+            json!({"title": "A", "person": person})
+        };
+        let tickets = json!({"tickets": [ticket("kim@x.org"), ticket("eve@x.org")]});
+        let links = [("event", &event), ("person", &one)];
+        let attendance = world.make(Kind::Attendance, tickets, &links).await;
+        let holders = async || {
+            let fields = world.fields(&attendance).await;
+            let tickets = fields["tickets"].as_array().unwrap().clone();
+            let own = |it: &Value| it["person"]["identifiers"][0].as_str().map(str::to_owned);
+            tickets.iter().map(own).collect::<Vec<_>>()
+        };
+        let eve = format!("ns:{}", other.id);
+        let before = holders().await;
+        assert_eq!(before[1].as_ref(), Some(&eve));
+        let merge = world.merge_undoable(&one, &other).await;
+        let mut tickets = world.fields(&attendance).await["tickets"].clone();
+        tickets.as_array_mut().unwrap().reverse();
+        let patch = json!({"tickets": tickets});
+        world.update(&attendance, patch).await.unwrap();
+        assert_eq!(holders().await[0], Some(format!("ns:{}", one.id)));
+        world.undo(&merge).await;
+        let mut after = holders().await;
+        after.reverse();
+        assert_eq!(after, before);
+        world.delete(&other).await.unwrap();
+        let fields = world.fields(&attendance).await.to_string();
+        assert!(
+            !fields.contains("eve@x.org") && fields.contains("kim@x.org"),
+            "{fields}"
+        );
+    })
+    .await;
+}
+
+/// An earlier merge into a person cannot be undone for longer than a later one, so that they end in order.
+#[tokio::test]
+async fn an_earlier_merge_ends_with_a_later_one() {
+    each(async |world| {
+        let [a, b, c, d, e] = &world.people(["A", "B", "C", "D", "E"]).await;
+        let first = world.merge_undoable(a, b).await;
+        let of_other = world.merge_undoable(d, e).await;
+        let mut request = MergeRequest::new(a.clone(), c.clone());
+        request.undo_for = Some(Duration::from_secs(3_600));
+        let second = world.merge(request).await.unwrap().undo.unwrap();
+        assert!(second.until < first.until);
+        let until = async |person| {
+            let listed = world.merges_of(person).await;
+            listed.iter().map(|it| it.until).collect::<Vec<_>>()
+        };
+        assert_eq!(until(a).await, [second.until; 2]);
+        assert_eq!(until(d).await, [of_other.until]);
+        // A longer period of a later merge does not change that of earlier ones.
+        let third = world.merge_undoable(a, d).await;
+        assert_eq!(until(a).await, [third.until, second.until, second.until]);
+    })
+    .await;
+}
+
 /// Merges are undone in reverse order, and the ids of earlier merged people find the restored person.
 #[tokio::test]
 async fn chains_are_undone_in_reverse_order() {

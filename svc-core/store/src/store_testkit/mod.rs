@@ -25,6 +25,7 @@
 //! | filters ([`check_filters`]) | a filter or an order returns the same records as an evaluation of each record |
 //! | outgoing ([`check_outgoing`]) | the outbox contains exactly the entries of committed requests, and one sender claims each at a time |
 //! | webhooks ([`check_webhooks`]) | of several concurrent writers of a webhook one succeeds, tenants are separate, and each due webhook is found once |
+//! | matching ([`StoreTests::check_matching`]) | sign-ups never create two people with equal e-mail addresses, and totals are the numbers of members after merges, undone merges, moves and deletions |
 //! | pages ([`NumberedPages`]) | a page by number has as many records as its own total implies, also during writes |
 //! | recount ([`check_recount`]) | a store that derives its totals, values and indexes again has the same as a [`MemoryStore`] |
 //! | together | concurrent requests have the same result as in some sequential order |
@@ -40,6 +41,7 @@ mod coverage;
 mod feed;
 mod filters;
 mod generator;
+mod matching;
 mod names;
 mod outbox;
 mod pages;

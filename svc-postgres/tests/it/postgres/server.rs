@@ -238,7 +238,7 @@ impl Answer {
     }
 }
 
-fn api(store: &PostgresStore) -> ApiBuilder {
+pub(crate) fn api(store: &PostgresStore) -> ApiBuilder {
     let api = store
         .register_all(builder())
         .change_feed(&std::sync::Arc::new(store.clone()));

@@ -7,7 +7,7 @@ use std::sync::{
 };
 use std::time::{Duration, Instant};
 
-use super::server::{Server, options};
+use super::server::{Server, api, options};
 use super::support::{self, ClosedPort, proxy::Proxy, server::url_of, until};
 use http::{HeaderMap, HeaderValue, Method};
 use serde_json::json;
@@ -394,7 +394,7 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
         } else {
             options
         };
-        let one = Server::open(options).await;
+        let mut one = Server::open(options).await;
         let other = one.store.ensure_tenant("other").await.unwrap();
         let ask = async |tenant: &Tenant,
                          method: Method,
@@ -424,23 +424,35 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
             r#"{"person": {"given_name": "Ada"}}"#,
         )
         .await;
+        let [remaining, merged] = [
+            one.make("people", json!({"given_name": "Ada"})).await,
+            one.make("people", json!({"given_name": "Eve"})).await,
+        ];
+        one.api = api(&one.store)
+            .merge_people()
+            .undo_merges_for(Duration::from_secs(1_800))
+            .build()
+            .unwrap();
+        let body = json!({"_links": {"svc:person": {"href": merged}}});
+        let merge = one.post(&format!("{remaining}/merge_helper"), body).await;
+        assert_eq!(merge.status, 200, "{}", merge.json);
         let read = async || ask(&other, Method::GET, "people", HeaderMap::new(), "").await;
         let rows = || {
-            database
-                .psql(&format!("SELECT count(*) FROM {schema}.kept"))
-                .trim()
-                .to_owned()
+            let tables =
+                ["kept", "merge"].map(|it| format!("(SELECT count(*) FROM {schema}.{it})"));
+            let counts = database.psql(&format!("SELECT {}", tables.join(" || ' ' || ")));
+            counts.trim().to_owned()
         };
         clock.fetch_add(23 * HOUR, Ordering::Relaxed);
         read().await;
         assert_eq!(
             rows(),
-            "2",
-            "the response and its person have not expired yet"
+            "2 1",
+            "the response, its person and the merge have not expired yet"
         );
         clock.fetch_add(2 * HOUR, Ordering::Relaxed);
         read().await;
-        assert_eq!(rows(), "0");
+        assert_eq!(rows(), "0 0");
     }
 }
 

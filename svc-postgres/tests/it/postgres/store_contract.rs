@@ -204,3 +204,12 @@ async fn col_23_pages_by_number_agree_with_their_totals() -> Result<(), Contract
     pages.read(30_000).await?;
     writer.await.unwrap()
 }
+
+/// HLP-04, MRG-06, MRG-20: sign-ups create one person for each mailbox, and totals are right after merges.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn hlp_04_sign_ups_create_one_person_for_each_mailbox() -> Result<(), ContractViolation> {
+    let database = Database::new().await;
+    let (store, [tenant, _]) = database.next().await;
+    laws(50).check_matching(&store, tenant).await
+}

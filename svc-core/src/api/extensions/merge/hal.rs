@@ -72,7 +72,7 @@ pub(super) fn merge(hal: &Hal<'_>, view: &MergeView<'_>, out: &mut Vec<u8>) {
     close(out, b']');
     out.push(b',');
     if let Some(undo) = view.undo {
-        text("undo_until", Some(&undo.until.to_string()), out);
+        text_member("undo_until", Some(&undo.until.to_string()), out);
     }
     out.extend_from_slice(b"\"_links\":{");
     hal.write_relation("merged", &Target::Record(view.merged.clone()), out);
@@ -123,9 +123,9 @@ pub(super) fn merges(
     out.extend_from_slice(b":[");
     for merge in merges {
         out.push(b'{');
-        text("created_date", Some(&merge.at.to_string()), out);
-        text("created_by", merge.key_name.as_deref(), out);
-        text("undo_until", Some(&merge.until.to_string()), out);
+        text_member("created_date", Some(&merge.at.to_string()), out);
+        text_member("created_by", merge.key_name.as_deref(), out);
+        text_member("undo_until", Some(&merge.until.to_string()), out);
         out.extend_from_slice(b"\"_links\":{");
         let former = RecordAddress::without_parent(Kind::Person, merge.merged.clone());
         hal.write_relation("merged", &Target::Record(former), out);
@@ -166,17 +166,6 @@ fn records(hal: &Hal<'_>, moved: &[(Kind, u64)], folded: &[&FoldedRecord], out: 
         out.extend_from_slice(b"},");
     }
     close(out, b']');
-}
-
-/// Writes a member with a text or `null`, and a trailing comma.
-fn text(name: &str, value: Option<&str>, out: &mut Vec<u8>) {
-    write_string(name, out);
-    out.push(b':');
-    match value {
-        Some(value) => write_string(value, out),
-        None => out.extend_from_slice(b"null"),
-    }
-    out.push(b',');
 }
 
 /// Writes a property with two values, `null` for a missing one, and a trailing comma.

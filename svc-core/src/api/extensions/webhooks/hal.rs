@@ -5,7 +5,7 @@
 use super::NAME;
 use crate::{
     backend::RecordChange,
-    hal::{Hal, MERGED_INTO, close},
+    hal::{Hal, MERGED_INTO, close, text_member},
     json::write_string,
     link::Target,
     value::Timestamp,
@@ -21,9 +21,9 @@ pub(super) fn webhook(
     out: &mut Vec<u8>,
 ) {
     out.push(b'{');
-    text("url", Some(&webhook.url), out);
+    text_member("url", Some(&webhook.url), out);
     if let Some(secret) = secret {
-        text("secret", Some(secret), out);
+        text_member("secret", Some(secret), out);
     }
     words(
         "kinds",
@@ -35,7 +35,7 @@ pub(super) fn webhook(
         webhook.events.iter().map(|what| what.as_str()),
         out,
     );
-    text("status", Some(webhook.status.as_str()), out);
+    text_member("status", Some(webhook.status.as_str()), out);
     let is_failing = webhook.failing_since.is_some();
     let numbers = format!(
         "\"is_failing\":{is_failing},\"total_delivered\":{},\"total_waiting\":{},\"total_given_up\":{},",
@@ -66,21 +66,21 @@ pub(super) fn webhook(
                 .status
                 .map_or_else(|| "null".to_owned(), |status| status.to_string());
             out.extend_from_slice(format!("\"status\":{status},").as_bytes());
-            text("error", last.error.as_deref(), out);
+            text_member("error", last.error.as_deref(), out);
             close(out, b'}');
         }
         None => out.extend_from_slice(b"null"),
     }
     out.push(b',');
-    text("cursor", webhook.cursor.as_deref(), out);
+    text_member("cursor", webhook.cursor.as_deref(), out);
     moment("created_date", Some(webhook.created), out);
     moment("modified_date", Some(webhook.modified), out);
-    text("created_by", webhook.created_by.as_deref(), out);
+    text_member("created_by", webhook.created_by.as_deref(), out);
     out.extend_from_slice(b"\"changed_by\":");
     match &webhook.changed_by {
         Some(change) => {
             out.push(b'{');
-            text("key", change.key.as_deref(), out);
+            text_member("key", change.key.as_deref(), out);
             moment("at", Some(change.at), out);
             close(out, b'}');
         }
@@ -141,8 +141,8 @@ pub(super) fn webhooks(hal: &Hal<'_>, all: &[Webhook], out: &mut Vec<u8>) {
 pub(super) fn message(hal: &Hal<'_>, event: EventType, entry: &RecordChange, out: &mut Vec<u8>) {
     let kind = entry.address.kind.singular();
     out.push(b'{');
-    text("type", Some(&format!("{kind}.{event}")), out);
-    text("timestamp", Some(&entry.changed_at.to_string()), out);
+    text_member("type", Some(&format!("{kind}.{event}")), out);
+    text_member("timestamp", Some(&entry.changed_at.to_string()), out);
     out.extend_from_slice(b"\"data\":{\"_links\":{");
     link(
         &hal.relations.dialect.relation(kind),
@@ -160,16 +160,6 @@ pub(super) fn message(hal: &Hal<'_>, event: EventType, entry: &RecordChange, out
     out.extend_from_slice(b"}}");
 }
 
-fn text(name: &str, value: Option<&str>, out: &mut Vec<u8>) {
-    write_string(name, out);
-    out.push(b':');
-    match value {
-        Some(value) => write_string(value, out),
-        None => out.extend_from_slice(b"null"),
-    }
-    out.push(b',');
-}
-
 fn words<'w>(name: &str, words: impl Iterator<Item = &'w str>, out: &mut Vec<u8>) {
     write_string(name, out);
     out.extend_from_slice(b":[");
@@ -182,7 +172,7 @@ fn words<'w>(name: &str, words: impl Iterator<Item = &'w str>, out: &mut Vec<u8>
 }
 
 fn moment(name: &str, micros: Option<i64>, out: &mut Vec<u8>) {
-    text(
+    text_member(
         name,
         micros
             .map(|micros| Timestamp::from_micros(micros).to_string())
