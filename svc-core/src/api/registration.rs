@@ -48,6 +48,14 @@ impl KindBackend {
         }
     }
 
+    /// Returns whether two people can be merged.
+    pub(crate) fn merges_people(&self) -> bool {
+        match self {
+            Self::Store(store) => store.merges_people(),
+            Self::Operations(operations) => operations.merge.is_some(),
+        }
+    }
+
     /// Returns the store, if the records are in one.
     pub(crate) fn store(&self) -> Option<&Arc<dyn Store>> {
         match self {
@@ -124,7 +132,7 @@ impl KindRegistration {
             narrowing: self.constraints.as_ref(),
             unlinked: &self.omitted_links,
             moves: true,
-            merges: self.backend.store().is_some_and(|it| it.merges_people()),
+            merges: self.backend.merges_people(),
         }
     }
 

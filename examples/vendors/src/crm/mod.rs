@@ -4,6 +4,7 @@
 //! The other modules add the API:
 //! - `mapping` maps five tables.
 //! - `operations` has the operations of all mapped kinds.
+//! - `merges` merges two customers.
 //! - `transactions` has the transactions of the operations.
 //! - `answers` stores the responses of requests with an idempotency key.
 //! - `changes` has the change feed.
@@ -18,6 +19,7 @@ pub mod client;
 pub mod existing;
 mod keys;
 mod mapping;
+mod merges;
 mod operations;
 mod refs;
 mod transactions;
@@ -46,6 +48,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .anonymous_helpers(Arc::clone(crm))
         .resource::<Person, _>(crm, |people| {
             let people = people.list().get().create().update().delete().find();
+            let people = people.merge();
             people
                 .filter_fields([
                     FilterField::EmailAddress,
@@ -106,6 +109,7 @@ pub fn interface(crm: &Arc<Crm>, base_url: &str) -> Result<SvcService, BuildErro
         .compose_helper::<PersonSignup>()
         .compose_helper::<RecordSignature>()
         .transactions(crm)
+        .merge_people()
         .idempotency(crm)
         .change_feed(crm)
         .atomicity(Atomicity::WholeCall)

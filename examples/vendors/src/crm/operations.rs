@@ -220,7 +220,7 @@ async fn exists(tx: &Transaction, cx: &Context, table: &str, at: &RecordAddress)
 }
 
 /// Returns the record with this address.
-async fn read<R: TableKind>(
+pub(super) async fn read<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
     at: &RecordAddress,
@@ -300,7 +300,7 @@ async fn columns<R: TableKind>(
 }
 
 /// Writes fields and links into an existing row.
-async fn write<R: TableKind>(
+pub(super) async fn write<R: TableKind>(
     tx: &Transaction,
     cx: &Context,
     no: i64,

@@ -450,3 +450,89 @@ async fn etg_01_etg_07_the_version_column_decides() -> Result<(), Box<dyn Error 
     );
     Ok(())
 }
+
+/// MRG-02, MRG-03, MRG-07, MRG-08, MRG-19: a merge moves everything of a customer. A preview of it changes
+/// nothing, and a failed one neither.
+#[tokio::test]
+async fn mrg_02_two_customers_become_one() -> Result<(), Box<dyn Error + Send + Sync>> {
+    let folder = tempfile::tempdir()?;
+    let api = opened(&folder.path().join("crm.db")).await?;
+    let text = |name: &str, address: &str, identifier: &str| {
+        json!({"given_name": name, "identifiers": [identifier],
+            "email_addresses": [{"address": address, "status": "subscribed"}]})
+    };
+    for (path, body) in [
+        ("people", text("Ada", "ada@example.org", "mail:1")),
+        ("people", text("Eve", "eve@example.org", "mail:2")),
+        ("petitions", json!({"title": "A"})),
+        ("tags", json!({"name": "both"})),
+        ("tags", json!({"name": "one"})),
+    ] {
+        let (status, answer) = send(&api, path, Some(body)).await?;
+        assert_eq!(status, StatusCode::CREATED, "{answer}");
+    }
+    let entry = send(&api, "people/1", None).await?.1;
+    let base = entry["_links"]["self"]["href"].as_str().unwrap();
+    let base = base.strip_suffix("people/1").unwrap();
+    let of = |number: u32| json!({"href": format!("{base}people/{number}")});
+    for (path, person) in [
+        ("petitions/1/signatures", 2),
+        ("tags/1/taggings", 2),
+        ("tags/1/taggings", 1),
+        ("tags/2/taggings", 2),
+    ] {
+        let body = json!({"_links": {"svc:person": of(person)}});
+        let (status, answer) = send(&api, path, Some(body)).await?;
+        assert_eq!(status, StatusCode::CREATED, "{path}: {answer}");
+    }
+    let before = send(&api, "people/1", None).await?.1;
+    let merge = |more: Value| {
+        let mut body = json!({"_links": {"svc:person": of(2)}});
+        for (name, value) in more.as_object().into_iter().flatten() {
+            body[name] = value.clone();
+        }
+        send(&api, "people/1/merge_helper", Some(body))
+    };
+    let (status, answer) = merge(json!({"person": {"identifiers": ["acme:9"]}})).await?;
+    assert_eq!(status, StatusCode::BAD_REQUEST, "{answer}");
+    let (status, preview) = merge(json!({"preview": true})).await?;
+    assert_eq!(status, StatusCode::OK, "{preview}");
+    assert_eq!(send(&api, "people/1", None).await?.1, before);
+    let (status, merged) = merge(json!({})).await?;
+    assert_eq!(status, StatusCode::OK, "{merged}");
+    assert_eq!(
+        merged["identifiers"],
+        json!(["acme:1", "mail:1", "acme:2", "mail:2"])
+    );
+    assert_eq!(merged["given_name"], "Ada");
+    assert_eq!(merged["email_addresses"].as_array().unwrap().len(), 2);
+    let outcome = &merged["ext:merge"];
+    assert_eq!(outcome["moved"], json!({"signatures": 1, "taggings": 1}));
+    assert_eq!(preview["ext:merge"]["moved"], outcome["moved"]);
+    let folded = &outcome["folded"][0]["_links"];
+    assert_eq!(
+        folded["ext:remaining"]["href"],
+        format!("{base}tags/1/taggings/1")
+    );
+    assert_eq!(
+        folded["ext:merged"]["href"],
+        format!("{base}tags/1/taggings/2")
+    );
+    for (path, records) in [
+        ("people/1/signatures", 1),
+        ("people/1/taggings", 2),
+        ("tags/1/taggings", 1),
+        ("people?filter=identifiers%20eq%20'acme:2'", 1),
+    ] {
+        assert_eq!(
+            send(&api, path, None).await?.1["total_records"],
+            records,
+            "{path}"
+        );
+    }
+    assert_eq!(send(&api, "people/2", None).await?.0, StatusCode::NOT_FOUND);
+    // The person is gone, so a repeated merge finds nobody.
+    let (status, answer) = merge(json!({})).await?;
+    assert_eq!(status, StatusCode::BAD_REQUEST, "{answer}");
+    Ok(())
+}

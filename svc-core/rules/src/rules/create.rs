@@ -285,34 +285,6 @@ impl RuleContext<'_> {
         Ok(problems)
     }
 
-    /// Returns a problem for each of the sent ids in the server's own namespace that is neither that of
-    /// one of the people, nor that of a person who was merged into one of them. The positions follow
-    /// `others`, the number of identifiers before them.
-    ///
-    /// Requirements: UND-24.
-    pub(super) fn other_people(
-        &self,
-        sent: &[Id],
-        others: usize,
-        people: &[&RawRecord],
-    ) -> Vec<Problem> {
-        if sent.is_empty() {
-            return Vec::new();
-        }
-        let namespace = &*self.call.namespace;
-        let identifiers = people.iter().flat_map(|it| it.meta().identifiers.to_vec());
-        let merged = identifiers.filter(|it| it.system() == namespace);
-        let merged: HashSet<String> = merged.map(|it| it.id().to_owned()).collect();
-        let is_other =
-            |id: &Id| !people.iter().any(|it| it.meta().id == *id) && !merged.contains(id.as_str());
-        let sent = (others..).zip(sent).filter(|(_, id)| is_other(id));
-        let problem = |place| {
-            let hint = "Omit identifiers of the server's own namespace.";
-            Problem::identifier_in_use(place).with_hint(hint)
-        };
-        sent.map(|(place, _)| problem(place)).collect()
-    }
-
     /// Returns the unique name of a record, and adds a problem if it is blank, or if another record
     /// of the kind has it.
     ///
@@ -403,4 +375,32 @@ fn name_in_use(kind: Kind, field: &'static str, name: &str) -> Problem {
         )),
         None => problem,
     }
+}
+
+/// Returns a problem for each of the sent ids in the server's own namespace that is neither that of one of
+/// the people, nor that of a person who was merged into one of them. The positions follow `others`, the
+/// number of identifiers before them.
+///
+/// Requirements: UND-24.
+#[must_use]
+pub fn other_people(
+    namespace: &str,
+    sent: &[Id],
+    others: usize,
+    people: &[&RawRecord],
+) -> Vec<Problem> {
+    if sent.is_empty() {
+        return Vec::new();
+    }
+    let identifiers = people.iter().flat_map(|it| it.meta().identifiers.to_vec());
+    let merged = identifiers.filter(|it| it.system() == namespace);
+    let merged: HashSet<String> = merged.map(|it| it.id().to_owned()).collect();
+    let is_other =
+        |id: &Id| !people.iter().any(|it| it.meta().id == *id) && !merged.contains(id.as_str());
+    let sent = (others..).zip(sent).filter(|(_, id)| is_other(id));
+    let problem = |place| {
+        let hint = "Omit identifiers of the server's own namespace.";
+        Problem::identifier_in_use(place).with_hint(hint)
+    };
+    sent.map(|(place, _)| problem(place)).collect()
 }

@@ -6,7 +6,8 @@ use crate::{
     draft::RawPatch,
     error::Problem,
     json::{ContentLimits, Object},
-    store::{StoredRecord, WriteRequest},
+    record::RawRecord,
+    store::WriteRequest,
     value::Identifier,
 };
 
@@ -14,7 +15,7 @@ use crate::{
 /// identifiers of merged people do not count.
 pub(super) fn exceeded_limits(
     call: &WriteRequest,
-    stored: &StoredRecord,
+    stored: &RawRecord,
     before: &Object,
     after: &Object,
     patch: &RawPatch,
@@ -27,7 +28,7 @@ pub(super) fn exceeded_limits(
     let mut problems = Vec::new();
     if let Some(identifiers) = &patch.identifiers
         && count(identifiers) > caps.identifiers
-        && count(identifiers) > count(&stored.record.meta().identifiers.to_vec())
+        && count(identifiers) > count(&stored.meta().identifiers.to_vec())
     {
         problems.push(ContentLimits::too_many("identifiers", caps.identifiers));
     }

@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use super::{
     RuleContext, RuleResult, check,
+    create::other_people,
     delete::removal,
     initial_lookups::container_lookups,
     limits::exceeded_limits,
@@ -17,7 +18,7 @@ use super::{
 use crate::{
     draft::RawPatch,
     error::{Error, ErrorCode, PathSegment, Problem, PropertyPath},
-    helper::merge_people,
+    helper::{OverruledValue, TightenedValue, merge_people},
     json::{Json, Object},
     link::{LinkValue, RecordAddress},
     model::Kind,
@@ -25,7 +26,7 @@ use crate::{
     schema::fill_nested_computed,
     store::{
         Change, FoldedRecord, IndexValues, Lookup, LookupKey, MergeOutcome, MergeRequest,
-        RecordSet, ReplaceRecord, RuleError, StoredRecord, person_links,
+        RecordSet, ReplaceRecord, RuleError, StoredRecord, WriteRequest, person_links,
     },
     value::{Id, Identifier, Timestamp},
 };
@@ -33,12 +34,6 @@ use crate::{
 /// Links to the person who created, changed or organizes a record. The record gets no new modification
 /// date when such a link changes.
 const UNDATED_LINKS: [&str; 3] = ["modified_by", "creator", "organizer"];
-
-/// The property of a request that links to the merged person.
-const MERGED_LINK: &str = "person";
-
-/// The property of a request with the entity tag of the merged person.
-const MERGED_TAG: &str = "merged_etag";
 
 /// Returns whether a container has one record of the kind for each person.
 fn is_once(kind: Kind, once: &[Kind]) -> bool {
@@ -72,7 +67,7 @@ fn linked_lookups(request: &MergeRequest, once: &[Kind]) -> Vec<Lookup> {
     };
     let moved = person_links().map(|(kind, link)| lookup(kind, link, &request.merged.id));
     let folded = person_links()
-        .filter(|(kind, link)| *link == MERGED_LINK && is_once(*kind, once))
+        .filter(|(kind, link)| *link == MergeRequest::LINK && is_once(*kind, once))
         .map(|(kind, link)| lookup(kind, link, &request.remaining.id));
     let held = Lookup::HeldTickets(request.merged.id.clone());
     moved.chain(folded).chain([held]).collect()
@@ -96,10 +91,102 @@ pub(super) type RenamedHolders = BTreeMap<Id, (StoredRecord, Bytes)>;
 /// Two records of one container, the older one first.
 type RecordPair = (StoredRecord, StoredRecord);
 
-/// The fields of the two people.
-struct MergedFields {
-    merged: Object,
-    after: Object,
+/// What a merge makes of two people, before it looks at other records.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct MergePlan {
+    /// The fields of the remaining person after the merge.
+    pub fields: Object,
+    /// The identifiers of the remaining person after the merge, without its own one.
+    pub identifiers: Vec<Identifier>,
+    /// The values that the remaining person does not have.
+    pub overruled: Vec<OverruledValue>,
+    /// The consents that are stricter now.
+    pub tightened: Vec<TightenedValue>,
+    /// Why the request is rejected.
+    pub problems: Vec<Problem>,
+}
+
+impl MergePlan {
+    /// Merges two people, each with its fields: the person that remains, and the other one.
+    ///
+    /// Requirements: MRG-03, MRG-04, MRG-05, MRG-08.
+    #[must_use]
+    pub fn new(
+        call: &WriteRequest,
+        request: &MergeRequest,
+        (remaining, before): (&RawRecord, &Object),
+        (merged, lost): (&RawRecord, &Object),
+    ) -> Self {
+        let result = merge_people(before, lost, request.consent);
+        let (mut overruled, mut tightened) = (result.overruled, result.tightened);
+        // What the request sends replaces the result of the merge.
+        let patch = request.patch.as_ref();
+        let is_left = |property: &PropertyPath| match property.segments().first() {
+            Some(PathSegment::Member(name)) => {
+                !patch.is_some_and(|patch| patch.fields.contains(name))
+            }
+            _ => true,
+        };
+        overruled.retain(|it| is_left(&it.property));
+        tightened.retain(|it| is_left(&it.property));
+        let identifiers = merged_identifiers(&call.namespace, request, remaining, merged);
+        let mut patch = patch
+            .cloned()
+            .unwrap_or_else(|| RawPatch::new(Kind::Person, Object::new()));
+        let sent = patch.identifiers.take().unwrap_or_default();
+        let (mut fields, mut problems) = patch.applied_to(&result.fields, call.received_at);
+        patch.identifiers = Some(identifiers.clone());
+        problems.extend(exceeded_limits(call, remaining, before, &fields, &patch));
+        let people = [remaining, merged];
+        problems.extend(other_people(
+            &call.namespace,
+            &patch.own,
+            sent.len(),
+            &people,
+        ));
+        if request.patch.is_some() {
+            problems = problems.into_iter().map(in_person).collect();
+        }
+        fill_nested_computed(Kind::Person.schema().fields, &mut fields);
+        Self {
+            fields,
+            identifiers,
+            overruled,
+            tightened,
+            problems,
+        }
+    }
+}
+
+/// Returns the identifiers of the remaining person, those of the request instead if it sends any,
+/// followed by the own identifier and the others of the merged person.
+fn merged_identifiers(
+    namespace: &str,
+    request: &MergeRequest,
+    remaining: &RawRecord,
+    merged: &RawRecord,
+) -> Vec<Identifier> {
+    let sent = request.patch.as_ref();
+    let sent = sent.and_then(|patch| patch.identifiers.clone());
+    let mut all = sent.unwrap_or_else(|| remaining.meta().identifiers.to_vec());
+    let own = match namespace {
+        "" => None,
+        namespace => Identifier::parse(&format!("{namespace}:{}", merged.meta().id)),
+    };
+    let mut seen: HashSet<Identifier> = all.iter().cloned().collect();
+    // Those of people who were merged into the remaining person before.
+    let earlier = remaining.meta().identifiers.to_vec().into_iter();
+    let earlier = earlier.filter(|it| it.system() == namespace);
+    let others = merged.meta().identifiers.to_vec();
+    let new = earlier.chain(own).chain(others);
+    all.extend(new.filter(|identifier| seen.insert(identifier.clone())));
+    all
+}
+
+/// Returns a problem of a person as one of the member with the person.
+fn in_person(problem: Problem) -> Problem {
+    problem.within(&PropertyPath::member(Kind::Person.singular()))
 }
 
 impl RuleContext<'_> {
@@ -108,17 +195,8 @@ impl RuleContext<'_> {
         let Some(mut remaining) = self.own_record(&request.remaining)? else {
             return Err(Error::not_found().into());
         };
-        let mut outcome = MergeOutcome {
-            person: remaining.record.clone(),
-            merged: request.merged.clone(),
-            is_preview: request.is_preview,
-            is_repeated: false,
-            moved: Vec::new(),
-            folded: Vec::new(),
-            overruled: Vec::new(),
-            tightened: Vec::new(),
-            undo: None,
-        };
+        let mut outcome = MergeOutcome::new(remaining.record.clone(), request.merged.clone());
+        outcome.is_preview = request.is_preview;
         let Some(merged) = self.merged_person(request, &remaining)? else {
             outcome.is_repeated = true;
             return Ok(outcome);
@@ -132,18 +210,12 @@ impl RuleContext<'_> {
             self.caller = Some(to.id.clone());
         }
         let before = self.fields(&remaining.record)?;
-        let identifiers = self.merged_identifiers(request, &remaining.record, &merged.record);
-        let fields = self.merged_fields(
-            request,
-            &remaining,
-            &merged,
-            &before,
-            &identifiers,
-            &mut outcome,
-        )?;
+        let (lost, plan) = self.planned(request, &remaining, &merged, &before)?;
+        (outcome.overruled, outcome.tightened) = (plan.overruled, plan.tightened);
+        let (after, identifiers) = (plan.fields, plan.identifiers);
         self.check_size(request, [&remaining, &merged])?;
         let linked = self.linked_records(request, &from)?;
-        let mut former = FormerPeople::new(FormerRecord::new(&merged.record, &fields.merged));
+        let mut former = FormerPeople::new(FormerRecord::new(&merged.record, &lost));
         let mut renamed = self.renamed_holders(&from, &to.id, &mut former)?;
         let (moved, folds) = self.folds(request, linked)?;
         let undo_for = request.undo_for.filter(|_| !request.is_preview);
@@ -156,7 +228,7 @@ impl RuleContext<'_> {
         former.before.1 = remaining.record.meta().identifiers.to_vec();
 
         self.ledger.note(&remaining);
-        self.replace(&mut remaining, &before, &fields.after, None, None);
+        self.replace(&mut remaining, &before, &after, None, None);
         let mut counts: BTreeMap<Kind, u64> = BTreeMap::new();
         for record in moved {
             let count = counts.entry(record.stored.record.kind()).or_default();
@@ -182,17 +254,16 @@ impl RuleContext<'_> {
         }
         self.ledger
             .change(Change::ForwardPerson { from, to: to.id });
-        let index = IndexValues::of(Kind::Person, &fields.merged);
+        let index = IndexValues::of(Kind::Person, &lost);
         self.ledger
             .change(Change::Delete(RecordSet::One(merged.at(), index)));
         // The identifiers of the merged person are free now.
         if identifiers != remaining.record.meta().identifiers.to_vec() {
-            let after = &fields.after;
-            self.replace(&mut remaining, after, after, Some(&identifiers), None);
+            self.replace(&mut remaining, &after, &after, Some(&identifiers), None);
         }
         if let Some(undo_for) = undo_for {
             former.before.0 = before;
-            former.after = (fields.after, identifiers);
+            former.after = (after, identifiers);
             outcome.undo = Some(self.store_merge(request, undo_for, &former));
         }
         outcome.person = remaining.record;
@@ -205,92 +276,38 @@ impl RuleContext<'_> {
         request: &MergeRequest,
         remaining: &StoredRecord,
     ) -> RuleResult<Option<StoredRecord>> {
-        let property = || PropertyPath::link(MERGED_LINK);
-        if request.merged.id == remaining.record.meta().id {
-            let text = "{property} identifies the person who remains. Send another person.";
-            let problem = Problem::new(ErrorCode::MergeSamePerson, property(), text);
-            return Err(Error::invalid(problem).into());
-        }
+        request.check_two_people(&remaining.record)?;
         let Some(merged) = self.ledger.record(&(&request.merged).into())? else {
-            let problem = Problem::link_not_found(Kind::Person, MERGED_LINK);
+            let problem = Problem::link_not_found(Kind::Person, MergeRequest::LINK);
             return Err(Error::invalid(problem).into());
         };
         let id = &merged.record.meta().id;
         if *id == request.merged.id {
-            if let Some(condition) = &request.merged_condition {
-                let checked = condition.check(&merged.record);
-                checked.map_err(|_| Error::invalid(changed_meanwhile()))?;
-            }
+            request.check_merged(&merged.record)?;
             return Ok(Some(merged));
         }
         if *id == remaining.record.meta().id {
             return Ok(None);
         }
         let mut problem = Problem::person_merged(merged.record.address());
-        problem.properties = vec![property()];
+        problem.properties = vec![PropertyPath::link(MergeRequest::LINK)];
         Err(Error::invalid(problem).into())
     }
 
-    /// Returns the identifiers of the remaining person, those of the request instead if it sends any,
-    /// followed by the own identifier and the others of the merged person.
-    fn merged_identifiers(
-        &self,
-        request: &MergeRequest,
-        remaining: &RawRecord,
-        merged: &RawRecord,
-    ) -> Vec<Identifier> {
-        let sent = request.patch.as_ref();
-        let sent = sent.and_then(|patch| patch.identifiers.clone());
-        let mut all = sent.unwrap_or_else(|| remaining.meta().identifiers.to_vec());
-        let namespace = &*self.call.namespace;
-        let own = match namespace {
-            "" => None,
-            namespace => Identifier::parse(&format!("{namespace}:{}", merged.meta().id)),
-        };
-        let mut seen: HashSet<Identifier> = all.iter().cloned().collect();
-        // Those of people who were merged into the remaining person before.
-        let earlier = remaining.meta().identifiers.to_vec().into_iter();
-        let earlier = earlier.filter(|it| it.system() == namespace);
-        let others = merged.meta().identifiers.to_vec();
-        let new = earlier.chain(own).chain(others);
-        all.extend(new.filter(|identifier| seen.insert(identifier.clone())));
-        all
-    }
-
-    /// Returns the fields of the remaining person after the merge.
-    fn merged_fields(
+    /// Returns the fields of the merged person, and what the merge makes of both people.
+    fn planned(
         &mut self,
         request: &MergeRequest,
         remaining: &StoredRecord,
         merged: &StoredRecord,
         before: &Object,
-        identifiers: &[Identifier],
-        outcome: &mut MergeOutcome,
-    ) -> RuleResult<MergedFields> {
+    ) -> RuleResult<(Object, MergePlan)> {
         let lost = self.fields(&merged.record)?;
-        let result = merge_people(before, &lost, request.consent);
-        // What the request sends replaces the result of the merge.
-        let patch = request.patch.as_ref();
-        let is_left = |property: &PropertyPath| match property.segments().first() {
-            Some(PathSegment::Member(name)) => {
-                !patch.is_some_and(|patch| patch.fields.contains(name))
-            }
-            _ => true,
-        };
-        outcome.overruled = result.overruled;
-        outcome.overruled.retain(|it| is_left(&it.property));
-        outcome.tightened = result.tightened;
-        outcome.tightened.retain(|it| is_left(&it.property));
-        let mut patch = request
-            .patch
-            .clone()
-            .unwrap_or_else(|| RawPatch::new(Kind::Person, Object::new()));
-        let sent = patch.identifiers.take().unwrap_or_default();
-        let (mut after, mut problems) = patch.applied_to(&result.fields, self.call.received_at);
-        patch.identifiers = Some(identifiers.to_vec());
-        problems.extend(exceeded_limits(
-            self.call, remaining, before, &after, &patch,
-        ));
+        let (kept, gone) = ((&remaining.record, before), (&merged.record, &lost));
+        let mut plan = MergePlan::new(self.call, request, kept, gone);
+        let sent = request.patch.as_ref();
+        let sent = sent.and_then(|patch| patch.identifiers.clone());
+        let sent = sent.unwrap_or_default();
         let of_merged = merged.record.meta().identifiers.to_vec();
         let used = self.used_identifiers(Kind::Person, &sent, Some(&remaining.record))?;
         let is_of_merged = |problem: &Problem| {
@@ -299,20 +316,10 @@ impl RuleContext<'_> {
             });
             place.is_some_and(|(_, identifier)| of_merged.contains(identifier))
         };
-        problems.extend(used.into_iter().filter(|problem| !is_of_merged(problem)));
-        let people = [&remaining.record, &merged.record];
-        problems.extend(self.other_people(&patch.own, sent.len(), &people));
-        if request.patch.is_some() {
-            let part = PropertyPath::member(Kind::Person.singular());
-            let within = problems.into_iter().map(|problem| problem.within(&part));
-            problems = within.collect();
-        }
-        check(problems)?;
-        fill_nested_computed(Kind::Person.schema().fields, &mut after);
-        Ok(MergedFields {
-            merged: lost,
-            after,
-        })
+        let used = used.into_iter().filter(|problem| !is_of_merged(problem));
+        plan.problems.extend(used.map(in_person));
+        check(std::mem::take(&mut plan.problems))?;
+        Ok((lost, plan))
     }
 
     /// Rejects a merge that would change too many records, before one of them is read.
@@ -408,9 +415,9 @@ impl RuleContext<'_> {
             .collect();
         let mut others: BTreeMap<(Kind, Id), StoredRecord> = BTreeMap::new();
         for kind in kinds {
-            let known = self
-                .ledger
-                .linked(kind, MERGED_LINK, &request.remaining.id, most)?;
+            let known =
+                self.ledger
+                    .linked(kind, MergeRequest::LINK, &request.remaining.id, most)?;
             if known.len() > usize::try_from(request.max_records).unwrap_or(usize::MAX) {
                 return Err(too_large(request).into());
             }
@@ -599,12 +606,6 @@ impl RuleContext<'_> {
     }
 }
 
-/// Returns the problem of a merged person that has changed since the caller read it.
-fn changed_meanwhile() -> Problem {
-    let text = "{property} is not the current entity tag of the person to merge.";
-    Problem::new(ErrorCode::PreconditionFailed, MERGED_TAG, text)
-}
-
 /// Returns the problem of a merge that would change more records than allowed.
 fn too_large(request: &MergeRequest) -> Error {
     let text = format!(
@@ -613,7 +614,7 @@ fn too_large(request: &MergeRequest) -> Error {
     );
     let problem = Problem::new(
         ErrorCode::MergeTooLarge,
-        PropertyPath::link(MERGED_LINK),
+        PropertyPath::link(MergeRequest::LINK),
         text,
     );
     Error::invalid(problem.with_hint("Merge the two people the other way round."))
@@ -631,7 +632,7 @@ fn conflict(kind: Kind) -> Problem {
     );
     Problem::new(
         ErrorCode::MergeConflict,
-        PropertyPath::link(MERGED_LINK),
+        PropertyPath::link(MergeRequest::LINK),
         text,
     )
 }

@@ -36,17 +36,20 @@ mod update;
 
 pub use action::{recorded, without_claimed_identifiers};
 use context::{CreateOptions, RuleContext, RuleResult, TicketHolderPolicy};
+pub use create::other_people;
 pub use delete::removal;
 pub use donation::wrong_donation;
 pub use initial_lookups::{
     initial_lookups, initial_lookups_of_steps, initial_lookups_one_per_person,
 };
 pub use measures::Recount;
+pub use merge::MergePlan;
 pub use person::{MatchedPerson, PersonCandidate, PersonLookup};
 pub use repair::{RecordRepair, RoundedAmount};
 pub use run::{RuleRunner, run_rules};
 pub use shared_addresses::PostedAddresses;
 pub use stored_forms::FormerValue;
+pub use update::with_merged_identifiers;
 
 use crate::{
     error::{Error, Problem},

@@ -4,7 +4,7 @@
 
 use std::{cmp::Ordering, collections::HashSet};
 
-use super::{CreateOptions, RuleContext, RuleResult, check};
+use super::{CreateOptions, RuleContext, RuleResult, check, create::other_people};
 use crate::{
     draft::{Draft, RawDraft, RawPatch},
     error::{Error, Problem, Result},
@@ -49,7 +49,13 @@ pub(super) fn find_match(
             Some(known) => {
                 // They follow the own one.
                 let others = posted.identifiers.len().saturating_add(1);
-                check(context.other_people(&posted.further_own, others, &[&known.record]))?;
+                let namespace = &context.call.namespace;
+                check(other_people(
+                    namespace,
+                    &posted.further_own,
+                    others,
+                    &[&known.record],
+                ))?;
                 return Ok(Some(known));
             }
         }

@@ -70,7 +70,7 @@ impl RuleContext<'_> {
     ) -> RuleResult<StoredRecord> {
         let at = stored.record.address();
         let (mut after, broken) = patch.applied_to(before, self.call.received_at);
-        let mut problems = exceeded_limits(self.call, &stored, before, &after, patch);
+        let mut problems = exceeded_limits(self.call, &stored.record, before, &after, patch);
         problems.extend(blank_name(at.kind, Some(before), &after));
         if self.call.is_rejected {
             let (_, missing) = self.follow_changed_links(patch)?;

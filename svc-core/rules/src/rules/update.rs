@@ -5,8 +5,8 @@
 use std::{borrow::Cow, collections::HashSet};
 
 use super::{
-    RuleContext, RuleResult, TicketHolderPolicy, check, donation::changes_money,
-    limits::exceeded_limits,
+    RuleContext, RuleResult, TicketHolderPolicy, check, create::other_people,
+    donation::changes_money, limits::exceeded_limits,
 };
 use crate::{
     draft::RawPatch,
@@ -44,35 +44,6 @@ impl RuleContext<'_> {
             fields => fields?,
         };
         self.update(stored, &before, patch).map(Some)
-    }
-
-    /// Returns a patch that keeps the identifiers of people who were merged into the record.
-    fn with_merged_identifiers<'p>(
-        &self,
-        stored: &StoredRecord,
-        patch: &'p RawPatch,
-    ) -> Cow<'p, RawPatch> {
-        let namespace = &*self.call.namespace;
-        let Some(sent) = patch.identifiers.as_ref().filter(|_| !namespace.is_empty()) else {
-            return Cow::Borrowed(patch);
-        };
-        let stored = stored.record.meta().identifiers.to_vec();
-        let is_removed = |it: &Identifier| it.system() == namespace && !sent.contains(it);
-        let removed = stored
-            .into_iter()
-            .enumerate()
-            .filter(|(_, it)| is_removed(it));
-        let mut identifiers = sent.clone();
-        // Each has its former position, so that a request without another change changes nothing.
-        for (position, identifier) in removed {
-            identifiers.insert(position.min(identifiers.len()), identifier);
-        }
-        if identifiers.len() == sent.len() {
-            return Cow::Borrowed(patch);
-        }
-        let mut patch = patch.clone();
-        patch.identifiers = Some(identifiers);
-        Cow::Owned(patch)
     }
 
     /// Changes a record by a merge patch, including everything that depends on its fields. A patch
@@ -115,7 +86,13 @@ impl RuleContext<'_> {
             }
             _ => {}
         }
-        problems.extend(exceeded_limits(self.call, &stored, before, &after, patch));
+        problems.extend(exceeded_limits(
+            self.call,
+            &stored.record,
+            before,
+            &after,
+            patch,
+        ));
         self.name_holders(&mut after, &named);
         // Tickets that are sent back unchanged are not checked again. Their level may no longer
         // exist.
@@ -127,7 +104,12 @@ impl RuleContext<'_> {
         if let Some(identifiers) = &patch.identifiers {
             problems.extend(self.used_identifiers(kind, identifiers, Some(&stored.record))?);
             let others = identifiers.len();
-            problems.extend(self.other_people(&patch.own, others, &[&stored.record]));
+            problems.extend(other_people(
+                &self.call.namespace,
+                &patch.own,
+                others,
+                &[&stored.record],
+            ));
         }
         let name = self.unique_name(kind, &after, Some((&own, before)), &mut problems)?;
         self.ledger.note(&stored);
@@ -167,7 +149,7 @@ impl RuleContext<'_> {
         self.measure_again(&mut stored, before, &mut after)?;
         check(problems)?;
         fill_nested_computed(kind.schema().fields, &mut after);
-        let patch = &*self.with_merged_identifiers(&stored, patch);
+        let patch = &*with_merged_identifiers(&self.call.namespace, &stored.record, patch);
         if is_unchanged(&stored.record, before, &after, patch, &links) {
             return Ok(stored);
         }
@@ -376,3 +358,32 @@ impl MovedRecord {
 
 /// Links of a patch by name, with their new targets.
 type ChangedLinks = Vec<(&'static str, Option<RecordAddress>)>;
+
+/// Returns a patch that keeps the identifiers of people who were merged into the record.
+#[must_use]
+pub fn with_merged_identifiers<'p>(
+    namespace: &str,
+    record: &RawRecord,
+    patch: &'p RawPatch,
+) -> Cow<'p, RawPatch> {
+    let Some(sent) = patch.identifiers.as_ref().filter(|_| !namespace.is_empty()) else {
+        return Cow::Borrowed(patch);
+    };
+    let stored = record.meta().identifiers.to_vec();
+    let is_removed = |it: &Identifier| it.system() == namespace && !sent.contains(it);
+    let removed = stored
+        .into_iter()
+        .enumerate()
+        .filter(|(_, it)| is_removed(it));
+    let mut identifiers = sent.clone();
+    // Each has its former position, so that a request without another change changes nothing.
+    for (position, identifier) in removed {
+        identifiers.insert(position.min(identifiers.len()), identifier);
+    }
+    if identifiers.len() == sent.len() {
+        return Cow::Borrowed(patch);
+    }
+    let mut patch = patch.clone();
+    patch.identifiers = Some(identifiers);
+    Cow::Owned(patch)
+}

@@ -183,6 +183,12 @@ impl MergeRequest {
     /// The default of [`max_records`](Self::max_records).
     pub const MAX_RECORDS: u32 = 10_000;
 
+    /// The name of the link of a request to the merged person.
+    pub const LINK: &str = "person";
+
+    /// The property of a request with the entity tag of the merged person.
+    pub const TAG: &str = "merged_etag";
+
     /// Creates a request to merge the second person into the first one.
     #[must_use]
     pub fn new(remaining: RecordAddress, merged: RecordAddress) -> Self {
@@ -197,6 +203,41 @@ impl MergeRequest {
             undo_for: None,
             key_name: None,
         }
+    }
+
+    /// Checks that the request is about two people.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorCode::MergeSamePerson`] if the remaining person is the person to merge.
+    ///
+    /// Requirements: MRG-16.
+    pub fn check_two_people(&self, remaining: &RawRecord) -> Result<()> {
+        if self.merged.id != remaining.meta().id {
+            return Ok(());
+        }
+        let text = "{property} identifies the person who remains. Send another person.";
+        let property = PropertyPath::link(Self::LINK);
+        let problem = Problem::new(ErrorCode::MergeSamePerson, property, text);
+        Err(Error::invalid(problem))
+    }
+
+    /// Checks the precondition on the merged person.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ErrorCode::PreconditionFailed`] for the entity tag if the person has changed.
+    ///
+    /// Requirements: MRG-14.
+    pub fn check_merged(&self, merged: &RawRecord) -> Result<()> {
+        let Some(condition) = &self.merged_condition else {
+            return Ok(());
+        };
+        condition.check(merged).map_err(|_| {
+            let text = "{property} is not the current entity tag of the person to merge.";
+            let problem = Problem::new(ErrorCode::PreconditionFailed, Self::TAG, text);
+            Error::invalid(problem)
+        })
     }
 }
 
@@ -223,6 +264,25 @@ pub struct MergeOutcome {
     /// What was stored to undo the merge. `None` without [`MergeRequest::undo_for`], for a preview, and
     /// for a repeated merge.
     pub undo: Option<StoredMerge>,
+}
+
+impl MergeOutcome {
+    /// Creates the outcome of a merge that changed no other records, from the remaining person and the
+    /// former address of the merged one.
+    #[must_use]
+    pub fn new(person: RawRecord, merged: RecordAddress) -> Self {
+        Self {
+            person,
+            merged,
+            is_preview: false,
+            is_repeated: false,
+            moved: Vec::new(),
+            folded: Vec::new(),
+            overruled: Vec::new(),
+            tightened: Vec::new(),
+            undo: None,
+        }
+    }
 }
 
 /// Two records of which a container has only one for each person.

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{ApiBuilder, HelperBackend, composed::missing_operations, constraints};
 use crate::{
-    api::{ApiLimits, KindRegistration},
+    api::{ApiLimits, KindRegistration, registration::KindBackend},
     auth::Operation,
     filter::FilterField,
     helper::{Atomicity, HelperName},
@@ -124,23 +124,41 @@ impl ApiBuilder {
         problems
     }
 
-    /// Returns the problem of merges without one store that has every kind and merges people.
+    /// Returns the problem of merges without one store that has every kind and merges people, and without
+    /// operations that read and merge people.
     ///
     /// Requirements: MRG-01.
     fn unsupported_merges(&self) -> Option<String> {
         let settings = &self.settings;
         settings.extensions.merges.as_ref()?;
-        let is_merging = settings.store.as_ref().is_some_and(|store| {
-            let has_all = self.kinds.values().all(|it| {
-                let of_kind = it.backend.store();
-                of_kind.is_some_and(|of_kind| Arc::ptr_eq(of_kind, store))
-            });
-            has_all && store.merges_people()
-        });
-        let is_supported = is_merging && settings.transactions.is_none();
+        let is_supported = match self.kinds.get(&Kind::Person).map(|it| &it.backend) {
+            Some(KindBackend::Store(store)) => {
+                let is_it = |other: &KindRegistration| {
+                    let other = other.backend.store();
+                    other.is_some_and(|other| Arc::ptr_eq(other, store))
+                };
+                let has_all = self.kinds.values().all(is_it);
+                has_all && store.merges_people() && settings.transactions.is_none()
+            }
+            Some(KindBackend::Operations(people)) => people.merge.is_some() && people.get.is_some(),
+            None => false,
+        };
         (!is_supported).then(|| {
-            "people cannot be merged: register a store of every kind that merges people, or remove `.merge_people()`".to_owned()
+            "people cannot be merged: register a store of every kind that merges people, or `.get()` and `.merge()` for `Person`, or remove `.merge_people()`".to_owned()
         })
+    }
+
+    /// Determines what the backend can do with merges besides the merges themselves.
+    ///
+    /// Requirements: MRG-09, MRG-19.
+    pub(super) fn resolve_merges(&mut self) {
+        let people = self.kinds.get(&Kind::Person).map(|it| &it.backend);
+        let is_store = people.is_some_and(|people| people.store().is_some());
+        let has_transactions = self.settings.transactions.is_some();
+        if let Some(merges) = &mut self.settings.extensions.merges {
+            merges.forwards = is_store;
+            merges.previews = is_store || has_transactions;
+        }
     }
 
     /// Determines whether the store undoes merges.

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 
 use crate::{
     backend::{
-        Create, CreateRequest, Delete, DeleteRequest, Find, FindKey, Get, Helper, List, Update,
-        UpdateRequest,
+        Create, CreateRequest, Delete, DeleteRequest, Find, FindKey, Get, Helper, List,
+        MergePeople, Update, UpdateRequest,
     },
     context::Context,
     draft::{Draft, Patch, RawDraft, RawPatch},
@@ -41,6 +41,8 @@ pub(crate) struct KindOperations {
     pub(crate) checks_container: bool,
     pub(crate) update: Option<Erased<(RecordAddress, RawPatch), Option<RawRecord>>>,
     pub(crate) delete: Option<Erased<DeleteRequest, bool>>,
+    /// Only for people.
+    pub(crate) merge: Option<Arc<dyn MergePeople>>,
 }
 
 impl KindOperations {
@@ -52,6 +54,7 @@ impl KindOperations {
             && self.create.is_none()
             && self.update.is_none()
             && self.delete.is_none()
+            && self.merge.is_none()
     }
 }
 

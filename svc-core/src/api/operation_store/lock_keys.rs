@@ -4,16 +4,17 @@ use crate::{
     auth::Tenant,
     backend::LockKey,
     helper::{MatchKey, MergePolicy, PersonMatching},
+    link::RecordAddress,
     model::Kind,
-    store::WriteOperation,
+    store::{WriteOperation, WriteRequest},
     value::Identifier,
 };
 
-/// Returns the keys that a write request locks before its lookups: those of person matching, and
-/// the identifiers that it stores. They are unique and ordered by lock number.
+/// Returns the keys that a write request locks before its lookups: those of person matching, the
+/// identifiers that it stores, and the own ones of two people to merge. They are unique and ordered by lock number.
 pub(super) fn lock_keys(
     tenant: &Tenant,
-    work: &WriteOperation,
+    call: &WriteRequest,
     matching: &dyn PersonMatching,
 ) -> Vec<LockKey> {
     let mut keys = Vec::new();
@@ -31,7 +32,7 @@ pub(super) fn lock_keys(
             .map(MatchKey::Identifier)
             .collect()
     };
-    match work {
+    match &call.operation {
         WriteOperation::Create(draft) => lock(draft.kind, named(&draft.identifiers)),
         WriteOperation::Update(at, patch) => lock(
             at.kind,
@@ -53,10 +54,15 @@ pub(super) fn lock_keys(
                 lock(action.kind, named(&action.identifiers));
             }
         }
-        WriteOperation::Delete(_)
-        | WriteOperation::Import(_)
-        | WriteOperation::Merge(_)
-        | WriteOperation::UndoMerge(_) => {}
+        WriteOperation::Merge(request) => {
+            let own = |at: &RecordAddress| {
+                Identifier::parse(&format!("{}:{}", call.namespace, at.id))
+                    .map(MatchKey::Identifier)
+            };
+            let people = [&request.remaining, &request.merged];
+            lock(Kind::Person, people.into_iter().filter_map(own).collect());
+        }
+        WriteOperation::Delete(_) | WriteOperation::Import(_) | WriteOperation::UndoMerge(_) => {}
     }
     keys.sort_by_cached_key(|key| (key.advisory_lock_id(), key.clone()));
     keys.dedup();
@@ -71,10 +77,29 @@ mod tests {
         helper::{DefaultMatching, HelperName, RawHelperRequest},
         json::Object,
         model::{Person, shared::EmailAddress},
+        store::MergeRequest,
+        value::Timestamp,
     };
 
     fn email(address: &str) -> MatchKey {
         MatchKey::Email(address.to_owned())
+    }
+
+    fn request(operation: WriteOperation) -> WriteRequest {
+        WriteRequest::received_at(Timestamp::from_micros(0), operation)
+    }
+
+    #[test]
+    fn mrg_17_a_merge_locks_both_people_in_one_order() {
+        let at = |id: i64| RecordAddress::without_parent(Kind::Person, id.into());
+        let locked = |remaining, merged| {
+            let merge = MergeRequest::new(at(remaining), at(merged));
+            let mut request = request(WriteOperation::Merge(Box::new(merge)));
+            request.namespace = "acme".into();
+            lock_keys(&Tenant::new("acme"), &request, &DefaultMatching)
+        };
+        assert_eq!(locked(1, 2).len(), 2);
+        assert_eq!(locked(1, 2), locked(2, 1));
     }
 
     #[test]
@@ -90,7 +115,7 @@ mod tests {
         let locked = |plan: RawHelperRequest| {
             lock_keys(
                 &Tenant::new("acme"),
-                &WriteOperation::Helper(Box::new(plan)),
+                &request(WriteOperation::Helper(Box::new(plan))),
                 &DefaultMatching,
             )
         };
@@ -137,7 +162,7 @@ mod tests {
         let tenant = Tenant::new("acme");
         let alone = lock_keys(
             &tenant,
-            &WriteOperation::Create(person.clone()),
+            &request(WriteOperation::Create(person.clone())),
             &ByHousehold,
         );
         assert_eq!(alone.len(), 1, "a create matches no person: {alone:?}");
@@ -146,7 +171,7 @@ mod tests {
         assert_eq!(
             lock_keys(
                 &tenant,
-                &WriteOperation::Helper(Box::new(plan)),
+                &request(WriteOperation::Helper(Box::new(plan))),
                 &ByHousehold
             )
             .len(),

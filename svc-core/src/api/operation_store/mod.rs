@@ -8,6 +8,7 @@
 mod erased;
 mod join_all;
 mod lock_keys;
+mod merge;
 mod shared_addresses;
 mod steps;
 mod transaction;
@@ -140,7 +141,9 @@ impl OperationStore {
                 let (record, is_new) = self.create(cx, draft).await?;
                 Ok(WriteOutcome::Created { record, is_new })
             }
-            WriteOperation::Update(at, mut patch) => {
+            WriteOperation::Update(ref at, ref patch) => {
+                let (at, patch) = (at.clone(), patch.clone());
+                let mut patch = self.with_merged_people(cx, &call, &at, patch).await?;
                 if let Some(condition) = &condition {
                     patch.if_match = self.evaluate_precondition(cx, &at, condition).await?;
                 }
@@ -178,7 +181,14 @@ impl OperationStore {
                 }
                 Some(HelperBackend::Store(_)) | None => Err(Error::not_implemented()),
             },
-            WriteOperation::Merge(_) | WriteOperation::UndoMerge(_) | WriteOperation::Import(_) => {
+            WriteOperation::Merge(ref request) => {
+                // Boxed, like the steps of helpers.
+                let merged = Box::pin(self.merge(cx, &call, request)).await;
+                merged
+                    .map(|outcome| WriteOutcome::Merged(Box::new(outcome)))
+                    .map_err(|error| self.precondition_error(condition.is_some(), error))
+            }
+            WriteOperation::UndoMerge(_) | WriteOperation::Import(_) => {
                 Err(Error::not_implemented())
             }
         };
@@ -413,9 +423,10 @@ impl Store for OperationStore {
                 self.container(cx, Some(at)).await?;
                 return Ok(Vec::new());
             }
-            WriteOperation::Merge(_) | WriteOperation::UndoMerge(_) | WriteOperation::Import(_) => {
-                return Ok(Vec::new());
+            WriteOperation::Merge(request) => {
+                return self.merge_problems(cx, &call, request).await;
             }
+            WriteOperation::UndoMerge(_) | WriteOperation::Import(_) => return Ok(Vec::new()),
         };
         problems_of(Box::pin(self.run_steps(cx, call, known_record(known))).await)
     }
@@ -425,8 +436,7 @@ impl Store for OperationStore {
     }
 
     fn merges_people(&self) -> bool {
-        let store = self.backend(Kind::Person).store();
-        store.is_some_and(|store| store.merges_people())
+        self.backend(Kind::Person).merges_people()
     }
 
     fn stores_responses(&self) -> bool {

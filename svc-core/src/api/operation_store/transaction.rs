@@ -24,7 +24,7 @@ impl OperationStore {
         cx: &Context,
         call: WriteRequest,
     ) -> Result<WriteOutcome> {
-        let keys = lock_keys(cx.tenant(), &call.operation, &*self.matching);
+        let keys = lock_keys(cx.tenant(), &call, &*self.matching);
         let mut cx = Cow::Borrowed(cx);
         for _ in 1..TRIES {
             let done = self
@@ -58,13 +58,17 @@ impl OperationStore {
         } else {
             transactions.lock(&cx, keys).await
         };
+        let end = match &call.operation {
+            WriteOperation::Merge(request) if request.is_preview => TransactionEnd::Rollback,
+            _ => TransactionEnd::Commit,
+        };
         let done = match locked {
             Ok(()) => self.attempt(&cx, call).await,
             Err(error) => Err(error),
         };
         match done {
             Ok(outcome) => {
-                transactions.end(cx, TransactionEnd::Commit).await?;
+                transactions.end(cx, end).await?;
                 Ok(outcome)
             }
             // A rejection must mean that nothing is stored. So a failed rollback replaces a

@@ -11,10 +11,10 @@ use super::{
     registration::{KindBackend, KindRegistration},
 };
 use crate::{
-    backend::{Create, Delete, Find, Get, List, Update},
+    backend::{Create, Delete, Find, Get, List, MergePeople, Update},
     field_set::{FieldSet, LinkKey, WritableSet},
     filter::FilterField,
-    model::{Resource, Under},
+    model::{Person, Resource, Under},
     names::Operation,
 };
 
@@ -212,6 +212,22 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
         let fields = fields.fields();
         self.registered.writable = Some(fields.bits());
         self.narrowed(fields.others(|narrow| narrow.read_only = true))
+    }
+}
+
+impl<S: Send + Sync + 'static> ResourceConfig<Person, S> {
+    /// Executes merges of two people with the store. [`ApiBuilder::merge_people`] offers them to clients.
+    ///
+    /// Requirements: MRG-01.
+    ///
+    /// [`ApiBuilder::merge_people`]: crate::ApiBuilder::merge_people
+    #[must_use]
+    pub fn merge(mut self) -> Self
+    where
+        S: MergePeople,
+    {
+        self.operations.merge = Some(Arc::<S>::clone(&self.store));
+        self
     }
 }
 

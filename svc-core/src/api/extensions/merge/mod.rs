@@ -51,16 +51,24 @@ static LINKS: &[RecordLink] = &[RecordLink {
 }];
 
 /// The setting that enables merges of people.
-pub(crate) struct PeopleMerges;
+#[derive(Default)]
+pub(crate) struct PeopleMerges {
+    /// Whether the URL of a merged person finds the remaining one.
+    pub(in crate::api) forwards: bool,
+    /// Whether merges can be previewed.
+    pub(in crate::api) previews: bool,
+}
 
 #[async_trait]
 impl Extension for PeopleMerges {
     fn behaviours(&self) -> Vec<&'static str> {
-        vec![
-            "merge_people",
-            "merge_people.preview",
-            "merge_people.forwards",
-        ]
+        let offered = [
+            (true, "merge_people"),
+            (self.previews, "merge_people.preview"),
+            (self.forwards, "merge_people.forwards"),
+        ];
+        let offered = offered.into_iter().filter(|(is_offered, _)| *is_offered);
+        offered.map(|(_, name)| name).collect()
     }
 
     fn name(&self) -> Option<ExtensionName> {
@@ -84,13 +92,15 @@ impl ApiBuilder {
     /// address then finds the remaining one. A preview returns the outcome and changes nothing.
     ///
     /// This needs a [`Store`](crate::store::Store) of every kind that
-    /// [merges people](crate::store::Store::merges_people), otherwise it is a build error. Operations
-    /// of a vendor do not support it.
+    /// [merges people](crate::store::Store::merges_people), or operations of a vendor that
+    /// [merge people](crate::backend::MergePeople), otherwise it is a build error. With operations, the
+    /// URL of a merged person finds nothing, and merges cannot be undone. Previews need
+    /// [`transactions`](Self::transactions).
     ///
     /// Requirements: MRG-01.
     #[must_use]
     pub fn merge_people(mut self) -> Self {
-        self.settings.extensions.merges = Some(PeopleMerges);
+        self.settings.extensions.merges = Some(PeopleMerges::default());
         self
     }
 }
