@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Result},
     json::Object,
     link::RecordAddress,
-    model::{Kind, Person, Resource},
+    model::{Kind, Person},
     record::{RawRecord, Record, RecordState},
     rules::MergePlan,
     store::FoldedRecord,

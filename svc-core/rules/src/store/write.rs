@@ -11,7 +11,7 @@ use super::{Precondition, ResponseRecorder, StepLog};
 use crate::{
     context::Context,
     draft::{RawDraft, RawPatch},
-    error::{Problem, PropertyPath, Result},
+    error::{Error, ErrorCode, Problem, PropertyPath, Result},
     helper::{
         ConsentMerge, OverruledValue, PersonMatching, RawHelperOutcome, RawHelperRequest,
         TightenedValue,

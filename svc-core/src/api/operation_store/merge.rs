@@ -15,7 +15,7 @@ use crate::{
     model::Kind,
     record::RawRecord,
     rules::{MergePlan, other_people, with_merged_identifiers},
-    store::{MergeOutcome, MergeRequest, WriteRequest},
+    store::{MergeOutcome, MergeRequest, Store, WriteRequest},
 };
 
 /// How often the people are read again after a concurrent change.

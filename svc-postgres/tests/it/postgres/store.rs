@@ -396,6 +396,18 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
         };
         let mut one = Server::open(options).await;
         let other = one.store.ensure_tenant("other").await.unwrap();
+        let [remaining, merged] = [
+            one.make("people", json!({"given_name": "Ada"})).await,
+            one.make("people", json!({"given_name": "Eve"})).await,
+        ];
+        one.api = api(&one.store)
+            .merge_people()
+            .undo_merges_for(Duration::from_secs(1_800))
+            .build()
+            .unwrap();
+        let body = json!({"_links": {"svc:person": {"href": merged}}});
+        let merge = one.post(&format!("{remaining}/merge_helper"), body).await;
+        assert_eq!(merge.status, 200, "{}", merge.json);
         let ask = async |tenant: &Tenant,
                          method: Method,
                          path: &str,
@@ -424,18 +436,6 @@ async fn idm_06_old_responses_go_with_requests_of_any_tenant() {
             r#"{"person": {"given_name": "Ada"}}"#,
         )
         .await;
-        let [remaining, merged] = [
-            one.make("people", json!({"given_name": "Ada"})).await,
-            one.make("people", json!({"given_name": "Eve"})).await,
-        ];
-        one.api = api(&one.store)
-            .merge_people()
-            .undo_merges_for(Duration::from_secs(1_800))
-            .build()
-            .unwrap();
-        let body = json!({"_links": {"svc:person": {"href": merged}}});
-        let merge = one.post(&format!("{remaining}/merge_helper"), body).await;
-        assert_eq!(merge.status, 200, "{}", merge.json);
         let read = async || ask(&other, Method::GET, "people", HeaderMap::new(), "").await;
         let rows = || {
             let tables =

@@ -4,7 +4,7 @@
 
 use crate::{
     error::PropertyPath,
-    hal::{Hal, close},
+    hal::{Hal, close, text_member},
     helper::{OverruledValue, TightenedValue},
     json::{Json, write_string},
     link::{RecordAddress, Target},
