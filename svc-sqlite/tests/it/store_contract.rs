@@ -136,8 +136,7 @@ async fn col_23_many_pages_by_number_agree_with_their_totals() -> Result<(), Con
 #[tokio::test]
 async fn hlp_04_sign_ups_create_one_person_for_each_mailbox() -> Result<(), ContractViolation> {
     let file = File::new();
-    let (store, [tenant, _]) = file.next().await;
     let tests = StoreTests::new().histories(100);
     let tests = tests.clone().of_environment().unwrap_or(tests);
-    tests.check_matching(&store, tenant).await
+    tests.check_matching(async || file.next().await).await
 }

@@ -25,7 +25,7 @@ use super::{
     generator::{Rng, object},
 };
 
-/// The mailboxes of a history, each in several spellings. The number of the history precedes each.
+/// The mailboxes, each in several spellings.
 const MAILBOXES: [[&str; 3]; 4] = [
     [
         "ada@bücher.example",
@@ -58,8 +58,8 @@ impl StoreTests {
     /// supports them. The number of requests and the exclusions have no effect.
     ///
     /// After each history, no two people have equal addresses, except after an undone merge, which may
-    /// divide an address. The total of a petition is the number of its signatures, and these are the
-    /// signatures of all people.
+    /// divide an address. The total of a petition is the number of its signatures, and those with a person
+    /// are the signatures of all people.
     ///
     /// # Errors
     ///
@@ -68,13 +68,13 @@ impl StoreTests {
     /// Requirements: HLP-04, HLP-05, UND-46, MRG-06, MRG-20.
     pub async fn check_matching<S: Store>(
         self,
-        store: &S,
-        tenant: Tenant,
+        make: impl AsyncFn() -> (S, [Tenant; 2]),
     ) -> Result<(), ContractViolation> {
-        let cx = Context::new(tenant, Caller::anonymous(), Timestamp::now());
         for seed in (self.seed..).take(usize::try_from(self.histories).unwrap_or(usize::MAX)) {
+            let (store, [tenant, _]) = make().await;
+            let cx = Context::new(tenant, Caller::anonymous(), Timestamp::now());
             let mut history = MatchingHistory {
-                store,
+                store: &store,
                 cx: &cx,
                 seed,
                 dice: Rng::new(seed),
@@ -199,7 +199,8 @@ impl<S: Store> MatchingHistory<'_, S> {
         let name = ["Ada", "Eve", "Kim"].map(str::to_owned);
         let name = name.get(self.dice.below(name.len())).cloned();
         let spelling = self.dice.below(3);
-        let address = self.address(mailbox, spelling);
+        let spellings = MAILBOXES.get(mailbox).copied().unwrap_or_default();
+        let address = spellings.get(spelling).copied().unwrap_or_default();
         let text = format!(
             r#"{{"given_name":"{}","email_addresses":[{{"address":"{address}"}}]}}"#,
             name.unwrap_or_default()
@@ -215,15 +216,6 @@ impl<S: Store> MatchingHistory<'_, S> {
         }
         plan.person = Some(person);
         WriteOperation::Helper(Box::new(plan))
-    }
-
-    fn address(&self, mailbox: usize, spelling: usize) -> String {
-        let spellings = MAILBOXES.get(mailbox).copied().unwrap_or_default();
-        let address = spellings.get(spelling).copied().unwrap_or_default();
-        // White space stays in front.
-        let trimmed = address.trim_start();
-        let space = address.len().saturating_sub(trimmed.len());
-        format!("{}h{}.{trimmed}", " ".repeat(space), self.seed)
     }
 
     fn request(&self, operation: WriteOperation) -> WriteRequest {
@@ -261,11 +253,11 @@ impl<S: Store> MatchingHistory<'_, S> {
 
     /// Returns what is wrong after the history.
     async fn wrong(&self) -> Result<Option<String>> {
-        for mailbox in 0..MAILBOXES.len() {
+        for mailbox in MAILBOXES {
             let mut found = Vec::new();
-            for spelling in 0..3 {
-                let address = self.address(mailbox, spelling).replace('\'', "''");
-                let text = format!("email_address eq '{}'", address.trim());
+            for spelling in mailbox {
+                let address = spelling.trim().replace('\'', "''");
+                let text = format!("email_address eq '{address}'");
                 let filter = Filter::parse(&text, &[FilterField::EmailAddress], "laws");
                 let filter = filter.map_err(|wrong| Error::unexpected(wrong.to_string()))?;
                 let request = ListRequest::all(PageRequest::new(1, 25)).with_filter(filter);
@@ -276,19 +268,19 @@ impl<S: Store> MatchingHistory<'_, S> {
             let first = found.first().cloned().unwrap_or_default();
             if found.iter().any(|ids| *ids != first) {
                 return Ok(Some(format!(
-                    "spellings of mailbox {mailbox} find different people: {found:?}"
+                    "spellings of {mailbox:?} find different people: {found:?}"
                 )));
             }
             if first.len() > 1 && !self.is_undone {
                 return Ok(Some(format!(
-                    "mailbox {mailbox} belongs to several people: {first:?}"
+                    "{mailbox:?} belongs to several people: {first:?}"
                 )));
             }
         }
         let Some(petition) = &self.petition else {
             return Ok(None);
         };
-        let mut of_petition = self.signatures_of(petition).await?;
+        let of_petition = self.signatures_of(petition).await?;
         let computed = self.store.get(self.cx, petition).await?;
         let computed = computed.map(|it| format!("{:?}", it.computed()));
         let total = format!("(\"total_signatures\", Count({}))", of_petition.len());
@@ -307,16 +299,19 @@ impl<S: Store> MatchingHistory<'_, S> {
                 of_people.extend(self.signatures_of(person).await?);
             }
         }
-        of_petition.sort_unstable();
-        of_people.sort_unstable();
-        let is_equal = of_petition == of_people;
-        Ok(
-            (!is_equal)
-                .then(|| format!("{of_petition:?} of the petition, {of_people:?} of people")),
-        )
+        // The signatures of deleted people have no person.
+        let mut signed = of_petition;
+        signed.retain(|signature| signature.link("person").is_some());
+        let [signed, of_people] = [signed, of_people].map(|signatures| {
+            let mut ids: Vec<Id> = signatures.iter().map(|it| it.meta().id.clone()).collect();
+            ids.sort_unstable();
+            ids
+        });
+        let is_equal = signed == of_people;
+        Ok((!is_equal).then(|| format!("{signed:?} of the petition, {of_people:?} of people")))
     }
 
-    async fn signatures_of(&self, owner: &RecordAddress) -> Result<Vec<Id>> {
+    async fn signatures_of(&self, owner: &RecordAddress) -> Result<Vec<RawRecord>> {
         let scope = Scope::Under(owner.clone());
         let request = ListRequest::new(scope, PageRequest::new(1, 100));
         let page = self.store.list(self.cx, Kind::Signature, &request).await?;
@@ -325,7 +320,7 @@ impl<S: Store> MatchingHistory<'_, S> {
                 "a total that is not the number of members",
             ));
         }
-        Ok(page.records.iter().map(|it| it.meta().id.clone()).collect())
+        Ok(page.records)
     }
 
     fn broken(&self, step: usize, text: String) -> ContractViolation {
