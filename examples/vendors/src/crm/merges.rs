@@ -11,6 +11,9 @@ use super::mapping::TableKind;
 use super::operations::{read, write};
 use super::refs;
 
+/// Moves rows to the customer `?1` at the time `?3`.
+const MOVED: &str = "customer_no = ?1, edited_at = max(edited_at + 1, ?3)";
+
 #[async_trait]
 impl MergePeople for Crm {
     async fn merge(&self, cx: &Context, request: PeopleMerge) -> Result<MergedPeople> {
@@ -23,17 +26,14 @@ impl MergePeople for Crm {
         request.check_expected_states(remaining.meta(), merged.meta())?;
         let no = |at: &RecordAddress| at.id.as_number().ok_or_else(Error::not_found);
         let (to, from) = (no(&request.remaining)?, no(&request.merged)?);
-        let folded = fold_labels(&tx, to, from).await?;
-
         let now = cx.received_at();
+        let folded = fold_labels(&tx, to, from, now.as_micros()).await?;
         let mut moved = Vec::new();
         for (kind, table) in [
             (Kind::Signature, "campaign_responses"),
             (Kind::Tagging, Tagging::TABLE),
         ] {
-            let sql = format!(
-                "UPDATE {table} SET customer_no = ?1, edited_at = max(edited_at + 1, ?3) WHERE customer_no = ?2"
-            );
+            let sql = format!("UPDATE {table} SET {MOVED} WHERE customer_no = ?2");
             let rows = tx.execute(&sql, &[&to, &from, &now.as_micros()]).await?;
             moved.push((kind, u64::try_from(rows)?));
         }
@@ -61,8 +61,13 @@ impl MergePeople for Crm {
 }
 
 /// Deletes the younger of two lines if both customers have a label, and returns the addresses of each
-/// pair. The older line gets the identifiers of the other one.
-async fn fold_labels(tx: &Transaction, to: i64, from: i64) -> Result<Vec<[RecordAddress; 2]>> {
+/// pair. The older line belongs to the remaining customer then, and gets the identifiers of the other line.
+async fn fold_labels(
+    tx: &Transaction,
+    to: i64,
+    from: i64,
+    now: i64,
+) -> Result<Vec<[RecordAddress; 2]>> {
     let sql = "SELECT label_no, min(line_no) AS older, max(line_no) AS younger FROM customer_labels
                WHERE customer_no IN (?1, ?2) GROUP BY label_no HAVING count(*) = 2";
     let mut pairs = Vec::new();
@@ -74,6 +79,9 @@ async fn fold_labels(tx: &Transaction, to: i64, from: i64) -> Result<Vec<[Record
             .await?;
         let sql = "DELETE FROM customer_labels WHERE line_no = ?1";
         tx.execute(sql, &[&younger]).await?;
+        let sql =
+            format!("UPDATE customer_labels SET {MOVED} WHERE customer_no = ?2 AND line_no = ?4");
+        tx.execute(&sql, &[&to, &from, &now, &older]).await?;
         let at = |line: i64| RecordAddress::with_parent(Kind::Tagging, label.into(), line.into());
         pairs.push([at(older), at(younger)]);
     }
