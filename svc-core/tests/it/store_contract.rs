@@ -3,10 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use svc_core::helper::{MatchKey, PersonMatching};
 use svc_core::link::RecordAddress;
 use svc_core::model::Kind;
 use svc_core::raw::{RawPage, RawRecord};
+use svc_core::read::Object;
 use svc_core::store::{LookupKey, Store, WriteOutcome, WriteRequest};
+use svc_core::value::Identifier;
 use svc_core::{ChangeFeed, Context, FeedRequest, FeedResponse, ListRequest, Tenant};
 use svc_store::memory::MemoryStore;
 use svc_store::store_testkit::{
@@ -171,6 +174,32 @@ async fn hlp_04_sign_ups_create_one_person_for_each_mailbox() -> Result<(), Cont
     tests
         .check_matching(async || (MemoryStore::new(), ["one", "two"].map(Tenant::new)))
         .await
+}
+
+/// A method that matches nobody.
+#[derive(Debug)]
+struct MatchesNobody;
+
+impl PersonMatching for MatchesNobody {
+    fn keys(&self, _: &[Identifier], _: &Object) -> Vec<MatchKey> {
+        Vec::new()
+    }
+
+    fn description(&self) -> &'static str {
+        "Nobody."
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_matches_nobody_violates_the_contract() {
+    let store = || MemoryStore::new().person_matching(MatchesNobody);
+    let tests = StoreTests::new().histories(2);
+    let checked = tests
+        .check_matching(async || (store(), ["one", "two"].map(Tenant::new)))
+        .await;
+    let violation = checked.unwrap_err();
+    assert_eq!(violation.law, "matching");
+    assert!(violation.text.contains("several people"), "{violation}");
 }
 
 /// COL-23, COL-28: a page by number agrees with its own total during concurrent writes.
