@@ -137,15 +137,18 @@ pub struct DuplicatesQuery<'a> {
 pub struct SharedKey {
     /// The key.
     pub key: HashedKey,
-    /// The number of people, which the store counts up to [`MAX_COUNT`].
+    /// The number of people, at most [`MAX_COUNT`].
     pub people: u64,
 }
 
 impl SharedKey {
-    /// Creates a key with a number of people.
+    /// Creates a key with a number of people. More than [`MAX_COUNT`] count as so many.
     #[must_use]
-    pub const fn new(key: HashedKey, people: u64) -> Self {
-        Self { key, people }
+    pub fn new(key: HashedKey, people: u64) -> Self {
+        Self {
+            key,
+            people: people.min(MAX_COUNT),
+        }
     }
 }
 
