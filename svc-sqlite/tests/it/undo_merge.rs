@@ -416,9 +416,10 @@ async fn tickets_at_another_place_name_the_restored_person_again() {
 #[tokio::test]
 async fn an_earlier_merge_ends_with_a_later_one() {
     each(async |world| {
-        let [a, b, c, d, e] = &world.people(["A", "B", "C", "D", "E"]).await;
+        let [a, b, c] = &world.people(["A", "B", "C"]).await;
+        let [one, other] = &world.people(["D", "E"]).await;
         let first = world.merge_undoable(a, b).await;
-        let of_other = world.merge_undoable(d, e).await;
+        let of_one = world.merge_undoable(one, other).await;
         let mut request = MergeRequest::new(a.clone(), c.clone());
         request.undo_for = Some(Duration::from_secs(3_600));
         let second = world.merge(request).await.unwrap().undo.unwrap();
@@ -428,9 +429,9 @@ async fn an_earlier_merge_ends_with_a_later_one() {
             listed.iter().map(|it| it.until).collect::<Vec<_>>()
         };
         assert_eq!(until(a).await, [second.until; 2]);
-        assert_eq!(until(d).await, [of_other.until]);
+        assert_eq!(until(one).await, [of_one.until]);
         // A longer period of a later merge does not change that of earlier ones.
-        let third = world.merge_undoable(a, d).await;
+        let third = world.merge_undoable(a, one).await;
         assert_eq!(until(a).await, [third.until, second.until, second.until]);
     })
     .await;

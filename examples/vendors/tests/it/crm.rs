@@ -509,13 +509,13 @@ async fn mrg_02_two_customers_become_one() -> Result<(), Box<dyn Error + Send + 
     let outcome = &merged["ext:merge"];
     assert_eq!(outcome["moved"], json!({"signatures": 1, "taggings": 1}));
     assert_eq!(preview["ext:merge"]["moved"], outcome["moved"]);
-    let folded = &outcome["folded"][0]["_links"];
+    let pair = &outcome["folded"][0]["_links"];
     assert_eq!(
-        folded["ext:remaining"]["href"],
+        pair["ext:remaining"]["href"],
         format!("{base}tags/1/taggings/1")
     );
     assert_eq!(
-        folded["ext:merged"]["href"],
+        pair["ext:merged"]["href"],
         format!("{base}tags/1/taggings/2")
     );
     for (path, records) in [
