@@ -176,23 +176,23 @@ async fn hlp_04_sign_ups_create_one_person_for_each_mailbox() -> Result<(), Cont
         .await
 }
 
-/// A method that matches nobody.
+/// A method that never matches people.
 #[derive(Debug)]
-struct MatchesNobody;
+struct NeverMatches;
 
-impl PersonMatching for MatchesNobody {
+impl PersonMatching for NeverMatches {
     fn keys(&self, _: &[Identifier], _: &Object) -> Vec<MatchKey> {
         Vec::new()
     }
 
     fn description(&self) -> &'static str {
-        "Nobody."
+        "Never."
     }
 }
 
 #[tokio::test]
-async fn a_store_that_matches_nobody_violates_the_contract() {
-    let store = || MemoryStore::new().person_matching(MatchesNobody);
+async fn a_store_that_never_matches_violates_the_contract() {
+    let store = || MemoryStore::new().person_matching(NeverMatches);
     let tests = StoreTests::new().histories(2);
     let checked = tests
         .check_matching(async || (store(), ["one", "two"].map(Tenant::new)))

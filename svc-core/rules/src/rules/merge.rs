@@ -91,7 +91,7 @@ pub(super) type RenamedHolders = BTreeMap<Id, (StoredRecord, Bytes)>;
 /// Two records of one container, the older one first.
 type RecordPair = (StoredRecord, StoredRecord);
 
-/// What a merge makes of two people, before it looks at other records.
+/// What a merge makes of two people, before it reads other records.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct MergePlan {
