@@ -531,7 +531,7 @@ async fn mrg_02_two_customers_become_one() -> Result<(), Box<dyn Error + Send + 
         );
     }
     assert_eq!(send(&api, "people", None).await?.1["total_records"], 1);
-    // The person does not exist any more, so a repeated merge finds none.
+    // The person no longer exists, so a repeated merge is rejected.
     let (status, answer) = merge(json!({})).await?;
     assert_eq!(status, StatusCode::BAD_REQUEST, "{answer}");
     Ok(())
