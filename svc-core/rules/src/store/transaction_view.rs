@@ -1,7 +1,7 @@
 //! The lookup results that a rule sees: those of the store, combined with the pending changes.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -24,6 +24,10 @@ pub(crate) struct TransactionView<'a> {
     own: PendingChanges,
     /// The records whose dates this request has set.
     dated: HashSet<(Kind, Id)>,
+    /// The records that the store has found.
+    found: HashMap<(Kind, Id), RecordLocation>,
+    /// The e-mail addresses that no stored person has.
+    unused_emails: HashSet<String>,
     pub(crate) changes: Vec<Change>,
 }
 
@@ -34,6 +38,8 @@ impl<'a> TransactionView<'a> {
             before,
             own: PendingChanges::default(),
             dated: HashSet::new(),
+            found: HashMap::new(),
+            unused_emails: HashSet::new(),
             changes: Vec::new(),
         }
     }
@@ -205,7 +211,7 @@ impl<'a> TransactionView<'a> {
                 PendingState::Unchanged => {}
             }
         }
-        let found = self.stored()?.find(&key)?.filter(|found| {
+        let found = self.find_stored(&key)?.filter(|found| {
             !matches!(
                 self.pending_state(found.kind, &found.id),
                 PendingState::Deleted
@@ -217,6 +223,27 @@ impl<'a> TransactionView<'a> {
         // If pending changes gave the address to a person, the older of the two people has it.
         let given = self.changed(kind, &id).map(StoredRecord::location);
         Ok(found.into_iter().chain(given).min_by_key(|found| found.row))
+    }
+
+    /// Returns the location of a record in the store, which is asked once for each record.
+    fn find_stored(&mut self, key: &LookupKey) -> Result<Option<RecordLocation>, RuleError> {
+        if let LookupKey::Id(kind, id) = key
+            && let Some(found) = self.found.get(&(*kind, id.clone()))
+        {
+            return Ok(Some(found.clone()));
+        }
+        let found = self.stored()?.find(key)?;
+        match (&found, key) {
+            (Some(found), _) => {
+                let at = (found.kind, found.id.clone());
+                self.found.insert(at, found.clone());
+            }
+            (None, LookupKey::Email(address)) => {
+                self.unused_emails.insert(address.clone());
+            }
+            (None, _) => {}
+        }
+        Ok(found)
     }
 
     /// Returns the record for a key. The id of a merged person finds the person that remains.
@@ -510,7 +537,11 @@ impl<'a> TransactionView<'a> {
         &mut self,
         address: &str,
     ) -> Result<Vec<RecordLocation>, RuleError> {
-        let mut holders = self.stored()?.email_holders(address)?;
+        let mut holders = if self.unused_emails.contains(address) {
+            Vec::new()
+        } else {
+            self.stored()?.email_holders(address)?
+        };
         for layer in [self.before, &self.own] {
             let given = layer.email_holders.get(address).into_iter().flatten();
             let given = given.filter_map(|id| self.changed(Kind::Person, id));
