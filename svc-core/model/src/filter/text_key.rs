@@ -63,7 +63,9 @@ impl TextKey {
     }
 
     fn of(field: FilterField, compared: &str) -> Option<Self> {
-        let mut text: String = compared.chars().take(INDEXED).collect();
+        let end = compared.char_indices().nth(INDEXED);
+        let end = end.map_or(compared.len(), |(place, _)| place);
+        let mut text = compared.get(..end).unwrap_or_default().to_owned();
         // Two names are equal only if the whole names are.
         if field.membership().is_some() && text.chars().count() > MAX_TEXT {
             let start: String = text.chars().take(INDEXED / 2).collect();
@@ -113,6 +115,11 @@ impl fmt::Debug for TextKey {
 /// Returns a text in the form in which texts are compared. A change of the form needs another
 /// [`TEXT_FORM`].
 fn compared(text: &str) -> String {
+    if text.is_ascii() {
+        let mut lower = text.to_ascii_lowercase();
+        lower.retain(|one| !one.is_control());
+        return lower;
+    }
     let visible: String = text
         .chars()
         .filter(|one| !one.is_control() && *one != LAST)

@@ -84,9 +84,13 @@ impl Folded {
         if std::mem::take(&mut self.has_space) {
             self.text.push(' ');
         }
+        if one.is_ascii() {
+            self.text.push(one);
+            return;
+        }
         match LETTERS.iter().find(|(letter, _)| *letter == one) {
-            Some((_, notation)) if !one.is_ascii() => self.text.push_str(notation),
-            _ => self.text.push(one),
+            Some((_, notation)) => self.text.push_str(notation),
+            None => self.text.push(one),
         }
     }
 }

@@ -47,7 +47,11 @@ const US_DIGITS: usize = 5;
 /// ```
 #[must_use]
 pub fn postal_code(code: &str, country: Option<&str>) -> Option<String> {
-    let upper = code.nfkc().collect::<String>().to_uppercase();
+    let upper = if code.is_ascii() {
+        code.to_ascii_uppercase()
+    } else {
+        code.nfkc().collect::<String>().to_uppercase()
+    };
     let form: String = upper.chars().filter(|one| one.is_alphanumeric()).collect();
     let country = country.unwrap_or_default();
     let prefixes = PREFIXES
