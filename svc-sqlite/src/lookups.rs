@@ -20,7 +20,7 @@ use crate::{
     error::{Result, StoreError},
     merges,
     record_id::RecordId,
-    rows::{by_id, by_row, find, one, place, stored, under},
+    rows::{by_id, by_row, find, one, place, place_of_name, stored, under},
     schema::{SqliteTable, table},
     stored_responses,
 };
@@ -194,7 +194,20 @@ impl<'a> SqliteLookups<'a> {
                     _ => Ok(None),
                 }
             }
+            LookupKey::Name(kind, name) => Ok(self.location_of_name(*kind, name)?),
             key => Ok(record(self.file, self.tenant, key)?.map(|stored| stored.location())),
+        }
+    }
+
+    /// Returns the location of the record with a unique name, or of the oldest one whose name has the
+    /// same key.
+    fn location_of_name(&self, kind: Kind, name: &str) -> rusqlite::Result<Option<RecordLocation>> {
+        if let Some(found) = place_of_name(self.file, self.tenant, kind, name)? {
+            return Ok(Some(found));
+        }
+        match row_with_same_name(self.file, self.tenant, kind, name)? {
+            Some(row) => place(self.file, self.tenant, kind, row),
+            None => Ok(None),
         }
     }
 

@@ -257,6 +257,26 @@ pub(crate) fn place(
         .optional()
 }
 
+/// Returns what can be known of the record with a unique name without reading its body.
+pub(crate) fn place_of_name(
+    file: &Connection,
+    tenant: i64,
+    kind: Kind,
+    name: &str,
+) -> rusqlite::Result<Option<RecordLocation>> {
+    let sql = &table(kind).sql.place_of_name;
+    if sql.is_empty() {
+        return Ok(None);
+    }
+    file.prepare_cached(sql)?
+        .query_row((tenant, name), |row| {
+            let (id, parent): (RecordId, Option<RecordId>) = (row.get(1)?, row.get(2)?);
+            let parent = parent.map(RecordId::to_id);
+            Ok(RecordLocation::new(kind, id.to_id(), row.get(0)?, parent))
+        })
+        .optional()
+}
+
 /// Returns whether a record exists at an address.
 pub(crate) fn is_at(
     file: &Connection,

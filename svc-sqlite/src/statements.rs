@@ -48,6 +48,8 @@ pub(crate) struct TableStatements {
     pub(crate) exists: String,
     /// Id and parent of a record by row: `?2`.
     pub(crate) place: String,
+    /// Row, id and parent of a record by its unique name: `?2`. It is empty without unique names.
+    pub(crate) place_of_name: String,
     /// Names of the tenants that have a record with the id `?1`. It is the only statement that does
     /// not start with the tenant.
     pub(crate) owners: String,
@@ -131,6 +133,9 @@ impl TableStatements {
             }),
             exists: format!("SELECT seq, {parent} FROM {name} WHERE tenant = ?1 AND id = ?2"),
             place: format!("SELECT id, {parent} FROM {name} WHERE tenant = ?1 AND seq = ?2"),
+            place_of_name: name_of.map_or_else(String::new, |field| {
+                format!("SELECT seq, id, {parent} FROM {name} WHERE tenant = ?1 AND {field} = ?2")
+            }),
             owners: format!(
                 "SELECT t.name FROM {name} r JOIN tenant t ON t.id = r.tenant WHERE r.id = ?1 LIMIT 2"
             ),
@@ -162,6 +167,7 @@ impl TableStatements {
             &self.scan,
             &self.exists,
             &self.place,
+            &self.place_of_name,
             &self.owners,
             &self.by_email,
             &self.named,
