@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use rusqlite::{Connection, TransactionBehavior};
 use svc_core::rules::Recount;
-use svc_store::{TenantDeltas, migration::must_recount};
+use svc_store::{TenantDeltas, duplicates::DuplicateIndex, migration::must_recount};
 
 use crate::{
     apply_changes::ChangeApplier,
@@ -60,6 +60,7 @@ fn recount(file: &Connection) -> Result<BTreeMap<i64, Recount>> {
     file.execute("DELETE FROM email", ())?;
     file.execute("DELETE FROM text_key", ())?;
     duplicates::clear_keys(file)?;
+    let index = DuplicateIndex::new(&metadata::secret_within(file)?);
     let mut tenants: BTreeMap<i64, Recount> = BTreeMap::new();
     for kind in Recount::kinds() {
         // Not all tables have an index of the records of a tenant.
@@ -73,7 +74,7 @@ fn recount(file: &Connection) -> Result<BTreeMap<i64, Recount>> {
                 continue;
             };
             let mut tally = TenantDeltas::default();
-            let mut apply = ChangeApplier::new(file, tenant, &mut tally);
+            let mut apply = ChangeApplier::new(file, tenant, &mut tally).with_index(&index);
             for change in tenants.entry(tenant).or_default().record(&stored) {
                 apply.change(&change)?;
             }

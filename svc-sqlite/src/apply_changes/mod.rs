@@ -1,6 +1,6 @@
 //! Applies the changes of the rules to the file, in the transaction of the writer.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use rusqlite::{Connection, ToSql};
 use svc_core::{
@@ -41,8 +41,8 @@ pub(crate) struct ChangeApplier<'a> {
     /// Rows that this transaction has inserted, the newest last.
     made: Vec<(Id, i64)>,
     moves: Vec<MembershipChange>,
-    /// The hashes of keys. It is read with the first key.
-    index: Option<DuplicateIndex>,
+    /// The hashes of keys. Unless it is given, it is read with the first key.
+    index: Option<Cow<'a, DuplicateIndex>>,
 }
 
 impl<'a> ChangeApplier<'a> {
@@ -55,6 +55,12 @@ impl<'a> ChangeApplier<'a> {
             moves: Vec::new(),
             index: None,
         }
+    }
+
+    /// Hashes keys with this index, instead of the secret of the file.
+    pub(crate) fn with_index(mut self, index: &'a DuplicateIndex) -> Self {
+        self.index = Some(Cow::Borrowed(index));
+        self
     }
 
     /// Returns which rows joined and left collections.
@@ -389,7 +395,7 @@ impl<'a> ChangeApplier<'a> {
         }
         let index = match self.index.take() {
             Some(index) => index,
-            None => DuplicateIndex::new(&metadata::secret_within(self.file)?),
+            None => Cow::Owned(DuplicateIndex::new(&metadata::secret_within(self.file)?)),
         };
         let index = self.index.insert(index);
         keys.iter().try_for_each(|key| {

@@ -332,7 +332,8 @@ impl SqliteStore {
         let time = self
             .now()
             .at_least_after(last_write_timestamp(file, tally, tenant)?);
-        let mut apply = ChangeApplier::new(file, tenant, tally);
+        let index = &self.inner.duplicates;
+        let mut apply = ChangeApplier::new(file, tenant, tally).with_index(index);
         let (mut changed, mut sends, mut last) = (false, false, None);
         for call in calls {
             let (ids, share_names, matching) = (
