@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use svc_core::{
+    duplicates::MAX_PEOPLE_OF_KEY,
     model::Kind,
     store::{ApartPeople, DuplicatesPage},
     value::{Id, Timestamp},
@@ -15,15 +16,17 @@ use svc_store::duplicates::{DuplicatesQuery, HashedKey, MAX_COUNT, MAX_KEYS, Sha
 
 use crate::{error::Result, record_id::RecordId, rows::by_row};
 
-const ROWS_OF_KEY: &str =
-    "SELECT seq FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 ORDER BY seq";
+const PEOPLE_WITH_KEY: &str = "SELECT seq FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 ORDER BY seq LIMIT ?4";
+const PEOPLE_WITH_ADDRESS: &str =
+    "SELECT seq FROM email WHERE tenant = ?1 AND hash BETWEEN ?2 AND ?3 LIMIT ?4";
 const SHARED_KEYS_FROM: &str = "SELECT sort, hash, members FROM shared_key
      WHERE tenant = ?1 AND (sort, hash) >= (?2, ?3) ORDER BY sort, hash LIMIT ?4";
 const APART_FROM: &str =
     "SELECT other, at FROM apart WHERE tenant = ?1 AND one = ?2 ORDER BY other";
 const FORGET: &str = "DELETE FROM apart WHERE tenant = ?1 AND (one = ?2 OR other = ?2)";
 
-/// Adds a key of a person, or removes it.
+/// Adds a key of a person, or removes it. A key that is an e-mail address is in the index of addresses
+/// instead: see [`count_people`].
 pub(crate) fn set_key(
     file: &Connection,
     tenant: i64,
@@ -40,14 +43,32 @@ pub(crate) fn set_key(
     if change.execute((tenant, key.kind, key.hash, row))? == 0 {
         return Ok(());
     }
+    count_people(file, tenant, key, is_tied)
+}
+
+/// Changes the stored number of people with a key, after a person got it (`is_tied`) or lost it.
+pub(crate) fn count_people(
+    file: &Connection,
+    tenant: i64,
+    key: HashedKey,
+    is_tied: bool,
+) -> Result<()> {
+    let count = |most| -> Result<u64> {
+        let people = people_with(file, tenant, key, most)?;
+        Ok(u64::try_from(people.len()).unwrap_or(u64::MAX))
+    };
+    // Most keys have one person, and their number is not stored.
+    if is_tied && count(2)? < 2 {
+        return Ok(());
+    }
     let known = shared_keys_of(file, tenant, &[key])?;
-    let known = known.first().map(|shared| shared.people);
-    let members = match known {
+    let members = match known.first().map(|shared| shared.people) {
         Some(members) if members < MAX_COUNT && is_tied => members.saturating_add(1),
         Some(members) if members < MAX_COUNT => members.saturating_sub(1),
-        Some(members) if is_tied => members,
-        Some(_) => count(file, tenant, key, MAX_COUNT)?,
-        None => count(file, tenant, key, 2)?,
+        Some(_) if is_tied => return Ok(()),
+        Some(_) => count(MAX_COUNT)?,
+        None if is_tied => 2,
+        None => return Ok(()),
     };
     if members > 1 {
         let sql = "INSERT INTO shared_key (tenant, sort, hash, members) VALUES (?1, ?2, ?3, ?4)
@@ -55,7 +76,7 @@ pub(crate) fn set_key(
         let members = i64::try_from(members).unwrap_or(i64::MAX);
         file.prepare_cached(sql)?
             .execute((tenant, key.kind, key.hash, members))?;
-    } else if known.is_some() {
+    } else {
         let sql = "DELETE FROM shared_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3";
         file.prepare_cached(sql)?
             .execute((tenant, key.kind, key.hash))?;
@@ -63,13 +84,21 @@ pub(crate) fn set_key(
     Ok(())
 }
 
-/// Returns the number of people with a key, at most `most`.
-fn count(file: &Connection, tenant: i64, key: HashedKey, most: u64) -> Result<u64> {
-    let sql = "SELECT count(*) FROM (SELECT 1 FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 LIMIT ?4)";
+/// Returns the rows of the people with a key in ascending order, at most `most`.
+fn people_with(file: &Connection, tenant: i64, key: HashedKey, most: u64) -> Result<Vec<i64>> {
     let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let mut read = file.prepare_cached(sql)?;
-    let members: i64 = read.query_row((tenant, key.kind, key.hash, most), |row| row.get(0))?;
-    Ok(u64::try_from(members).unwrap_or_default())
+    let mut people: Vec<i64> = if let Some([least, greatest]) = key.email_hashes() {
+        let mut read = file.prepare_cached(PEOPLE_WITH_ADDRESS)?;
+        let people = read.query_map((tenant, least, greatest, most), |row| row.get(0))?;
+        people.collect::<rusqlite::Result<_>>()?
+    } else {
+        let mut read = file.prepare_cached(PEOPLE_WITH_KEY)?;
+        let people = read.query_map((tenant, key.kind, key.hash, most), |row| row.get(0))?;
+        people.collect::<rusqlite::Result<_>>()?
+    };
+    // Different addresses can have the same key.
+    people.sort_unstable();
+    Ok(people)
 }
 
 /// Removes all keys of all tenants.
@@ -92,10 +121,8 @@ pub(crate) fn page(
     let mut selected = query.select(keys);
     let compared: Vec<HashedKey> = selected.compared_keys().collect();
     for key in compared {
-        let mut rows = file.prepare_cached(ROWS_OF_KEY)?;
-        let mut rows = rows.query((tenant, key.kind, key.hash))?;
-        while let Some(row) = rows.next()? {
-            selected.add(key, row.get(0)?);
+        for row in people_with(file, tenant, key, MAX_PEOPLE_OF_KEY)? {
+            selected.add(key, row);
         }
     }
     let mut people = Vec::new();
@@ -209,12 +236,13 @@ pub(crate) fn forget(file: &Connection, tenant: i64, person: RecordId) -> Result
 mod tests {
     use crate::schema::tests::{file, plan};
 
-    /// The statements of pages and of dismissed pairs use an index, and do not sort.
+    /// The statements of keys, pages and dismissed pairs use an index, and do not sort.
     #[test]
     fn dup_01_statements_use_an_index() {
         let file = file();
         for sql in [
-            super::ROWS_OF_KEY,
+            super::PEOPLE_WITH_KEY,
+            super::PEOPLE_WITH_ADDRESS,
             super::SHARED_KEYS_FROM,
             super::APART_FROM,
             super::FORGET,

@@ -22,7 +22,10 @@ use svc_core::{
     value::Id,
 };
 
-use crate::cursor::{CursorCodec, CursorKind};
+use crate::{
+    cursor::{CursorCodec, CursorKind},
+    lookup::{LookupHash, hash_email},
+};
 
 /// The largest number of pairs that are compared for one page.
 const MAX_PAIRS: u64 = 200;
@@ -32,6 +35,9 @@ pub const MAX_KEYS: usize = 50;
 
 /// The largest number of people that a store counts for one key.
 pub const MAX_COUNT: u64 = 1_000;
+
+/// The number of bits of a lookup hash that are not a part of a key.
+const LAST_BITS: u32 = 65;
 
 /// A key in an index: its kind, and 63 bits of a hash of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -49,6 +55,28 @@ impl HashedKey {
     pub const fn new(kind: i64, hash: i64) -> Self {
         Self { kind, hash }
     }
+
+    /// Creates the key of an e-mail address from its [lookup hash](hash_email): the first 63 bits.
+    #[must_use]
+    pub fn of_email(hash: &LookupHash) -> Self {
+        let first = u128::from_be_bytes(*hash) >> LAST_BITS;
+        Self::new(
+            PersonKeyKind::Email.code(),
+            i64::try_from(first).unwrap_or_default(),
+        )
+    }
+
+    /// Returns the least and the greatest lookup hash of an e-mail address with this key. `None` for a
+    /// key of another kind.
+    #[must_use]
+    pub fn email_hashes(self) -> Option<[LookupHash; 2]> {
+        if self.kind != PersonKeyKind::Email.code() {
+            return None;
+        }
+        let least = u128::try_from(self.hash).ok()? << LAST_BITS;
+        let greatest = least | !(u128::MAX << LAST_BITS);
+        Some([least, greatest].map(u128::to_be_bytes))
+    }
 }
 
 /// Returns whether a key with this number of people is a crowd.
@@ -57,7 +85,7 @@ const fn is_crowd(people: u64) -> bool {
 }
 
 /// Creates the hashes of keys and the cursors of pages with the secret of a store. A copy of the index
-/// without the secret does not show whether a person has an e-mail address.
+/// without the secret does not show whether a person has a phone number.
 #[derive(Clone)]
 pub struct DuplicateIndex {
     mac: Hmac<Sha256>,
@@ -89,8 +117,14 @@ impl DuplicateIndex {
     }
 
     /// Returns the hash of a key.
+    ///
+    /// The hash of an e-mail address does not depend on the secret: it is the start of the
+    /// [lookup hash](hash_email), by which a store has an index already.
     #[must_use]
     pub fn hash(&self, key: &PersonKey) -> HashedKey {
+        if key.kind == PersonKeyKind::Email {
+            return HashedKey::of_email(&hash_email(&key.text));
+        }
         let mut mac = self.mac.clone();
         mac.update(&key.kind.code().to_be_bytes());
         mac.update(key.text.as_bytes());
@@ -483,5 +517,38 @@ impl CandidatePair {
     fn people(&self) -> [Id; 2] {
         let [one, other] = [&self.older, &self.younger].map(|person| person.meta().id.clone());
         ApartPeople::new(one, other, None).people
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use svc_core::{duplicates::person_keys, read::Json};
+
+    use super::*;
+
+    /// DUP-01: a store finds the people with the key of an address in its index of addresses.
+    #[test]
+    fn dup_01_the_key_of_an_address_is_a_range_of_lookup_hashes() {
+        let index = DuplicateIndex::new(&[7; 32]);
+        for address in ["ada@example.org", "eve@example.org", "x@example.org"] {
+            let body = format!(r#"{{"email_addresses":[{{"address":"{address}"}}]}}"#);
+            let Some(Json::Object(fields)) = Json::read_kept(body.as_bytes()) else {
+                panic!("{body}");
+            };
+            let key = index.hash(&person_keys(&fields)[0]);
+            let hash = hash_email(&address.to_uppercase());
+            let [least, greatest] = key.email_hashes().unwrap();
+            assert!(key.hash >= 0 && least <= hash && hash <= greatest);
+            for edge in [least, greatest] {
+                assert_eq!(HashedKey::of_email(&edge), key);
+            }
+            let next = HashedKey::new(key.kind, key.hash + 1);
+            let [after, _] = next.email_hashes().unwrap();
+            assert_eq!(
+                u128::from_be_bytes(after),
+                u128::from_be_bytes(greatest) + 1
+            );
+        }
+        assert_eq!(HashedKey::new(3, 1).email_hashes(), None);
     }
 }

@@ -1,10 +1,13 @@
 //! Applies the changes of the rules to the file, in the transaction of the writer.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use rusqlite::{Connection, ToSql};
 use svc_core::{
-    duplicates::PersonKey,
+    duplicates::{PersonKey, PersonKeyKind},
     filter::TextKey,
     model::Kind,
     record::Identifiers,
@@ -16,7 +19,7 @@ use svc_core::{
 };
 use svc_store::{
     TenantDeltas,
-    duplicates::DuplicateIndex,
+    duplicates::{DuplicateIndex, HashedKey},
     lookup,
     offset_index::{MembershipChange, collection_key},
 };
@@ -378,19 +381,42 @@ impl<'a> ChangeApplier<'a> {
     }
 
     fn tie_values(&mut self, values: &IndexValues, row: i64) -> Result<()> {
-        for email in &values.emails {
-            let sql =
-                "INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
-            self.run(sql, &[&self.tenant, &lookup::hash_email(email), &row])?;
-        }
+        self.set_emails(values, row, true)?;
         let sql = "INSERT INTO text_key (tenant, field, text, seq) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING";
         self.texts(sql, &values.texts, row)?;
         self.set_keys(&values.keys, row, true)
     }
 
-    /// Adds keys of a person, or removes them.
+    /// Adds e-mail addresses of a person, or removes them. Those that are keys of the person are counted.
+    fn set_emails(&self, values: &IndexValues, row: i64, is_tied: bool) -> Result<()> {
+        if values.emails.is_empty() {
+            return Ok(());
+        }
+        let sql = if is_tied {
+            "INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"
+        } else {
+            "DELETE FROM email WHERE tenant = ?1 AND hash = ?2 AND seq = ?3"
+        };
+        let keys = values.keys.iter().filter(|key| is_address(key));
+        let keys: HashSet<&str> = keys.map(|key| &*key.text).collect();
+        for email in &values.emails {
+            let hash = lookup::hash_email(email);
+            let changed = self
+                .file
+                .prepare_cached(sql)?
+                .execute((self.tenant, hash, row))?;
+            if changed > 0 && keys.contains(&**email) {
+                let key = HashedKey::of_email(&hash);
+                duplicates::count_people(self.file, self.tenant, key, is_tied)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds keys of a person, or removes them, except of e-mail addresses.
     fn set_keys(&mut self, keys: &[PersonKey], row: i64, is_tied: bool) -> Result<()> {
-        if keys.is_empty() {
+        let mut keys = keys.iter().filter(|key| !is_address(key)).peekable();
+        if keys.peek().is_none() {
             return Ok(());
         }
         let index = match self.index.take() {
@@ -398,16 +424,13 @@ impl<'a> ChangeApplier<'a> {
             None => Cow::Owned(DuplicateIndex::new(&metadata::secret_within(self.file)?)),
         };
         let index = self.index.insert(index);
-        keys.iter().try_for_each(|key| {
+        keys.try_for_each(|key| {
             duplicates::set_key(self.file, self.tenant, index.hash(key), row, is_tied)
         })
     }
 
     fn free_values(&mut self, values: &IndexValues, row: i64) -> Result<()> {
-        for email in &values.emails {
-            let sql = "DELETE FROM email WHERE tenant = ?1 AND hash = ?2 AND seq = ?3";
-            self.run(sql, &[&self.tenant, &lookup::hash_email(email), &row])?;
-        }
+        self.set_emails(values, row, false)?;
         let sql =
             "DELETE FROM text_key WHERE tenant = ?1 AND field = ?2 AND text = ?3 AND seq = ?4";
         self.texts(sql, &values.texts, row)?;
@@ -473,6 +496,11 @@ impl<'a> ChangeApplier<'a> {
             )
         })
     }
+}
+
+/// Returns whether a key is an e-mail address, which has its own index.
+fn is_address(key: &PersonKey) -> bool {
+    key.kind == PersonKeyKind::Email
 }
 
 /// Returns the id of the root record of a set.

@@ -35,7 +35,7 @@ use crate::{
 };
 
 /// The version of the keys. If it changes, stores rebuild their indexes of keys.
-pub const KEYS_VERSION: u32 = 1;
+pub const KEYS_VERSION: u32 = 2;
 
 /// The largest number of people with one key that are compared. More people with one key, such as the
 /// phone number of an office, are a crowd.
