@@ -22,14 +22,19 @@ use crate::{
 /// # Behaviour
 ///
 /// - The merge is all or nothing, and it is durable before the method returns.
-/// - Call [`PeopleMerge::check_expected_states`] before the first change, in the same transaction.
+/// - Lock the rows of both people first, in the order of their ids (such as `SELECT ... FOR UPDATE`), so
+///   that no action is recorded for the merged person meanwhile. Then call
+///   [`PeopleMerge::check_expected_states`], before the first change and in the same transaction.
 /// - The remaining person gets [`PeopleMerge::person`] and [`PeopleMerge::identifiers`] instead of its
 ///   own. Its `modified` strictly increases, and its `created` does not change. Fields that the kind does
-///   not have stay as they are.
+///   not have stay as they are. If a third person has one of the identifiers, return
+///   [`ErrorCode::IdentifierInUse`](crate::ErrorCode::IdentifierInUse) and name `identifiers[<n>]`.
 /// - Every record of the merged person then belongs to the remaining person, also in tables that the API
 ///   does not offer. Moved actions get a new modification date.
-/// - If both people have a tag or are on a list, the older membership remains, and the other one is
-///   deleted. If two other records cannot both belong to the remaining person, change nothing and return
+/// - All other links to the merged person then have the remaining person: the canvasser of a canvass,
+///   creators, organizers and editors, and the tickets of other people, which contain its own identifier.
+/// - If both people have a tag or are on a list, the older membership remains with the identifiers of
+///   both, and the other one is deleted. If two other records cannot both belong to the remaining person, change nothing and return
 ///   [`ErrorCode::MergeConflict`](crate::ErrorCode::MergeConflict).
 /// - Delete the merged person. Responses that are stored for it belong to the remaining person, so that
 ///   a repeated request is not executed again.
@@ -73,7 +78,7 @@ use crate::{
 /// }
 /// ```
 ///
-/// Requirements: MRG-02 to MRG-08, MRG-10, MRG-12, MRG-14 to MRG-17, MRG-22, MRG-23.
+/// Requirements: MRG-02 to MRG-08, MRG-10, MRG-12, MRG-14 to MRG-17, MRG-22, MRG-23, MRG-25, MRG-26.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot merge people, so `.merge()` cannot be registered for `Person`",
@@ -126,7 +131,7 @@ impl PeopleMerge {
     /// # Errors
     ///
     /// Returns [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if a state differs. The library then
-    /// reads both people again.
+    /// reads both people again, in a new transaction.
     pub fn check_expected_states(
         &self,
         remaining: impl Into<RecordState>,

@@ -15,6 +15,7 @@ mod failed_parts;
 mod fetch_rounds;
 mod golden;
 mod links;
+mod merge_operations;
 mod native_helpers;
 mod operation_histories;
 mod operations;

@@ -79,9 +79,8 @@ async fn fold_labels(
             .await?;
         let sql = "DELETE FROM customer_labels WHERE line_no = ?1";
         tx.execute(sql, &[&younger]).await?;
-        let sql =
-            format!("UPDATE customer_labels SET {MOVED} WHERE customer_no = ?2 AND line_no = ?4");
-        tx.execute(&sql, &[&to, &from, &now, &older]).await?;
+        let sql = format!("UPDATE customer_labels SET {MOVED} WHERE line_no = ?2");
+        tx.execute(&sql, &[&to, &older, &now]).await?;
         let at = |line: i64| RecordAddress::with_parent(Kind::Tagging, label.into(), line.into());
         pairs.push([at(older), at(younger)]);
     }

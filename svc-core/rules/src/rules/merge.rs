@@ -3,7 +3,10 @@
 //! Every record that points to the merged person then points to the person that remains. Records of
 //! which a container has only one for each person are folded: the older one remains.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    fmt,
+};
 
 use bytes::Bytes;
 
@@ -92,7 +95,6 @@ pub(super) type RenamedHolders = BTreeMap<Id, (StoredRecord, Bytes)>;
 type RecordPair = (StoredRecord, StoredRecord);
 
 /// What a merge makes of two people, before it reads other records.
-#[derive(Debug)]
 #[non_exhaustive]
 pub struct MergePlan {
     /// The fields of the remaining person after the merge.
@@ -105,6 +107,15 @@ pub struct MergePlan {
     pub tightened: Vec<TightenedValue>,
     /// Why the request is rejected.
     pub problems: Vec<Problem>,
+}
+
+impl fmt::Debug for MergePlan {
+    /// Omits the values, because they are personal data.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MergePlan")
+            .field("problems", &self.problems)
+            .finish_non_exhaustive()
+    }
 }
 
 impl MergePlan {

@@ -125,12 +125,20 @@ impl ApiBuilder {
     }
 
     /// Returns the problem of merges without one store that has every kind and merges people, and without
-    /// operations that read and merge people.
+    /// operations that read and merge people, or of an operation that is not offered.
     ///
     /// Requirements: MRG-01.
     fn unsupported_merges(&self) -> Option<String> {
         let settings = &self.settings;
-        settings.extensions.merges.as_ref()?;
+        if settings.extensions.merges.is_none() {
+            let people = self.kinds.get(&Kind::Person).map(|it| &it.backend);
+            return match people {
+                Some(KindBackend::Operations(people)) if people.merge.is_some() => Some(
+                    "`.merge()` has no effect without merges of people: call `.merge_people()`, or remove `.merge()`".to_owned(),
+                ),
+                _ => None,
+            };
+        }
         let is_supported = match self.kinds.get(&Kind::Person).map(|it| &it.backend) {
             Some(KindBackend::Store(store)) => {
                 let is_it = |other: &KindRegistration| {

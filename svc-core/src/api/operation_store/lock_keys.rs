@@ -11,7 +11,8 @@ use crate::{
 };
 
 /// Returns the keys that a write request locks before its lookups: those of person matching, the
-/// identifiers that it stores, and the own ones of two people to merge. They are unique and ordered by lock number.
+/// identifiers that it stores, and the own ones of two people to merge, and of a person whose identifiers
+/// change. They are unique and ordered by lock number.
 pub(super) fn lock_keys(
     tenant: &Tenant,
     call: &WriteRequest,
@@ -32,12 +33,21 @@ pub(super) fn lock_keys(
             .map(MatchKey::Identifier)
             .collect()
     };
+    let own = |at: &RecordAddress| {
+        Identifier::parse(&format!("{}:{}", call.namespace, at.id)).map(MatchKey::Identifier)
+    };
     match &call.operation {
         WriteOperation::Create(draft) => lock(draft.kind, named(&draft.identifiers)),
-        WriteOperation::Update(at, patch) => lock(
-            at.kind,
-            named(patch.identifiers.as_deref().unwrap_or_default()),
-        ),
+        WriteOperation::Update(at, patch) => {
+            lock(
+                at.kind,
+                named(patch.identifiers.as_deref().unwrap_or_default()),
+            );
+            // A concurrent merge can add identifiers.
+            if at.kind == Kind::Person && patch.identifiers.is_some() {
+                lock(at.kind, own(at).into_iter().collect());
+            }
+        }
         WriteOperation::Helper(plan) => {
             if let Some(person) = plan
                 .person

@@ -2,15 +2,13 @@
 //!
 //! Requirements: MRG-02 to MRG-05, MRG-08, MRG-14, MRG-16, MRG-19.
 
-use std::borrow::Cow;
-
-use super::{OperationStore, erased::with_operation};
+use super::{OperationStore, erased::with_operation, transaction::is_past_deadline};
 use crate::{
     api::registration::KindBackend,
     backend::{MergePeople, PeopleMerge},
     context::Context,
-    draft::RawPatch,
-    error::{Error, ErrorCode, Problem, Result},
+    draft::{RawDraft, RawPatch},
+    error::{Error, ErrorCode, Problem, PropertyPath, Result},
     link::{RecordAddress, ShareNames},
     model::Kind,
     record::RawRecord,
@@ -36,7 +34,8 @@ impl OperationStore {
         }
     }
 
-    /// Merges two people. A preview needs a transaction, which the caller rolls back.
+    /// Merges two people. A preview needs a transaction, which the caller rolls back. A conflict in a
+    /// transaction is an error after which the caller begins another one.
     pub(super) async fn merge(
         &self,
         cx: &Context,
@@ -51,19 +50,26 @@ impl OperationStore {
         }
         let mut conflicts = 0;
         loop {
-            let planned = self.planned_merge(cx, call, request).await?;
             let PlannedMerge {
                 remaining,
                 merged,
                 plan,
-            } = planned;
+            } = self.planned_merge(cx, call, request).await?;
             let work = PeopleMerge::new(&remaining, &merged, &plan);
             let done = backend.merge(cx, work).await;
             let done = done.map_err(with_operation(Kind::Person, "merge"));
             match done.map_err(|error| self.errors.map(error)) {
-                Err(error) if error.is_conflict() && conflicts < CONFLICTS => conflicts += 1,
-                done => {
-                    let done = done?;
+                // The transaction can already have changes, and its reads can be outdated.
+                Err(error) if error.is_conflict() && self.transactions.is_some() => {
+                    return Err(Error::rolled_back().with_source(error));
+                }
+                Err(error)
+                    if error.is_conflict() && conflicts < CONFLICTS && !is_past_deadline(cx) =>
+                {
+                    conflicts += 1;
+                }
+                Err(error) => return Err(as_sent(error, request)),
+                Ok(done) => {
                     let mut outcome = MergeOutcome::new(done.person.into_raw(), merged.address());
                     outcome.is_preview = request.is_preview;
                     outcome.moved = done.moved;
@@ -86,7 +92,11 @@ impl OperationStore {
         let remaining = self.get(cx, &request.remaining).await?;
         let remaining = remaining.ok_or_else(Error::not_found)?;
         request.check_two_people(&remaining)?;
-        let merged = self.get(cx, &request.merged).await?.ok_or_else(|| {
+        let merged = match self.get(cx, &request.merged).await {
+            Err(error) if error.is_not_found() => None,
+            found => found?,
+        };
+        let merged = merged.ok_or_else(|| {
             let problem = Problem::link_not_found(Kind::Person, MergeRequest::LINK);
             Error::invalid(problem)
         })?;
@@ -128,7 +138,7 @@ impl OperationStore {
     pub(super) async fn with_merged_people(
         &self,
         cx: &Context,
-        call: &WriteRequest,
+        namespace: &str,
         at: &RecordAddress,
         patch: RawPatch,
     ) -> Result<RawPatch> {
@@ -141,15 +151,68 @@ impl OperationStore {
         let Some(person) = self.get(cx, at).await? else {
             return Ok(patch);
         };
-        let namespace = &*call.namespace;
         let problems = other_people(namespace, &patch.own, sent.len(), &[&person]);
         if !problems.is_empty() {
             return Err(Error::invalid_all(problems));
         }
-        Ok(match with_merged_identifiers(namespace, &person, &patch) {
-            Cow::Owned(patch) => patch,
-            Cow::Borrowed(_) => patch,
-        })
+        let mut patch = with_merged_identifiers(namespace, &person, &patch).into_owned();
+        if self.transactions.is_none() {
+            // A concurrent merge can add identifiers.
+            let state = person.meta().state();
+            patch.if_match.get_or_insert(state);
+        }
+        Ok(patch)
+    }
+
+    /// Checks that the further own identifiers of the person of a helper request are those of people who
+    /// were merged into it.
+    ///
+    /// Requirements: UND-24.
+    pub(super) async fn check_further_own(
+        &self,
+        cx: &Context,
+        namespace: &str,
+        posted: Option<&RawDraft>,
+    ) -> Result<()> {
+        let Some(posted) = posted.filter(|posted| !posted.further_own.is_empty()) else {
+            return Ok(());
+        };
+        let own = posted
+            .own
+            .clone()
+            .map(|id| RecordAddress::without_parent(Kind::Person, id));
+        let person = match &own {
+            Some(own) => self.get(cx, own).await?,
+            None => None,
+        };
+        let others = posted.identifiers.len().saturating_add(1);
+        let people: Vec<&RawRecord> = person.iter().collect();
+        let problems = other_people(namespace, &posted.further_own, others, &people);
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let part = PropertyPath::member(Kind::Person.singular());
+        let problems = problems.into_iter().map(|problem| problem.within(&part));
+        Err(Error::invalid_all(problems.collect()))
+    }
+}
+
+/// Returns an error of a backend about the identifiers of the remaining person as one about the member of
+/// the request that contains them.
+fn as_sent(error: Error, request: &MergeRequest) -> Error {
+    if !error.is_invalid() || request.patch.is_none() {
+        return error;
+    }
+    let part = PropertyPath::member(Kind::Person.singular());
+    match error.into_problems() {
+        Ok(problems) => {
+            let problems = problems.into_iter().map(|problem| match problem.code {
+                ErrorCode::IdentifierInUse => problem.within(&part),
+                _ => problem,
+            });
+            Error::invalid_all(problems.collect())
+        }
+        Err(error) => error,
     }
 }
 

@@ -124,6 +124,7 @@ impl OperationStore {
             return store.write(cx, call).await;
         }
         let condition = call.precondition.clone();
+        let namespace = Arc::clone(&call.namespace);
         let shared = self.shared_addresses(cx, &call).await?;
         let outcome = match call.operation {
             WriteOperation::Create(draft) => {
@@ -141,9 +142,8 @@ impl OperationStore {
                 let (record, is_new) = self.create(cx, draft).await?;
                 Ok(WriteOutcome::Created { record, is_new })
             }
-            WriteOperation::Update(ref at, ref patch) => {
-                let (at, patch) = (at.clone(), patch.clone());
-                let mut patch = self.with_merged_people(cx, &call, &at, patch).await?;
+            WriteOperation::Update(at, patch) => {
+                let mut patch = self.with_merged_people(cx, &namespace, &at, patch).await?;
                 if let Some(condition) = &condition {
                     patch.if_match = self.evaluate_precondition(cx, &at, condition).await?;
                 }
@@ -168,6 +168,8 @@ impl OperationStore {
                     if !helper.checks_container {
                         self.container(cx, plan.container.as_ref()).await?;
                     }
+                    let person = plan.person.as_ref();
+                    self.check_further_own(cx, &namespace, person).await?;
                     let done = helper.run.call(cx, (**plan).clone()).await?;
                     Ok(WriteOutcome::HelperDone(done))
                 }

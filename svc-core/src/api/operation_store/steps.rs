@@ -362,7 +362,7 @@ impl LookupSource for OperationLookups<'_> {
         Ok(0)
     }
 
-    /// Single operations merge no people.
+    /// Operations of a vendor forward no people.
     fn forwarded_to(&mut self, _: &Id) -> RuleResult<Vec<Id>> {
         Ok(Vec::new())
     }

@@ -157,7 +157,7 @@ fn is_refusal(error: &Error) -> bool {
 }
 
 /// Returns whether the deadline is past.
-fn is_past_deadline(cx: &Context) -> bool {
+pub(super) fn is_past_deadline(cx: &Context) -> bool {
     cx.deadline()
         .is_some_and(|deadline| deadline <= Instant::now())
 }

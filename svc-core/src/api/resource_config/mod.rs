@@ -216,7 +216,7 @@ impl<R: Resource, S: Send + Sync + 'static> ResourceConfig<R, S> {
 }
 
 impl<S: Send + Sync + 'static> ResourceConfig<Person, S> {
-    /// Executes merges of two people with the store. [`ApiBuilder::merge_people`] offers them to clients.
+    /// Executes merges of two people with the backend. [`ApiBuilder::merge_people`] offers them to clients.
     ///
     /// Requirements: MRG-01.
     ///

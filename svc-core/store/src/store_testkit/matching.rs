@@ -52,12 +52,15 @@ const MAILBOXES: [[&str; 3]; 4] = [
 /// The requests of a history.
 const REQUESTS: usize = 16;
 
+/// The number of histories that have merges, and merges that are undone.
+const HISTORIES_WITH_MERGES: u64 = 50;
+
 impl StoreTests {
     /// Checks histories of sign-ups with differently spelled addresses, of which some are simultaneous, of
     /// signatures that move to another person, of deletions, and of merges and undone merges if the store
     /// supports them. The number of requests and the exclusions have no effect.
     ///
-    /// After each history, no two people have equal addresses, except after an undone merge, which may
+    /// After each history, another tenant has no people, and no two people have equal addresses, except after an undone merge, which may
     /// divide an address. The total of a petition is the number of its signatures, and those with a person
     /// are the signatures of all people.
     ///
@@ -70,9 +73,12 @@ impl StoreTests {
         self,
         make: impl AsyncFn() -> (S, [Tenant; 2]),
     ) -> Result<(), ContractViolation> {
+        let (mut executed, mut can) = ((0_u64, 0_u64), (false, false));
         for seed in (self.seed..).take(usize::try_from(self.histories).unwrap_or(usize::MAX)) {
-            let (store, [tenant, _]) = make().await;
-            let cx = Context::new(tenant, Caller::anonymous(), Timestamp::now());
+            let (store, tenants) = make().await;
+            let [cx, other] =
+                tenants.map(|tenant| Context::new(tenant, Caller::anonymous(), Timestamp::now()));
+            can = (store.merges_people(), store.undoes_merges());
             let mut history = MatchingHistory {
                 store: &store,
                 cx: &cx,
@@ -83,6 +89,7 @@ impl StoreTests {
                 signatures: Vec::new(),
                 merges: Vec::new(),
                 is_undone: false,
+                executed,
             };
             for step in 0..REQUESTS {
                 let written = history.step().await;
@@ -94,6 +101,23 @@ impl StoreTests {
             if let Some(text) = wrong.map_err(failed)? {
                 return Err(history.broken(REQUESTS, text));
             }
+            let request = ListRequest::all(PageRequest::new(1, 1));
+            let of_other = store.list(&other, Kind::Person, &request).await;
+            if of_other.map_or(true, |page| page.total > 0) {
+                let text = "another tenant has people".to_owned();
+                return Err(history.broken(REQUESTS, text));
+            }
+            executed = history.executed;
+        }
+        let ((merges, undone), (merges_people, undoes_merges)) = (executed, can);
+        let is_long = self.histories >= HISTORIES_WITH_MERGES;
+        if is_long && (merges_people && merges == 0 || undoes_merges && undone == 0) {
+            return Err(ContractViolation {
+                law: "matching",
+                seed: self.seed,
+                step: 0,
+                text: format!("{merges} merges and {undone} undone merges in all histories"),
+            });
         }
         Ok(())
     }
@@ -110,6 +134,8 @@ struct MatchingHistory<'s, S> {
     /// The merges that can be undone, each with the remaining person.
     merges: Vec<(RecordAddress, Id)>,
     is_undone: bool,
+    /// The numbers of merges and of undone merges in all histories so far.
+    executed: (u64, u64),
 }
 
 impl<S: Store> MatchingHistory<'_, S> {
@@ -242,11 +268,15 @@ impl<S: Store> MatchingHistory<'_, S> {
                 self.signatures.extend(signatures);
             }
             WriteOutcome::Merged(merged) => {
+                self.executed.0 = self.executed.0.saturating_add(1);
                 let undo = merged.undo.map(|undo| undo.id);
                 let remaining = merged.person.address();
                 self.merges.extend(undo.map(|id| (remaining, id)));
             }
-            WriteOutcome::MergeUndone(_) => self.is_undone = true,
+            WriteOutcome::MergeUndone(_) => {
+                self.is_undone = true;
+                self.executed.1 = self.executed.1.saturating_add(1);
+            }
             _ => {}
         }
     }

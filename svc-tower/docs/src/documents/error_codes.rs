@@ -157,7 +157,7 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
         Target::Merge(_) | Target::PersonMerges(_) | Target::UndoMerge(..) => true,
         _ => false,
     };
-    if api.merges_people() && is_of_person {
+    if api.forwards_merged_people() && is_of_person {
         codes.push(ErrorCode::PersonMerged);
     }
     if spec.method == Method::POST && api.supports_idempotency() {

@@ -113,4 +113,26 @@ impl Api {
     pub fn merges_people(&self) -> bool {
         self.extensions().has(NAME)
     }
+
+    /// Returns whether the URL of a merged person finds the remaining one.
+    ///
+    /// Requirements: MRG-09.
+    #[must_use]
+    pub fn forwards_merged_people(&self) -> bool {
+        self.extensions()
+            .merges
+            .as_ref()
+            .is_some_and(|it| it.forwards)
+    }
+
+    /// Returns whether merges of people can be previewed.
+    ///
+    /// Requirements: MRG-19.
+    #[must_use]
+    pub fn previews_merges(&self) -> bool {
+        self.extensions()
+            .merges
+            .as_ref()
+            .is_some_and(|it| it.previews)
+    }
 }

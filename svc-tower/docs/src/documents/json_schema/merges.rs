@@ -36,11 +36,13 @@ impl Definitions<'_> {
                 "consent",
                 json!({ "enum": ["each", "strictest", null], "default": "each", "description": text }),
             );
-            let text = "Whether the response shows the result and nothing is changed.";
-            body.insert(
-                "preview",
-                json!({ "type": ["boolean", "null"], "default": false, "description": text }),
-            );
+            if all.api.previews_merges() {
+                let text = "Whether the response shows the result and nothing is changed.";
+                body.insert(
+                    "preview",
+                    json!({ "type": ["boolean", "null"], "default": false, "description": text }),
+                );
+            }
             body.into_schema()
         })
     }

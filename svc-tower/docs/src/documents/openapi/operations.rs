@@ -298,7 +298,7 @@ fn failures(
 ) {
     let error = json!({ HAL: { "schema": all.error() } });
     let bodies = all.api.sends_error_bodies();
-    let is_forwarded = all.api.merges_people() && is_of_person(&route.target);
+    let is_forwarded = all.api.forwards_merged_people() && is_of_person(&route.target);
     let mut add = |status: &str, description: &str, has_body: bool| {
         let content = has_body.then(|| error.clone());
         responses.insert(status.to_owned(), answer(description, content));

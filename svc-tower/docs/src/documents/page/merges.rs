@@ -80,19 +80,43 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
 fn helper(docs: &DocPages<'_>, page: &mut DocPage) {
     let person = record(Kind::Person).map(Target::Merge);
     page.operations = person.map_or_else(Vec::new, |target| operations_at(docs, &target));
-    page.notes = [
-        "A key needs the right `people.merge`; only such a key gets the link. The person in the address remains.",
-        "Send `preview: true` first: the response shows the result, and nothing is changed.",
-        "The remaining person keeps its values, and gets those that it does not have. Lists such as e-mail addresses contain the entries \
+    let previews = docs.api.previews_merges();
+    let forwards = docs.api.forwards_merged_people();
+    let notes = [
+        (
+            true,
+            "A key needs the right `people.merge`; only such a key gets the link. The person in the address remains.",
+        ),
+        (
+            previews,
+            "Send `preview: true` first: the response shows the result, and nothing is changed.",
+        ),
+        (
+            true,
+            "The remaining person keeps its values, and gets those that it does not have. Lists such as e-mail addresses contain the entries \
          of both people. An address has the stricter status of the two people.",
-        "Actions, taggings and list items of the merged person move to the remaining one. If both people have the same tag or are \
+        ),
+        (
+            true,
+            "Actions, taggings and list items of the merged person move to the remaining one. If both people have the same tag or are \
          on the same list, the older record remains.",
-        "The address of the merged person then finds the remaining one: reads get 301, changes get 410 with a link. \
+        ),
+        (
+            forwards,
+            "The address of the merged person then finds the remaining one: reads get 301, changes get 410 with a link. \
          As a link in a body, it means the remaining person.",
-        "A repeated merge changes nothing: `already` is true.",
-    ]
-    .map(str::to_owned)
-    .into();
+        ),
+        (
+            forwards,
+            "A repeated merge changes nothing: `already` is true.",
+        ),
+        (
+            !forwards,
+            "The address of the merged person then finds nothing.",
+        ),
+    ];
+    let notes = notes.iter().filter(|(is_shown, _)| *is_shown);
+    page.notes = notes.map(|(_, note)| (*note).to_owned()).collect();
     let mut members = vec![
         (
             "_links",
@@ -106,8 +130,10 @@ fn helper(docs: &DocPages<'_>, page: &mut DocPage) {
             "consent",
             "`each`, or `strictest`: if one address of either person is unsubscribed or has complained, every subscribed one becomes unsubscribed",
         ),
-        ("preview", "`true`: nothing is changed"),
     ];
+    if previews {
+        members.push(("preview", "`true`: nothing is changed"));
+    }
     if docs.api.if_match_policy().is_some() {
         let text = "the `ETag` of the person to merge, as `If-Match` is that of the remaining one";
         members.insert(1, ("merged_etag", text));
