@@ -195,7 +195,9 @@ impl<'a> SqliteLookups<'a> {
                 }
             }
             LookupKey::Name(kind, name) => Ok(self.location_of_name(*kind, name)?),
-            key => Ok(record(self.file, self.tenant, key)?.map(|stored| stored.location())),
+            LookupKey::Link(..) => {
+                Ok(record(self.file, self.tenant, key)?.map(|stored| stored.location()))
+            }
         }
     }
 

@@ -22,9 +22,9 @@ use crate::{
 /// # Behaviour
 ///
 /// - The merge is all or nothing, and it is durable before the method returns.
-/// - Lock the rows of both people first, in the order of their ids (such as `SELECT ... FOR UPDATE`), so
-///   that no action is recorded for the merged person meanwhile. Then call
-///   [`PeopleMerge::check_expected_states`], before the first change and in the same transaction.
+/// - Lock the rows of both people first, in the order of their ids, such as with
+///   `SELECT ... FOR UPDATE`. Otherwise an action that is recorded concurrently can lose its person.
+/// - Then call [`PeopleMerge::check_expected_states`], before the first change.
 /// - The remaining person gets [`PeopleMerge::person`] and [`PeopleMerge::identifiers`] instead of its
 ///   own. Its `modified` strictly increases, and its `created` does not change. Fields that the kind does
 ///   not have stay as they are. If a third person has one of the identifiers, return

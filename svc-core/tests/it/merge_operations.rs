@@ -240,7 +240,7 @@ fn mrg_01_merges_need_their_operations() {
             .filter(|it| it.contains("merge"))
             .collect::<Vec<_>>()
     };
-    let alone = builder().resource::<Person, _>(&club, |people| people.merge());
+    let alone = builder().resource::<Person, _>(&club, svc_core::api::ResourceConfig::merge);
     assert_eq!(problems(alone.merge_people()).len(), 1);
     let reads = builder().resource::<Person, _>(&club, svc_core::api::ResourceConfig::get);
     assert_eq!(problems(reads.merge_people()).len(), 1);

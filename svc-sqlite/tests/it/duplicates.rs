@@ -478,7 +478,7 @@ async fn dup_01_earlier_files_and_copies_have_the_index() {
     assert_eq!(copy.pairs().await, expected);
 }
 
-/// A text without a form, which is no key.
+/// A text without a form. It is not a key.
 const NO_ADDRESS: &str = "unknown";
 
 /// What a random history does.
