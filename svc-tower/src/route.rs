@@ -77,6 +77,9 @@ impl fmt::Display for RouteTemplate<'_> {
                 container: None,
             } => write!(f, "{}/batch", helper.relation()),
             Target::Merge(person) => write!(f, "{}/merge_helper", RecordTemplate(person)),
+            Target::MergeBatch(person) => {
+                write!(f, "{}/merge_helper/batch", RecordTemplate(person))
+            }
             Target::PersonMerges(person) => write!(f, "{}/merges", RecordTemplate(person)),
             Target::UndoMerge(person, _) => {
                 write!(f, "{}/merges/{{id}}/undo", RecordTemplate(person))
@@ -183,6 +186,10 @@ mod tests {
             "petitions/{id}/record_signature_helper/batch"
         );
         assert_eq!(name("people/a/merge_helper"), "people/{id}/merge_helper");
+        assert_eq!(
+            name("people/a/merge_helper/batch"),
+            "people/{id}/merge_helper/batch"
+        );
         assert_eq!(
             name("people/a/merges/b/undo"),
             "people/{id}/merges/{id}/undo"

@@ -383,6 +383,7 @@ fn record_of(target: &Target) -> Option<&RecordAddress> {
     match target {
         Target::Record(at)
         | Target::Merge(at)
+        | Target::MergeBatch(at)
         | Target::PersonMerges(at)
         | Target::UndoMerge(at, _)
         | Target::PersonDuplicates(at)

@@ -379,9 +379,10 @@ pub(super) fn kind_of(target: &Target) -> Option<Kind> {
             kind,
             scope: Scope::All | Scope::Under(_),
         } => Some(*kind),
-        Target::Record(address) | Target::Merge(address) | Target::UndoMerge(address, _) => {
-            Some(address.kind)
-        }
+        Target::Record(address)
+        | Target::Merge(address)
+        | Target::MergeBatch(address)
+        | Target::UndoMerge(address, _) => Some(address.kind),
         Target::Helper { helper, .. } | Target::Batch { helper, .. } => {
             Some(helper.recorded_kind())
         }

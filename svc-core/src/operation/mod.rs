@@ -207,6 +207,10 @@ pub enum TargetShape {
     ///
     /// Requirements: MRG-01.
     Merge,
+    /// A batch of merges into a person.
+    ///
+    /// Requirements: MRG-24.
+    MergeBatch,
     /// The merges of other people into a person.
     ///
     /// Requirements: MRG-20.
@@ -247,6 +251,7 @@ impl TargetShape {
             Target::Helper { .. } => Self::Helper,
             Target::Batch { .. } => Self::Batch,
             Target::Merge(_) => Self::Merge,
+            Target::MergeBatch(_) => Self::MergeBatch,
             Target::PersonMerges(_) => Self::PersonMerges,
             Target::UndoMerge(..) => Self::UndoMerge,
         }
@@ -301,9 +306,9 @@ pub enum RequestBodyKind {
     ///
     /// Requirements: HLP-02, SCH-01.
     Call,
-    /// A batch of bodies of a helper.
+    /// A batch of bodies of a helper or of merges.
     ///
-    /// Requirements: BAT-01.
+    /// Requirements: BAT-01, MRG-24.
     Batch,
     /// A webhook to create.
     ///

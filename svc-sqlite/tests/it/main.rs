@@ -37,6 +37,7 @@ mod keys;
 mod links;
 mod lost_updates;
 mod memory_conformance;
+mod merge_batch;
 mod merge_helper;
 mod merges;
 mod money;

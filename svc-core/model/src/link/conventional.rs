@@ -96,6 +96,11 @@ impl Layout for ConventionalLayout {
                 out.push_str(BATCH);
             }
             Target::Merge(person) => push_below(person, MERGE, out),
+            Target::MergeBatch(person) => {
+                push_below(person, MERGE, out);
+                out.push('/');
+                out.push_str(BATCH);
+            }
             Target::PersonMerges(person) => push_below(person, MERGES, out),
             Target::UndoMerge(person, merge) => {
                 push_below(person, MERGES, out);
@@ -210,7 +215,7 @@ fn helper_segment(helper: HelperName) -> &'static str {
     }
 }
 
-/// Resolves a batch of a helper; a record may have the same word as its id.
+/// Resolves a batch of a helper or of merges; a record may have the same word as its id.
 fn batch(segments: &[&str]) -> Option<Target> {
     let [call @ .., BATCH] = segments else {
         return None;
@@ -219,6 +224,7 @@ fn batch(segments: &[&str]) -> Option<Target> {
         Target::Helper { helper, container } if helper.accepts_batches() => {
             Some(Target::Batch { helper, container })
         }
+        Target::Merge(person) => Some(Target::MergeBatch(person)),
         _ => None,
     }
 }

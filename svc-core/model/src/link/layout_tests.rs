@@ -35,6 +35,7 @@ pub fn targets() -> Vec<Target> {
     let person = Id::new("0198-a_B").map(|id| RecordAddress::without_parent(Kind::Person, id));
     for of_person in [
         Target::Merge,
+        Target::MergeBatch,
         Target::PersonMerges,
         Target::PersonDuplicates,
     ] {

@@ -116,6 +116,10 @@ pub enum Target {
     ///
     /// Requirements: MRG-01.
     Merge(RecordAddress),
+    /// A batch of merges into the person at this address.
+    ///
+    /// Requirements: MRG-24.
+    MergeBatch(RecordAddress),
     /// The merges of other people into the person at this address.
     ///
     /// Requirements: MRG-20.

@@ -72,7 +72,8 @@ impl ApiBuilder {
             _ if !extensions.admit_target(target) => false,
             Target::Collection { kind, .. }
             | Target::Record(RecordAddress { kind, .. })
-            | Target::Merge(RecordAddress { kind, .. }) => self.kinds.contains_key(kind),
+            | Target::Merge(RecordAddress { kind, .. })
+            | Target::MergeBatch(RecordAddress { kind, .. }) => self.kinds.contains_key(kind),
             Target::Helper { helper, .. } | Target::Batch { helper, .. } => {
                 self.helpers.contains_key(helper)
             }

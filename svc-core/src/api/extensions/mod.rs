@@ -3,7 +3,7 @@
 //!
 //! | Extension | Requirements | What it adds |
 //! |---|---|---|
-//! | [`batch`] | BAT | many helper calls in one request |
+//! | [`batch`] | BAT | many helper calls or merges in one request |
 //! | [`changes`] | SYN | the change feed |
 //! | [`conditional`] | ETG | entity tags and conditional requests |
 //! | [`duplicates`] | DUP | people who may be the same person |
@@ -123,10 +123,14 @@ impl Extensions {
         self.get(name).is_some()
     }
 
-    /// Whether an operation belongs to no extension, or to one that is offered.
+    /// Whether an operation belongs to no extension, or to one that is offered. A batch of merges
+    /// belongs to two.
     pub(super) fn admit(&self, operation: &OperationSpec) -> bool {
+        let is_of_merges = operation.shape == TargetShape::MergeBatch;
         match operation.handler {
-            Handler::Extension(name) => self.has(name),
+            Handler::Extension(name) => {
+                self.has(name) && (!is_of_merges || self.has(ExtensionName::Merge))
+            }
             _ => true,
         }
     }

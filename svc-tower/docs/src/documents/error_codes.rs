@@ -138,7 +138,7 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
     }
     let is_of_record = matches!(
         target,
-        Target::Record(_) | Target::Merge(_) | Target::UndoMerge(..)
+        Target::Record(_) | Target::Merge(_) | Target::MergeBatch(_) | Target::UndoMerge(..)
     );
     if is_of_record && spec.method != Method::GET {
         match api.if_match_policy() {
@@ -154,7 +154,10 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
     }
     let is_of_person = match target {
         Target::Record(at) => at.kind == Kind::Person,
-        Target::Merge(_) | Target::PersonMerges(_) | Target::UndoMerge(..) => true,
+        Target::Merge(_)
+        | Target::MergeBatch(_)
+        | Target::PersonMerges(_)
+        | Target::UndoMerge(..) => true,
         _ => false,
     };
     if api.forwards_merged_people() && is_of_person {
@@ -182,6 +185,7 @@ fn has_id(target: &Target) -> bool {
         Target::Helper { container, .. } | Target::Batch { container, .. } => container.is_some(),
         Target::Record(_)
         | Target::Merge(_)
+        | Target::MergeBatch(_)
         | Target::PersonMerges(_)
         | Target::UndoMerge(..)
         | Target::PersonDuplicates(_)

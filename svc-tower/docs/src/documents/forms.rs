@@ -111,6 +111,7 @@ fn name_of(target: &Target) -> Option<String> {
             container,
         } => helper(container, &format!("{}_batch", called.relation())),
         Target::Merge(person) => below(person, "merge"),
+        Target::MergeBatch(person) => below(person, "merge_batch"),
         Target::PersonMerges(person) => below(person, "merges"),
         Target::UndoMerge(person, _) => below(person, "undo_merge"),
         Target::Changes => "changes".to_owned(),

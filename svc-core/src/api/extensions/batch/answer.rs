@@ -1,8 +1,9 @@
-//! Executes several requests of one helper that a client sent as one request.
+//! Executes several requests of one helper, or several merges into one person, that a client sent as
+//! one request.
 //!
 //! Each entry has the same result as a single request.
 //!
-//! Requirements: BAT-01 to BAT-11.
+//! Requirements: BAT-01 to BAT-11, MRG-24.
 
 use std::{
     collections::VecDeque,
@@ -15,7 +16,10 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, StatusCode,
+    header::{ETAG, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE},
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -26,11 +30,12 @@ use crate::{
         admitted::AuthorizedParts,
         extensions::idempotency::{ResponseStorage, key_of_entry},
         preferences::{HandlingPreference, PREFER, PREFERENCE_APPLIED, ReturnPreference},
+        response::kind_of,
     },
     context::Context,
     error::{Error, ErrorCode, Problem},
-    helper::HelperName,
     link::Target,
+    model::Kind,
     value::Timestamp,
 };
 
@@ -45,6 +50,9 @@ const WINDOW: usize = 512;
 /// The value of `Retry-After` for an entry that took too long.
 const SOON: Duration = Duration::from_secs(1);
 
+/// The headers with conditions, which apply to merges.
+const CONDITIONS: [HeaderName; 3] = [IF_MATCH, IF_UNMODIFIED_SINCE, IF_NONE_MATCH];
+
 /// An entry: its body, or the error response if it could not be read.
 pub type BatchEntry = std::result::Result<Bytes, Response>;
 
@@ -56,13 +64,14 @@ pub type BatchEntry = std::result::Result<Bytes, Response>;
 /// [`AuthorizedRequest::into_batch_run`] creates it.
 pub struct BatchRun {
     api: Api,
-    helper: HelperName,
+    /// The kind that errors name.
+    kind: Kind,
     /// The target of a single request.
     call: Target,
     context: Context,
     /// The timeout of the entries that are processed together, counted from the last result.
     timeout: Option<Duration>,
-    /// The `Prefer` headers of the request.
+    /// The `Prefer` headers of the request, and for merges the conditions of the next entry.
     headers: HeaderMap,
     /// The idempotency key of the request.
     key: Option<Arc<str>>,
@@ -75,12 +84,15 @@ pub struct BatchRun {
 }
 
 impl Api {
-    /// Returns whether entries of a helper can be processed together and complete in order. Only a
-    /// store can do this.
-    fn can_group_entries(&self, helper: HelperName) -> bool {
+    /// Returns whether entries can be processed together and complete in order. Only a store can do
+    /// this, and only for helpers: a merge can require the state that the merge before it left.
+    fn can_group_entries(&self, call: &Target) -> bool {
         let settings = &self.inner.settings;
+        let Target::Helper { helper, .. } = call else {
+            return false;
+        };
         let is_in_store = matches!(
-            self.inner.helpers.get(&helper),
+            self.inner.helpers.get(helper),
             Some(HelperBackend::Store(_))
         );
         let is_kept_elsewhere = matches!(
@@ -99,7 +111,8 @@ impl AuthorizedRequest<'_> {
     ///
     /// # Errors
     ///
-    /// Returns the response to the whole batch: 404 if the container of the helper does not exist,
+    /// Returns the response to the whole batch: 404 if the container of the helper or the remaining
+    /// person does not exist, 410 if that person was merged, 428 if a required `If-Match` is missing,
     /// 400 if the idempotency key is invalid.
     pub async fn into_batch_run(self, streamed: bool) -> std::result::Result<BatchRun, Response> {
         self.0.batch(streamed).await
@@ -109,20 +122,34 @@ impl AuthorizedRequest<'_> {
 impl AuthorizedParts<'_> {
     async fn batch(&self, streamed: bool) -> std::result::Result<BatchRun, Response> {
         let (api, headers) = (self.api, self.request.headers);
-        let Target::Batch { helper, container } = &*self.target else {
-            return Err(api.backend_error_response(Some(&self.target), Error::not_implemented()));
+        let failed = |error| api.backend_error_response(Some(&self.target), error);
+        let call = match &*self.target {
+            Target::Batch { helper, container } => Target::Helper {
+                helper: *helper,
+                container: container.clone(),
+            },
+            Target::MergeBatch(person) => Target::Merge(person.clone()),
+            _ => return Err(failed(Error::not_implemented())),
         };
-        let key = api
-            .idempotency_key(helper.recorded_kind(), headers)?
-            .map(Arc::from);
-        let there = api
-            .container_exists(&self.context, container.as_ref())
-            .await;
-        there.map_err(|error| api.backend_error_response(Some(&self.target), error))?;
-        let prefers = headers
-            .get_all(PREFER)
-            .iter()
-            .map(|value| (PREFER, value.clone()));
+        let Some(kind) = kind_of(&call) else {
+            return Err(failed(Error::not_implemented()));
+        };
+        let key = api.idempotency_key(kind, headers)?.map(Arc::from);
+        match &call {
+            Target::Helper { container, .. } => {
+                let there = api
+                    .container_exists(&self.context, container.as_ref())
+                    .await;
+                there.map_err(failed)?;
+            }
+            _ => Box::pin(self.accepts_merges(&call)).await?,
+        }
+        let is_conditional = matches!(call, Target::Merge(_));
+        let conditions = CONDITIONS.into_iter().filter(|_| is_conditional);
+        let sent = std::iter::once(PREFER).chain(conditions).flat_map(|name| {
+            let values = headers.get_all(&name).iter();
+            values.map(move |value| (name.clone(), value.clone()))
+        });
         let unsaid = if streamed {
             ReturnPreference::Minimal
         } else {
@@ -130,21 +157,36 @@ impl AuthorizedParts<'_> {
         };
         Ok(BatchRun {
             api: api.clone(),
-            helper: *helper,
-            call: Target::Helper {
-                helper: *helper,
-                container: container.clone(),
-            },
+            kind,
+            together: api.can_group_entries(&call),
+            call,
             context: self.context.clone(),
             timeout: self.request.timeout,
-            headers: prefers.collect(),
+            headers: sent.collect(),
             key,
             shows_records: ReturnPreference::of(headers).unwrap_or(unsaid)
                 == ReturnPreference::Representation,
-            together: api.can_group_entries(*helper),
             succeeded: 0,
             failed: 0,
         })
+    }
+
+    /// Returns the response to a whole batch of merges, none of which can be executed: a required
+    /// `If-Match` is missing, or there is no person at the address.
+    async fn accepts_merges(&self, call: &Target) -> std::result::Result<(), Response> {
+        let (api, cx) = (self.api, &self.context);
+        if let Some(reply) = api.require_if_match(call, self.request.headers) {
+            return Err(reply);
+        }
+        let failed = |error| api.backend_error_response(Some(call), error);
+        let Target::Merge(person) = call else {
+            return Ok(());
+        };
+        if api.get(cx, person).await.map_err(failed)?.is_some() {
+            return Ok(());
+        }
+        let merged = api.merged_away(cx, call).await.map_err(failed)?;
+        Err(merged.unwrap_or_else(|| failed(Error::not_found())))
     }
 
     /// Executes a batch whose entries are in one document.
@@ -260,7 +302,7 @@ impl BatchRun {
         reason = "a response is as large as its headers, and is created once for each request"
     )]
     fn entries(&self, body: &Bytes) -> std::result::Result<Vec<Bytes>, Response> {
-        let kind = self.helper.recorded_kind();
+        let kind = self.kind;
         // Only for errors: an empty body, or a body that is not JSON.
         let wrong = |code, text: &str| {
             self.api
@@ -309,13 +351,15 @@ impl BatchRun {
         out: &mut Vec<u8>,
     ) {
         let mut entries = entries.into_iter();
-        // The first entry of all is executed alone, so that the store has loaded the data of the
-        // tenant for the others.
-        let first = entries
-            .by_ref()
-            .take(usize::from(self.is_fresh()))
-            .collect::<Vec<_>>();
-        for entries in [first, entries.collect()] {
+        loop {
+            // The first entry of all is executed alone, so that the store has loaded the data of the
+            // tenant for the others.
+            let is_alone = self.is_fresh() || !self.together;
+            let most = if is_alone { 1 } else { usize::MAX };
+            let entries: Vec<_> = entries.by_ref().take(most).collect();
+            if entries.is_empty() {
+                return;
+            }
             for result in self.results(entries, received, timer, room).await {
                 self.write_result(&result, out);
                 out.push(terminator);
@@ -356,11 +400,29 @@ impl BatchRun {
             href,
             body,
             code,
+            tag: reply.headers.get(ETAG).filter(|_| is_success).cloned(),
+        }
+    }
+
+    /// Makes the state of the person after a merge the condition of the next one, if the batch has
+    /// conditions: then only the batch itself may change the person.
+    ///
+    /// Requirements: MRG-24.
+    fn continue_conditions(&mut self, tag: &HeaderValue) {
+        let mut is_conditional = false;
+        for name in CONDITIONS {
+            is_conditional |= self.headers.remove(name).is_some();
+        }
+        if is_conditional {
+            self.headers.insert(IF_MATCH, tag.clone());
         }
     }
 
     /// Writes the result of an entry and counts it.
     fn write_result(&mut self, result: &EntryResult, out: &mut Vec<u8>) {
+        if let Some(tag) = &result.tag {
+            self.continue_conditions(tag);
+        }
         let index = self.done();
         let count = if result.status.is_success() {
             &mut self.succeeded
@@ -373,6 +435,7 @@ impl BatchRun {
             href,
             body,
             code,
+            ..
         } = result;
         let (status, href, body) = (status.as_u16(), href.as_deref(), body.as_deref());
         hal::entry_result(
@@ -485,9 +548,16 @@ impl BatchRun {
             .with_in_batch(has_company);
         cx.set_deadline(deadline);
         let key = self.key.as_ref().map(|key| key_of_entry(key, index));
-        self.api
-            .write_keyed(&cx, &self.call, &body, &self.headers, Ok(key.as_deref()))
-            .await
+        let (call, key) = (&self.call, Ok(key.as_deref()));
+        let reply = self.api.write_keyed(&cx, call, &body, &self.headers, key);
+        let reply = reply.await;
+        if reply.status != StatusCode::NOT_FOUND {
+            return reply;
+        }
+        match Box::pin(self.api.merged_away(&cx, call)).await {
+            Ok(merged) => merged.unwrap_or(reply),
+            Err(error) => self.api.backend_error_response(Some(call), error),
+        }
     }
 
     fn deadline_response(&self) -> Response {
@@ -513,6 +583,8 @@ struct EntryResult {
     href: Option<String>,
     body: Option<Bytes>,
     code: Option<ErrorCode>,
+    /// The entity tag of a successful response.
+    tag: Option<HeaderValue>,
 }
 
 /// An entry that is executed or done.
@@ -558,7 +630,7 @@ impl fmt::Debug for BatchRun {
     /// Requirements: UND-42.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BatchRun")
-            .field("helper", &self.helper)
+            .field("kind", &self.kind)
             .field("succeeded", &self.succeeded)
             .field("failed", &self.failed)
             .finish_non_exhaustive()

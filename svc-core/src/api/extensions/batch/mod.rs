@@ -1,6 +1,7 @@
-//! Batches of requests to a helper: the operation, its setting and its capability name.
+//! Batches of requests to a helper, and of merges: the operations, their setting and their capability
+//! name.
 //!
-//! Requirements: BAT-01 to BAT-11.
+//! Requirements: BAT-01 to BAT-11, MRG-24.
 
 mod answer;
 mod hal;
@@ -24,21 +25,43 @@ use crate::{
 
 const NAME: ExtensionName = ExtensionName::Batch;
 
-pub(super) static OPERATIONS: &[OperationSpec] = &[OperationSpec {
-    name: "batch",
-    method: Method::POST,
-    shape: TargetShape::Batch,
-    need: RequiredRight::Helper,
-    input: RequestBodyKind::Batch,
-    answers: always(
-        StatusCode::OK,
-        ResponseBodyKind::Batch,
-        "The result of each entry, in order.",
+pub(super) static OPERATIONS: &[OperationSpec] = &[
+    operation(
+        TargetShape::Batch,
+        RequiredRight::Helper,
+        "{helper}_batch",
+        "{text}, for many entries in one request.",
     ),
-    id: "{helper}_batch",
-    summary: "{text}, for many entries in one request.",
-    handler: Handler::Extension(NAME),
-}];
+    operation(
+        TargetShape::MergeBatch,
+        RequiredRight::MergePeople,
+        "merge_people_batch",
+        "Merges many people into this one in one request.",
+    ),
+];
+
+const fn operation(
+    shape: TargetShape,
+    need: RequiredRight,
+    id: &'static str,
+    summary: &'static str,
+) -> OperationSpec {
+    OperationSpec {
+        name: "batch",
+        method: Method::POST,
+        shape,
+        need,
+        input: RequestBodyKind::Batch,
+        answers: always(
+            StatusCode::OK,
+            ResponseBodyKind::Batch,
+            "The result of each entry, in order.",
+        ),
+        id,
+        summary,
+        handler: Handler::Extension(NAME),
+    }
+}
 
 /// The setting that enables batches.
 pub(crate) struct Batches;
@@ -68,13 +91,14 @@ impl Extension for Batches {
 impl ApiBuilder {
     /// Offers batches of helper requests and declares them.
     ///
-    /// Each helper except the schedule helper accepts batches. The URL of a batch is that of the
-    /// helper with `/batch` appended. Each entry has the same result as a single request, in order.
+    /// Each helper except the schedule helper accepts batches, and so do [merges of
+    /// people](Self::merge_people). The URL of a batch is that of the helper with `/batch` appended.
+    /// Each entry has the same result as a single request, in order.
     ///
     /// Every backend can support this. A [`Store`](crate::store::Store) gets many entries together,
     /// which share its transactions. Operations of a vendor get one entry after the other.
     ///
-    /// Requirements: BAT-01.
+    /// Requirements: BAT-01, MRG-24.
     #[must_use]
     pub fn batches(mut self) -> Self {
         self.settings.extensions.batches = Some(Batches);

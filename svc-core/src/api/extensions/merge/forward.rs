@@ -9,6 +9,7 @@ use http::{
 
 use crate::{
     api::{Api, Response, admitted::AuthorizedParts, response::kind_of},
+    context::Context,
     error::{ErrorCode, Problem, Result},
     link::{RecordAddress, Scope, Target},
     model::Kind,
@@ -31,35 +32,55 @@ impl Api {
         call: &AuthorizedParts<'_>,
     ) -> Result<Option<Response>> {
         let (cx, target) = (&call.context, &*call.target);
-        let is_read = call.operation.method == Method::GET;
-        let id = person_of(target).filter(|_| self.merges_people());
-        let Some(id) = id.filter(|_| !is_read || cx.may_read(Kind::Person)) else {
-            return Ok(None);
-        };
-        let Some(to) = self.inner.store.forwarded_person(cx, id).await? else {
-            return Ok(None);
-        };
-        let problem =
-            Problem::person_merged(RecordAddress::without_parent(Kind::Person, to.clone()));
-        let status = if is_read {
-            MOVED
-        } else {
-            ErrorCode::PersonMerged.status()
-        };
-        let mut reply = self.problems(cx.base(), kind_of(target), status, &[problem]);
-        if is_read {
-            let mut href = self.url(cx.base(), &with_person(target, &to));
-            // A cursor of pairs is only valid for its person.
-            let is_paged = matches!(target, Target::PersonDuplicates(_));
-            if let Some(query) = call.request.query.filter(|_| !is_paged) {
-                href.push('?');
-                href.push_str(query);
-            }
-            reply.insert(LOCATION, HeaderValue::try_from(href).ok());
-            // The merge can be undone.
-            reply.insert(CACHE_CONTROL, Some(HeaderValue::from_static("no-store")));
+        if call.operation.method != Method::GET {
+            return self.merged_away(cx, target).await;
         }
+        if !cx.may_read(Kind::Person) {
+            return Ok(None);
+        }
+        let Some(to) = self.remaining_of(cx, target).await? else {
+            return Ok(None);
+        };
+        let mut reply = self.merged_response(cx, target, &to, MOVED);
+        let mut href = self.url(cx.base(), &with_person(target, &to));
+        // A cursor of pairs is only valid for its person.
+        let is_paged = matches!(target, Target::PersonDuplicates(_));
+        if let Some(query) = call.request.query.filter(|_| !is_paged) {
+            href.push('?');
+            href.push_str(query);
+        }
+        reply.insert(LOCATION, HeaderValue::try_from(href).ok());
+        // The merge can be undone.
+        reply.insert(CACHE_CONTROL, Some(HeaderValue::from_static("no-store")));
         Ok(Some(reply))
+    }
+
+    /// Returns the response to a change at the address of a merged person or below it; `None` if there
+    /// is no such person.
+    ///
+    /// Requirements: MRG-12.
+    pub(in crate::api) async fn merged_away(
+        &self,
+        cx: &Context,
+        target: &Target,
+    ) -> Result<Option<Response>> {
+        let status = ErrorCode::PersonMerged.status();
+        let to = self.remaining_of(cx, target).await?;
+        Ok(to.map(|to| self.merged_response(cx, target, &to, status)))
+    }
+
+    /// Returns the id of the person into whom the person of a target was merged.
+    async fn remaining_of(&self, cx: &Context, target: &Target) -> Result<Option<Id>> {
+        match person_of(target).filter(|_| self.merges_people()) {
+            Some(id) => self.inner.store.forwarded_person(cx, id).await,
+            None => Ok(None),
+        }
+    }
+
+    fn merged_response(&self, cx: &Context, target: &Target, to: &Id, status: u16) -> Response {
+        let remaining = RecordAddress::without_parent(Kind::Person, to.clone());
+        let problem = Problem::person_merged(remaining);
+        self.problems(cx.base(), kind_of(target), status, &[problem])
     }
 }
 
@@ -77,6 +98,7 @@ fn person_of(target: &Target) -> Option<&Id> {
     match target {
         Target::Record(at)
         | Target::Merge(at)
+        | Target::MergeBatch(at)
         | Target::PersonMerges(at)
         | Target::UndoMerge(at, _)
         | Target::PersonDuplicates(at)

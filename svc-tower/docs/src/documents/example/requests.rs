@@ -79,6 +79,7 @@ impl Examples<'_> {
         let shown = match target {
             Target::Record(at) => all(at.kind).or_else(|| all(at.kind.schema().path_parent?))?,
             Target::Merge(at)
+            | Target::MergeBatch(at)
             | Target::PersonMerges(at)
             | Target::UndoMerge(at, _)
             | Target::Collection {

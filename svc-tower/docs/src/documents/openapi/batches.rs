@@ -1,9 +1,9 @@
 //! The request and response of a batch.
 //!
-//! Requirements: BAT-01 to BAT-11.
+//! Requirements: BAT-01 to BAT-11, MRG-24.
 
 use serde_json::{Value, json};
-use svc_core::{api::MAX_BATCH_ENTRIES, helper::HelperName};
+use svc_core::api::MAX_BATCH_ENTRIES;
 
 use super::parts::{HAL, JSON};
 use crate::documents::json_schema::Definitions;
@@ -11,9 +11,9 @@ use crate::documents::json_schema::Definitions;
 /// The media types of lines. Each is described by the schema of one line.
 const LINES: [&str; 2] = ["application/x-ndjson", "application/jsonl"];
 
-/// Returns the content of a request: an array of the bodies of single calls, or lines of them.
-pub(super) fn request(all: &mut Definitions<'_>, helper: HelperName) -> Value {
-    let entry = all.helper(helper);
+/// Returns the content of a request: an array of the bodies of single calls, or lines of them. `entry`
+/// is the schema of such a body.
+pub(super) fn request(entry: &Value) -> Value {
     let array = json!({ "type": "array", "maxItems": MAX_BATCH_ENTRIES, "items": entry });
     let line = "The schema is that of one line: an entry.";
     let mut content = json!({ JSON: { "schema": array } });

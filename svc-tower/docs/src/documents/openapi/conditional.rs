@@ -114,7 +114,7 @@ fn is_read(method: &Method) -> bool {
 fn is_change(method: &Method, target: &Target) -> bool {
     let is_of_record = matches!(
         target,
-        Target::Record(_) | Target::Merge(_) | Target::UndoMerge(..)
+        Target::Record(_) | Target::Merge(_) | Target::MergeBatch(_) | Target::UndoMerge(..)
     );
     is_of_record && !is_read(method)
 }

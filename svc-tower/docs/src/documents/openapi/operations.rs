@@ -134,6 +134,7 @@ fn kind_of(target: &Target) -> Option<Kind> {
         Target::Collection { kind, .. }
         | Target::Record(RecordAddress { kind, .. })
         | Target::Merge(RecordAddress { kind, .. })
+        | Target::MergeBatch(RecordAddress { kind, .. })
         | Target::PersonMerges(RecordAddress { kind, .. })
         | Target::UndoMerge(RecordAddress { kind, .. }, _) => Some(*kind),
         Target::Helper { helper, .. } | Target::Batch { helper, .. } => {
@@ -189,8 +190,12 @@ fn request_body(
     spec: &OperationSpec,
     target: &Target,
 ) -> Option<(Value, bool)> {
-    if let (RequestBodyKind::Batch, Target::Batch { helper, .. }) = (spec.input, target) {
-        return Some((batches::request(all, *helper), true));
+    if spec.input == RequestBodyKind::Batch {
+        let entry = match target {
+            Target::Batch { helper, .. } => all.helper(*helper),
+            _ => all.merge_body(),
+        };
+        return Some((batches::request(&entry), true));
     }
     let (schema, is_needed) = match (spec.input, target) {
         (RequestBodyKind::Call, Target::Helper { helper, .. }) => {
@@ -282,7 +287,10 @@ fn is_of_person(target: &Target) -> bool {
         Target::Record(at) => {
             at.kind == Kind::Person || at.kind.schema().path_parent == Some(Kind::Person)
         }
-        Target::Merge(_) | Target::PersonMerges(_) | Target::UndoMerge(..) => true,
+        Target::Merge(_)
+        | Target::MergeBatch(_)
+        | Target::PersonMerges(_)
+        | Target::UndoMerge(..) => true,
         _ => false,
     }
 }

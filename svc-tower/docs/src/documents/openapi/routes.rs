@@ -62,6 +62,7 @@ pub(in crate::documents) fn routes(api: &Api, base: &BaseUrl) -> Vec<OpenApiPath
         add(Target::Record(address.clone()), Some(kind));
         if kind == Kind::Person {
             add(Target::Merge(address.clone()), Some(kind));
+            add(Target::MergeBatch(address.clone()), Some(kind));
             add(Target::PersonMerges(address.clone()), Some(kind));
             add(Target::PersonDuplicates(address.clone()), Some(kind));
         }

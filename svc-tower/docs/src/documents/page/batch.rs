@@ -4,7 +4,7 @@
 
 use svc_core::{api::MAX_BATCH_ENTRIES, error::ErrorCode};
 
-use super::{DocLinkGroup, DocPage, DocPages, DocTable, topic};
+use super::{DocLinkGroup, DocPage, DocPages, DocTable, merges::MERGE_HELPER, topic};
 
 /// The name of the page.
 pub(super) const NAME: &str = "batch";
@@ -53,8 +53,11 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
     page.tables
         .push(DocTable::of_names("Result of an entry", rows));
     let helpers = api.helpers().filter(|helper| helper.accepts_batches());
+    let merges = api.merges_people().then_some(MERGE_HELPER);
     let entries = helpers
-        .map(|helper| docs.relation(helper.relation()))
+        .map(|helper| helper.relation())
+        .chain(merges)
+        .map(|relation| docs.relation(relation))
         .collect();
     page.link_groups.push(DocLinkGroup {
         title: "Helpers that accept batches",

@@ -80,6 +80,10 @@ pub(super) fn page(docs: &DocPages<'_>, name: &str) -> Option<DocPage> {
 fn helper(docs: &DocPages<'_>, page: &mut DocPage) {
     let person = record(Kind::Person).map(Target::Merge);
     page.operations = person.map_or_else(Vec::new, |target| operations_at(docs, &target));
+    let batch = record(Kind::Person).map(Target::MergeBatch);
+    let batch = batch.map_or_else(Vec::new, |target| operations_at(docs, &target));
+    let is_batched = !batch.is_empty();
+    page.operations.extend(batch);
     let previews = docs.api.previews_merges();
     let forwards = docs.api.forwards_merged_people();
     let notes = [
@@ -114,6 +118,7 @@ fn helper(docs: &DocPages<'_>, page: &mut DocPage) {
             !forwards,
             "The address of the merged person then finds nothing.",
         ),
+        (is_batched, BATCH),
     ];
     let notes = notes.iter().filter(|(is_shown, _)| *is_shown);
     page.notes = notes.map(|(_, note)| (*note).to_owned()).collect();
@@ -147,6 +152,7 @@ fn helper(docs: &DocPages<'_>, page: &mut DocPage) {
     if docs.api.undo_period().is_some() {
         entries.push(docs.relation(UNDO));
     }
+    entries.extend(is_batched.then(|| docs.entry("batch")));
     page.link_groups.push(DocLinkGroup {
         title: "See also",
         entries,
@@ -159,6 +165,10 @@ fn helper(docs: &DocPages<'_>, page: &mut DocPage) {
         ErrorCode::PersonNotFound,
     ]));
 }
+
+/// The note about batches.
+const BATCH: &str = "`batch` accepts many merges into this person in one request, each executed on its own. With `If-Match`, each \
+     merge requires the person as the merge before it left it.";
 
 /// The note about what a key sees in a response.
 const VISIBLE: &str = "A key sees values only with the right to read people, and records only with the right to read their kind.";
