@@ -24,7 +24,7 @@ const BARRIERS: &str = "
         ...[...document.querySelectorAll('[tabindex=\"0\"]')].filter(node => !tabbed(node)),
     ].map(node => node.outerHTML.slice(0, 100)).concat(ids.filter((id, at) => ids.indexOf(id) !== at));";
 
-async fn assert_open_to_all(browser: &mut Browser) -> TestResult {
+pub(crate) async fn assert_open_to_all(browser: &mut Browser) -> TestResult {
     assert_eq!(browser.run(BARRIERS).await?, json!([]));
     Ok(())
 }

@@ -13,6 +13,7 @@ mod first_view;
 mod frame;
 mod keyboard;
 mod map;
+mod merging;
 mod page_weight;
 mod partial_retry;
 mod readme_pictures;

@@ -15,8 +15,9 @@ export function newKey() {
 export class Guards {
   /** `tag` is the entity tag of the record of the form, as it was read; null if there is none. */
   constructor({ method, about }, tag) {
-    this.changes = method === "PUT" || method === "DELETE";
-    this.repeats = (about.parameters ?? []).some((parameter) => parameter.name === "Idempotency-Key");
+    const accepts = (header) => (about.parameters ?? []).some(({ name }) => name === header);
+    this.changes = method !== "POST" || accepts("If-Match");
+    this.repeats = accepts("Idempotency-Key");
     this.node = el("p", { class: "soft" });
     this.begin(tag);
   }

@@ -61,6 +61,7 @@ pub(super) const FILES: &[StaticFile] = &[
         MediaType::Script,
         include_str!("problems.js"),
     ),
+    ("merging.js", MediaType::Script, include_str!("merging.js")),
     ("query.js", MediaType::Script, include_str!("query.js")),
     (
         "resource.js",

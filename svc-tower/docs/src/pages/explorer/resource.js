@@ -8,7 +8,7 @@ import { send } from "./http.js";
 import { auth } from "./key.js";
 import { problemsOf, refusal, told } from "./problems.js";
 import { base, hashOf, isOurs, nameOf, pageOfRelation, plainPath, request, routeOf } from "./server.js";
-import { properties, title } from "./values.js";
+import { pairOf, properties, title } from "./values.js";
 
 /** Links that are offered in another form, or have no new target. */
 const NOT_OFFERED = new Set(["self", "first", "previous", "prev", "next", "last", "docs"]);
@@ -55,7 +55,7 @@ function showGone(done, name, address) {
 
 export function showResource(done, address) {
   const json = done.json;
-  const name = json && done.status === 200 && json._links && address !== base && !json._embedded ? title(json) : nameOf(address);
+  const name = json && done.status === 200 && json._links && address !== base && (!json._embedded || pairOf(json)) ? title(json) : nameOf(address);
   if (done.status !== 200 || json === null || typeof json !== "object") {
     const problems = problemsOf(done);
     const head = heading(name, address);
@@ -88,11 +88,13 @@ const linksOf = (json) => Object.entries(json._links ?? {}).filter(([, link]) =>
 
 function parts(done, address) {
   const { json } = done;
+  const people = pairOf(json);
   const toRead = linksOf(json).filter(([rel, link]) => !NOT_OFFERED.has(rel) && routeOf(link.href)?.item.get);
   return [
     done.tag === null ? null : el("p", { class: "soft" }, "ETag ", el("code", { class: "tag" }, done.tag)),
     json._embedded ? query(address, []) : null,
-    json._embedded ? later(async () => (await import("./table.js")).collection(done, address)) : properties(json),
+    people === null && json._embedded ? later(async () => (await import("./table.js")).collection(done, address)) : properties(json),
+    people === null ? null : later(async () => (await import("./merging.js")).pair(json, people)),
     linkButtons(toRead),
   ].flat(2).filter((node) => node !== null);
 }

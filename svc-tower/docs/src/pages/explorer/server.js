@@ -75,6 +75,9 @@ export const nameOf = (address) => plainPath(address).split("/").at(-1) || "Entr
 /** Returns a relation of the specification with the prefix of this server. */
 export const relation = (name) => `${server.prefix}:${name}`;
 
+/** Returns a relation of an extension with the prefix of this server. */
+export const extension = (name) => `${server.extensionPrefix}:${name}`;
+
 /** Returns the page of a relation; null for a relation without a page, or text that is not a relation. */
 export function pageOfRelation(name) {
   const [prefix, rel] = String(name).split(":");

@@ -72,8 +72,13 @@ function folded(inner, count) {
 
 const words = (inner) => (isNested(inner) ? "" : String(inner ?? ""));
 
+/** Returns the two people of a pair of duplicates; null for another record. */
+export const pairOf = (record) => (typeof record.dismissed === "boolean" && record._embedded ? Object.values(record._embedded).flat() : null);
+
 /** Returns a short title for a record. */
 export function title(record) {
+  const people = pairOf(record);
+  if (people !== null) return people.map(title).join(" and ");
   const name = [record.given_name, record.family_name].map(words).filter(Boolean).join(" ");
   const first = [record.title, record.name, name, record.comments, record.value, record.identifiers?.[0]].map(words).find(Boolean);
   return first ?? "record";

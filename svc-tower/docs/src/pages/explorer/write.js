@@ -18,8 +18,9 @@ const asked = new WeakMap();
 /**
  * Opens the form of a write. `opener` is the button that opened it, and `initial` has the initial values of a new record.
  * A completed write calls `then` with its response.
+ * `also` is the text of another button, and what it does with the body.
  */
-export async function open(action, panel, seen, opener, { initial, then }) {
+export async function open(action, panel, seen, opener, { initial, then, also }) {
   const { method, address, about } = action;
   asked.set(panel, action);
   try {
@@ -46,6 +47,7 @@ export async function open(action, panel, seen, opener, { initial, then }) {
     sends.textContent = method === "DELETE" ? "Delete the current record" : "Apply to the current record";
     sends.focus();
   };
+  const turnTo = async () => { if (body?.isReady() !== false) await also.run(parse(body?.json() ?? "{}"), close); };
   let isUnderWay = false;
   /** Sends the form, once: clicks during the request are ignored. */
   const submit = async () => {
@@ -107,6 +109,7 @@ export async function open(action, panel, seen, opener, { initial, then }) {
     beside,
     sends,
     " ",
+    also === undefined ? null : [el("button", { type: "button", onclick: () => during(turnTo) }, also.text), " "],
     el("button", { type: "button", onclick: close }, "Close"),
   );
   fill(panel, form);

@@ -6,12 +6,26 @@ import { place } from "./frame.js";
 import { here, reload } from "./go.js";
 import { send } from "./http.js";
 import { auth } from "./key.js";
-import { hashOf, isOurs } from "./server.js";
+import { extension, hashOf, isOurs } from "./server.js";
 import { title } from "./values.js";
 import { open } from "./write.js";
 
 /** Opens the form of a write of the shown resource. */
-export const openWrite = (action, panel, seen, opener) => open(action, panel, seen, opener, { then: finished });
+export function openWrite(action, panel, seen, opener) {
+  const isMerge = seen.json?._links?.[extension("merge_helper")]?.href === action.address;
+  const also = isMerge ? { text: "Compare both people", run: (body, close) => compared(body, panel, seen, close) } : undefined;
+  return open(action, panel, seen, opener, { then: finished, also });
+}
+
+/** Shows the shown person next to the person of a merge form. */
+async function compared(body, panel, seen, close) {
+  const { compare } = await import("./merging.js");
+  const remaining = seen.address;
+  // A person who was merged into the other one cannot be read.
+  const changed = (address) => (address === remaining ? renew(seen) : undefined);
+  fill(place.sample);
+  compare(body, { remaining, panel, changed, close });
+}
 
 /** Shows the result of a completed write, and reads again what it has changed. */
 async function finished(done, action, panel, seen) {
