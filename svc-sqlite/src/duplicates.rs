@@ -121,7 +121,9 @@ pub(crate) fn page(
     let mut selected = query.select(keys);
     let compared: Vec<HashedKey> = selected.compared_keys().collect();
     for key in compared {
-        for row in people_with(file, tenant, key, MAX_PEOPLE_OF_KEY)? {
+        let mut people = people_with(file, tenant, key, MAX_PEOPLE_OF_KEY)?;
+        people.dedup();
+        for row in people {
             selected.add(key, row);
         }
     }

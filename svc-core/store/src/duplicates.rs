@@ -233,6 +233,8 @@ impl<'a> DuplicatesQuery<'a> {
             let mut keys: Vec<HashedKey> = keys.iter().map(|key| index.hash(key)).collect();
             keys.retain(|key| *key >= first);
             keys.sort_unstable();
+            // Different addresses of a person can have the same key.
+            keys.dedup();
             (stored.row, keys)
         });
         Ok(query)

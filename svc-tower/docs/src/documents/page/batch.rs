@@ -2,7 +2,7 @@
 //!
 //! Requirements: BAT-01 to BAT-11.
 
-use svc_core::{api::MAX_BATCH_ENTRIES, error::ErrorCode};
+use svc_core::{api::MAX_BATCH_ENTRIES, error::ErrorCode, helper::HelperName};
 
 use super::{DocLinkGroup, DocPage, DocPages, DocTable, merges::MERGE_HELPER, topic};
 
@@ -55,7 +55,7 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
     let helpers = api.helpers().filter(|helper| helper.accepts_batches());
     let merges = api.merges_people().then_some(MERGE_HELPER);
     let entries = helpers
-        .map(|helper| helper.relation())
+        .map(HelperName::relation)
         .chain(merges)
         .map(|relation| docs.relation(relation))
         .collect();
