@@ -25,17 +25,21 @@ pub(super) const CHECKS: &[Check] = &[
 /// The kinds of which a person has one in a container.
 const MEMBERSHIPS: [(&str, &str); 2] = [("tag", "tagging"), ("list", "item")];
 
-/// An action of the person who is merged.
-struct Action {
-    kind: CatalogueKind,
+/// An action of a person.
+pub(super) struct Action {
+    pub(super) kind: CatalogueKind,
     container: Representation,
-    record: Representation,
+    pub(super) record: Representation,
     /// The total of the container that counts it.
     total: Option<f64>,
 }
 
 /// Returns the total of a container that counts its actions.
-fn counted(cx: &CheckContext, kind: CatalogueKind, container: &Representation) -> Option<f64> {
+pub(super) fn counted(
+    cx: &CheckContext,
+    kind: CatalogueKind,
+    container: &Representation,
+) -> Option<f64> {
     let path = kind
         .counted
         .filter(|_| !cx.declared().behaves("totals_follow_later"))?;
@@ -46,37 +50,19 @@ fn counted(cx: &CheckContext, kind: CatalogueKind, container: &Representation) -
 async fn actions(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let pair = Pair::named(&api).await?;
-    let declared = cx.declared();
-    let able = |kind: &CatalogueKind| {
-        declared.offers_all(kind.one, &["create", "read"])
-            && declared.links(kind.one, "person")
-            && kind
-                .under
-                .is_some_and(|under| !matches!(under, "person" | "tag" | "list"))
-    };
     let mut moved = Vec::new();
-    for kind in KINDS.iter().copied().filter(able).take(cx.cases(2, 6, 6)) {
+    for kind in movable(cx).take(cx.cases(2, 6, 6)) {
         moved.push(action(&api, kind, &pair.merged).await?);
     }
-    let mut groups = Vec::new();
-    for (group, one) in MEMBERSHIPS {
-        if declared.offers(group, "create") && declared.offers(one, "create") {
-            let container = api.make(group, &json!({})).await?;
-            for person in [&pair.remaining, &pair.merged] {
-                let marked = cx.marked(&json!({}));
-                api.act(&container, one, person, &marked).await?;
-            }
-            groups.push((container, one));
-        }
-    }
-    let cursor = if declared.behaves("changes") {
+    let groups = memberships(&api, &pair).await?;
+    let cursor = if cx.declared().behaves("changes") {
         Some(end(&api).await?)
     } else {
         None
     };
     pair.merge(&api).await?;
     for action in &moved {
-        belongs(&api, action, &pair).await?;
+        belongs(&api, ids::MRG_06, action, &pair.remaining).await?;
     }
     for (container, one) in groups {
         only_once(&api, &container, one, &pair).await?;
@@ -87,8 +73,40 @@ async fn actions(cx: &CheckContext) -> Result<(), CheckStop> {
     }
 }
 
+/// Returns the kinds of actions that belong to a person.
+pub(super) fn movable(cx: &CheckContext) -> impl Iterator<Item = CatalogueKind> {
+    let declared = cx.declared();
+    KINDS.iter().copied().filter(|kind| {
+        declared.offers_all(kind.one, &["create", "read"])
+            && declared.links(kind.one, "person")
+            && kind
+                .under
+                .is_some_and(|under| !matches!(under, "person" | "tag" | "list"))
+    })
+}
+
+/// Adds both people to a new container of each kind of membership. Returns each container with the
+/// kind.
+pub(super) async fn memberships(
+    api: &CheckClient<'_>,
+    pair: &Pair,
+) -> Result<Vec<(Representation, &'static str)>, CheckStop> {
+    let (cx, mut groups) = (api.cx, Vec::new());
+    for (group, one) in MEMBERSHIPS {
+        if cx.declared().offers(group, "create") && cx.declared().offers(one, "create") {
+            let container = api.make(group, &json!({})).await?;
+            for person in [&pair.remaining, &pair.merged] {
+                let marked = cx.marked(&json!({}));
+                api.act(&container, one, person, &marked).await?;
+            }
+            groups.push((container, one));
+        }
+    }
+    Ok(groups)
+}
+
 /// Records an action of a person in a new container.
-async fn action(
+pub(super) async fn action(
     api: &CheckClient<'_>,
     kind: CatalogueKind,
     person: &Representation,
@@ -112,7 +130,7 @@ async fn action(
 }
 
 /// Whether a record links to a person.
-async fn links_to(
+pub(super) async fn links_to(
     api: &CheckClient<'_>,
     record: &Representation,
     name: &str,
@@ -128,16 +146,20 @@ async fn links_to(
     Ok(answer.status == 200 && is_one(&answer.record(), person))
 }
 
-/// Verifies that an action belongs to the remaining person.
-async fn belongs(api: &CheckClient<'_>, action: &Action, pair: &Pair) -> Result<(), CheckStop> {
+/// Verifies that an action belongs to a person, and that its container counts it as before.
+pub(super) async fn belongs(
+    api: &CheckClient<'_>,
+    row: &str,
+    action: &Action,
+    person: &Representation,
+) -> Result<(), CheckStop> {
     let (cx, kind) = (api.cx, action.kind);
     let record = api.reread(&action.record).await?;
-    let is_linked = links_to(api, &record, "person", &pair.remaining).await?;
-    cx.observe(ids::MRG_06, is_linked, || {
-        format!("{} does not link to the remaining person", record.short())
+    let is_linked = links_to(api, &record, "person", person).await?;
+    cx.observe(row, is_linked, || {
+        format!("{} does not link to {}", record.short(), person.short())
     });
-    let of_person = pair
-        .remaining
+    let of_person = person
         .href(kind.many)
         .filter(|_| cx.declared().lists_below("person", kind.many));
     let of_container = action.container.href(kind.many).filter(|_| {
@@ -146,15 +168,14 @@ async fn belongs(api: &CheckClient<'_>, action: &Action, pair: &Pair) -> Result<
     });
     for url in of_person.into_iter().chain(of_container) {
         let member = api.find_in(&url, &record).await?;
-        cx.observe(ids::MRG_06, member.is_some(), || {
+        cx.observe(row, member.is_some(), || {
             format!("{url} does not contain {}", record.short())
         });
     }
     let (Some(total), Some(path)) = (action.total, kind.counted) else {
         return Ok(());
     };
-    let rows = &[ids::MRG_06];
-    api.total_is(rows, &action.container, path, total).await
+    api.total_is(&[row], &action.container, path, total).await
 }
 
 /// Verifies that the remaining person is in a group once.

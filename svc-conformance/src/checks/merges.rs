@@ -59,7 +59,8 @@ impl Pair {
         Self::create(api, &first, &second).await
     }
 
-    fn of(remaining: Representation, merged: Representation) -> Result<Self, CheckStop> {
+    /// Returns two people who exist.
+    pub(super) fn of(remaining: Representation, merged: Representation) -> Result<Self, CheckStop> {
         let old = merged.self_url()?;
         Ok(Self {
             remaining,
@@ -291,7 +292,7 @@ async fn restricted(cx: &CheckContext, pair: &Pair) -> Result<(), CheckStop> {
 }
 
 /// Returns the fields of two people: lists with common entries, and names of both or of one.
-fn bodies(cx: &CheckContext) -> [Value; 2] {
+pub(super) fn bodies(cx: &CheckContext) -> [Value; 2] {
     let unique = cx.unique();
     let digits: Vec<usize> = {
         let mut rng = cx.rng(&unique);
@@ -345,8 +346,9 @@ fn bodies(cx: &CheckContext) -> [Value; 2] {
 }
 
 /// Creates a person whose addresses another one has. A server may reject that.
-async fn sharing(
+pub(super) async fn sharing(
     api: &CheckClient<'_>,
+    row: &str,
     first: &Representation,
     body: &Value,
 ) -> Result<Representation, CheckStop> {
@@ -360,7 +362,7 @@ async fn sharing(
         return api.reread(&answer.record()).await;
     }
     cx.note_missing(
-        ids::MRG_05,
+        row,
         format!("two people cannot have the same addresses: {answer}"),
     );
     let mut body = body.clone();
@@ -376,7 +378,7 @@ async fn fields(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();
     let [first, second] = bodies(cx);
     let remaining = created(&api, &first).await?;
-    let merged = sharing(&api, &remaining, &second).await?;
+    let merged = sharing(&api, ids::MRG_05, &remaining, &second).await?;
     let pair = Pair::of(remaining, merged)?;
     let preview = if cx.declared().behaves("merge_people.preview") {
         Some(previewed(&api, &pair).await?)
@@ -444,7 +446,7 @@ fn as_previewed(cx: &CheckContext, preview: &TestResponse, answer: &TestResponse
 }
 
 /// Returns the entries of a list.
-fn entries<'r>(record: &'r Representation, list: &str) -> &'r [Value] {
+pub(super) fn entries<'r>(record: &'r Representation, list: &str) -> &'r [Value] {
     record[list].as_array().map_or(&[], Vec::as_slice)
 }
 
@@ -491,15 +493,17 @@ fn lists(cx: &CheckContext, pair: &Pair, after: &Representation) {
     }
 }
 
+/// Returns how strict the status of an e-mail address is.
+pub(super) fn strictness(entry: &Value) -> Option<usize> {
+    let status = entry["status"].as_str().unwrap_or_default();
+    let at = STATUSES.iter().position(|one| *one == status);
+    at.map(|at| at.max(1))
+}
+
 /// Verifies that an entry of a list is not less strict than before.
 fn consent(cx: &CheckContext, before: &Value, after: &Value) {
-    let rank = |entry: &Value| {
-        let status = entry["status"].as_str().unwrap_or_default();
-        let at = STATUSES.iter().position(|one| *one == status);
-        at.map(|at| at.max(1))
-    };
     if before.get("address").is_some()
-        && let (Some(old), Some(new)) = (rank(before), rank(after))
+        && let (Some(old), Some(new)) = (strictness(before), strictness(after))
     {
         cx.observe(ids::MRG_05, new >= old, || {
             format!("the status of {before} is now {}", after["status"])

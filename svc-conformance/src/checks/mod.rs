@@ -22,6 +22,7 @@ mod conditional;
 mod crud;
 mod deliveries;
 mod duplicate_people;
+mod duplicates;
 mod entry_point;
 mod errors;
 mod event_stream;
@@ -40,6 +41,7 @@ mod links;
 mod merge_actions;
 mod merge_addresses;
 mod merge_errors;
+mod merge_undo;
 mod merges;
 mod moves;
 mod nested_collections;
@@ -106,6 +108,8 @@ pub(crate) fn all() -> Vec<Check> {
         merge_actions::CHECKS,
         merge_addresses::CHECKS,
         merge_errors::CHECKS,
+        merge_undo::CHECKS,
+        duplicates::CHECKS,
     ]
     .concat()
 }

@@ -178,15 +178,22 @@ pub(crate) fn check_document(
         .flatten()
     {
         let linked = links.and_then(|links| links.get(rel));
-        cx.observe(ids::HAL_08, linked.is_some(), || {
-            format!("{rel} is embedded, not linked, in {answer}")
-        });
+        // A merge has no address.
+        // Requirements: MRG-20.
+        let merges = cx.declared().extension_of(&document["_embedded"], "merges");
+        if merges != Some(rel.as_str()) {
+            cx.observe(ids::HAL_08, linked.is_some(), || {
+                format!("{rel} is embedded, not linked, in {answer}")
+            });
+        }
         let name = rel.strip_prefix(&format!("{}:", answer.prefix));
         let of = name.and_then(|name| kind_of(name).or_else(|| kind(name)));
-        for member in list
+        let members = list
             .as_array()
-            .map_or(std::slice::from_ref(list), Vec::as_slice)
-        {
+            .map_or(std::slice::from_ref(list), Vec::as_slice);
+        // An entry about very many people who may be the same person has no address.
+        // Requirements: DUP-05.
+        for member in members.iter().filter(|it| it.get("crowd").is_none()) {
             check_document(cx, answer, member, of);
         }
     }
@@ -223,9 +230,13 @@ fn relations(
             .get("_embedded")
             .and_then(|embedded| embedded.get(rel))
             .is_some_and(Value::is_array);
-        let is_page = object.contains_key("total_records");
+        // A pair of duplicates has links to two people.
+        // Requirements: DUP-02.
+        let has_lists = ["total_records", "reasons", "dismissed"]
+            .iter()
+            .any(|name| object.contains_key(*name));
         let many = rel == "curies"
-            || (is_page && name.is_some_and(|name| kind_of(name).is_some()))
+            || (has_lists && name.is_some_and(|name| kind_of(name).is_some()))
             || members;
         let formed = match link {
             Value::Array(list) => {

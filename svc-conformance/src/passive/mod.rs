@@ -32,7 +32,8 @@ pub(crate) const ROWS: &[&str] = &[
 pub(crate) fn check_response(cx: &CheckContext, answer: &TestResponse) {
     if answer.is_success() {
         let cache = answer.header("cache-control").unwrap_or_default();
-        cx.observe(ids::HAL_04, directives(cache), || {
+        let is_right = directives(cache) || (is_unstored(cx, answer) && forbids_storage(cache));
+        cx.observe(ids::HAL_04, is_right, || {
             format!("Cache-Control {cache:?} on {answer}")
         });
     }
@@ -75,6 +76,26 @@ pub(crate) fn check_response(cx: &CheckContext, answer: &TestResponse) {
     } else {
         error::check_error(cx, answer);
     }
+}
+
+/// Whether a response is a page or a pair of duplicates, or a list of merges. No cache may store these.
+///
+/// Requirements: DUP-03.
+fn is_unstored(cx: &CheckContext, answer: &TestResponse) -> bool {
+    let embeds = |name| {
+        let record = answer.record();
+        cx.declared()
+            .extension(&record, "_embedded", name)
+            .is_some()
+    };
+    answer["dismissed"].is_boolean() || embeds("duplicates") || embeds("merges")
+}
+
+/// Whether the value of `Cache-Control` forbids caches to store the response.
+pub(crate) fn forbids_storage(value: &str) -> bool {
+    value
+        .split(',')
+        .any(|one| one.trim().eq_ignore_ascii_case("no-store"))
 }
 
 /// Compares the three directives of `Cache-Control` as a set. Order and case do not matter.

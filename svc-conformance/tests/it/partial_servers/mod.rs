@@ -573,6 +573,7 @@ async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn E
     let subject = svc_self_test::subject::TestSubject::reference(|api| {
         api.conditional_requests(IfMatchPolicy::Optional)
             .merge_people()
+            .duplicates()
     })
     .await?;
     // Without a receiver of webhooks, messages are not tested.
