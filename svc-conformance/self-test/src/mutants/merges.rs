@@ -18,23 +18,23 @@ use crate::transport::{BufferedRequest, BufferedResponse, address};
 
 const FAMILY: &str = "merges";
 const LINK: &str = "ext:merge_helper";
-const DETAILS: &str = "ext:merge";
+pub(super) const DETAILS: &str = "ext:merge";
 const POINTER: &str = "ext:merged_into";
-const API_KEY: HeaderName = HeaderName::from_static("svc-api-token");
+pub(super) const API_KEY: HeaderName = HeaderName::from_static("svc-api-token");
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// The reference server with conditional requests, which merges people.
-fn merging(api: ApiBuilder) -> ApiBuilder {
+pub(super) fn merging(api: ApiBuilder) -> ApiBuilder {
     conditional(api).merge_people()
 }
 
 /// Returns whether a request merges people.
-fn is_merge(call: &BufferedRequest) -> bool {
+pub(super) fn is_merge(call: &BufferedRequest) -> bool {
     call.method == Method::POST && call.uri.path().ends_with("/merge_helper")
 }
 
 /// Returns the URLs of the remaining person and of the merged person in a request.
-fn both(call: &BufferedRequest, person: &str) -> Option<(String, String)> {
+pub(super) fn both(call: &BufferedRequest, person: &str) -> Option<(String, String)> {
     let body = call.json().filter(|_| is_merge(call))?;
     let merged = body.get("_links")?.get(person)?["href"].as_str()?;
     let url = call.uri.to_string();
@@ -173,7 +173,11 @@ async fn passed(
 }
 
 /// Returns the document at a URL.
-async fn read(call: &BufferedRequest, server: &InterceptedServer, url: &str) -> Map<String, Value> {
+pub(super) async fn read(
+    call: &BufferedRequest,
+    server: &InterceptedServer,
+    url: &str,
+) -> Map<String, Value> {
     let answer = server.send(bare(call).get(url)).await;
     match answer.json() {
         Some(Value::Object(document)) => document,
@@ -182,7 +186,7 @@ async fn read(call: &BufferedRequest, server: &InterceptedServer, url: &str) -> 
 }
 
 /// Returns a request without the headers of this one, except for its key.
-fn bare(call: &BufferedRequest) -> BufferedRequest {
+pub(super) fn bare(call: &BufferedRequest) -> BufferedRequest {
     let mut bare = BufferedRequest::nowhere();
     bare.uri = call.uri.clone();
     if let Some(key) = call.headers.get(API_KEY) {
@@ -192,14 +196,14 @@ fn bare(call: &BufferedRequest) -> BufferedRequest {
 }
 
 /// Returns a request to delete the record at a URL.
-fn deleting(call: &BufferedRequest, url: &str) -> BufferedRequest {
+pub(super) fn deleting(call: &BufferedRequest, url: &str) -> BufferedRequest {
     let mut delete = bare(call).get(url);
     delete.method = Method::DELETE;
     delete
 }
 
 /// Changes fields of a person.
-async fn change(
+pub(super) async fn change(
     call: &BufferedRequest,
     server: &InterceptedServer,
     url: &str,
@@ -256,7 +260,7 @@ fn overwritten(name: &'static str, row: &str, fields: Overwritten) -> Mutant {
 }
 
 /// Returns some members of an object.
-fn only(object: &Map<String, Value>, names: &[&str]) -> Map<String, Value> {
+pub(super) fn only(object: &Map<String, Value>, names: &[&str]) -> Map<String, Value> {
     let members = names
         .iter()
         .filter_map(|name| Some(((*name).to_owned(), object.get(*name)?.clone())));
@@ -275,7 +279,7 @@ fn each(
 }
 
 /// Returns the document of the remaining person to a merge that was rejected.
-async fn accepted(
+pub(super) async fn accepted(
     call: &BufferedRequest,
     server: &InterceptedServer,
     url: &str,
@@ -382,7 +386,7 @@ async fn changed_again(
     passed(call, &server, &merges).await
 }
 
-fn json_map(value: Value) -> Map<String, Value> {
+pub(super) fn json_map(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(map) => map,
         _ => Map::new(),
@@ -650,11 +654,13 @@ fn is_merged(entry: &Value) -> bool {
 }
 
 /// Returns the objects in a list.
-fn objects(list: Option<&mut Vec<Value>>) -> impl Iterator<Item = &mut Map<String, Value>> {
+pub(super) fn objects(
+    list: Option<&mut Vec<Value>>,
+) -> impl Iterator<Item = &mut Map<String, Value>> {
     list.into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
-fn unlink(record: &mut Map<String, Value>, rel: &str) {
+pub(super) fn unlink(record: &mut Map<String, Value>, rel: &str) {
     if let Some(links) = links(record) {
         links.remove(rel);
     }
@@ -1059,7 +1065,7 @@ fn once() -> Interceptor {
 }
 
 /// Reverses the lists of a person.
-fn reverse_lists(person: &mut Map<String, Value>) {
+pub(super) fn reverse_lists(person: &mut Map<String, Value>) {
     for name in ["phone_numbers", "email_addresses"] {
         if let Some(list) = person.get_mut(name).and_then(Value::as_array_mut) {
             list.reverse();

@@ -11,6 +11,7 @@ mod complete_errors;
 pub(crate) mod conditional;
 mod deliveries;
 mod duplicate_people;
+mod duplicates;
 mod errors;
 mod feed;
 mod fields;
@@ -21,6 +22,7 @@ mod helpers_alone;
 mod hypermedia;
 mod idempotency;
 mod links;
+mod merge_undo;
 mod merges;
 mod moves;
 mod page_links;
@@ -276,6 +278,8 @@ pub fn registry() -> Vec<Mutant> {
         webhooks::faults(),
         deliveries::faults(),
         merges::faults(),
+        merge_undo::faults(),
+        duplicates::faults(),
         planted().into_iter().map(|planted| planted.fault).collect(),
     ]
     .concat()
@@ -294,6 +298,8 @@ pub(crate) fn free() -> Vec<Mutant> {
         webhooks::free(),
         deliveries::free(),
         merges::free(),
+        merge_undo::free(),
+        duplicates::free(),
     ]
     .concat()
 }
