@@ -40,6 +40,7 @@ mod limits;
 mod links;
 mod merge_actions;
 mod merge_addresses;
+mod merge_batch;
 mod merge_errors;
 mod merge_undo;
 mod merges;
@@ -107,6 +108,7 @@ pub(crate) fn all() -> Vec<Check> {
         merges::CHECKS,
         merge_actions::CHECKS,
         merge_addresses::CHECKS,
+        merge_batch::CHECKS,
         merge_errors::CHECKS,
         merge_undo::CHECKS,
         duplicates::CHECKS,

@@ -28,6 +28,11 @@ pub(super) fn merging(api: ApiBuilder) -> ApiBuilder {
     conditional(api).merge_people()
 }
 
+/// That server with batches.
+fn in_batches(api: ApiBuilder) -> ApiBuilder {
+    merging(api).batches()
+}
+
 /// Returns whether a request merges people.
 pub(super) fn is_merge(call: &BufferedRequest) -> bool {
     call.method == Method::POST && call.uri.path().ends_with("/merge_helper")
@@ -405,6 +410,44 @@ async fn with_itself(
         }
         _ => passed(call, &server, &merges).await,
     }
+}
+
+/// Executes the entries of a batch of merges up to the first rejected one, and rejects the others in the
+/// same way.
+async fn until_rejected(call: BufferedRequest, server: InterceptedServer) -> BufferedResponse {
+    let is_batch = call.uri.path().ends_with("/merge_helper/batch");
+    let entries: Option<Vec<Value>> = serde_json::from_slice(&call.body).ok();
+    let Some(entries) = entries.filter(|_| is_batch) else {
+        return server.send(call).await;
+    };
+    let mut results: Vec<Value> = Vec::new();
+    let is_success = |result: &Value| result["status"] == json!(200);
+    for (index, entry) in entries.into_iter().enumerate() {
+        let rejected = results.iter().find(|result| !is_success(result));
+        let mut result = match rejected {
+            Some(rejected) => rejected.clone(),
+            None => {
+                let mut one = call.clone();
+                one.body = json!([entry]).to_string().into();
+                one.headers.remove(header::CONTENT_LENGTH);
+                let answer = server.send(one).await;
+                match answer.json() {
+                    Some(document) if answer.status == 200 => document["results"][0].clone(),
+                    _ => return answer,
+                }
+            }
+        };
+        if let Some(result) = result.as_object_mut() {
+            set(result, "index", json!(index));
+        }
+        results.push(result);
+    }
+    let succeeded = results.iter().filter(|result| is_success(result)).count();
+    let totals = json!({
+        "total": results.len(), "succeeded": succeeded, "failed": results.len().saturating_sub(succeeded),
+        "results": results, "_links": {"self": {"href": call.uri.to_string()}},
+    });
+    BufferedResponse::document(200, &totals)
 }
 
 /// Accepts a merge of a person who was merged into another one.
@@ -947,6 +990,12 @@ fn rejections() -> Vec<Mutant> {
             ids::MRG_16,
             across_tenants,
         ),
+        fault(
+            "a batch of merges stops at a rejected one",
+            ids::MRG_24,
+            || Interceptor::around(|call, server| Box::pin(until_rejected(call, server))),
+        )
+        .over(BaseServer::Reference(in_batches)),
         around(
             "both of two crossing merges succeed",
             ids::MRG_17,
