@@ -58,6 +58,9 @@ pub struct Response {
     ///
     /// Requirements: SYN-12.
     pub event_stream: Option<Box<EventStream>>,
+    /// Whether this is the response to a write that succeeded without an effect, because it was executed
+    /// before.
+    pub(crate) is_repeated: bool,
 }
 
 /// The media type of a body.
@@ -110,6 +113,7 @@ impl Response {
             reference_code: None,
             code: None,
             event_stream: None,
+            is_repeated: false,
         }
     }
 

@@ -329,3 +329,66 @@ async fn batches_of_merges_have_limits() {
         .await;
     }
 }
+
+/// A merge that was executed before does not make a later change of the person acceptable.
+#[tokio::test]
+async fn a_merge_without_an_effect_changes_no_condition() {
+    each(async |subject| {
+        let [one, second, third] = subject.named(["Ada"; 3]).await;
+        assert_eq!(subject.merge(&one, &second).await.status, 200);
+        let old = subject.tag(&one).await;
+        let change = json!({"source": "s"});
+        let changed = subject.call(Method::PUT, &one, &change).await;
+        assert_eq!(changed.status, 200, "{}", changed.json);
+        let entries = json!([entry(&second), entry(&third)]);
+        let batch = subject.batch(&one, &[("if-match", &old)], entries).await;
+        assert_eq!(statuses(&batch), [200, 412], "{}", batch.json);
+        assert_eq!(subject.get(&third).await.status, 200);
+    })
+    .await;
+}
+
+/// A batch whose entries failed is continued with its key and the state that the client has read since.
+#[tokio::test]
+async fn a_batch_is_continued_with_a_later_state() {
+    each(async |subject| {
+        let [one, second, third] = subject.named(["Ada"; 3]).await;
+        let tag = subject.tag(&one).await;
+        let headers = |tag| [("idempotency-key", "k1"), ("if-match", tag)];
+        let first = subject
+            .batch(&one, &headers(&*tag), json!([entry(&second)]))
+            .await;
+        assert_eq!(statuses(&first), [200], "{}", first.json);
+        let change = json!({"source": "s"});
+        let changed = subject.call(Method::PUT, &one, &change).await;
+        assert_eq!(changed.status, 200, "{}", changed.json);
+        let entries = json!([entry(&second), entry(&third)]);
+        let stale = subject.batch(&one, &headers(&*tag), entries.clone()).await;
+        assert_eq!(statuses(&stale), [200, 412], "{}", stale.json);
+        let now = subject.tag(&one).await;
+        let batch = subject.batch(&one, &headers(&*now), entries).await;
+        assert_eq!(statuses(&batch), [200, 200], "{}", batch.json);
+        assert_eq!(body(&batch, 0), body(&first, 0));
+    })
+    .await;
+}
+
+/// A repeated batch returns its first responses also after the person was merged into another one.
+#[tokio::test]
+async fn a_repeated_batch_has_its_responses_after_a_merge_of_the_person() {
+    each(async |subject| {
+        let [one, second, third] = subject.named(["Ada"; 3]).await;
+        let headers = [("idempotency-key", "k1")];
+        let entries = json!([entry(&second)]);
+        let first = subject.batch(&one, &headers, entries.clone()).await;
+        assert_eq!(subject.merge(&third, &one).await.status, 200);
+        let again = subject.batch(&one, &headers, entries).await;
+        assert_eq!(statuses(&again), [200], "{}", again.json);
+        assert_eq!(body(&again, 0), body(&first, 0));
+        let other = subject
+            .batch(&one, &[("idempotency-key", "k2")], json!([entry(&third)]))
+            .await;
+        assert_eq!(statuses(&other), [410], "{}", other.json);
+    })
+    .await;
+}

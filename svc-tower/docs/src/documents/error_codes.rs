@@ -141,7 +141,13 @@ pub(super) fn of(api: &Api, offered: &OfferedOperation, target: &Target) -> Vec<
         Target::Record(_) | Target::Merge(_) | Target::MergeBatch(_) | Target::UndoMerge(..)
     );
     if is_of_record && spec.method != Method::GET {
+        // Each entry of a batch has its own result.
+        let is_batch = matches!(target, Target::MergeBatch(_));
         match api.if_match_policy() {
+            Some(IfMatchPolicy::Required) if is_batch => {
+                codes.push(ErrorCode::PreconditionRequired);
+            }
+            _ if is_batch => {}
             Some(IfMatchPolicy::Required) => {
                 codes.extend([
                     ErrorCode::PreconditionFailed,

@@ -116,11 +116,17 @@ async fn mrg_19_a_pair_is_compared_merged_and_separated_again() -> TestResult {
         .await?;
     assert_eq!(session.field("source").await?[2], "the post");
     assert_open_to_all(&mut session.browser).await?;
-    // With the keyboard: the focus is on the button.
+    // The focus is on the message, so that a key that is still pressed does not merge.
     session
         .browser
-        .wait_for("document.activeElement.textContent === 'Merge'")
+        .wait_for("document.activeElement.classList.contains('errors')")
         .await?;
+    session.browser.key(ENTER).await?;
+    assert_eq!(status(&mut client, &one).await?, 200, "nothing is merged");
+    // With the keyboard.
+    let focus =
+        "[...document.querySelectorAll('button')].find((it) => it.textContent === 'Merge').focus()";
+    session.browser.run(focus).await?;
     session.browser.key(ENTER).await?;
     session
         .browser

@@ -28,7 +28,7 @@ use crate::{
     api::{
         Api, AuthorizedRequest, HelperBackend, Response, Timer,
         admitted::AuthorizedParts,
-        extensions::idempotency::{ResponseStorage, key_of_entry},
+        extensions::idempotency::{IDEMPOTENCY_REPLAYED, ResponseStorage, key_of_entry},
         preferences::{HandlingPreference, PREFER, PREFERENCE_APPLIED, ReturnPreference},
         response::kind_of,
     },
@@ -142,7 +142,7 @@ impl AuthorizedParts<'_> {
                     .await;
                 there.map_err(failed)?;
             }
-            _ => Box::pin(self.accepts_merges(&call)).await?,
+            _ => Box::pin(self.accepts_merges(&call, key.is_some())).await?,
         }
         let is_conditional = matches!(call, Target::Merge(_));
         let conditions = CONDITIONS.into_iter().filter(|_| is_conditional);
@@ -173,7 +173,13 @@ impl AuthorizedParts<'_> {
 
     /// Returns the response to a whole batch of merges, none of which can be executed: a required
     /// `If-Match` is missing, or there is no person at the address.
-    async fn accepts_merges(&self, call: &Target) -> std::result::Result<(), Response> {
+    ///
+    /// A batch with an idempotency key can have stored responses, also after the person was merged or deleted.
+    async fn accepts_merges(
+        &self,
+        call: &Target,
+        has_key: bool,
+    ) -> std::result::Result<(), Response> {
         let (api, cx) = (self.api, &self.context);
         if let Some(reply) = api.require_if_match(call, self.request.headers) {
             return Err(reply);
@@ -182,6 +188,9 @@ impl AuthorizedParts<'_> {
         let Target::Merge(person) = call else {
             return Ok(());
         };
+        if has_key {
+            return Ok(());
+        }
         if api.get(cx, person).await.map_err(failed)?.is_some() {
             return Ok(());
         }
@@ -317,7 +326,7 @@ impl BatchRun {
         let entries: Vec<&RawValue> = serde_json::from_slice(body).map_err(|error| {
             let (line, column) = (error.line(), error.column());
             let text = if error.is_data() {
-                "The body must be a JSON array. Each entry is the body of a single helper request.".to_owned()
+                "The body must be a JSON array. Each entry is the body of a single request.".to_owned()
             } else {
                 format!("The body is not valid JSON at line {line}, column {column}. It must be a JSON array.")
             };
@@ -400,7 +409,7 @@ impl BatchRun {
             href,
             body,
             code,
-            tag: reply.headers.get(ETAG).filter(|_| is_success).cloned(),
+            state: StateAfter::of(reply),
         }
     }
 
@@ -408,21 +417,32 @@ impl BatchRun {
     /// conditions: then only the batch itself may change the person.
     ///
     /// Requirements: MRG-24.
-    fn continue_conditions(&mut self, tag: &HeaderValue) {
-        let mut is_conditional = false;
-        for name in CONDITIONS {
-            is_conditional |= self.headers.remove(name).is_some();
-        }
-        if is_conditional {
-            self.headers.insert(IF_MATCH, tag.clone());
+    fn continue_conditions(&mut self, state: &StateAfter) {
+        let accepts_all = self.headers.get(IF_MATCH).is_some_and(|it| it == "*");
+        match state {
+            StateAfter::Unknown => {}
+            StateAfter::Known(_) if accepts_all => {}
+            StateAfter::Known(tag) => {
+                let mut is_conditional = false;
+                for name in CONDITIONS {
+                    is_conditional |= self.headers.remove(name).is_some();
+                }
+                if is_conditional {
+                    self.headers.insert(IF_MATCH, tag.clone());
+                }
+            }
+            // The client can have sent the state after this merge, or a later one.
+            StateAfter::Former(tag) => {
+                if self.headers.contains_key(IF_MATCH) && !accepts_all {
+                    self.headers.append(IF_MATCH, tag.clone());
+                }
+            }
         }
     }
 
     /// Writes the result of an entry and counts it.
     fn write_result(&mut self, result: &EntryResult, out: &mut Vec<u8>) {
-        if let Some(tag) = &result.tag {
-            self.continue_conditions(tag);
-        }
+        self.continue_conditions(&result.state);
         let index = self.done();
         let count = if result.status.is_success() {
             &mut self.succeeded
@@ -577,14 +597,36 @@ impl BatchRun {
     }
 }
 
+/// What an entry of a batch of merges tells about the state of the person.
+enum StateAfter {
+    /// The entry was executed, and the person has this entity tag.
+    Known(HeaderValue),
+    /// The entry was executed in an earlier batch, after which the person had this entity tag.
+    Former(HeaderValue),
+    /// The entry changed nothing.
+    Unknown,
+}
+
+impl StateAfter {
+    fn of(reply: &Response) -> Self {
+        let is_executed = reply.status.is_success() && !reply.is_repeated;
+        match reply.headers.get(ETAG).filter(|_| is_executed) {
+            Some(tag) if reply.headers.contains_key(IDEMPOTENCY_REPLAYED) => {
+                Self::Former(tag.clone())
+            }
+            Some(tag) => Self::Known(tag.clone()),
+            None => Self::Unknown,
+        }
+    }
+}
+
 /// The result of an entry, as the response contains it.
 struct EntryResult {
     status: StatusCode,
     href: Option<String>,
     body: Option<Bytes>,
     code: Option<ErrorCode>,
-    /// The entity tag of a successful response.
-    tag: Option<HeaderValue>,
+    state: StateAfter,
 }
 
 /// An entry that is executed or done.

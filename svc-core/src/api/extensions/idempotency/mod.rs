@@ -26,7 +26,8 @@ use crate::{
 };
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+pub(in crate::api) const IDEMPOTENCY_REPLAYED: HeaderName =
+    HeaderName::from_static("idempotency-replayed");
 /// The maximum number of characters of a key.
 const LONGEST: usize = 255;
 

@@ -128,6 +128,7 @@ impl Api {
         let mut body = Vec::from(std::mem::take(&mut reply.body));
         hal::merge(&self.hal_for(cx), &self.merge_view(cx, outcome), &mut body);
         reply.body = body.into();
+        reply.is_repeated = outcome.is_repeated;
         reply
     }
 

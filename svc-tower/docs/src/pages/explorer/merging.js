@@ -87,7 +87,7 @@ class Comparison {
     this.isUnderWay = false;
     this.id = newId();
     this.said = el("div", { role: "status", tabindex: "-1" });
-    this.wrong = el("div", { class: "errors", role: "alert", hidden: true });
+    this.wrong = el("div", { class: "errors", role: "alert", tabindex: "-1", hidden: true });
     this.content = el("div", {});
     this.node = el("section", { "aria-labelledby": this.id }, el("h2", { id: this.id }, "Both people"), this.said, this.wrong, this.content);
   }
@@ -122,26 +122,39 @@ class Comparison {
     this.fail(problems.length === 0 ? refusal(done) : told(problems));
   }
 
-  /** Reads both people, and what the remaining one would be. */
-  async read() {
-    const both = await Promise.all(this.addresses.map((address) => send({ method: "GET", address }, auth())));
+  /** Reads both people, and what the remaining one would be. Returns whether they can be merged. */
+  async read(addresses = this.addresses, more = this.more) {
+    // What is shown belongs to the former people and the former choice.
+    const again = this.button("Read again", () => this.read(addresses, more));
+    fill(this.content, el("div", { class: "actions" }, again, this.closing()));
+    let both;
+    try {
+      both = await Promise.all(addresses.map((address) => send({ method: "GET", address }, auth())));
+    } catch {
+      this.fail("At least one of the two people cannot be read. It was merged into another person, or the server cannot be reached.");
+      return false;
+    }
     const missing = both.find((done) => done.status !== 200 || done.json === null);
     if (missing !== undefined) {
       this.refuse(missing);
-      fill(this.content, this.close === null ? null : this.closing());
-      return;
+      return false;
     }
+    this.addresses = addresses;
+    this.more = more;
     [this.remaining, this.merged] = both;
     this.helper = hrefOf(this.remaining.json._links, "merge_helper");
-    const preview = isOurs(this.helper) ? await this.post({ preview: true }) : null;
-    this.show(preview);
+    this.protection = isOurs(this.helper) ? await this.guards(this.helper, this.remaining.tag) : null;
+    return this.show(this.protection === null ? null : await this.post({ preview: true }));
   }
 
-  /** Sends a merge. `more` has further members of the body. */
-  async post(more, guards = {}) {
+  /** Sends a merge, or a preview of it. Only a merge has a key with which it is executed once. */
+  async post(more) {
     const tag = this.merged.tag === null ? {} : { merged_etag: this.merged.tag };
-    const body = { _links: { [relation("person")]: { href: this.addresses[1] } }, ...this.more, ...tag, ...more };
-    return send({ method: "POST", address: this.helper, body: toJson(body), guards }, auth());
+    const members = { _links: { [relation("person")]: { href: this.addresses[1] } }, ...this.more, ...tag, ...more };
+    const body = toJson(members);
+    const { "Idempotency-Key": key, ...state } = this.protection.headers;
+    const guards = more.preview ? state : this.protection.for(body);
+    return send({ method: "POST", address: this.helper, body, guards }, auth());
   }
 
   show(preview) {
@@ -165,19 +178,19 @@ class Comparison {
     fill(
       this.content,
       el("p", {}, el("strong", {}, title(remaining)), " remains. ", el("strong", {}, title(merged)), " is merged into it. ", open(remaining), " ", open(merged)),
-      this.helper === undefined ? el("p", {}, "This key may not merge people.") : this.consent(),
+      this.helper === undefined ? el("p", {}, "This server does not merge people, or this key may not.") : this.consent(),
       table("Fields of both people", heads, names.map(row)),
       isPossible ? [el("h3", {}, "What the merge changes"), changes(details)] : null,
       el("div", { class: "actions" }, isPossible ? this.button("Merge", () => this.merge()) : null, this.swap(), this.dismissal(), this.closing()),
     );
+    return isPossible;
   }
 
   /** Returns the choice of what is done with consent; each choice sends another preview. */
   consent() {
     const id = newId();
     const again = async () => {
-      this.more = { ...this.more, consent: select.value };
-      await this.read();
+      await this.read(this.addresses, { ...this.more, consent: select.value });
       this.content.querySelector("select")?.focus();
     };
     const options = Object.entries(CONSENTS).map(([name, text]) => el("option", { value: name, selected: name === this.more.consent }, text));
@@ -187,8 +200,7 @@ class Comparison {
 
   swap() {
     return this.button("Exchange who remains", async () => {
-      this.addresses.reverse();
-      await this.read();
+      await this.read(this.addresses.toReversed());
       this.focus("Exchange who remains");
     });
   }
@@ -211,15 +223,17 @@ class Comparison {
   async guards(address, tag) {
     const route = routeOf(address);
     await describe(route);
-    return new Guards({ method: "POST", about: route.item.post }, tag).headers;
+    return new Guards({ method: "POST", about: route.item.post }, tag);
   }
 
   async merge() {
-    const done = await this.post({}, await this.guards(this.helper, this.remaining.tag));
+    const done = await this.post({});
+    this.protection.answered(done.status);
     if (done.status === 412) {
-      await this.read();
-      this.fail("One of the two people has been changed since you read them. Nothing was done: check the result again, and merge.");
-      this.focus("Merge");
+      const isPossible = await this.read();
+      if (isPossible) this.fail("One of the two people has been changed since you read them. Nothing was done: check the result again, and merge.");
+      // Not on the button, so that a key that is still pressed does not merge.
+      this.wrong.focus();
       return;
     }
     if (done.status !== 200) {
@@ -249,7 +263,7 @@ class Comparison {
   async undo(address) {
     // A later change of the person does not prevent the undo: it stays.
     const now = await send({ method: "GET", address: this.addresses[0] }, auth());
-    const done = await send({ method: "POST", address, body: "{}", guards: await this.guards(address, now.tag) }, auth());
+    const done = await send({ method: "POST", address, body: "{}", guards: (await this.guards(address, now.tag)).headers }, auth());
     if (done.status !== 200) {
       showWrite(done, []);
       this.refuse(done);
