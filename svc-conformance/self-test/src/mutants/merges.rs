@@ -421,20 +421,20 @@ async fn until_rejected(call: BufferedRequest, server: InterceptedServer) -> Buf
         return server.send(call).await;
     };
     let mut results: Vec<Value> = Vec::new();
-    let is_success = |result: &Value| result["status"] == json!(200);
+    let is_success = |result: &Value| result.get("status") == Some(&json!(200));
     for (index, entry) in entries.into_iter().enumerate() {
         let rejected = results.iter().find(|result| !is_success(result));
-        let mut result = match rejected {
-            Some(rejected) => rejected.clone(),
-            None => {
-                let mut one = call.clone();
-                one.body = json!([entry]).to_string().into();
-                one.headers.remove(header::CONTENT_LENGTH);
-                let answer = server.send(one).await;
-                match answer.json() {
-                    Some(document) if answer.status == 200 => document["results"][0].clone(),
-                    _ => return answer,
-                }
+        let mut result = if let Some(rejected) = rejected {
+            rejected.clone()
+        } else {
+            let mut one = call.clone();
+            one.body = json!([entry]).to_string().into();
+            one.headers.remove(header::CONTENT_LENGTH);
+            let answer = server.send(one).await;
+            let document = answer.json().filter(|_| answer.status == 200);
+            match document.as_ref().and_then(|it| it.pointer("/results/0")) {
+                Some(result) => result.clone(),
+                None => return answer,
             }
         };
         if let Some(result) = result.as_object_mut() {

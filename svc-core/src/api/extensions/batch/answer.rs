@@ -597,7 +597,7 @@ impl BatchRun {
     }
 }
 
-/// What an entry of a batch of merges tells about the state of the person.
+/// The state of the person after an entry of a batch of merges.
 enum StateAfter {
     /// The entry was executed, and the person has this entity tag.
     Known(HeaderValue),
