@@ -1,12 +1,13 @@
 //! Webhook messages, as the receiver of the run gets them.
 //!
-//! Requirements: HOOK-03, HOOK-07, HOOK-08, HOOK-11, HOOK-12.
+//! Requirements: HOOK-03, HOOK-07, HOOK-08, HOOK-11, HOOK-12, MRG-13.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use http::Method;
 
+use super::merges::Pair;
 use super::prelude::*;
 use super::{change_feed, subject, webhooks};
 use crate::address;
@@ -21,6 +22,9 @@ pub(super) const CHECKS: &[Check] = &[
     check!("hook/apart", [HOOK_12], apart).needs(RECEIVED),
     check!("hook/readable", [HOOK_03], readable)
         .needs("webhooks and webhook_receiver and auth.restricted_key"),
+    check!("hook/merged", [MRG_13], merged).needs(
+        "webhooks and webhook_receiver and merge_people.forwards and people.create and people.read",
+    ),
 ];
 
 const RECEIVED: &str = "webhooks and webhook_receiver";
@@ -165,17 +169,21 @@ fn body(message: &Message) -> Option<Value> {
 /// Whether a message contains the URL of a record. Its host may differ from that of the request
 /// that created the record.
 fn is_about(message: &Message, record: &str) -> bool {
-    let path = |url: &str| address::split(url).map(|(_, path)| path.to_owned());
-    let wanted = path(record);
     let mut found = false;
     leaves(
         &body(message).unwrap_or_default(),
         &mut Vec::new(),
         &mut |_, value| {
-            found |= wanted.is_some() && value.as_str().and_then(path) == wanted;
+            found |= value.as_str().is_some_and(|url| is_same_path(url, record));
         },
     );
     found
+}
+
+/// Whether two URLs have one path.
+fn is_same_path(one: &str, other: &str) -> bool {
+    let path = |url| address::split(url).map(|(_, path)| path);
+    path(one).is_some() && path(one) == path(other)
 }
 
 /// Passes every value within a value that is neither an object nor an array to a function, with the
@@ -194,11 +202,14 @@ fn leaves<'v>(value: &'v Value, path: &mut Vec<&'v str>, see: &mut dyn FnMut(&[&
     }
 }
 
-/// Returns what a body contains in addition to `type`, `timestamp` and one link.
-fn surplus(body: &Value) -> Vec<String> {
+/// Returns what a body contains in addition to `type`, `timestamp`, one link, and the link of a merged
+/// person to the remaining one.
+fn surplus(cx: &CheckContext, body: &Value) -> Vec<String> {
+    let into = merged_into(cx, body);
     let (mut more, mut rels) = (Vec::new(), BTreeSet::new());
     leaves(body, &mut Vec::new(), &mut |path, _| match path {
         ["type" | "timestamp"] | [.., "_links", "self" | "curies", _] => {}
+        [.., "_links", rel, "href" | "templated"] if Some(*rel) == into => {}
         [.., "_links", rel, "href" | "templated"] => drop(rels.insert((*rel).to_owned())),
         path => more.push(path.join(".")),
     });
@@ -206,6 +217,12 @@ fn surplus(body: &Value) -> Vec<String> {
         more.extend(rels);
     }
     more
+}
+
+/// Returns the relation with which a message links a merged person to the remaining one.
+fn merged_into<'b>(cx: &CheckContext, body: &'b Value) -> Option<&'b str> {
+    let links = &body["data"]["_links"];
+    cx.declared().extension_of(links, "merged_into")
 }
 
 /// Checks the content and the signature of one message.
@@ -228,7 +245,8 @@ fn judge(cx: &CheckContext, message: &Message, secret: &Secret) {
     cx.observe(ids::HOOK_07, is_formed, || {
         format!("a body without `type` or `timestamp`: {}", shown())
     });
-    let more = body.as_ref().map(surplus).unwrap_or_default();
+    let more = body.as_ref().map(|body| surplus(cx, body));
+    let more = more.unwrap_or_default();
     cx.observe(ids::HOOK_07, more.is_empty(), || {
         format!(
             "a body has more than `type`, `timestamp` and the link of the record: {more:?} in {}",
@@ -709,4 +727,59 @@ async fn is_kept_from(
             hidden.one
         )
     })
+}
+
+/// The messages about a merged person: to a webhook that selects every event, and to one that selects
+/// only deletions.
+async fn merged(cx: &CheckContext) -> Result<(), CheckStop> {
+    let api = cx.api();
+    let fields = [
+        json!({ "kinds": ["person"] }),
+        json!({ "kinds": ["person"], "events": ["deleted"] }),
+    ];
+    let mut hooks = Vec::new();
+    for fields in &fields {
+        hooks.push(Hook::new(&api, fields, vec![Reply::Status(204)]).await?);
+    }
+    let judged = names_both(cx, &api, &hooks).await;
+    for hook in &hooks {
+        hook.judge(cx);
+        hook.remove(&api).await?;
+    }
+    judged
+}
+
+/// A message links the merged person to the remaining one.
+async fn names_both(
+    cx: &CheckContext,
+    api: &CheckClient<'_>,
+    hooks: &[Hook],
+) -> Result<(), CheckStop> {
+    let pair = Pair::named(api).await?;
+    pair.merge(api).await?;
+    let remaining = pair.remaining.self_url()?;
+    let is_linked = |message: &Message| {
+        let body = body(message).unwrap_or_default();
+        let into = merged_into(cx, &body).map(|rel| &body["data"]["_links"][rel]["href"]);
+        is_about(message, &pair.old)
+            && into
+                .and_then(Value::as_str)
+                .is_some_and(|into| is_same_path(into, &remaining))
+    };
+    for hook in hooks {
+        let arrived = hook.inbox.wait(limit(cx), |messages| {
+            messages.iter().any(is_linked).then_some(())
+        });
+        let arrived = arrived.await.is_some();
+        cx.observe(ids::MRG_13, arrived, || {
+            let bodies: Vec<Value> = hook.about(&pair.old).iter().filter_map(body).collect();
+            format!(
+                "no message about {}, which was merged into {remaining}, has the link merged_into \
+                 to it after {:?}: {bodies:?}",
+                pair.old,
+                limit(cx)
+            )
+        });
+    }
+    Ok(())
 }

@@ -7,14 +7,14 @@ use svc_conformance::{InProcess, Keys, Report, RequirementOutcome, Suite};
 use svc_self_test::subject::TestSubject;
 
 /// The requirements that only a receiver can observe.
-const RECEIVED: [&str; 4] = ["HOOK-07", "HOOK-08", "HOOK-11", "HOOK-12"];
+const RECEIVED: [&str; 5] = ["HOOK-07", "HOOK-08", "HOOK-11", "HOOK-12", "MRG-13"];
 
 async fn run(subject: &TestSubject, set_up: impl FnOnce(Suite) -> Suite) -> Report {
     let target = InProcess::new(subject.wire.clone()).base_url(subject.base.clone());
     let (narrow, lacks) = subject.restricted_key.clone().expect("a restricted key");
     let suite = Suite::new(target)
         .keys(Keys::primary(&subject.key).restricted(narrow, lacks))
-        .only(["HOOK"]);
+        .only(["HOOK", "MRG-13"]);
     set_up(suite).run().await.expect("a report")
 }
 

@@ -80,8 +80,8 @@ fn repeated(
 }
 
 /// A server that does not send messages of some events.
-fn lost(name: &'static str, is_lost: fn(&str) -> bool) -> Mutant {
-    passed(name, &[ids::HOOK_07], move || {
+fn lost(name: &'static str, rows: &[&str], is_lost: fn(&str) -> bool) -> Mutant {
+    passed(name, rows, move || {
         move |letter: Letter, receiver: RelayedReceiver| -> BoxFuture<Reply> {
             Box::pin(async move {
                 if is_lost(&letter.event()) {
@@ -124,12 +124,29 @@ pub(super) fn faults() -> Vec<Mutant> {
 /// Faults of the content.
 fn messages() -> Vec<Mutant> {
     vec![
-        lost("messages about tags are never sent", |event| {
-            event.starts_with("tag.")
-        }),
-        lost("deletions are not sent", |event| {
+        lost(
+            "messages about tags are never sent",
+            &[ids::HOOK_07],
+            |event| event.starts_with("tag."),
+        ),
+        lost("deletions are not sent", &[ids::HOOK_07], |event| {
             event.ends_with(".deleted")
         }),
+        lost("merges are not sent", &[ids::MRG_13], |event| {
+            event.ends_with(".merged")
+        }),
+        changed(
+            "messages about merged people have no link to the remaining person",
+            &[ids::MRG_13],
+            |letter, receiver| {
+                with_body(letter, receiver, |body| {
+                    let links = body.get_mut("data").and_then(|data| data.get_mut("_links"));
+                    if let Some(links) = links.and_then(Value::as_object_mut) {
+                        links.retain(|rel, _| !rel.ends_with(":merged_into"));
+                    }
+                });
+            },
+        ),
         changed(
             "messages are sent with PUT",
             &[ids::HOOK_07],
