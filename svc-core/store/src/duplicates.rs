@@ -176,7 +176,7 @@ pub struct SharedKey {
 }
 
 impl SharedKey {
-    /// Creates a key with a number of people. More than [`MAX_COUNT`] count as so many.
+    /// Creates a key with a number of people, at most [`MAX_COUNT`].
     #[must_use]
     pub fn new(key: HashedKey, people: u64) -> Self {
         Self {

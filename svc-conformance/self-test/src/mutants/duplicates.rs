@@ -8,13 +8,18 @@ use serde_json::{Map, Value, json};
 use svc_conformance::ids;
 use svc_core::ApiBuilder;
 
-use super::merges::{API_KEY, both, change, is_merge, json_map, merging, objects, unlink};
-use super::{BaseServer, Mutant, MutationPoint, links, members, set};
+use super::merges::{
+    API_KEY, MergeFaults, both, change, is_merge, json_map, merging, objects, unlink,
+};
+use super::{BaseServer, Mutant, links, members, set};
 use crate::interceptor::{InterceptedServer, Interceptor};
 use crate::link_map::LinkMap;
 use crate::transport::{BufferedRequest, BufferedResponse, address};
 
-const FAMILY: &str = "duplicates";
+const FAMILY: MergeFaults = MergeFaults {
+    family: "duplicates",
+    server: pairing,
+};
 const LINK: &str = "ext:duplicates";
 
 /// The reference server, which merges people and lists pairs.
@@ -46,30 +51,9 @@ fn is_to_person(call: &BufferedRequest) -> bool {
     rest.is_some_and(|(_, rest)| !rest.trim_end_matches('/').contains('/'))
 }
 
-fn fault(
-    name: &'static str,
-    row: &str,
-    twist: impl Fn() -> Interceptor + Send + Sync + 'static,
-) -> Mutant {
-    Mutant::new(FAMILY, name, &[row], twist)
-        .over(BaseServer::Reference(pairing))
-        .at(MutationPoint::Backend)
-}
-
-/// A change of the whole exchange.
-fn around<F, A>(name: &'static str, row: &str, act: F) -> Mutant
-where
-    F: Fn(BufferedRequest, InterceptedServer) -> A + Copy + Send + Sync + 'static,
-    A: Future<Output = BufferedResponse> + Send + 'static,
-{
-    fault(name, row, move || {
-        Interceptor::around(move |call, server| Box::pin(act(call, server)))
-    })
-}
-
 /// A change of requests to pages and pairs.
 fn asked(name: &'static str, row: &str, act: fn(&mut BufferedRequest)) -> Mutant {
-    fault(name, row, move || {
+    FAMILY.fault(name, row, move || {
         Interceptor::before(move |call, _| {
             if is_page(call) || is_pair(call) {
                 act(call);
@@ -81,7 +65,7 @@ fn asked(name: &'static str, row: &str, act: fn(&mut BufferedRequest)) -> Mutant
 
 /// A change of pages.
 fn pages(name: &'static str, row: &str, act: fn(&mut Map<String, Value>)) -> Mutant {
-    fault(name, row, move || {
+    FAMILY.fault(name, row, move || {
         Interceptor::documents(move |call, document, status, _| {
             if is_page(call) && status == 200 {
                 act(document);
@@ -92,7 +76,7 @@ fn pages(name: &'static str, row: &str, act: fn(&mut Map<String, Value>)) -> Mut
 
 /// A change of pairs, on pages and at their URLs.
 fn pairs(name: &'static str, row: &str, act: fn(&mut Map<String, Value>)) -> Mutant {
-    fault(name, row, move || Interceptor::documents(each_pair(act)))
+    FAMILY.fault(name, row, move || Interceptor::documents(each_pair(act)))
 }
 
 /// Returns a change of each pair in a document.
@@ -122,7 +106,7 @@ fn lend(call: &mut BufferedRequest, of: &str, key: &'static str) {
 /// Shows pages as they were before a request that succeeded.
 fn frozen(name: &'static str, row: &str, is_cause: fn(&BufferedRequest) -> bool) -> Mutant {
     type Pages = HashMap<String, BufferedResponse>;
-    fault(name, row, move || {
+    FAMILY.fault(name, row, move || {
         let pages = Arc::new(Mutex::new((Pages::new(), Pages::new())));
         Interceptor::around(move |call, server| {
             let pages = pages.clone();
@@ -224,7 +208,7 @@ pub(super) fn faults() -> Vec<Mutant> {
 /// Faults of the links, and of which people are a pair.
 fn linked() -> Vec<Mutant> {
     let undeclared = Mutant::new(
-        FAMILY,
+        FAMILY.family,
         "pairs are linked, but not declared",
         &[ids::DUP_01],
         || {
@@ -237,10 +221,10 @@ fn linked() -> Vec<Mutant> {
     );
     vec![
         undeclared.over(BaseServer::Reference(|api| api)),
-        fault("no entry point links to pairs", ids::DUP_01, || {
+        FAMILY.fault("no entry point links to pairs", ids::DUP_01, || {
             Interceptor::entry(|entry, _| unlink(entry, LINK))
         }),
-        fault("no person links to its pairs", ids::DUP_01, || {
+        FAMILY.fault("no person links to its pairs", ids::DUP_01, || {
             Interceptor::records("person", |person, _| unlink(person, LINK))
         }),
         pages(
@@ -298,7 +282,7 @@ fn documents() -> Vec<Mutant> {
         pages("the last page of pairs has more", ids::DUP_04, |page| {
             set(page, "has_more", true);
         }),
-        fault("a pair is on two pages", ids::DUP_04, repeated),
+        FAMILY.fault("a pair is on two pages", ids::DUP_04, repeated),
     ]
 }
 
@@ -313,7 +297,7 @@ fn accesses() -> Vec<Mutant> {
         asked("pairs are shown to another tenant", ids::DUP_03, |call| {
             lend(call, "k-two", "k-one");
         }),
-        fault("caches may store pairs", ids::DUP_03, || {
+        FAMILY.fault("caches may store pairs", ids::DUP_03, || {
             Interceptor::after(|call, answer, _| {
                 if is_page(call) || is_pair(call) {
                     let cache = HeaderValue::from_static("max-age=0, private, must-revalidate");
@@ -336,16 +320,20 @@ fn accesses() -> Vec<Mutant> {
 /// Faults of dismissals.
 fn dismissals() -> Vec<Mutant> {
     vec![
-        around("a dismissal has no effect", ids::DUP_06, |call, server| {
-            ignored(call, server, true)
-        }),
-        around("a dismissal does not end", ids::DUP_06, |call, server| {
-            ignored(call, server, false)
-        }),
+        FAMILY.around(
+            "a dismissal has no effect",
+            ids::DUP_06,
+            |call, server, ()| ignored(call, server, true),
+        ),
+        FAMILY.around(
+            "a dismissal does not end",
+            ids::DUP_06,
+            |call, server, ()| ignored(call, server, false),
+        ),
         frozen("a dismissed pair stays on its pages", ids::DUP_06, |call| {
             dismissal(call) == Some(true)
         }),
-        fault("a dismissed pair is not found", ids::DUP_06, || {
+        FAMILY.fault("a dismissed pair is not found", ids::DUP_06, || {
             Interceptor::after(|call, answer, _| {
                 let document = answer.json().unwrap_or_default();
                 if is_pair(call)
@@ -356,7 +344,7 @@ fn dismissals() -> Vec<Mutant> {
                 }
             })
         }),
-        fault("a dismissal ends with a merge", ids::DUP_06, ended_by_merge),
+        FAMILY.fault("a dismissal ends with a merge", ids::DUP_06, ended_by_merge),
     ]
 }
 
@@ -450,7 +438,7 @@ fn other_codes() -> Interceptor {
 /// Behaviour that looks like a fault but is permitted.
 pub(super) fn free() -> Vec<Mutant> {
     let unusual = |name, twist: fn() -> Interceptor| {
-        Mutant::new(FAMILY, name, &[], twist).over(BaseServer::Reference(pairing))
+        Mutant::new(FAMILY.family, name, &[], twist).over(BaseServer::Reference(pairing))
     };
     vec![
         unusual("pairs have other scores, and links alone", other_pairs),

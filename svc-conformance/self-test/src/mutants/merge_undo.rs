@@ -8,15 +8,18 @@ use serde_json::{Map, Value, json};
 use svc_conformance::ids;
 
 use super::merges::{
-    API_KEY, DETAILS, accepted, both, change, deleting, is_merge, json_map, merging, objects, only,
-    read, reverse_lists, unlink,
+    API_KEY, DETAILS, MergeFaults, accepted, both, change, deleting, is_merge, json_map, merging,
+    objects, only, read, reverse_lists, unlink,
 };
-use super::{BaseServer, Mutant, MutationPoint, add, members, set};
+use super::{BaseServer, Mutant, add, members, set};
 use crate::interceptor::{InterceptedServer, Interceptor};
 use crate::link_map;
 use crate::transport::{BufferedRequest, BufferedResponse, address};
 
-const FAMILY: &str = "undone merges";
+const FAMILY: MergeFaults = MergeFaults {
+    family: "undone merges",
+    server: merging,
+};
 const LINK: &str = "ext:undo_merge_helper";
 const LIST: &str = "ext:merges";
 
@@ -95,28 +98,6 @@ impl Undos {
     }
 }
 
-fn fault(
-    name: &'static str,
-    row: &str,
-    twist: impl Fn() -> Interceptor + Send + Sync + 'static,
-) -> Mutant {
-    Mutant::new(FAMILY, name, &[row], twist)
-        .over(BaseServer::Reference(merging))
-        .at(MutationPoint::Backend)
-}
-
-/// A change of the whole exchange, with the merges so far.
-fn around<F, A>(name: &'static str, row: &str, act: F) -> Mutant
-where
-    F: Fn(BufferedRequest, InterceptedServer, Undos) -> A + Copy + Send + Sync + 'static,
-    A: Future<Output = BufferedResponse> + Send + 'static,
-{
-    fault(name, row, move || {
-        let undos = Undos::default();
-        Interceptor::around(move |call, server| Box::pin(act(call, server, undos.clone())))
-    })
-}
-
 /// Forwards a request and learns from it.
 async fn passed(
     call: &BufferedRequest,
@@ -170,7 +151,7 @@ async fn overwrite(
 }
 
 fn overwritten(name: &'static str, side: Side, fields: Overwritten) -> Mutant {
-    around(name, ids::MRG_20, move |call, server, undos| {
+    FAMILY.around(name, ids::MRG_20, move |call, server, undos| {
         overwrite(call, server, undos, side, fields)
     })
 }
@@ -290,7 +271,7 @@ async fn changed_by_rejection(
 
 /// Lets a caller use the main key for undos.
 fn lent(name: &'static str, is_lent: fn(&str) -> bool) -> Mutant {
-    fault(name, ids::MRG_18, move || {
+    FAMILY.fault(name, ids::MRG_18, move || {
         Interceptor::before(move |call, _| {
             let key = call.headers.get(API_KEY).and_then(|key| key.to_str().ok());
             if is_undo(call) && is_lent(key.unwrap_or_default()) {
@@ -317,13 +298,13 @@ pub(super) fn faults() -> Vec<Mutant> {
 /// Faults of the link and of the two people.
 fn people() -> Vec<Mutant> {
     vec![
-        fault("no merge links to its undo", ids::MRG_20, || {
+        FAMILY.fault("no merge links to its undo", ids::MRG_20, || {
             Interceptor::documents(|call, document, _, sight| {
                 without_link(call, document);
                 sight.each_record(call, document, &mut |_, record| unlink(record, LIST));
             })
         }),
-        around("an undo has no effect", ids::MRG_20, ignored),
+        FAMILY.around("an undo has no effect", ids::MRG_20, ignored),
         overwritten(
             "an undo leaves the phone numbers of the merged person",
             Side::RemainingBeforeUndo,
@@ -361,7 +342,7 @@ fn people() -> Vec<Mutant> {
                 fields
             },
         ),
-        around(
+        FAMILY.around(
             "the address of a restored person redirects",
             ids::MRG_20,
             redirected,
@@ -372,22 +353,22 @@ fn people() -> Vec<Mutant> {
 /// Faults of what belongs to people.
 fn records() -> Vec<Mutant> {
     vec![
-        around(
+        FAMILY.around(
             "an undo leaves signatures with the remaining person",
             ids::MRG_20,
             |call, server, undos| moved(call, server, undos, false),
         ),
-        around(
+        FAMILY.around(
             "an undo moves signatures of the remaining person",
             ids::MRG_20,
             |call, server, undos| moved(call, server, undos, true),
         ),
-        around(
+        FAMILY.around(
             "a restored person is on no list",
             ids::MRG_20,
             without_items,
         ),
-        fault("an undo counts signatures twice", ids::MRG_20, || {
+        FAMILY.fault("an undo counts signatures twice", ids::MRG_20, || {
             let undos = Undos::default();
             Interceptor::after(move |call, answer, sight| {
                 undos.learn(call, answer, &sight.rel("person"));
@@ -410,17 +391,17 @@ fn rejections() -> Vec<Mutant> {
         lent("a merge is undone with any valid key", |key| {
             key == "k-narrow"
         }),
-        around(
+        FAMILY.around(
             "an undo before that of a later merge is accepted",
             ids::MRG_21,
             |call, server, undos| accepted_instead(call, server, undos, 409),
         ),
-        around(
+        FAMILY.around(
             "a rejected undo changes the person",
             ids::MRG_21,
             changed_by_rejection,
         ),
-        around(
+        FAMILY.around(
             "an undo after the deletion of the person is accepted",
             ids::MRG_21,
             |call, server, undos| accepted_instead(call, server, undos, 404),
@@ -481,7 +462,7 @@ fn as_new() -> Interceptor {
 /// Behaviour that looks like a fault but is permitted.
 pub(super) fn free() -> Vec<Mutant> {
     let unusual = |name, twist: fn() -> Interceptor| {
-        Mutant::new(FAMILY, name, &[], twist).over(BaseServer::Reference(merging))
+        Mutant::new(FAMILY.family, name, &[], twist).over(BaseServer::Reference(merging))
     };
     vec![
         unusual("undos have other codes and no document", other_codes),

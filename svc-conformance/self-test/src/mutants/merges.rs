@@ -16,7 +16,10 @@ use crate::interceptor::{InterceptedServer, Interceptor};
 use crate::link_map::{self, LinkMap, ResourceKind};
 use crate::transport::{BufferedRequest, BufferedResponse, address};
 
-const FAMILY: &str = "merges";
+const FAMILY: MergeFaults = MergeFaults {
+    family: "merges",
+    server: merging,
+};
 const LINK: &str = "ext:merge_helper";
 pub(super) const DETAILS: &str = "ext:merge";
 const POINTER: &str = "ext:merged_into";
@@ -109,26 +112,38 @@ impl Merges {
     }
 }
 
-fn fault(
-    name: &'static str,
-    row: &str,
-    twist: impl Fn() -> Interceptor + Send + Sync + 'static,
-) -> Mutant {
-    Mutant::new(FAMILY, name, &[row], twist)
-        .over(BaseServer::Reference(merging))
-        .at(MutationPoint::Backend)
+/// The faults of a family: changes of one reference server.
+#[derive(Clone, Copy)]
+pub(super) struct MergeFaults {
+    pub(super) family: &'static str,
+    pub(super) server: fn(ApiBuilder) -> ApiBuilder,
 }
 
-/// A change of the whole exchange, with the merges so far.
-fn around<F, A>(name: &'static str, row: &str, act: F) -> Mutant
-where
-    F: Fn(BufferedRequest, InterceptedServer, Merges) -> A + Copy + Send + Sync + 'static,
-    A: Future<Output = BufferedResponse> + Send + 'static,
-{
-    fault(name, row, move || {
-        let merges = Merges::default();
-        Interceptor::around(move |call, server| Box::pin(act(call, server, merges.clone())))
-    })
+impl MergeFaults {
+    /// A change of requests or responses.
+    pub(super) fn fault(
+        self,
+        name: &'static str,
+        row: &str,
+        twist: impl Fn() -> Interceptor + Send + Sync + 'static,
+    ) -> Mutant {
+        Mutant::new(self.family, name, &[row], twist)
+            .over(BaseServer::Reference(self.server))
+            .at(MutationPoint::Backend)
+    }
+
+    /// A change of the whole exchange, with what was learned from earlier ones.
+    pub(super) fn around<S, F, A>(self, name: &'static str, row: &str, act: F) -> Mutant
+    where
+        S: Default + Clone + Send + Sync + 'static,
+        F: Fn(BufferedRequest, InterceptedServer, S) -> A + Copy + Send + Sync + 'static,
+        A: Future<Output = BufferedResponse> + Send + 'static,
+    {
+        self.fault(name, row, move || {
+            let learned = S::default();
+            Interceptor::around(move |call, server| Box::pin(act(call, server, learned.clone())))
+        })
+    }
 }
 
 /// A change of documents, with the merges so far.
@@ -141,7 +156,7 @@ fn documents(
     + Sync
     + 'static,
 ) -> Mutant {
-    fault(name, row, move || {
+    FAMILY.fault(name, row, move || {
         let merges = Merges::default();
         Interceptor::documents(move |call, document, status, sight| {
             merges.learn(call, status, &sight.rel("person"));
@@ -259,7 +274,7 @@ async fn overwrite(
 }
 
 fn overwritten(name: &'static str, row: &str, fields: Overwritten) -> Mutant {
-    around(name, row, move |call, server, merges| {
+    FAMILY.around(name, row, move |call, server, merges| {
         overwrite(call, server, merges, fields)
     })
 }
@@ -622,7 +637,7 @@ async fn tickets_stay(call: BufferedRequest, server: InterceptedServer) -> Buffe
 
 /// Removes a member of the bodies of merges.
 fn unsent(name: &'static str, row: &str, member: &'static str) -> Mutant {
-    fault(name, row, move || {
+    FAMILY.fault(name, row, move || {
         Interceptor::sent(move |call, _, body, _| {
             if is_merge(call) {
                 body.remove(member);
@@ -633,7 +648,7 @@ fn unsent(name: &'static str, row: &str, member: &'static str) -> Mutant {
 
 /// Lets a caller use the main key for merges.
 fn lent(name: &'static str, is_lent: fn(&str) -> bool) -> Mutant {
-    fault(name, ids::MRG_18, move || {
+    FAMILY.fault(name, ids::MRG_18, move || {
         Interceptor::before(move |call, _| {
             let key = call.headers.get(API_KEY).and_then(|key| key.to_str().ok());
             if is_merge(call) && is_lent(key.unwrap_or_default()) {
@@ -741,8 +756,8 @@ fn people() -> Vec<Mutant> {
             "*",
             |_, record, _| unlink(record, LINK),
         ),
-        around("a merge returns the merged person", ids::MRG_02, merged_one),
-        fault(
+        FAMILY.around("a merge returns the merged person", ids::MRG_02, merged_one),
+        FAMILY.fault(
             "the tag of a merge is that of no state",
             ids::MRG_02,
             || {
@@ -813,13 +828,13 @@ fn people() -> Vec<Mutant> {
                 set(entry, "do_not_call", false);
             })
         }),
-        around(
+        FAMILY.around(
             "a merge loses the own identifier of the merged person",
             ids::MRG_08,
             without_own_identifiers,
         ),
         unsent("a preview is stored", ids::MRG_19, "preview"),
-        fault(
+        FAMILY.fault(
             "a preview shows no status that gets stricter",
             ids::MRG_19,
             || {
@@ -897,10 +912,10 @@ fn actions() -> Vec<Mutant> {
                 }
             },
         ),
-        around(
+        FAMILY.around(
             "a ticket names a deleted person",
             ids::MRG_25,
-            |call, server, _| tickets_stay(call, server),
+            |call, server, ()| tickets_stay(call, server),
         ),
     ]
 }
@@ -908,14 +923,14 @@ fn actions() -> Vec<Mutant> {
 /// Faults of the old address.
 fn old_addresses() -> Vec<Mutant> {
     vec![
-        fault("a merged person is not found", ids::MRG_09, || {
+        FAMILY.fault("a merged person is not found", ids::MRG_09, || {
             Interceptor::after(|_, answer, _| {
                 if answer.status == 301 {
                     *answer = BufferedResponse::empty(404);
                 }
             })
         }),
-        fault(
+        FAMILY.fault(
             "a collection of a merged person redirects to a person",
             ids::MRG_09,
             || {
@@ -935,22 +950,22 @@ fn old_addresses() -> Vec<Mutant> {
                 })
             },
         ),
-        around(
+        FAMILY.around(
             "an update of a merged person changes the remaining one",
             ids::MRG_10,
             |call, server, merges| on_remaining(call, server, merges, Method::PUT),
         ),
-        around(
+        FAMILY.around(
             "a delete of a merged person deletes the remaining one",
             ids::MRG_10,
             |call, server, merges| on_remaining(call, server, merges, Method::DELETE),
         ),
-        around(
+        FAMILY.around(
             "a link to a merged person is rejected",
             ids::MRG_11,
             unknown_links,
         ),
-        around("a merge forgets stored responses", ids::MRG_23, forgotten),
+        FAMILY.around("a merge forgets stored responses", ids::MRG_23, forgotten),
     ]
 }
 
@@ -962,7 +977,7 @@ fn rejections() -> Vec<Mutant> {
             ids::MRG_14,
             "merged_etag",
         ),
-        fault(
+        FAMILY.fault(
             "the tag of the remaining person is ignored",
             ids::MRG_14,
             || {
@@ -974,34 +989,35 @@ fn rejections() -> Vec<Mutant> {
                 })
             },
         ),
-        around(
+        FAMILY.around(
             "a repeated merge changes the person",
             ids::MRG_15,
             changed_again,
         ),
-        around("a person is merged with itself", ids::MRG_16, with_itself),
-        around(
+        FAMILY.around("a person is merged with itself", ids::MRG_16, with_itself),
+        FAMILY.around(
             "a merged person is merged into another one",
             ids::MRG_16,
             merged_twice,
         ),
-        around(
+        FAMILY.around(
             "people of different tenants are merged",
             ids::MRG_16,
             across_tenants,
         ),
-        fault(
-            "a batch of merges stops at a rejected one",
-            ids::MRG_24,
-            || Interceptor::around(|call, server| Box::pin(until_rejected(call, server))),
-        )
-        .over(BaseServer::Reference(in_batches)),
-        around(
+        FAMILY
+            .fault(
+                "a batch of merges stops at a rejected one",
+                ids::MRG_24,
+                || Interceptor::around(|call, server| Box::pin(until_rejected(call, server))),
+            )
+            .over(BaseServer::Reference(in_batches)),
+        FAMILY.around(
             "both of two crossing merges succeed",
             ids::MRG_17,
             both_succeed,
         ),
-        around(
+        FAMILY.around(
             "two crossing merges delete both people",
             ids::MRG_17,
             both_gone,
@@ -1016,17 +1032,17 @@ fn rejections() -> Vec<Mutant> {
 /// Faults after the remaining person was deleted.
 fn after_deletes() -> Vec<Mutant> {
     vec![
-        around(
+        FAMILY.around(
             "the old address of a deleted person shows a name",
             ids::MRG_22,
             shown_after_delete,
         ),
-        around(
+        FAMILY.around(
             "the old address of a deleted person redirects",
             ids::MRG_22,
             redirected_after_delete,
         ),
-        around(
+        FAMILY.around(
             "a merge is replayed after the person was deleted",
             ids::MRG_22,
             replayed_after_delete,
@@ -1139,7 +1155,7 @@ async fn gone(
 /// Behaviour that looks like a fault but is permitted.
 pub(super) fn free() -> Vec<Mutant> {
     let unusual = |name, twist: fn() -> Interceptor| {
-        Mutant::new(FAMILY, name, &[], twist).over(BaseServer::Reference(merging))
+        Mutant::new(FAMILY.family, name, &[], twist).over(BaseServer::Reference(merging))
     };
     vec![
         unusual(
