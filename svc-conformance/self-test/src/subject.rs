@@ -151,7 +151,7 @@ impl TestSubject {
             .allow_http(true)
             .allow_private_networks(true);
         let hidden = "tags.read";
-        let set_up = |api: ApiBuilder| set_up(api.webhook_receiver_policy(reach));
+        let set_up = |api: ApiBuilder| set_up(api.webhook_receiver_policy(reach).merge_people());
         let (mut subject, api) = Self::of_reference(set_up, |right| right != hidden).await?;
         if let Some((_, lacks)) = &mut subject.restricted_key {
             hidden.clone_into(lacks);
