@@ -56,6 +56,19 @@ impl KindBackend {
         }
     }
 
+    /// Returns whether the address of a merged person finds the remaining one. Operations find that person
+    /// by the own identifier of the merged one.
+    ///
+    /// Requirements: MRG-09.
+    pub(crate) fn forwards_merged_people(&self) -> bool {
+        match self {
+            Self::Store(store) => store.merges_people(),
+            Self::Operations(operations) => {
+                operations.merge.is_some() && operations.get.is_some() && operations.find.is_some()
+            }
+        }
+    }
+
     /// Returns the store, if the records are in one.
     pub(crate) fn store(&self) -> Option<&Arc<dyn Store>> {
         match self {

@@ -38,6 +38,10 @@ use crate::{
 ///   [`ErrorCode::MergeConflict`](crate::ErrorCode::MergeConflict).
 /// - Delete the merged person. Responses that are stored for it belong to the remaining person, so that
 ///   a repeated request is not executed again.
+/// - With [`Find`](crate::Find) for people, the former address of the merged person finds the remaining
+///   one. The library finds it by the own identifier of the merged person, which is one of
+///   [`PeopleMerge::identifiers`], so you store no former addresses. Do not assign the id of the merged
+///   person again. Without [`Find`](crate::Find), the former address finds nothing.
 /// - With [`Transactions`](crate::Transactions), a request with `preview` is executed in a transaction
 ///   that is then rolled back. Without them, previews are not offered, and the backend gets none.
 ///
@@ -78,7 +82,7 @@ use crate::{
 /// }
 /// ```
 ///
-/// Requirements: MRG-02 to MRG-08, MRG-10, MRG-12, MRG-14 to MRG-17, MRG-22, MRG-23, MRG-25, MRG-26.
+/// Requirements: MRG-02 to MRG-12, MRG-14 to MRG-17, MRG-22, MRG-23, MRG-25, MRG-26.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot merge people, so `.merge()` cannot be registered for `Person`",

@@ -364,11 +364,14 @@ pub trait Delete<R: Resource>: Send + Sync {
     async fn delete(&self, cx: &Context, request: &DeleteRequest) -> Result<bool>;
 }
 
-/// Finds records by a key, for composed helpers.
+/// Finds records by a key, for composed helpers, and for the former addresses of merged people.
 ///
 /// # Behaviour
 ///
 /// - Return only records of `cx.tenant()`. If several records match, return the oldest.
+/// - Find a person by each of its identifiers. After a [merge](MergePeople), the own identifier of the
+///   merged person is one of them. The library then finds the remaining person by it, for requests that
+///   name the merged person.
 /// - A key that this kind does not have finds nothing. For example, a tag has no e-mail address.
 /// - A name can be compared without regard to case, as in the stores of this library. Prefer the record
 ///   with exactly the name. The library does not use this operation to check that the name of a new

@@ -16,6 +16,7 @@ mod fetch_rounds;
 mod golden;
 mod links;
 mod merge_operations;
+mod merged_people;
 mod native_helpers;
 mod operation_histories;
 mod operations;

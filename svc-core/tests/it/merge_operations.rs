@@ -194,6 +194,7 @@ async fn mrg_02_a_conflict_in_a_transaction_begins_another_one() {
 async fn mrg_19_a_preview_is_rolled_back_or_not_offered() {
     let club = Club::new(0);
     let api = registered(&club).merge_people().build().unwrap();
+    // Without `find`, the former address of a merged person finds nothing.
     assert!(!api.previews_merges() && !api.forwards_merged_people());
     let (status, answer) = merge(&api, json!({"preview": true})).await;
     assert_eq!(

@@ -300,9 +300,7 @@ impl RuleContext<'_> {
         if *id == remaining.record.meta().id {
             return Ok(None);
         }
-        let mut problem = Problem::person_merged(merged.record.address());
-        problem.properties = vec![PropertyPath::link(MergeRequest::LINK)];
-        Err(Error::invalid(problem).into())
+        Err(MergeRequest::merged_elsewhere(merged.record.address()).into())
     }
 
     /// Returns the fields of the merged person, and what the merge makes of both people.

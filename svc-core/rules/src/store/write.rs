@@ -222,6 +222,16 @@ impl MergeRequest {
         Err(Error::invalid(problem))
     }
 
+    /// Returns the error for a person that was already merged into another one than the remaining person.
+    ///
+    /// Requirements: MRG-16.
+    #[must_use]
+    pub fn merged_elsewhere(into: RecordAddress) -> Error {
+        let mut problem = Problem::person_merged(into);
+        problem.properties = vec![PropertyPath::link(Self::LINK)];
+        Error::invalid(problem)
+    }
+
     /// Checks the precondition on the merged person.
     ///
     /// # Errors

@@ -483,6 +483,7 @@ impl ApiBuilder {
             .map(|kind| self.kinds.get(kind).cloned().unwrap_or_default())
             .collect();
         let store = self.store_of(&registered);
+        self.add_remaining_people(&store);
         let at = |kind: Kind| registered.get(kind as usize);
         let is_sent = |kind: Kind, link: &LinkSpec| match link.target {
             LinkTarget::Many { kind: member, .. } => {

@@ -6,13 +6,16 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{ApiBuilder, HelperBackend, composed::missing_operations, constraints};
 use crate::{
-    api::{ApiLimits, KindRegistration, registration::KindBackend},
+    api::{
+        ApiLimits, KindRegistration, extensions::merge::FeedOfMerges, registration::KindBackend,
+    },
     auth::Operation,
     filter::FilterField,
     helper::{Atomicity, HelperName},
     link::{RecordAddress, Target, layout_tests},
     model::Kind,
     schema::FieldMode,
+    store::Store,
     value::Identifier,
 };
 
@@ -163,10 +166,29 @@ impl ApiBuilder {
     pub(super) fn resolve_merges(&mut self) {
         let people = self.kinds.get(&Kind::Person).map(|it| &it.backend);
         let is_store = people.is_some_and(|people| people.store().is_some());
+        let forwards = people.is_some_and(KindBackend::forwards_merged_people);
         let has_transactions = self.settings.transactions.is_some();
         if let Some(merges) = &mut self.settings.extensions.merges {
-            merges.forwards = is_store;
+            merges.forwards = forwards;
             merges.previews = is_store || has_transactions;
+        }
+    }
+
+    /// Adds the remaining people to a change feed of a vendor whose operations merge people.
+    ///
+    /// Requirements: MRG-12.
+    pub(super) fn add_remaining_people(&mut self, store: &Arc<dyn Store>) {
+        let people = self.kinds.get(&Kind::Person).map(|it| &it.backend);
+        let has_operations = people.is_some_and(|people| people.store().is_none());
+        let extensions = &mut self.settings.extensions;
+        let forwards = extensions.merges.as_ref().is_some_and(|it| it.forwards);
+        let feed = &mut extensions.changes.backend;
+        if let Some(vendor) = feed.take_if(|_| forwards && has_operations) {
+            *feed = Some(Arc::new(FeedOfMerges {
+                feed: vendor,
+                store: Arc::clone(store),
+                namespace: self.settings.vendor.namespace.as_str().into(),
+            }));
         }
     }
 

@@ -1,5 +1,6 @@
 //! The keys that a write request locks before its lookups.
 
+use super::merged_people::own_identifier;
 use crate::{
     auth::Tenant,
     backend::LockKey,
@@ -33,9 +34,8 @@ pub(super) fn lock_keys(
             .map(MatchKey::Identifier)
             .collect()
     };
-    let own = |at: &RecordAddress| {
-        Identifier::parse(&format!("{}:{}", call.namespace, at.id)).map(MatchKey::Identifier)
-    };
+    let own =
+        |at: &RecordAddress| own_identifier(&call.namespace, &at.id).map(MatchKey::Identifier);
     match &call.operation {
         WriteOperation::Create(draft) => lock(draft.kind, named(&draft.identifiers)),
         WriteOperation::Update(at, patch) => {
@@ -65,10 +65,6 @@ pub(super) fn lock_keys(
             }
         }
         WriteOperation::Merge(request) => {
-            let own = |at: &RecordAddress| {
-                Identifier::parse(&format!("{}:{}", call.namespace, at.id))
-                    .map(MatchKey::Identifier)
-            };
             let people = [&request.remaining, &request.merged];
             lock(Kind::Person, people.into_iter().filter_map(own).collect());
         }

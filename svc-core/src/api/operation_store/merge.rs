@@ -1,6 +1,6 @@
 //! Executes merges of people: the library decides about the fields, and the backend stores them.
 //!
-//! Requirements: MRG-02 to MRG-05, MRG-08, MRG-14, MRG-16, MRG-19.
+//! Requirements: MRG-02 to MRG-05, MRG-08, MRG-14 to MRG-16, MRG-19.
 
 use super::{OperationStore, erased::with_operation, transaction::is_past_deadline};
 use crate::{
@@ -19,11 +19,11 @@ use crate::{
 /// How often the people are read again after a concurrent change.
 const CONFLICTS: usize = 8;
 
-/// The two people of a merge, and what it makes of them.
+/// The person that remains, and the other one with what the merge makes of them. There is no other one if
+/// it was already merged into the remaining person.
 struct PlannedMerge {
     remaining: RawRecord,
-    merged: RawRecord,
-    plan: MergePlan,
+    merged: Option<(RawRecord, MergePlan)>,
 }
 
 impl OperationStore {
@@ -50,11 +50,13 @@ impl OperationStore {
         }
         let mut conflicts = 0;
         loop {
-            let PlannedMerge {
-                remaining,
-                merged,
-                plan,
-            } = self.planned_merge(cx, call, request).await?;
+            let PlannedMerge { remaining, merged } = self.planned_merge(cx, call, request).await?;
+            let Some((merged, plan)) = merged else {
+                let mut outcome = MergeOutcome::new(remaining, request.merged.clone());
+                outcome.is_preview = request.is_preview;
+                outcome.is_repeated = true;
+                return Ok(outcome);
+            };
             let work = PeopleMerge::new(&remaining, &merged, &plan);
             let done = backend.merge(cx, work).await;
             let done = done.map_err(with_operation(Kind::Person, "merge"));
@@ -96,10 +98,21 @@ impl OperationStore {
             Err(error) if error.is_not_found() => None,
             found => found?,
         };
-        let merged = merged.ok_or_else(|| {
-            let problem = Problem::link_not_found(Kind::Person, MergeRequest::LINK);
-            Error::invalid(problem)
-        })?;
+        let Some(merged) = merged else {
+            let into = self.remaining_person(cx, &request.merged.id).await?;
+            let into = into.ok_or_else(|| {
+                let problem = Problem::link_not_found(Kind::Person, MergeRequest::LINK);
+                Error::invalid(problem)
+            })?;
+            if into == remaining.meta().id {
+                return Ok(PlannedMerge {
+                    remaining,
+                    merged: None,
+                });
+            }
+            let into = RecordAddress::without_parent(Kind::Person, into);
+            return Err(MergeRequest::merged_elsewhere(into));
+        };
         request.check_merged(&merged)?;
         if let Some(condition) = &call.precondition {
             condition.check(&remaining)?;
@@ -114,8 +127,7 @@ impl OperationStore {
         }
         Ok(PlannedMerge {
             remaining,
-            merged,
-            plan,
+            merged: Some((merged, plan)),
         })
     }
 

@@ -9,6 +9,7 @@ mod erased;
 mod join_all;
 mod lock_keys;
 mod merge;
+mod merged_people;
 mod shared_addresses;
 mod steps;
 mod transaction;
@@ -379,7 +380,7 @@ impl Store for OperationStore {
     async fn forwarded_person(&self, cx: &Context, id: &Id) -> Result<Option<Id>> {
         match self.backend(Kind::Person).store() {
             Some(store) => store.forwarded_person(cx, id).await,
-            None => Ok(None),
+            None => self.remaining_person(cx, id).await,
         }
     }
 
@@ -395,42 +396,35 @@ impl Store for OperationStore {
         }
     }
 
-    async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
+    async fn write(&self, cx: &Context, mut call: WriteRequest) -> Result<WriteOutcome> {
         if call.is_rejected {
             return match self.store_of(&call) {
                 Some(store) => store.write(cx, call).await,
                 None => Err(Error::invalid_all(self.find_problems(cx, call).await?)),
             };
         }
-        match self.transactions.as_deref() {
-            // Boxed, because these futures would make the future of every request as large.
-            Some(transactions) => Box::pin(self.try_in(transactions, cx, call)).await,
-            None => Box::pin(self.attempt(cx, call)).await,
+        let again = self.forwardable(&mut call);
+        match self.execute(cx, call).await {
+            Err(error) => {
+                let call = Box::pin(self.forwarded_request(cx, error, again)).await?;
+                self.execute(cx, call).await
+            }
+            done => done,
         }
     }
 
-    async fn find_problems(&self, cx: &Context, call: WriteRequest) -> Result<Vec<Problem>> {
+    async fn find_problems(&self, cx: &Context, mut call: WriteRequest) -> Result<Vec<Problem>> {
         if let Some(store) = self.store_of(&call) {
             return store.find_problems(cx, call).await;
         }
-        let known = match &call.operation {
-            WriteOperation::Create(draft) => self.container(cx, draft.container()).await?,
-            WriteOperation::Helper(plan) => self.container(cx, plan.container.as_ref()).await?,
-            WriteOperation::Update(at, _) => match self.container(cx, Some(at)).await? {
-                Some(record) => Some(record),
-                // Without the record, nothing more is known about it.
-                None => return Ok(Vec::new()),
-            },
-            WriteOperation::Delete(at) => {
-                self.container(cx, Some(at)).await?;
-                return Ok(Vec::new());
+        let again = self.forwardable(&mut call);
+        match self.problems_in_steps(cx, call).await {
+            Err(error) => {
+                let call = Box::pin(self.forwarded_request(cx, error, again)).await?;
+                self.problems_in_steps(cx, call).await
             }
-            WriteOperation::Merge(request) => {
-                return self.merge_problems(cx, &call, request).await;
-            }
-            WriteOperation::UndoMerge(_) | WriteOperation::Import(_) => return Ok(Vec::new()),
-        };
-        problems_of(Box::pin(self.run_steps(cx, call, known_record(known))).await)
+            found => found,
+        }
     }
 
     fn person_matching(&self) -> Arc<dyn PersonMatching> {
@@ -454,5 +448,38 @@ impl Store for OperationStore {
             Some(store) => store.sweep(before).await,
             None => Ok(false),
         }
+    }
+}
+
+impl OperationStore {
+    /// Executes a request, in a transaction of the backend if it has any.
+    async fn execute(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
+        match self.transactions.as_deref() {
+            // Boxed, because these futures would make the future of every request as large.
+            Some(transactions) => Box::pin(self.try_in(transactions, cx, call)).await,
+            None => Box::pin(self.attempt(cx, call)).await,
+        }
+    }
+
+    /// Returns the problems of a request that the rules find in the steps of the operations.
+    async fn problems_in_steps(&self, cx: &Context, call: WriteRequest) -> Result<Vec<Problem>> {
+        let known = match &call.operation {
+            WriteOperation::Create(draft) => self.container(cx, draft.container()).await?,
+            WriteOperation::Helper(plan) => self.container(cx, plan.container.as_ref()).await?,
+            WriteOperation::Update(at, _) => match self.container(cx, Some(at)).await? {
+                Some(record) => Some(record),
+                // Without the record, nothing more is known about it.
+                None => return Ok(Vec::new()),
+            },
+            WriteOperation::Delete(at) => {
+                self.container(cx, Some(at)).await?;
+                return Ok(Vec::new());
+            }
+            WriteOperation::Merge(request) => {
+                return self.merge_problems(cx, &call, request).await;
+            }
+            WriteOperation::UndoMerge(_) | WriteOperation::Import(_) => return Ok(Vec::new()),
+        };
+        problems_of(Box::pin(self.run_steps(cx, call, known_record(known))).await)
     }
 }

@@ -144,6 +144,10 @@ impl RuleRunner for StepRunner<'_> {
                     }
                     self.fetched.insert_related(lookup, answers);
                 }
+                Lookup::ForwardedPerson(id) => {
+                    let to = self.store.remaining_person(self.cx, &id).await?;
+                    self.fetched.insert_forwarded_person(&id, to);
+                }
                 _ => {}
             }
         }
@@ -362,7 +366,7 @@ impl LookupSource for OperationLookups<'_> {
         Ok(0)
     }
 
-    /// Operations of a vendor forward no people.
+    /// Only the undo of a merge needs these people.
     fn forwarded_to(&mut self, _: &Id) -> RuleResult<Vec<Id>> {
         Ok(Vec::new())
     }
@@ -371,8 +375,12 @@ impl LookupSource for OperationLookups<'_> {
         Ok(None)
     }
 
-    fn forwarded_person(&mut self, _: &Id) -> RuleResult<Option<Id>> {
-        Ok(None)
+    fn forwarded_person(&mut self, id: &Id) -> RuleResult<Option<Id>> {
+        if self.store.finds_merged_people() {
+            self.fetched.forwarded_person(id)
+        } else {
+            Ok(None)
+        }
     }
 
     /// An operation finds only one person with an address.

@@ -7,7 +7,7 @@ use http::{HeaderMap, Method};
 use serde_json::Value;
 use svc_core::{
     Api, ApiBuilder, BaseUrl, Context, Tenant, Vendor,
-    api::{Request, Response},
+    api::{Request, ResourceConfig, Response},
     auth::{Authenticator, Caller, Credentials, Identity, Principal, Rights, TenantResolver},
     helper::{
         PersonSignup, RecordAttendance, RecordCanvass, RecordDonation, RecordOutreach,
@@ -57,9 +57,18 @@ pub(crate) fn builder() -> ApiBuilder {
 /// can be composed.
 ///
 /// A kind at the top level has every operation. For the other kinds the operations are listed.
-pub(crate) fn everything(mut builder: ApiBuilder, store: &Arc<Memory>) -> ApiBuilder {
+pub(crate) fn everything(builder: ApiBuilder, store: &Arc<Memory>) -> ApiBuilder {
+    registered(builder, store, |people| people)
+}
+
+/// Registers every kind, people with further operations.
+fn registered(
+    mut builder: ApiBuilder,
+    store: &Arc<Memory>,
+    of_people: impl FnOnce(ResourceConfig<Person, Memory>) -> ResourceConfig<Person, Memory>,
+) -> ApiBuilder {
     macro_rules! offered {
-        ($x:ident Person) => { offered!($x Top).find() };
+        ($x:ident Person) => { of_people(offered!($x Top).find()) };
         ($x:ident Question) => { offered!($x Top).find() };
         ($x:ident Tag) => { offered!($x Top).find() };
         ($x:ident List) => { offered!($x Top).find() };
@@ -209,10 +218,30 @@ impl Server {
         Self { api, store }
     }
 
+    /// Creates a server whose operations merge people, with further settings.
+    pub(crate) fn merging(settings: impl FnOnce(ApiBuilder, &Arc<Memory>) -> ApiBuilder) -> Self {
+        let store = Arc::new(Memory::default());
+        let builder = registered(builder(), &store, ResourceConfig::merge).merge_people();
+        let api = settings(builder, &store)
+            .build()
+            .expect("an API without contradictions");
+        Self { api, store }
+    }
+
     /// Returns a context with a fixed time.
     pub(crate) fn context(&self, caller: Caller) -> Context {
         let now = Timestamp::parse("2026-01-05T09:00:00Z").expect("a timestamp");
         Context::new(Tenant::new("one"), caller, now).with_base(self.base())
+    }
+
+    /// Hides a person from all callers.
+    pub(crate) fn hide_person(&self, id: &str) {
+        self.store.hide(id);
+    }
+
+    /// Gives a person to another tenant.
+    pub(crate) fn give_person_away(&self, id: &str) {
+        self.store.give_away(id);
     }
 
     fn base(&self) -> BaseUrl {

@@ -10,7 +10,7 @@ use svc_core::{
     Context, Create, CreateRequest, Created, Delete, DeleteRequest, Draft, Error, ErrorCode, Find,
     FindKey, Get, List, ListRequest, LockKey, Page, Problem, Record, Result, Transactions, Update,
     UpdateRequest,
-    backend::SavepointAction,
+    backend::{MergePeople, MergedPeople, PeopleMerge, SavepointAction},
     field_set::LinkKey,
     helper::emails,
     link::{LinkValue, RecordAddress, Scope},
@@ -122,6 +122,8 @@ pub(crate) struct Memory {
     patch_links: Mutex<PatchLinks>,
     /// The URL of the people of all records, if they are on another server.
     foreign_people: Mutex<Option<String>>,
+    /// The ids of records that no caller may read.
+    hidden: Mutex<Vec<Id>>,
     form: Form,
     names: svc_core::link::ShareNames,
 }
@@ -163,6 +165,20 @@ impl Memory {
     /// Links records to this URL instead of their people from now on.
     pub(crate) fn link_people_to(&self, url: &str) {
         *lock(&self.foreign_people) = Some(url.to_owned());
+    }
+
+    /// Hides the record with this id from all callers from now on.
+    pub(crate) fn hide(&self, id: &str) {
+        lock(&self.hidden).extend(Id::new(id));
+    }
+
+    /// Gives a record to another tenant, whose records `find` also finds.
+    pub(crate) fn give_away(&self, id: &str) {
+        for row in lock(&self.rows).iter_mut() {
+            if row.id.as_str() == id {
+                "other".clone_into(&mut row.tenant);
+            }
+        }
     }
 
     /// Returns how transactions ended since the last call, in order.
@@ -247,6 +263,29 @@ impl Memory {
                 problems.push(Problem::identifier_in_use(place));
             }
         }
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::invalid_all(problems))
+        }
+    }
+
+    /// Returns a problem for each link to a record that does not exist.
+    fn check_links<'a>(
+        &self,
+        cx: &Context,
+        links: impl Iterator<Item = (&'static str, &'a RecordAddress)>,
+    ) -> Result<()> {
+        let missing = |(name, at): (&'static str, &RecordAddress)| {
+            let code = if at.kind == Kind::Person {
+                ErrorCode::PersonNotFound
+            } else {
+                ErrorCode::LinkNotFound
+            };
+            let problem = Problem::new(code, format!("_links.{name}"), "It leads nowhere.");
+            (!self.has(cx, at)).then_some(problem)
+        };
+        let problems: Vec<Problem> = links.filter_map(missing).collect();
         if problems.is_empty() {
             Ok(())
         } else {
@@ -340,9 +379,10 @@ impl<R: Resource> Get<R> for Memory {
     async fn get(&self, cx: &Context, at: &RecordAddress) -> Result<Option<Record<R>>> {
         // This vendor forgets to check the parent; the library does it (COL-19).
         let at = RecordAddress::without_parent(at.kind, at.id.clone());
+        let is_hidden = lock(&self.hidden).contains(&at.id);
         Ok(lock(&self.rows)
             .iter()
-            .find(|row| is_at(row, cx, &at))
+            .find(|row| !is_hidden && is_at(row, cx, &at))
             .map(|row| self.record(row)))
     }
 }
@@ -352,24 +392,10 @@ impl<R: Resource> Create<R> for Memory {
     async fn create(&self, cx: &Context, request: CreateRequest<R>) -> Result<Created<R>> {
         let draft = request.draft;
         self.check(cx, R::KIND, None, draft.identifiers())?;
-        let missing = |(name, at): &&(&'static str, RecordAddress)| {
-            let code = if at.kind == Kind::Person {
-                ErrorCode::PersonNotFound
-            } else {
-                ErrorCode::LinkNotFound
-            };
-            let problem = Problem::new(code, format!("_links.{name}"), "It leads nowhere.");
-            (!self.has(cx, at)).then_some(problem)
-        };
-        let problems: Vec<Problem> = draft
-            .as_raw()
-            .links
-            .iter()
-            .filter_map(|link| missing(&link))
-            .collect();
-        if !problems.is_empty() {
-            return Err(Error::invalid_all(problems));
-        }
+        self.check_links(
+            cx,
+            draft.as_raw().links.iter().map(|(name, at)| (*name, at)),
+        )?;
         let mut rows = lock(&self.rows);
         let is_membership = matches!(R::KIND, Kind::Tagging | Kind::Item);
         if let Some(row) = rows
@@ -423,6 +449,9 @@ impl<R: Resource> Update<R> for Memory {
             Some(&at.id),
             patch.identifiers().unwrap_or_default(),
         )?;
+        let links = patch.as_raw().links.iter();
+        let links = links.filter_map(|(name, at)| Some((*name, at.as_ref()?)));
+        self.check_links(cx, links)?;
         let mut rows = lock(&self.rows);
         let Some(row) = rows.iter_mut().find(|row| is_at(row, cx, at)) else {
             return Ok(None);
@@ -483,9 +512,10 @@ impl<R: Resource> Find<R> for Memory {
         };
         let row = {
             let rows = lock(&self.rows);
-            let mut own = rows
-                .iter()
-                .filter(|row| row.kind == R::KIND && row.tenant == cx.tenant().as_str());
+            let mut own = rows.iter().filter(|row| {
+                let is_own = row.tenant == cx.tenant().as_str() || row.tenant == "other";
+                row.kind == R::KIND && is_own
+            });
             own.find(found).cloned()
         };
         // A write by a concurrent request before the result arrives is not in it.
@@ -494,6 +524,33 @@ impl<R: Resource> Find<R> for Memory {
             debug_assert_eq!(row.address().kind, R::KIND);
             self.record(&row)
         }))
+    }
+}
+
+#[async_trait]
+impl MergePeople for Memory {
+    async fn merge(&self, cx: &Context, request: PeopleMerge) -> Result<MergedPeople> {
+        let mut rows = lock(&self.rows);
+        let place = |rows: &[Row], at| {
+            let place = rows.iter().position(|row| is_at(row, cx, at));
+            place.ok_or_else(Error::conflict)
+        };
+        let to = place(&rows, &request.remaining)?;
+        let from = place(&rows, &request.merged)?;
+        request.check_expected_states(rows[to].modified, rows[from].modified)?;
+        let remaining = &mut rows[to];
+        remaining.fields = Draft::new(&request.person()).into_raw().fields;
+        remaining.identifiers.clone_from(&request.identifiers);
+        remaining.modified = Timestamp::from_micros(remaining.modified.as_micros() + 1);
+        let person = self.record(&remaining.clone());
+        rows.remove(from);
+        for (_, at) in rows.iter_mut().flat_map(|row| &mut row.links) {
+            if at.kind == Kind::Person && at.id == request.merged.id {
+                at.id = request.remaining.id.clone();
+            }
+        }
+        *lock(&self.writes) += 1;
+        Ok(MergedPeople::new(person))
     }
 }
 

@@ -4,10 +4,12 @@
 
 mod answer;
 mod body;
+mod feed;
 mod forward;
 mod hal;
 pub(super) mod undo;
 
+pub(in crate::api) use self::feed::FeedOfMerges;
 use async_trait::async_trait;
 use http::{Method, StatusCode};
 
@@ -94,8 +96,8 @@ impl ApiBuilder {
     /// This needs a [`Store`](crate::store::Store) of every kind that
     /// [merges people](crate::store::Store::merges_people), or operations of a vendor that
     /// [merge people](crate::backend::MergePeople), otherwise it is a build error. With operations, the
-    /// URL of a merged person finds nothing, and merges cannot be undone. Previews need
-    /// [`transactions`](Self::transactions).
+    /// URL of a merged person finds the remaining one only if [`Find`](crate::Find) is registered for
+    /// people, and merges cannot be undone. Previews need [`transactions`](Self::transactions).
     ///
     /// Requirements: MRG-01.
     #[must_use]
