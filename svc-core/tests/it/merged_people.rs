@@ -338,6 +338,26 @@ fn mrg_09_a_person_that_the_caller_may_not_read_is_not_revealed() {
     }
 }
 
+/// The own identifiers of merged people stay between the sent ones.
+#[test]
+fn und_24_the_position_of_an_identifier_is_that_in_the_body() {
+    for has_transactions in [false, true] {
+        let server = merged(has_transactions);
+        for (identifiers, positions) in [
+            (json!(["mail:8", "mail:9", "mail:3"]), vec![2]),
+            (json!(["mail:3", "mail:4"]), vec![0, 1]),
+            (json!(["crm:person-2", "mail:8", "mail:4"]), vec![2]),
+        ] {
+            let body = json!({ "identifiers": identifiers }).to_string();
+            let answer = server.put(&person(1), &body);
+            let expected = positions
+                .iter()
+                .map(|place| format!("IDENTIFIER_IN_USE identifiers[{place}]"));
+            assert_eq!(answer.problems(), expected.collect::<Vec<_>>(), "{body}");
+        }
+    }
+}
+
 /// A change feed with fixed entries.
 struct Entries(Vec<RecordChange>);
 

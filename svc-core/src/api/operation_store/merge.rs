@@ -8,12 +8,13 @@ use crate::{
     backend::{MergePeople, PeopleMerge},
     context::Context,
     draft::{RawDraft, RawPatch},
-    error::{Error, ErrorCode, Problem, PropertyPath, Result},
+    error::{Error, ErrorCode, PathSegment, Problem, PropertyPath, Result},
     link::{RecordAddress, ShareNames},
     model::Kind,
     record::RawRecord,
     rules::{MergePlan, other_people, with_merged_identifiers},
     store::{MergeOutcome, MergeRequest, Store, WriteRequest},
+    value::Identifier,
 };
 
 /// How often the people are read again after a concurrent change.
@@ -207,6 +208,40 @@ impl OperationStore {
         let problems = problems.into_iter().map(|problem| problem.within(&part));
         Err(Error::invalid_all(problems.collect()))
     }
+}
+
+/// Returns an error of a backend about the stored identifiers of a person as one about those that were sent.
+/// The own identifiers of merged people are stored between them.
+///
+/// Requirements: MRG-08, UND-24.
+pub(super) fn identifiers_as_sent(
+    error: Error,
+    sent: Option<Vec<Identifier>>,
+    stored: Option<Vec<Identifier>>,
+) -> Error {
+    let (Some(sent), Some(stored)) = (sent, stored) else {
+        return error;
+    };
+    if sent == stored {
+        return error;
+    }
+    let position = |problem: &Problem| {
+        let property = problem.properties.first()?;
+        let [PathSegment::Member(_), PathSegment::Element(place)] = property.segments() else {
+            return None;
+        };
+        let identifier = stored.get(*place)?;
+        sent.iter().position(|it| it == identifier)
+    };
+    error.map_problems(|mut problems| {
+        let in_use = |it: &&mut Problem| it.code == ErrorCode::IdentifierInUse;
+        for problem in problems.iter_mut().filter(in_use) {
+            if let Some(place) = position(problem) {
+                problem.properties = Problem::identifier_in_use(place).properties;
+            }
+        }
+        problems
+    })
 }
 
 /// Returns an error of a backend about the identifiers of the remaining person as one about the member of

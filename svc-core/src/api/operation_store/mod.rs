@@ -22,7 +22,7 @@ pub(crate) use erased::{
     KindOperations, NativeHelper, TypedOperation, with_helper, with_operation,
 };
 
-use self::{join_all::join_all, steps::known_record};
+use self::{join_all::join_all, merge::identifiers_as_sent, steps::known_record};
 use super::{classify::ErrorMapper, registration::KindBackend};
 use crate::{
     backend::{DeleteRequest, ErasedTransactions, FindKey, IdempotencyStore},
@@ -144,13 +144,16 @@ impl OperationStore {
                 Ok(WriteOutcome::Created { record, is_new })
             }
             WriteOperation::Update(at, patch) => {
+                let sent = patch.identifiers.clone();
                 let mut patch = self.with_merged_people(cx, &namespace, &at, patch).await?;
+                let stored = patch.identifiers.clone();
                 if let Some(condition) = &condition {
                     patch.if_match = self.evaluate_precondition(cx, &at, condition).await?;
                 }
                 let updated = self.update(cx, at, patch).await;
                 updated
                     .map_err(|error| self.precondition_error(condition.is_some(), error))
+                    .map_err(|error| identifiers_as_sent(error, sent, stored))
                     .map(WriteOutcome::Updated)
             }
             WriteOperation::Delete(at) => {
