@@ -30,6 +30,10 @@ async fn the_suite_finds_that_crm_conforms() -> Result<(), Box<dyn Error>> {
         .profile(Profile::Actions);
     let report = suite.intensity(Intensity::Quick).seed(42).run().await?;
     println!("{report}");
+    for id in ["MRG-08", "MRG-09", "MRG-10", "MRG-11", "MRG-12"] {
+        let mut passed = report.with_outcome(RequirementOutcome::Pass);
+        assert!(passed.any(|row| row.id.as_str() == id), "{id}: {report}");
+    }
     assert_eq!(
         report.count(RequirementOutcome::Fail) + report.count(RequirementOutcome::Error),
         0,
@@ -553,8 +557,102 @@ async fn mrg_02_two_customers_become_one() -> Result<(), Box<dyn Error + Send + 
         );
     }
     assert_eq!(send(&api, "people", None).await?.1["total_records"], 2);
-    // The person no longer exists, so a repeated merge is rejected.
-    let (status, answer) = merge(json!({})).await?;
-    assert_eq!(status, StatusCode::BAD_REQUEST, "{answer}");
+    // A repeated merge changes nothing.
+    let after = send(&api, "changes", None).await?.1;
+    let (status, again) = merge(json!({})).await?;
+    assert_eq!(
+        (status, &again["ext:merge"]["already"]),
+        (StatusCode::OK, &json!(true)),
+        "{again}"
+    );
+    assert_eq!(send(&api, "changes", None).await?.1, after);
+    Ok(())
+}
+
+/// MRG-09 to MRG-12: the former address of a customer finds the remaining one, also in links and in the
+/// change feed, but not for another company.
+#[tokio::test]
+async fn mrg_09_the_old_address_of_a_customer() -> Result<(), Box<dyn Error + Send + Sync>> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("crm.db");
+    let api = opened(&file).await?;
+    for (path, body) in [
+        ("people", json!({"given_name": "Ada"})),
+        ("people", json!({"given_name": "Eve"})),
+        ("people", json!({"given_name": "Kim"})),
+        ("petitions", json!({"title": "A"})),
+        ("tags", json!({"name": "volunteer"})),
+    ] {
+        let (status, answer) = send(&api, path, Some(body)).await?;
+        assert_eq!(status, StatusCode::CREATED, "{answer}");
+    }
+    let of = |number: u32| json!({"svc:person": {"href": format!("{BASE}people/{number}")}});
+    let merge = async |into: u32, merged: u32| {
+        let body = json!({ "_links": of(merged) });
+        send(&api, &format!("people/{into}/merge_helper"), Some(body)).await
+    };
+    let (_, start) = send(&api, "changes", None).await?;
+    let last = start["_links"]["last"]["href"].as_str();
+    let last = last.and_then(|href| href.strip_prefix(BASE)).unwrap();
+    // Customer 2 becomes 1, which becomes 3.
+    for (into, merged) in [(1, 2), (3, 1)] {
+        let (status, answer) = merge(into, merged).await?;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+    }
+    let three = format!("{BASE}people/3");
+    for old in [1, 2] {
+        for path in ["", "/signatures", "/taggings?per_page=1"] {
+            let at = format!("people/{old}{path}");
+            let (status, headers, answer) = crate::service::send(&api.0, &api.1, &at, None).await?;
+            assert_eq!(status, StatusCode::MOVED_PERMANENTLY, "{answer}");
+            assert_eq!(headers["location"], format!("{three}{path}"));
+            assert_eq!(headers["cache-control"], "no-store");
+        }
+        for method in ["PUT", "DELETE"] {
+            let at = format!("people/{old}");
+            let body = (method == "PUT").then(|| json!({"given_name": "Eve"}));
+            let (status, _, answer) = ask(&api, method, &at, None, body).await?;
+            assert_eq!(status, StatusCode::GONE, "{answer}");
+        }
+        for path in ["petitions/1/signatures", "tags/1/taggings"] {
+            let body = json!({ "_links": of(old) });
+            let (status, answer) = send(&api, path, Some(body)).await?;
+            assert!(status.is_success(), "{path}: {answer}");
+            assert_eq!(answer["_links"]["svc:person"]["href"], three);
+        }
+        let person = json!({"person": {"identifiers": [format!("acme:{old}")], "source": "web"}});
+        let (status, answer) = send(&api, "people", Some(person.clone())).await?;
+        assert_eq!(status, StatusCode::OK, "{answer}");
+        assert_eq!(answer["_links"]["self"]["href"], three);
+        let (_, signed) = send(&api, "petitions/1/record_signature_helper", Some(person)).await?;
+        assert_eq!(signed["_links"]["svc:person"]["href"], three, "{signed}");
+    }
+    assert_eq!(send(&api, "people", None).await?.1["total_records"], 1);
+    assert_eq!(
+        send(&api, "tags/1/taggings", None).await?.1["total_records"],
+        1
+    );
+
+    let remaining = async || -> Result<Vec<Value>, Box<dyn Error + Send + Sync>> {
+        let (_, page) = send(&api, last, None).await?;
+        let entries = page["_embedded"]["ext:changes"].as_array().unwrap();
+        let is_deleted = |entry: &&Value| entry["what"] == "deleted" && entry["kind"] == "person";
+        Ok(entries
+            .iter()
+            .filter(is_deleted)
+            .map(|entry| entry["_links"]["ext:merged_into"]["href"].clone())
+            .collect())
+    };
+    assert_eq!(remaining().await?, [json!(three), json!(three)]);
+    // The other company finds nothing, and after the deletion of the customer no company does.
+    let crm = Crm::open(&file.to_string_lossy())?;
+    let other = crm.new_key(crm.company("Other").await?, true).await?;
+    let other = (api.0.clone(), other);
+    let not_found = StatusCode::NOT_FOUND;
+    assert_eq!(send(&other, "people/2", None).await?.0, not_found);
+    let deleted = ask(&api, "DELETE", "people/3", None, None).await?;
+    assert_eq!(deleted.0, StatusCode::NO_CONTENT);
+    assert_eq!(send(&api, "people/2", None).await?.0, not_found);
+    assert_eq!(remaining().await?, [Value::Null, Value::Null, Value::Null]);
     Ok(())
 }
