@@ -76,8 +76,14 @@ async fn actions(cx: &CheckContext) -> Result<(), CheckStop> {
 /// Returns the kinds of actions that belong to a person.
 pub(super) fn movable(cx: &CheckContext) -> impl Iterator<Item = CatalogueKind> {
     let declared = cx.declared();
-    KINDS.iter().copied().filter(|kind| {
-        declared.offers_all(kind.one, &["create", "read"])
+    // A helper finds the person by an identifier.
+    let is_helped = |kind: &CatalogueKind| {
+        declared.has_field("*", "identifiers")
+            && kind.helper.is_some_and(|helper| declared.helps(helper))
+    };
+    KINDS.iter().copied().filter(move |kind| {
+        declared.offers(kind.one, "read")
+            && (declared.offers(kind.one, "create") || is_helped(kind))
             && declared.links(kind.one, "person")
             && kind
                 .under
