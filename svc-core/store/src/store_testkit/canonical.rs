@@ -137,7 +137,10 @@ impl Ordinals {
                 }
                 let overruled = merged.overruled.iter().map(|it| it.property.to_string());
                 let tightened = merged.tightened.iter().map(|it| it.property.to_string());
-                let all: Vec<String> = overruled.chain(tightened).collect();
+                let mut all: Vec<String> = overruled.chain(tightened).collect();
+                if self.exclusions.has(Exclusion::MemberOrder) {
+                    all.sort_unstable();
+                }
                 let undo = merged.undo.as_ref().map(|it| (&it.key_name, it.is_latest));
                 format!("{text}; {all:?}; {undo:?}")
             }

@@ -63,6 +63,8 @@ pub enum Exclusion {
     Imports,
     /// Merges of people.
     Merges,
+    /// The undo of merges. No merge stores anything for it.
+    UndoneMerges,
     /// Imports with the id of a record of another tenant.
     ForeignIds,
     /// Changes and deletions of records whose kind has no such operation in the specification.
@@ -185,7 +187,14 @@ impl Exclusions {
                 self.executes(at.kind, Operation::Update)
             }
             WriteOperation::Delete(at) => self.executes(at.kind, Operation::Delete),
-            WriteOperation::Merge(_) | WriteOperation::UndoMerge(_) => !self.has(Exclusion::Merges),
+            WriteOperation::Merge(request) => {
+                let is_undone = !self.has(Exclusion::UndoneMerges);
+                request.undo_for = request.undo_for.filter(|_| is_undone);
+                !self.has(Exclusion::Merges)
+            }
+            WriteOperation::UndoMerge(_) => {
+                !self.has(Exclusion::Merges) && !self.has(Exclusion::UndoneMerges)
+            }
             WriteOperation::Helper(plan) => {
                 for draft in plan.person.iter_mut().chain(&mut plan.action) {
                     self.restrict_draft(draft);
@@ -326,7 +335,9 @@ impl Coverage {
         }
         if !exclusions.has(Exclusion::Merges) {
             add(of_kind(Kind::Person, MERGE));
-            add(of_kind(Kind::Person, UNDO_MERGE));
+            if !exclusions.has(Exclusion::UndoneMerges) {
+                add(of_kind(Kind::Person, UNDO_MERGE));
+            }
         }
         for helper in HelperName::ALL {
             if exclusions.helps(*helper) {

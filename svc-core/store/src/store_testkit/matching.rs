@@ -150,7 +150,8 @@ impl<S: Store> MatchingHistory<'_, S> {
                     return Ok(());
                 };
                 let mut request = MergeRequest::new(remaining, merged);
-                request.undo_for = Some(Duration::from_secs(86_400));
+                let period = Duration::from_secs(86_400);
+                request.undo_for = self.store.undoes_merges().then_some(period);
                 self.try_write(WriteOperation::Merge(Box::new(request)))
                     .await
             }
