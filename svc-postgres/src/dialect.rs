@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use svc_core::schema::ValueType;
-use svc_sql::{ColumnType, SqlDialect, Statement};
+use svc_sql::{ColumnType, RowLock, SqlDialect, Statement};
 
 /// The SQL of PostgreSQL 12 and later, for a [`Database`](svc_sql::Database) around another client.
 pub static DIALECT: &dyn SqlDialect = &Postgres;
@@ -72,11 +72,11 @@ impl SqlDialect for Postgres {
         "greatest"
     }
 
-    fn lock(&self, whole: bool) -> &'static str {
-        if whole {
-            " FOR NO KEY UPDATE OF t"
-        } else {
-            " FOR KEY SHARE OF t"
+    fn lock(&self, lock: RowLock) -> &'static str {
+        match lock {
+            RowLock::Reference => " FOR KEY SHARE OF t",
+            RowLock::Change => " FOR NO KEY UPDATE OF t",
+            RowLock::Deletion => " FOR UPDATE OF t",
         }
     }
 
@@ -106,7 +106,7 @@ impl SqlDialect for Postgres {
         true
     }
 
-    fn catalog(&self) -> [&'static str; 3] {
+    fn catalog(&self) -> [&'static str; 4] {
         CATALOG
     }
 
@@ -163,7 +163,7 @@ impl SqlDialect for Postgres {
     }
 }
 
-const OWN_TABLES: [&str; 9] = [
+const OWN_TABLES: [&str; 11] = [
     // Of several processes that start at the same time, one creates the tables, and the others wait
     // until they are visible. The number is arbitrary: the bytes of `svc_sql`.
     "SELECT pg_advisory_xact_lock(32499791496966508)::text",
@@ -172,6 +172,9 @@ const OWN_TABLES: [&str; 9] = [
              record text NOT NULL, place bigint NOT NULL, PRIMARY KEY (tenant, kind, identifier))",
     "CREATE INDEX IF NOT EXISTS svc_identifiers_record ON svc_identifiers (tenant, kind, record)",
     "CREATE TABLE IF NOT EXISTS svc_secrets (name text PRIMARY KEY, secret text NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS svc_forwards (tenant text NOT NULL, person text NOT NULL, remaining text NOT NULL, \
+             PRIMARY KEY (tenant, person))",
+    "CREATE INDEX IF NOT EXISTS svc_forwards_remaining ON svc_forwards (tenant, remaining)",
     "CREATE TABLE IF NOT EXISTS svc_dispatches (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, \
              tenant text NOT NULL, person text, due bigint NOT NULL, attempts bigint NOT NULL, body text NOT NULL)",
     "CREATE INDEX IF NOT EXISTS svc_dispatches_person ON svc_dispatches (tenant, person)",
@@ -180,7 +183,7 @@ const OWN_TABLES: [&str; 9] = [
     "DROP TABLE IF EXISTS svc_outbox",
 ];
 
-const CATALOG: [&str; 3] = [
+const CATALOG: [&str; 4] = [
     "SELECT n.value, a.attname::text, format_type(a.atttypid, CASE WHEN t.typname = 'bpchar' THEN -1 END), \
      format_type(CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END, NULL), (NOT a.attnotnull)::text, \
      (d.adbin IS NOT NULL OR a.attidentity <> '')::text, \
@@ -199,4 +202,14 @@ const CATALOG: [&str; 3] = [
      FROM json_array_elements_text($1::text::json) n(value) \
      JOIN pg_constraint k ON k.conrelid = to_regclass(n.value) AND k.contype = 'c' AND array_length(k.conkey, 1) = 1 \
      JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1] ORDER BY n.value, a.attnum",
+    "SELECT n.value, k.oid::text, m.value, CASE WHEN pg_table_is_visible(c.oid) THEN c.relname::text \
+     ELSE s.nspname || '.' || c.relname END, a.attname::text, b.attname::text \
+     FROM json_array_elements_text($1::text::json) n(value) \
+     JOIN pg_constraint k ON k.confrelid = to_regclass(n.value) AND k.contype = 'f' AND k.conparentid = 0 \
+     JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace s ON s.oid = c.relnamespace \
+     CROSS JOIN LATERAL unnest(k.conkey, k.confkey) p(own, other) \
+     JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = p.own \
+     JOIN pg_attribute b ON b.attrelid = k.confrelid AND b.attnum = p.other \
+     LEFT JOIN json_array_elements_text($1::text::json) m(value) ON to_regclass(m.value) = k.conrelid \
+     ORDER BY n.value, k.oid, a.attnum",
 ];

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use svc_core::schema::ValueType;
-use svc_sql::{ColumnType, SqlDialect, Statement};
+use svc_sql::{ColumnType, RowLock, SqlDialect, Statement};
 
 /// The SQL of `SQLite` 3.38 and later, for a [`Database`](svc_sql::Database) around another client.
 pub static DIALECT: &dyn SqlDialect = &Sqlite;
@@ -76,7 +76,7 @@ impl SqlDialect for Sqlite {
     }
 
     /// Returns nothing: a write transaction holds the lock of the file.
-    fn lock(&self, _: bool) -> &'static str {
+    fn lock(&self, _: RowLock) -> &'static str {
         ""
     }
 
@@ -104,7 +104,7 @@ impl SqlDialect for Sqlite {
         false
     }
 
-    fn catalog(&self) -> [&'static str; 3] {
+    fn catalog(&self) -> [&'static str; 4] {
         CATALOG
     }
 
@@ -163,12 +163,15 @@ impl SqlDialect for Sqlite {
     }
 }
 
-const OWN_TABLES: [&str; 8] = [
+const OWN_TABLES: [&str; 10] = [
     "CREATE TABLE IF NOT EXISTS svc_turns (tenant TEXT PRIMARY KEY, clock INTEGER NOT NULL)",
     "CREATE TABLE IF NOT EXISTS svc_identifiers (tenant TEXT NOT NULL, kind TEXT NOT NULL, identifier TEXT NOT NULL, \
              record TEXT NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (tenant, kind, identifier)) WITHOUT ROWID",
     "CREATE INDEX IF NOT EXISTS svc_identifiers_record ON svc_identifiers (tenant, kind, record)",
     "CREATE TABLE IF NOT EXISTS svc_secrets (name TEXT PRIMARY KEY, secret TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS svc_forwards (tenant TEXT NOT NULL, person TEXT NOT NULL, remaining TEXT NOT NULL, \
+             PRIMARY KEY (tenant, person)) WITHOUT ROWID",
+    "CREATE INDEX IF NOT EXISTS svc_forwards_remaining ON svc_forwards (tenant, remaining)",
     // Ids are never reused, so a late acknowledgement cannot settle another entry.
     "CREATE TABLE IF NOT EXISTS svc_dispatches (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant TEXT NOT NULL, \
              person TEXT, due INTEGER NOT NULL, attempts INTEGER NOT NULL, body TEXT NOT NULL)",
@@ -179,7 +182,7 @@ const OWN_TABLES: [&str; 8] = [
 ];
 
 /// SQLite has no constraints of single columns: the third statement returns nothing.
-const CATALOG: [&str; 3] = [
+const CATALOG: [&str; 4] = [
     "SELECT n.value, p.name, p.type, NULL, CAST(p.\"notnull\" = 0 AND p.pk = 0 AS TEXT), \
      CAST(p.dflt_value IS NOT NULL OR (p.pk = 1 AND upper(p.type) = 'INTEGER') AS TEXT), NULL, NULL, p.dflt_value \
      FROM json_each(?1) n JOIN pragma_table_info(replace(n.value, '\"', '')) p ORDER BY n.value, p.cid",
@@ -189,4 +192,9 @@ const CATALOG: [&str; 3] = [
      UNION ALL SELECT n.value, json_group_array(p.name), '1', '1', '1' \
      FROM json_each(?1) n JOIN pragma_table_info(replace(n.value, '\"', '')) p WHERE p.pk > 0 GROUP BY n.value",
     "SELECT NULL, NULL, NULL FROM json_each(?1) WHERE 0",
+    "SELECT n.value, s.name || ' ' || f.id, m.value, s.name, f.\"from\", f.\"to\" \
+     FROM json_each(?1) n JOIN sqlite_master s ON s.type = 'table' \
+     JOIN pragma_foreign_key_list(s.name) f ON f.\"table\" = replace(n.value, '\"', '') COLLATE NOCASE \
+     LEFT JOIN json_each(?1) m ON replace(m.value, '\"', '') = s.name COLLATE NOCASE \
+     ORDER BY n.value, s.name, f.id, f.seq",
 ];

@@ -31,6 +31,17 @@ pub enum ColumnType {
     Other,
 }
 
+/// What a transaction does with the rows that it locks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowLock {
+    /// It refers to the rows. No other transaction may delete them.
+    Reference,
+    /// It changes the rows. No other transaction may change them, but it may refer to them.
+    Change,
+    /// It deletes the rows. No other transaction may change them or refer to them.
+    Deletion,
+}
+
 /// The SQL dialect of a database.
 ///
 /// Implementations are `svc_sqlite::DIALECT` and `svc_postgres::DIALECT`. The returned text becomes
@@ -103,9 +114,8 @@ pub trait SqlDialect: fmt::Debug + Send + Sync + 'static {
     /// Returns the function for the larger of two values.
     fn larger(&self) -> &'static str;
 
-    /// Returns the clause that locks the selected rows of `t` for a change. `whole` is whether the
-    /// row itself is changed, and not only referred to.
-    fn lock(&self, whole: bool) -> &'static str;
+    /// Returns the clause that locks the selected rows of `t`.
+    fn lock(&self, lock: RowLock) -> &'static str;
 
     /// Returns the statement that limits the duration of later statements in a transaction.
     fn statement_timeout(&self, left: Duration) -> Option<Statement>;
@@ -127,15 +137,18 @@ pub trait SqlDialect: fmt::Debug + Send + Sync + 'static {
     /// Returns whether the catalog contains the definition of an index on an expression.
     fn knows_expressions(&self) -> bool;
 
-    /// Returns the statements that read the columns, indexes and checks of tables. Their only value
-    /// is a JSON array of the quoted table names.
+    /// Returns the statements that read the columns, indexes and checks of tables, and the foreign keys
+    /// of all tables to these tables. Their only value is a JSON array of the quoted table names.
     ///
     /// | Statement | Columns |
     /// |---|---|
     /// | columns | table, name, type, base type, nullable, has a default, length, labels as a JSON array, default |
     /// | indexes | table, columns as a JSON array, unique, primary key, whole |
     /// | checks | table, column, condition |
-    fn catalog(&self) -> [&'static str; 3];
+    /// | foreign keys | table that the key refers to, text that identifies the key, quoted name of the table of the key if it is in the array, its name without quotes, column, column that it refers to (none for the primary key) |
+    ///
+    /// A foreign key has a row for each of its columns.
+    fn catalog(&self) -> [&'static str; 4];
 
     /// Returns the SQL of the library's own tables. Repeated execution changes nothing.
     fn library_tables(&self) -> &'static [&'static str];

@@ -39,11 +39,34 @@ pub(super) struct DatabaseIndex {
     pub(super) is_whole: bool,
 }
 
+/// A foreign key of any table.
+#[derive(Debug, Clone)]
+pub(super) struct ForeignKey {
+    /// Identifies the foreign key.
+    id: String,
+    pub(super) columns: Vec<ForeignKeyColumn>,
+}
+
+/// A column of a foreign key. If the mapping has several names for the table, there is one for each
+/// name.
+#[derive(Debug, Clone)]
+pub(super) struct ForeignKeyColumn {
+    /// The quoted name of the table, if the mapping names it.
+    pub(super) mapped_table: Option<String>,
+    /// The name of the table without quotes.
+    pub(super) table: String,
+    pub(super) name: String,
+    /// The column that it refers to; `None` for the primary key.
+    pub(super) target: Option<String>,
+}
+
 /// A table.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DatabaseTable {
     pub(super) columns: Vec<DatabaseColumn>,
     pub(super) indexes: Vec<DatabaseIndex>,
+    /// The foreign keys that refer to this table.
+    pub(super) referenced_by: Vec<ForeignKey>,
 }
 
 impl DatabaseTable {
@@ -106,7 +129,7 @@ impl DatabaseTables {
             dialect,
             by_name: BTreeMap::new(),
         };
-        let [columns, indexes, checks] = answers else {
+        let [columns, indexes, checks, foreign_keys] = answers else {
             return live;
         };
         for row in columns {
@@ -173,11 +196,33 @@ impl DatabaseTables {
                 column.values = Some(listed);
             }
         }
+        for row in foreign_keys {
+            let text = |place: usize| row.get(place).cloned().flatten();
+            let (Some(target), Some(id), Some(table), Some(name)) =
+                (text(0), text(1), text(3), text(4))
+            else {
+                continue;
+            };
+            let known = &mut live.by_name.entry(target).or_default().referenced_by;
+            let column = ForeignKeyColumn {
+                mapped_table: text(2),
+                table,
+                name,
+                target: text(5),
+            };
+            match known.last_mut().filter(|last| last.id == id) {
+                Some(last) => last.columns.push(column),
+                None => known.push(ForeignKey {
+                    id,
+                    columns: vec![column],
+                }),
+            }
+        }
         live
     }
 }
 
-/// Returns the statements that read the columns, indexes and checks of these tables.
+/// Returns the statements that read the columns, indexes, checks and foreign keys of these tables.
 pub(super) fn statements<'a>(
     dialect: &'static dyn SqlDialect,
     tables: impl Iterator<Item = &'a str>,

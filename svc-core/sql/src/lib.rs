@@ -7,7 +7,7 @@
 //!
 //! It uses the same rules as the other stores, and executes each write request in one transaction
 //! over the vendor's tables. It does not change the schema of these tables, or columns outside of
-//! the mapping. Foreign identifiers and similar data are in four tables of the library
+//! the mapping. Foreign identifiers and similar data are in five tables of the library
 //! ([`SqlDialect::library_tables`]).
 //!
 //! ```text
@@ -57,7 +57,7 @@ mod tenant_locks;
 mod text_checks;
 
 pub use database::{Database, DatabaseError, TextRow, Transaction};
-pub use dialect::{ColumnType, SqlDialect};
+pub use dialect::{ColumnType, RowLock, SqlDialect};
 pub use mapping::{ListMapping, Mapping, TableMapping, TenantMapping};
 pub use statement::Statement;
 pub use store::MappedStore;

@@ -10,12 +10,14 @@ use svc_core::{
     record::RawRecord,
     schema::{Measure, MeasureCondition, MeasureParts, ValueType},
     store::{ChangeTarget, Lookup, LookupCache, LookupKey, StoredRecord, Totals},
-    value::{self, Amount},
+    value::{self, Amount, Id},
 };
 
 use super::{
     database::TextRow,
-    resolved_mapping::{ResolvedMapping, ResolvedTable},
+    dialect::RowLock,
+    resolved_mapping::{ResolvedLink, ResolvedMapping, ResolvedTable},
+    select::{FORWARDS, id_value},
     sql::{SqlBuilder, read},
     statement::Statement,
 };
@@ -93,13 +95,29 @@ impl ResolvedMapping {
                     .push(" LIMIT 2");
             }
             Lookup::PartTotals(of) => self.donations_by_currency(&mut sql, of)?,
-            Lookup::HeldTickets(_)
-            | Lookup::StoredResponse(_)
-            | Lookup::Linked { .. }
-            | Lookup::LinkedCount { .. }
-            | Lookup::ForwardedPerson(_)
-            | Lookup::ForwardedTo(_)
-            | Lookup::StoredMerge { .. } => return None,
+            Lookup::Linked {
+                kind,
+                link,
+                person,
+                most,
+            } => {
+                let table = self.of(*kind)?;
+                let link = table.link(link)?;
+                self.records(&mut sql, table);
+                let person = LookupKey::Id(Kind::Person, person.clone());
+                self.push_link_condition(&mut sql, link, &[person]);
+                sql.push(" ORDER BY t.").push(&table.order.name);
+                sql.push(" LIMIT ").number(i64::from(*most));
+                if is_locked {
+                    sql.push(self.dialect.lock(RowLock::Change));
+                }
+            }
+            Lookup::LinkedCount { person, most } => self.linked_count(&mut sql, person, *most)?,
+            Lookup::ForwardedPerson(id) => self.forward(&mut sql, ["remaining", "person"], id)?,
+            Lookup::ForwardedTo(id) => self.forward(&mut sql, ["person", "remaining"], id)?,
+            Lookup::HeldTickets(_) | Lookup::StoredResponse(_) | Lookup::StoredMerge { .. } => {
+                return None;
+            }
         }
         Some(sql.finish())
     }
@@ -164,10 +182,21 @@ impl ResolvedMapping {
                 results.insert_part_totals(of, self.currency_totals(rows));
             }
             Lookup::HeldTickets(person) => results.insert_held_tickets(person, Vec::new()),
-            Lookup::Linked { .. } => results.insert_related(question.clone(), Vec::new()),
-            Lookup::LinkedCount { person, most } => results.insert_linked_count(person, *most, 0),
-            Lookup::ForwardedPerson(id) => results.insert_forwarded_person(id, None),
-            Lookup::ForwardedTo(id) => results.insert_forwarded_to(id, Vec::new()),
+            Lookup::Linked { kind, .. } => {
+                let all = self.all(*kind, rows)?;
+                fetched
+                    .records
+                    .extend(all.iter().map(|it| it.record.clone()));
+                results.insert_related(question.clone(), all);
+            }
+            Lookup::LinkedCount { person, most } => {
+                let count = u64::try_from(number()).unwrap_or_default();
+                results.insert_linked_count(person, *most, count.min(u64::from(*most)));
+            }
+            Lookup::ForwardedPerson(id) => {
+                results.insert_forwarded_person(id, ids(rows).next());
+            }
+            Lookup::ForwardedTo(id) => results.insert_forwarded_to(id, ids(rows).collect()),
             Lookup::StoredMerge { remaining, merge } => {
                 results.insert_stored_merge(remaining, merge, None);
             }
@@ -218,9 +247,73 @@ impl ResolvedMapping {
             .push(&table.order.name)
             .push(" LIMIT 1");
         if locked {
-            sql.push(self.dialect.lock(whole));
+            sql.push(self.dialect.lock(if whole {
+                RowLock::Change
+            } else {
+                RowLock::Reference
+            }));
         }
         Some(())
+    }
+
+    /// Adds the number of records with a link to a person. Each record counts once, and the database
+    /// reads at most `most` records of each kind.
+    fn linked_count(&self, sql: &mut SqlBuilder, person: &Id, most: u32) -> Option<()> {
+        let people = self.of(Kind::Person)?;
+        let person = LookupKey::Id(Kind::Person, person.clone());
+        let of_people = |link: &&ResolvedLink| link.kind == Kind::Person;
+        let tables = self.tables.iter().enumerate();
+        let mut tables = tables
+            .filter(|(_, table)| table.links.iter().any(|link| of_people(&link)))
+            .peekable();
+        tables.peek()?;
+        // Concatenation with an empty string converts a number to text.
+        sql.push("SELECT '' || (0");
+        for (number, table) in tables {
+            sql.push(" + (SELECT count(*) FROM (SELECT 1 FROM ")
+                .push(&table.name)
+                .push(" t WHERE ");
+            self.push_tenant_condition(sql, table, "t");
+            for (place, link) in table.links.iter().filter(of_people).enumerate() {
+                sql.push(if place == 0 { " AND (t." } else { " OR t." })
+                    .push(&link.column.name)
+                    .push(" = ");
+                self.key_of(sql, people, &person);
+            }
+            sql.push(") LIMIT ")
+                .number(i64::from(most))
+                .push(&format!(") c{number})"));
+        }
+        sql.push(")");
+        Some(())
+    }
+
+    /// Selects a column of the merged people whose other column has an id.
+    fn forward(&self, sql: &mut SqlBuilder, [column, of]: [&str; 2], id: &Id) -> Option<()> {
+        let id = id_value(&self.of(Kind::Person)?.id, id)?;
+        sql.push(&format!(
+            "SELECT f.{column} FROM {FORWARDS} f WHERE f.tenant = "
+        ));
+        sql.tenant(None).push(&format!(" AND f.{of} = ")).text(id);
+        Some(())
+    }
+
+    /// Returns the statement that locks two people, before one of them is merged into the other one.
+    /// Otherwise another program could refer to the merged person in the meantime.
+    pub(super) fn lock_people(&self, tenant: &str, people: [&Id; 2]) -> Option<Statement> {
+        let table = self.of(Kind::Person)?;
+        let mut sql = SqlBuilder::new(self.dialect, tenant);
+        sql.push("SELECT NULL FROM ")
+            .push(&table.name)
+            .push(" t WHERE ");
+        self.push_tenant_condition(&mut sql, table, "t");
+        sql.push(&format!(" AND t.{} IN (NULL", table.id.name));
+        for id in people {
+            sql.push(", ").value(&table.id, id_value(&table.id, id));
+        }
+        sql.push(") ORDER BY t.").push(&table.order.name);
+        sql.push(self.dialect.lock(RowLock::Deletion));
+        Some(sql.finish())
     }
 
     /// Selects the memberships of one of these people in one of these groups.
@@ -369,6 +462,12 @@ fn count(sql: &mut SqlBuilder, table: &ResolvedTable, measure: Measure) {
         }
     }
     sql.push(others);
+}
+
+/// Returns the ids in the first column.
+fn ids(rows: &[TextRow]) -> impl Iterator<Item = Id> {
+    rows.iter()
+        .filter_map(|row| Id::new(row.first()?.as_deref()?))
 }
 
 /// Returns the error for a missing result.

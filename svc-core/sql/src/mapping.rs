@@ -30,6 +30,10 @@ use svc_core::model::Kind;
 pub struct Mapping {
     pub(super) tenants: TenantMapping,
     pub(super) tables: Vec<TableMapping>,
+    /// The columns that a merge of two people changes in addition, each with its table.
+    pub(super) moved: Vec<(String, String)>,
+    /// The tables that a merge of two people does not change.
+    pub(super) ignored: Vec<String>,
 }
 
 impl Mapping {
@@ -39,6 +43,8 @@ impl Mapping {
         Self {
             tenants,
             tables: Vec::new(),
+            moved: Vec::new(),
+            ignored: Vec::new(),
         }
     }
 
@@ -46,6 +52,32 @@ impl Mapping {
     #[must_use]
     pub fn table(mut self, table: TableMapping) -> Self {
         self.tables.push(table);
+        self
+    }
+
+    /// Declares a column that refers to people and is not mapped. A merge of two people changes it
+    /// from the merged person to the remaining one, in the transaction of the merge.
+    ///
+    /// Merges are only offered if the mapping declares what happens to every foreign key to the table
+    /// of people: see [`MappedStore`](crate::MappedStore#merges-of-people). References without a
+    /// foreign key cannot be found, so declare them also.
+    ///
+    /// Requirements: MRG-06.
+    #[must_use]
+    pub fn move_in_merges(mut self, table: impl Into<String>, column: impl Into<String>) -> Self {
+        self.moved.push((table.into(), column.into()));
+        self
+    }
+
+    /// Declares that a merge of two people does not change a table, except its mapped links. The
+    /// foreign keys of the table decide what happens to the rows that refer to the merged person,
+    /// which is deleted: `ON DELETE CASCADE` deletes them. Without an action, the foreign key rejects
+    /// the merge.
+    ///
+    /// Requirements: MRG-06.
+    #[must_use]
+    pub fn ignore_in_merges(mut self, table: impl Into<String>) -> Self {
+        self.ignored.push(table.into());
         self
     }
 }

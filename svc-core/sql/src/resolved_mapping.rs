@@ -11,6 +11,21 @@ pub(crate) struct ResolvedMapping {
     /// The tenant, if all records belong to one.
     pub(crate) only: Option<String>,
     pub(crate) tables: Vec<ResolvedTable>,
+    /// The columns outside of the mapped links that a merge of two people changes.
+    pub(crate) moved: Vec<MovedColumn>,
+    /// Why people cannot be merged: one sentence for each reason.
+    pub(crate) merge_problems: Vec<String>,
+}
+
+/// A column that refers to people and is not a mapped link.
+#[derive(Debug)]
+pub(crate) struct MovedColumn {
+    /// The quoted name of the table.
+    pub(crate) table: String,
+    /// The quoted name of the column.
+    pub(crate) name: String,
+    /// The quoted name of the column of the table of people that it refers to.
+    pub(crate) target: String,
 }
 
 /// A column under its quoted name.

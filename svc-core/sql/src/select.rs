@@ -16,6 +16,8 @@ use super::{
 
 /// A table of the library.
 pub(super) const IDENTIFIERS: &str = "svc_identifiers";
+/// A table of the library: the merged people, each with the person that remains.
+pub(super) const FORWARDS: &str = "svc_forwards";
 
 impl ResolvedMapping {
     /// Adds `SELECT ... FROM ...` of whole records: row, id, dates, identifiers, link targets, and
@@ -332,7 +334,7 @@ impl ResolvedMapping {
     }
 
     /// Adds `(SELECT expression ...)` of a record, which is `k` in the expression.
-    fn of_record(
+    pub(super) fn of_record(
         &self,
         sql: &mut SqlBuilder,
         table: &ResolvedTable,

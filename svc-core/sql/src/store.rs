@@ -8,7 +8,7 @@ use svc_core::{
     auth::{Tenant, TenantResolver},
     backend::Notifier,
     context::Context,
-    error::{Error, Problem, Result},
+    error::{Error, ErrorCode, Problem, PropertyPath, Result},
     filter::{FilterField, QueryPlan},
     helper::{DefaultMatching, PersonMatching},
     link::{RecordAddress, Scope, ShareNames},
@@ -17,10 +17,10 @@ use svc_core::{
     record::RawRecord,
     rules::{Decision, RuleRunner, decide, initial_lookups_one_per_person, problems_of, run_rules},
     store::{
-        Change, IdSequence, Lookup, LookupKey, Outbox, PendingChanges, RuleError, Store,
-        TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
+        Change, IdSequence, Lookup, LookupKey, MergeRequest, Outbox, PendingChanges, RuleError,
+        Store, TransactionContext, WriteOperation, WriteOutcome, WriteRequest,
     },
-    value::Timestamp,
+    value::{Id, Timestamp},
 };
 use svc_store::{
     cursor::{CursorCodec, REREADS},
@@ -29,7 +29,7 @@ use svc_store::{
 
 use super::{
     MappingError, SqlDialect,
-    apply::StatementBuilder,
+    apply::{StatementBuilder, in_order},
     database::{Database, DatabaseError, TextRow, Transaction},
     introspect,
     lookups::{FetchedRecords, unasked},
@@ -61,6 +61,17 @@ const TRIES: u8 = 5;
 /// The vendor's own program can write at the same time. Rows that a request reads in order to
 /// change them are locked until it ends. If the database reports a conflict, the request is
 /// repeated.
+///
+/// # Merges of people
+///
+/// [`ApiBuilder::merge_people`] offers merges of two people, with previews. The merged person is
+/// deleted, and its address then finds the remaining one. Columns of its row that are not mapped are
+/// lost. Merges cannot be undone.
+///
+/// Rows of tables that are not mapped can also refer to a person. A merge needs a
+/// [`move_in_merges`](Mapping::move_in_merges) or [`ignore_in_merges`](Mapping::ignore_in_merges) for
+/// each foreign key to the table of people that is neither a mapped link nor part of a mapped list.
+/// Otherwise [`ApiBuilder::merge_people`] is a build error that names these columns.
 pub struct MappedStore {
     pub(super) shared: Arc<MappedInner>,
     matching: Arc<dyn PersonMatching>,
@@ -209,12 +220,17 @@ impl MappedStore {
         let mut begin = begin(mapping.dialect, cx.deadline());
         let turn_at = begin.len();
         begin.push(lock_tenant(mapping.dialect, tenant, Timestamp::now()));
+        if let WriteOperation::Merge(request) = &call.operation {
+            let people = [&request.remaining.id, &request.merged.id];
+            begin.extend(mapping.lock_people(tenant, people));
+        }
+        let lookups_at = begin.len();
         let (asked, statements) = self.lookup_statements(tenant, &wanted, true);
         begin.extend(statements);
         let (mut transaction, mut answers) = self.shared.database.begin(begin).await?;
-        let given = answers.split_off(turn_at.saturating_add(1).min(answers.len()));
+        let given = answers.split_off(lookups_at.min(answers.len()));
         let clock = answers
-            .last()
+            .get(turn_at)
             .and_then(|rows| rows.first()?.first()?.as_deref()?.parse().ok());
         let mut runner = MappedRunner {
             store: self,
@@ -247,6 +263,7 @@ impl MappedStore {
             }
         };
         let mut writes = StatementBuilder::new(mapping, tenant);
+        let changes = in_order(changes);
         for change in &changes {
             writes.add(change, |at| fetched.fields(at))?;
         }
@@ -277,6 +294,10 @@ impl MappedStore {
                 is_new,
             },
             (WriteOutcome::Updated(Some(_)), Some(now)) => WriteOutcome::Updated(Some(now.record)),
+            (WriteOutcome::Merged(mut merged), Some(now)) => {
+                merged.person = now.record;
+                WriteOutcome::Merged(merged)
+            }
             (outcome, _) => outcome,
         };
         Ok(current.with_warnings(warnings))
@@ -376,10 +397,10 @@ impl RuleRunner for MappedRunner<'_> {
 fn outcome_record(outcome: &WriteOutcome) -> Option<&RawRecord> {
     match outcome.without_warnings() {
         WriteOutcome::Created { record, .. } | WriteOutcome::Updated(Some(record)) => Some(record),
+        WriteOutcome::Merged(merged) => Some(&merged.person),
         WriteOutcome::Updated(None)
         | WriteOutcome::Deleted(_)
         | WriteOutcome::HelperDone(_)
-        | WriteOutcome::Merged(_)
         | WriteOutcome::MergeUndone(_)
         | WriteOutcome::Resumed(_)
         | WriteOutcome::Replayed(_)
@@ -523,15 +544,39 @@ impl Store for MappedStore {
         Ok(found.into_iter().next().flatten())
     }
 
+    fn merges_people(&self) -> bool {
+        self.mapping().merge_problems.is_empty()
+    }
+
+    fn merge_problems(&self) -> Vec<String> {
+        self.mapping().merge_problems.clone()
+    }
+
+    async fn forwarded_person(&self, cx: &Context, id: &Id) -> Result<Option<Id>> {
+        let lookup = Lookup::ForwardedPerson(id.clone());
+        let (mapping, tenant) = (self.mapping(), cx.tenant());
+        let statement = mapping.lookup_statement(tenant.as_str(), &lookup, false);
+        let Some(statement) = statement.filter(|_| self.has(tenant)) else {
+            return Ok(None);
+        };
+        let answers = self.shared.database.read(vec![statement]).await;
+        let answers = answers.map_err(DatabaseError::of_a_read)?;
+        let found = answers
+            .first()
+            .and_then(|rows| rows.first()?.first()?.as_deref());
+        Ok(found.and_then(Id::new))
+    }
+
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
         if !self.has(cx.tenant()) {
             return Err(Error::not_found());
         }
-        // Rows of tables that are not mapped can refer to a person.
-        if matches!(
-            call.operation,
-            WriteOperation::Merge(_) | WriteOperation::UndoMerge(_)
-        ) {
+        let is_merge = match &call.operation {
+            WriteOperation::Merge(_) => true,
+            WriteOperation::UndoMerge(_) => return Err(Error::not_implemented()),
+            _ => false,
+        };
+        if is_merge && !self.merges_people() {
             return Err(Error::not_implemented());
         }
         // A busy tenant leaves connections for other tenants.
@@ -546,6 +591,11 @@ impl Store for MappedStore {
                 )) if tries < TRIES => {
                     tracing::debug!(%cause, "a write request is repeated");
                     tries = tries.saturating_add(1);
+                }
+                Err(TransactionError::Database(DatabaseError::ConstraintViolation(cause)))
+                    if is_merge =>
+                {
+                    return Err(merge_conflict().with_source(cause));
                 }
                 Err(TransactionError::Database(trouble)) => return Err(trouble.into()),
             }
@@ -634,6 +684,14 @@ impl fmt::Debug for MappedStore {
             .field("tables", &self.mapping().tables.len())
             .finish_non_exhaustive()
     }
+}
+
+/// Returns the error of a merge that the tables do not accept.
+fn merge_conflict() -> Error {
+    let text = "The database of this server does not accept the merge. Both people have a record of which it \
+                allows one, or a record that is not part of the API refers to the person to merge.";
+    let property = PropertyPath::link(MergeRequest::LINK);
+    Error::invalid(Problem::new(ErrorCode::MergeConflict, property, text))
 }
 
 /// Returns which parts of a kind a table stores.

@@ -170,6 +170,7 @@ pub async fn interface(
     let api = store
         .register(api)
         .delivery(Outbox)
+        .merge_people()
         .without_capability("attendances.create")
         .without_capability("attendances.update")
         .without_capability("attendances.delete")

@@ -141,7 +141,7 @@ fn tests() -> StoreTests {
     let mut tests = StoreTests::new()
         .without(Exclusion::Helper(HelperName::Schedule))
         .without(Exclusion::Totals)
-        .without(Exclusion::Merges)
+        .without(Exclusion::UndoneMerges)
         // The ids of all tenants are in one unique column.
         .without(Exclusion::ForeignIds)
         // Members are in the order of the schema.

@@ -63,3 +63,21 @@ async fn haf_11_what_is_triggered_is_sent() -> TestResult {
     let folder = tempdir()?;
     place(&folder)?.sends_what_is_triggered().await
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mrg_02_people_are_merged() -> TestResult {
+    let folder = tempdir()?;
+    place(&folder)?.merges_people().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mrg_01_tables_outside_of_the_mapping_are_declared() -> TestResult {
+    let folder = tempdir()?;
+    place(&folder)?.merges_declared_tables().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mrg_04_unique_addresses_are_merged() -> TestResult {
+    let folder = tempdir()?;
+    place(&folder)?.merges_unique_addresses().await
+}

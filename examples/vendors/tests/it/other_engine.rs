@@ -12,7 +12,9 @@ use std::{
 
 use async_trait::async_trait;
 use svc_core::schema::ValueType;
-use svc_sql::{ColumnType, Database, DatabaseError, SqlDialect, Statement, TextRow, Transaction};
+use svc_sql::{
+    ColumnType, Database, DatabaseError, RowLock, SqlDialect, Statement, TextRow, Transaction,
+};
 use svc_sqlite::DIALECT;
 use tempfile::tempdir;
 
@@ -50,11 +52,11 @@ impl SqlDialect for Backticks {
         }
     }
 
-    fn catalog(&self) -> [&'static str; 3] {
-        static TEXTS: LazyLock<[String; 3]> =
+    fn catalog(&self) -> [&'static str; 4] {
+        static TEXTS: LazyLock<[String; 4]> =
             LazyLock::new(|| DIALECT.catalog().map(|text| text.replace("'\"'", "'`'")));
-        let [columns, indexes, checks] = &*TEXTS;
-        [columns, indexes, checks]
+        let [columns, indexes, checks, foreign_keys] = &*TEXTS;
+        [columns, indexes, checks, foreign_keys]
     }
 
     as_in_sqlite! {
@@ -68,7 +70,7 @@ impl SqlDialect for Backticks {
         fn json_rows(&self, columns: &str, order: &str) -> [String; 2];
         fn boolean(&self, truth: bool) -> &'static str;
         fn larger(&self) -> &'static str;
-        fn lock(&self, whole: bool) -> &'static str;
+        fn lock(&self, lock: RowLock) -> &'static str;
         fn statement_timeout(&self, left: Duration) -> Option<Statement>;
         fn default_value(&self, default: Option<&str>) -> Option<String>;
         fn has_nul(&self) -> bool;

@@ -204,6 +204,14 @@ pub trait Store: Send + Sync + 'static {
         false
     }
 
+    /// Returns why the store does not [merge people](Self::merges_people): one sentence for each reason,
+    /// with its fix. The build error of an API that merges people contains them. The default is none.
+    ///
+    /// Requirements: MRG-01.
+    fn merge_problems(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns the person into whom the person with an id was merged; `None` if there is none. The
     /// default is for stores that merge no people.
     ///

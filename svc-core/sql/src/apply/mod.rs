@@ -1,8 +1,11 @@
 //! Converts changes of the rules to statements over the tables.
 
 mod lists;
+mod merges;
 
 use std::collections::HashMap;
+
+pub(super) use merges::in_order;
 
 use svc_core::{
     error::{Error, Result},
@@ -90,16 +93,15 @@ impl<'a> StatementBuilder<'a> {
                     .push(" AND person = ")
                     .text(person.as_str());
                 self.statements.push(sql.finish());
+                self.forget_forwards(person);
             }
             Change::Enqueue(dispatch) => {
                 let sql = self.sql();
                 self.statements.push(outbox::put(sql, dispatch));
             }
-            // A mapping merges no people and finds no duplicates.
-            Change::ForwardPerson { .. }
-            | Change::StoreMerge(_)
-            | Change::RestorePerson(_)
-            | Change::SetApart(_) => {
+            Change::ForwardPerson { from, to } => self.forward_person(from, to),
+            // A mapping undoes no merges and finds no duplicates.
+            Change::StoreMerge(_) | Change::RestorePerson(_) | Change::SetApart(_) => {
                 return Err(Error::not_implemented());
             }
             // A mapping cannot contain scheduled messages, tickets or stored responses. Sums are

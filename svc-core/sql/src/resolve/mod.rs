@@ -3,6 +3,7 @@
 
 mod indexes;
 mod members;
+mod merges;
 
 use svc_core::{model::Kind, read::nearest, schema::LinkTarget};
 
@@ -17,15 +18,16 @@ use super::{
 };
 
 /// The tables of the library, which are read together with those of the vendor.
-const OWN: [&str; 4] = [
+const OWN: [&str; 5] = [
     "svc_turns",
     "svc_identifiers",
     "svc_secrets",
+    "svc_forwards",
     "svc_dispatches",
 ];
 
 impl Mapping {
-    /// Returns the names of all tables of the mapping, and those of the library.
+    /// Returns the names of all tables that the mapping names, and those of the library.
     pub(super) fn table_names(&self) -> impl Iterator<Item = &str> {
         let tenants = match &self.tenants.0 {
             Named::Table { table, .. } => Some(table.as_str()),
@@ -39,6 +41,8 @@ impl Mapping {
             .into_iter()
             .chain(self.tables.iter().map(|table| table.name.as_str()))
             .chain(rows)
+            .chain(self.moved.iter().map(|(table, _)| table.as_str()))
+            .chain(self.ignored.iter().map(String::as_str))
             .chain(OWN)
     }
 }
@@ -63,6 +67,7 @@ pub(super) fn resolve(
         .collect();
     check.repeated();
     mapping.tables.iter().for_each(|table| check.lookups(table));
+    let moved = check.moved_in_merges();
     if !check.problems.is_empty() {
         return Err(MappingError::InvalidMapping(check.problems));
     }
@@ -74,6 +79,8 @@ pub(super) fn resolve(
         dialect,
         only,
         tables,
+        moved,
+        merge_problems: check.merge_problems(),
     })
 }
 

@@ -143,8 +143,10 @@ impl ApiBuilder {
                 _ => None,
             };
         }
+        let mut reasons = Vec::new();
         let is_supported = match self.kinds.get(&Kind::Person).map(|it| &it.backend) {
             Some(KindBackend::Store(store)) => {
+                reasons = store.merge_problems();
                 let is_it = |other: &KindRegistration| {
                     let other = other.backend.store();
                     other.is_some_and(|other| Arc::ptr_eq(other, store))
@@ -155,9 +157,18 @@ impl ApiBuilder {
             Some(KindBackend::Operations(people)) => people.merge.is_some() && people.get.is_some(),
             None => false,
         };
-        (!is_supported).then(|| {
-            "people cannot be merged: register a store of every kind that merges people, or `.get()` and `.merge()` for `Person`, or remove `.merge_people()`".to_owned()
-        })
+        if is_supported {
+            None
+        } else if reasons.is_empty() {
+            Some(
+                "people cannot be merged: register a store of every kind that merges people, or `.get()` and `.merge()` for `Person`, or remove `.merge_people()`".to_owned(),
+            )
+        } else {
+            Some(format!(
+                "people cannot be merged: {}; or remove `.merge_people()`",
+                reasons.join("; ")
+            ))
+        }
     }
 
     /// Determines what the backend can do with merges besides the merges themselves.

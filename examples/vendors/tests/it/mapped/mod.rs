@@ -1,5 +1,6 @@
 //! Tests of the mapped example for both databases.
 pub(crate) mod guide;
+mod merges;
 
 use std::{error::Error, sync::Arc};
 

@@ -111,6 +111,74 @@ async fn haf_11_what_is_triggered_is_sent() -> TestResult {
         .await
 }
 
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn mrg_02_people_are_merged() -> TestResult {
+    let server = support::server();
+    place(&server.url(), &schema(server))?.merges_people().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn mrg_01_tables_outside_of_the_mapping_are_declared() -> TestResult {
+    let server = support::server();
+    place(&server.url(), &schema(server))?
+        .merges_declared_tables()
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn mrg_04_unique_addresses_are_merged() -> TestResult {
+    let server = support::server();
+    place(&server.url(), &schema(server))?
+        .merges_unique_addresses()
+        .await
+}
+
+/// MRG-06: a merge waits for a transaction of another program that refers to the merged person, and moves
+/// its row. Otherwise the foreign key would delete the row with the person.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs PostgreSQL: .ci/postgres"]
+async fn mrg_06_a_concurrent_record_is_not_lost() -> TestResult {
+    let server = support::server();
+    let schema = schema(server);
+    let service = place(&server.url(), &schema)?.service().await?;
+    let mut people = Vec::new();
+    for name in ["Ada", "Eve"] {
+        let body = Some(json!({ "given_name": name }));
+        let (_, person) = call(service.clone(), "POST", "people", body).await?;
+        let url = person["_links"]["self"]["href"].as_str().map(str::to_owned);
+        people.push(url.ok_or("no address")?);
+    }
+    let client = support::client(&server.url()).await;
+    client
+        .batch_execute(&format!(
+            "SET search_path = {schema}; BEGIN; INSERT INTO rsvps (event_id, contact_id, answer) \
+             SELECT e.id, c.id, 'yes' FROM events e, contacts c WHERE c.first_name = 'Eve'"
+        ))
+        .await?;
+    let path = people[0].trim_start_matches("http://localhost/");
+    let path = format!("{path}/merge_helper");
+    let body = json!({ "_links": { "svc:person": { "href": people[1] } } });
+    let merge = tokio::spawn(async move { call(service, "POST", &path, Some(body)).await });
+    let wait = "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock' \
+                AND query LIKE '%FOR UPDATE%'";
+    until("the merge waits for the person", async || {
+        server.psql(wait) == "t"
+    })
+    .await;
+    client.batch_execute("COMMIT").await?;
+    let (status, merged) = merge.await??;
+    assert_eq!(status, StatusCode::OK, "{merged}");
+    assert_eq!(merged["ext:merge"]["moved"], json!({ "attendances": 1 }));
+    let holder = format!(
+        "SELECT string_agg(c.first_name, ' ') FROM {schema}.rsvps r JOIN {schema}.contacts c ON c.id = r.contact_id"
+    );
+    assert_eq!(server.psql(&holder), "Ada");
+    Ok(())
+}
+
 /// UND-36: even if many requests of one organisation wait, there are connections for another one.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs PostgreSQL: .ci/postgres"]
