@@ -521,7 +521,7 @@ pub enum Command {
         #[arg(long, env = "SVC_DEMO_TO", value_name = "URL", hide_env_values = true, help = TO)]
         to: DatabaseUrl,
     },
-    /// Import people from a CSV file into a running server
+    /// Import the people of a table into a running server
     ///
     /// If the import is interrupted, run the same command again. No row is imported twice.
     #[command(args = globals(&[]))]

@@ -1,31 +1,26 @@
-//! `svc-demo import`: sends the people of a CSV file to a running server, as one batch of any
-//! length.
+//! `svc-demo import`: sends the people of a table to a running server, as one batch of any length.
 //!
 //! Requirements: BAT-08.
 
-mod mapping;
+mod overview;
+mod results;
+mod rows;
 mod server;
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal};
+use std::io::{self, BufRead, BufReader, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
-use std::task::{Context, Poll};
-use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
-use clap::Args;
-use csv::{Reader, ReaderBuilder, StringRecord, Writer};
+use clap::{Args, ValueEnum};
 use http::{HeaderValue, StatusCode};
-use http_body::{Body, Frame};
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use svc_declaration::visible;
+use svc_import::{ColumnMapping, DateOrder, MappingOptions, Synonyms, Table};
 
-use self::mapping::ColumnMapping;
+use self::overview::Overview;
+use self::results::{ImportCounts, ResultReader, reason};
+use self::rows::{NdjsonBody, RowPlan};
 use self::server::ImportTarget;
 use super::run::say;
 use super::startup_error::StartupError;
@@ -35,18 +30,40 @@ const KEY: &str = "SVC_DEMO_IMPORT_KEY";
 /// In code formatting, the name would be hard to copy.
 const KEY_FILE: &str =
     "File that contains the API key [default: the environment variable SVC_DEMO_IMPORT_KEY]";
-/// Bytes of lines that are prepared in one part.
-const PART: usize = 32 * 1024;
+
+// In code formatting, names of members would be hard to copy.
+const MAP: &str = "Member of a person, and the name or letters of the column with its value, such as given_name=First or email=B. Usual column names need no mapping; repeatable";
+const SYNONYMS: &str = "TOML file with further column names, such as given_name = [\"Rufname\"]";
 
 /// The arguments of an import.
 #[derive(Debug, Clone, Args)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "independent options of a command"
+)]
 pub struct Import {
-    /// CSV file in UTF-8 with the column names in the first row
+    /// Table of people: CSV in any encoding, a spreadsheet (.xlsx, .xls, .ods), or one of them as .gz or
+    /// .zip. Its first row has the column names
     file: PathBuf,
-    /// Member of a person and the CSV column with its value, such as given_name=First,email=E-Mail.
-    /// A column with the name of a member needs no mapping; repeatable
-    #[arg(long, value_name = "MEMBER=COLUMN", value_delimiter = ',', value_parser = pair)]
+    #[arg(long, value_name = "MEMBER=COLUMN", value_parser = pair, help = MAP)]
     map: Vec<(String, String)>,
+    #[arg(long, value_name = "FILE", help = SYNONYMS)]
+    synonyms: Option<PathBuf>,
+    /// What happens to columns that have no member
+    #[arg(long, value_name = "HOW", default_value = "skip")]
+    rest: RestOfColumns,
+    /// Order of day and month in dates such as 3/4/1990, if the column does not show it
+    #[arg(long, value_name = "ORDER")]
+    dates: Option<OrderOfDates>,
+    /// Reject a row with a value that its member cannot have, instead of leaving out the value
+    #[arg(long)]
+    strict: bool,
+    /// Import although no column identifies people, so that a repeated import creates them again
+    #[arg(long)]
+    no_identity: bool,
+    /// Import without a question
+    #[arg(long, short)]
+    yes: bool,
     /// URL of the entry point of the server
     #[arg(
         long = "url",
@@ -58,9 +75,27 @@ pub struct Import {
     /// File that contains the API key
     #[arg(long, value_name = "FILE", help = KEY_FILE)]
     key_file: Option<PathBuf>,
-    /// Show the request for the first row without sending anything
+    /// Show the mapping and the request for the first row without sending anything
     #[arg(long)]
     dry_run: bool,
+}
+
+/// What happens to columns without a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RestOfColumns {
+    /// They are left out.
+    Skip,
+    /// They become custom fields with the names of the columns.
+    Custom,
+}
+
+/// The order of day and month.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OrderOfDates {
+    /// The day is first.
+    DayFirst,
+    /// The month is first.
+    MonthFirst,
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
@@ -70,61 +105,121 @@ fn pair(text: &str) -> Result<(String, String), String> {
     Ok((member.trim().to_owned(), column.trim().to_owned()))
 }
 
-/// The progress of an import.
-#[derive(Debug, Default, Clone, Copy)]
-struct ImportProgress {
-    done: u64,
-    refused: u64,
-}
-
-/// Imports a CSV file. Rejected rows are written to a file next to it, with line and reason. An
-/// interrupted import can be repeated, and imports the remaining rows.
+/// Imports a table. Rejected rows are written to a file next to it, with the reason. An interrupted import can
+/// be repeated, and imports the remaining rows.
 ///
 /// # Errors
 ///
-/// Returns an error if the file cannot be read, the server rejects the import, or the response is
-/// interrupted.
+/// Returns an error if the table cannot be read, the server rejects the import, the response is
+/// interrupted, or a row was rejected.
 pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
     let file = import.file.display().to_string();
-    let unread = |error: &dyn std::fmt::Display| {
+    let unread = |why: &dyn std::fmt::Display| {
         StartupError::new(
-            format!("The CSV file cannot be read: {error}."),
+            format!("The table cannot be used: {why}."),
             &file,
-            "Use a readable CSV file in UTF-8 with the column names in the first row.",
+            "Use a CSV file or a spreadsheet with the column names in the first row.",
         )
     };
-    let mut table = open(&import.file).map_err(|error| unread(&error))?;
-    let head = table.headers().map_err(|error| unread(&error))?.clone();
-    let mapping = ColumnMapping::new(&head, &import.map).map_err(|why| {
-        StartupError::new(
-            format!("The columns cannot be mapped: {why}."),
+    let table = Table::open(&import.file).map_err(|error| unread(&error))?;
+    let mut mapping = mapping(import, &table)?;
+    let overview = Overview::read(&table, &mut mapping).map_err(|error| unread(&error))?;
+    say(&overview.text(&table, &mapping));
+    if !mapping.identifies() && !import.no_identity {
+        return Err(StartupError::new(
+            "No column has an e-mail address, a phone number or an identifier.",
             &file,
-            "Change the mapping with --map, such as --map given_name=First,email=E-Mail.",
-        )
-    })?;
-    if !mapping.left.is_empty() {
-        say(&format!(
-            "  ignored      columns {}\n",
-            mapping.left.join(", ")
+            "Name the column with --map, such as --map email=B, or use --no-identity.",
         ));
     }
+    let plan = RowPlan {
+        mapping,
+        is_strict: import.strict,
+    };
     if import.dry_run {
-        let first = table
-            .records()
-            .next()
-            .transpose()
-            .map_err(|error| unread(&error))?;
-        let body = first.map_or(Value::Null, |row| mapping.body(&row));
+        let first = overview.examples.first();
+        let body = first.map_or(Value::Null, |row| plan.mapping.row(row).body);
         say(&format!("{body:#}\n"));
         return Ok(());
     }
     let key = key(import)?;
-    let name = name(import).map_err(|error| unread(&error))?;
-    let server = ImportTarget::find(&import.to).await?;
-    let lines = NdjsonBody {
-        table: open(&import.file).map_err(|error| unread(&error))?,
-        mapping,
+    if !is_confirmed(import, &overview).map_err(|error| unread(&error))? {
+        say("  nothing was imported\n");
+        return Ok(());
+    }
+    let counts = send(import, &table, &plan, &key, &overview).await?;
+    say(&counts.text(&import.file));
+    if counts.rejected > 0 {
+        let rejected = results::rejected_file(&import.file);
+        return Err(StartupError::new(
+            format!(
+                "{} of {} rows were rejected.",
+                counts.rejected,
+                counts.all()
+            ),
+            rejected.display().to_string(),
+            "Correct the rows in this file, and import it.",
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the mapping of the columns.
+fn mapping(import: &Import, table: &Table) -> Result<ColumnMapping, StartupError> {
+    let synonyms = match &import.synonyms {
+        Some(path) => {
+            let failed = |why: &dyn std::fmt::Display| {
+                StartupError::new(
+                    format!("The file with column names cannot be used: {why}."),
+                    path.display().to_string(),
+                    "Write a line such as given_name = [\"Rufname\"] for each member.",
+                )
+            };
+            let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
+            Synonyms::with_file(&text).map_err(|error| failed(&error))?
+        }
+        None => Synonyms::built_in().unwrap_or_default(),
     };
+    let mut options = MappingOptions::default();
+    options.pairs.clone_from(&import.map);
+    options.rest_custom = import.rest == RestOfColumns::Custom;
+    options.dates = match import.dates {
+        None => DateOrder::Unknown,
+        Some(OrderOfDates::DayFirst) => DateOrder::DayFirst,
+        Some(OrderOfDates::MonthFirst) => DateOrder::MonthFirst,
+    };
+    ColumnMapping::new(table.head(), &synonyms, &options).map_err(|why| {
+        StartupError::new(
+            format!("The columns cannot be mapped: {why}."),
+            import.file.display().to_string(),
+            "Change the mapping with --map, such as --map given_name=First --map email=B.",
+        )
+    })
+}
+
+/// Asks on a terminal whether to import.
+fn is_confirmed(import: &Import, overview: &Overview) -> io::Result<bool> {
+    if import.yes || !io::stdin().is_terminal() {
+        return Ok(true);
+    }
+    say(&format!(
+        "  import {} rows into {}? [y/N] ",
+        overview.rows, import.to
+    ));
+    io::stdout().flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// Sends the rows, and reads the results.
+async fn send(
+    import: &Import,
+    table: &Table,
+    plan: &RowPlan,
+    key: &HeaderValue,
+    overview: &Overview,
+) -> Result<ImportCounts, StartupError> {
     let broken = |why: String| {
         let remedy = "Run the same command again. No row is imported twice.";
         StartupError::new(
@@ -133,7 +228,14 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
             remedy,
         )
     };
-    let response = server.send(&key, &name, lines).await.map_err(broken)?;
+    let stopped = |error: io::Error| broken(error.to_string());
+    let name = name(import, plan).map_err(stopped)?;
+    let server = ImportTarget::find(&import.to).await?;
+    let lines = NdjsonBody {
+        rows: table.rows().map_err(stopped)?,
+        plan: plan.clone(),
+    };
+    let response = server.send(key, &name, lines).await.map_err(broken)?;
     let status = response.status();
     if status != StatusCode::OK {
         let body = response
@@ -152,32 +254,9 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
             remedy,
         ));
     }
-    let refused = refused_file(&import.file);
-    let tally = ResultReader {
-        table,
-        head,
-        file: &import.file,
-        refused: None,
-    }
-    .read(response.into_body())
-    .await;
-    let tally = tally.map_err(|error| broken(error.to_string()))?;
-    say(&format!(
-        "  imported     {} {}, {} rejected\n",
-        tally.done,
-        if tally.done == 1 { "row" } else { "rows" },
-        tally.refused
-    ));
-    if tally.refused > 0 {
-        say(&format!("  rejected     see {}\n", refused.display()));
-    }
-    Ok(())
-}
-
-fn open(file: &Path) -> io::Result<Reader<File>> {
-    Ok(ReaderBuilder::new()
-        .flexible(true)
-        .from_reader(File::open(file)?))
+    let results = ResultReader::new(table, plan, &import.file).map_err(stopped)?;
+    let results = results.read(response.into_body(), overview.total()).await;
+    results.map_err(stopped)
 }
 
 /// Returns the key. It is never an argument, because every user of the machine could read it.
@@ -205,7 +284,7 @@ fn key(import: &Import) -> Result<HeaderValue, StartupError> {
 
 /// Returns the idempotency key of the import, from the file and the mapping of its columns. A
 /// repeated import has the same key.
-fn name(import: &Import) -> io::Result<String> {
+fn name(import: &Import, plan: &RowPlan) -> io::Result<String> {
     let mut digest = Sha256::new();
     let mut file = BufReader::new(File::open(&import.file)?);
     loop {
@@ -217,7 +296,12 @@ fn name(import: &Import) -> io::Result<String> {
         digest.update(part);
         file.consume(length);
     }
-    digest.update(format!("{:?}", import.map));
+    for mapped in plan.mapping.columns() {
+        digest.update(format!("{} {}\n", mapped.column, mapped.member));
+    }
+    // Another version may make other requests of the same rows.
+    let version = env!("CARGO_PKG_VERSION");
+    digest.update(format!("{:?} {} {version}", import.dates, import.strict));
     let digest = digest.finalize();
     Ok(digest
         .iter()
@@ -227,161 +311,9 @@ fn name(import: &Import) -> io::Result<String> {
         }))
 }
 
-fn refused_file(file: &Path) -> PathBuf {
+/// Returns the name of a file next to the table.
+fn next_to(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
-    name.push(".refused.csv");
+    name.push(ending);
     name.into()
-}
-
-/// The rows of a CSV file as lines, which are made while the connection sends them.
-struct NdjsonBody {
-    table: Reader<File>,
-    mapping: ColumnMapping,
-}
-
-impl Body for NdjsonBody {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        let this = &mut *self;
-        let (mut part, mut row) = (BytesMut::with_capacity(PART), StringRecord::new());
-        while part.len() < PART {
-            match this.table.read_record(&mut row) {
-                Ok(true) => {
-                    part.extend_from_slice(this.mapping.body(&row).to_string().as_bytes());
-                    part.extend_from_slice(b"\n");
-                }
-                Ok(false) => break,
-                Err(error) => return Poll::Ready(Some(Err(io::Error::other(error)))),
-            }
-        }
-        Poll::Ready((!part.is_empty()).then(|| Ok(Frame::data(part.freeze()))))
-    }
-}
-
-/// Reads the results in step with their rows, so that neither is stored.
-struct ResultReader<'a> {
-    table: Reader<File>,
-    head: StringRecord,
-    file: &'a Path,
-    /// The file of rejected rows, created for the first of them.
-    refused: Option<Writer<File>>,
-}
-
-impl ResultReader<'_> {
-    async fn read(mut self, mut body: Incoming) -> io::Result<ImportProgress> {
-        // Rows that an earlier import rejected are reported again.
-        let _ = std::fs::remove_file(refused_file(self.file));
-        let bar = progress_bar(self.file)?;
-        let (mut tally, mut is_whole, mut begun) = (ImportProgress::default(), false, Vec::new());
-        while let Some(frame) = body.frame().await {
-            let Ok(data) = frame.map_err(io::Error::other)?.into_data() else {
-                continue;
-            };
-            for part in data.split_inclusive(|&byte| byte == b'\n') {
-                begun.extend_from_slice(part);
-                if begun.last() == Some(&b'\n') {
-                    is_whole = self.line(&serde_json::from_slice(&begun)?, &mut tally)?;
-                    begun.clear();
-                }
-            }
-            bar.set_position(self.table.position().byte());
-            #[allow(clippy::cast_precision_loss, reason = "shown to one place")]
-            let each_second = tally.done.saturating_add(tally.refused) as f64
-                / bar.elapsed().as_secs_f64().max(0.001);
-            bar.set_message(format!(
-                "{} rows, {} rejected, {each_second:.0} rows/s",
-                tally.done, tally.refused
-            ));
-        }
-        bar.finish_and_clear();
-        if let Some(mut refused) = self.refused {
-            refused.flush()?;
-        }
-        if is_whole {
-            Ok(tally)
-        } else {
-            Err(io::ErrorKind::UnexpectedEof.into())
-        }
-    }
-
-    /// Processes a line of the response. Returns whether it is the last one.
-    fn line(&mut self, line: &Value, tally: &mut ImportProgress) -> io::Result<bool> {
-        if line.get("total").is_some() {
-            return Ok(true);
-        }
-        let mut row = StringRecord::new();
-        if !self.table.read_record(&mut row)? {
-            return Err(io::Error::other(reason(
-                line.get("body").unwrap_or(&Value::Null),
-            )));
-        }
-        if line
-            .get("status")
-            .and_then(Value::as_u64)
-            .is_some_and(|status| status < 300)
-        {
-            tally.done = tally.done.saturating_add(1);
-            return Ok(false);
-        }
-        tally.refused = tally.refused.saturating_add(1);
-        let refused = match &mut self.refused {
-            Some(refused) => refused,
-            none => {
-                let mut refused = csv::WriterBuilder::new()
-                    .flexible(true)
-                    .from_path(refused_file(self.file))?;
-                refused.write_record(["line", "reason"].into_iter().chain(&self.head))?;
-                none.insert(refused)
-            }
-        };
-        let place = row.position().map_or(0, csv::Position::line).to_string();
-        refused.write_record(
-            [
-                place.as_str(),
-                &reason(line.get("body").unwrap_or(&Value::Null)),
-            ]
-            .into_iter()
-            .chain(&row),
-        )?;
-        Ok(false)
-    }
-}
-
-/// Returns the descriptions of an error object of the server on one line, with invisible characters
-/// shown by name.
-fn reason(body: &Value) -> String {
-    let errors = body
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter_map(|(_, error)| error.get("resource_status")?.as_array());
-    let lists = errors
-        .flatten()
-        .flat_map(|status| [status.get("error_descriptions"), status.get("errors")]);
-    let texts = lists
-        .filter_map(|list| list?.as_array())
-        .flatten()
-        .filter_map(|error| error.get("description")?.as_str());
-    visible(&texts.collect::<Vec<_>>().join(" ")).replace(['\n', '\t'], " ")
-}
-
-/// Returns a progress bar on the terminal, which is hidden if there is no terminal.
-fn progress_bar(file: &Path) -> io::Result<ProgressBar> {
-    if !io::stderr().is_terminal() {
-        return Ok(ProgressBar::hidden());
-    }
-    let bar = ProgressBar::new(std::fs::metadata(file)?.len());
-    let style =
-        ProgressStyle::with_template("  importing    [{bar:32}] {percent} %, {msg}, {eta} left");
-    let bar = match style {
-        Ok(style) => bar.with_style(style.progress_chars("=> ")),
-        Err(_) => bar,
-    };
-    bar.enable_steady_tick(Duration::from_millis(200));
-    Ok(bar)
 }

@@ -1,0 +1,292 @@
+//! Reads days in the notations of different countries.
+
+use svc_core::value::Date;
+
+use crate::names::plain_name;
+
+/// The first letters of the names of months in English, German, French and Spanish, as plain names. The
+/// longest that matches counts.
+const MONTHS: [&[&str]; 12] = [
+    &["jan", "ene"],
+    &["feb", "fev"],
+    &["mar", "marz"],
+    &["apr", "avr", "abr"],
+    &["may", "mai"],
+    &["jun", "juin"],
+    &["jul", "juil"],
+    &["aug", "aou", "ago"],
+    &["sep", "set"],
+    &["oct", "okt"],
+    &["nov"],
+    &["dec", "dez", "dic"],
+];
+
+/// The order of day and month.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DateOrder {
+    /// It is not known.
+    #[default]
+    Unknown,
+    /// The day is before the month, as in most countries.
+    DayFirst,
+    /// The month is before the day, as in the United States.
+    MonthFirst,
+}
+
+/// The order that the cells of a column show.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct DateEvidence {
+    day_first: u64,
+    month_first: u64,
+}
+
+impl DateEvidence {
+    pub(crate) fn add(&mut self, text: &str) {
+        if let Some(Notation::Numbers { first, second, .. }) = notation(text) {
+            match (first > 12, second > 12) {
+                (true, false) => self.day_first = self.day_first.saturating_add(1),
+                (false, true) => self.month_first = self.month_first.saturating_add(1),
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the order, if all cells agree on it.
+    pub(crate) fn order(self) -> DateOrder {
+        match (self.day_first, self.month_first) {
+            (1.., 0) => DateOrder::DayFirst,
+            (0, 1..) => DateOrder::MonthFirst,
+            _ => DateOrder::Unknown,
+        }
+    }
+}
+
+/// Why a text is not a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum DateError {
+    #[error("is not a date, such as 1990-05-31")]
+    NoDate,
+    #[error(
+        "can be two dates, because the order of day and month is not known; use --dates day-first or month-first"
+    )]
+    Ambiguous,
+}
+
+/// A day, whose year can be unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PartialDate {
+    pub(crate) year: Option<u16>,
+    pub(crate) month: u8,
+    pub(crate) day: u8,
+}
+
+/// The parts of a date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Notation {
+    /// The month and the day are known.
+    Known(PartialDate),
+    /// Two numbers whose order is not known.
+    Numbers {
+        first: u8,
+        second: u8,
+        year: Option<u16>,
+    },
+}
+
+/// Returns the day that a text names.
+pub(crate) fn day_of(text: &str, order: DateOrder) -> Result<PartialDate, DateError> {
+    let day = match notation(text).ok_or(DateError::NoDate)? {
+        Notation::Known(day) => day,
+        Notation::Numbers {
+            first,
+            second,
+            year,
+        } => {
+            let (month, day) = match (first, second, order) {
+                (day, month, _) if day > 12 || day == month => (month, day),
+                (month, day, _) if day > 12 => (month, day),
+                (day, month, DateOrder::DayFirst) | (month, day, DateOrder::MonthFirst) => {
+                    (month, day)
+                }
+                _ => return Err(DateError::Ambiguous),
+            };
+            PartialDate { year, month, day }
+        }
+    };
+    // 2000 is a leap year and has a 29 February.
+    let exists = Date::new(day.year.unwrap_or(2000), day.month, day.day).is_some();
+    exists.then_some(day).ok_or(DateError::NoDate)
+}
+
+fn notation(text: &str) -> Option<Notation> {
+    let text = text.trim();
+    // The time after a date, such as `1990-05-31T00:00:00Z` or `5/31/1990 12:00 AM`.
+    let text = match text.split_once(['T', ' ']) {
+        Some((date, time)) if time.contains(':') && !date.is_empty() => date,
+        _ => text,
+    };
+    let mut parts = text
+        .split(|one: char| !one.is_alphanumeric())
+        .filter(|part| !part.is_empty());
+    let (first, second, third) = (parts.next()?, parts.next()?, parts.next());
+    if parts.next().is_some() {
+        return None;
+    }
+    let number = |text: &str| text.parse::<u8>().ok();
+    let known = |year, month, day| Some(Notation::Known(PartialDate { year, month, day }));
+    if first.len() == 4 && first.bytes().all(|one| one.is_ascii_digit()) {
+        let month = number(second).or_else(|| month(second))?;
+        return known(first.parse().ok(), month, number(third?)?);
+    }
+    let year = match third {
+        Some(third) => Some(year(third)?),
+        None => None,
+    };
+    if let Some(month) = month(first) {
+        return known(year, month, number(ordinal(second))?);
+    }
+    if let Some(month) = month(second) {
+        return known(year, month, number(ordinal(first))?);
+    }
+    let (first, second) = (number(first)?, number(second)?);
+    // Full stops are usual only where the day is first.
+    if text.contains('.') {
+        return known(year, second, first);
+    }
+    Some(Notation::Numbers {
+        first,
+        second,
+        year,
+    })
+}
+
+/// Returns the number in `1st`, `2nd` or `3rd`.
+fn ordinal(text: &str) -> &str {
+    text.trim_end_matches(|one: char| one.is_alphabetic())
+}
+
+/// Returns the year for four digits, or for two, which name a year in the past.
+fn year(text: &str) -> Option<u16> {
+    let year: u16 = text.parse().ok()?;
+    match text.len() {
+        4 => Some(year),
+        // People who are imported are usually born before 2015.
+        2 if year < 15 => Some(year.saturating_add(2000)),
+        2 => Some(year.saturating_add(1900)),
+        _ => None,
+    }
+}
+
+fn month(text: &str) -> Option<u8> {
+    let plain = plain_name(text);
+    if plain.len() < 3 || plain.bytes().any(|one| one.is_ascii_digit()) {
+        return None;
+    }
+    let place = MONTHS
+        .iter()
+        .position(|starts| starts.iter().any(|start| plain.starts_with(start)))?;
+    u8::try_from(place.saturating_add(1)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str, order: DateOrder) -> Result<String, DateError> {
+        day_of(text, order).map(|PartialDate { year, month, day }| match year {
+            Some(year) => format!("{year:04}-{month:02}-{day:02}"),
+            None => format!("{month:02}-{day:02}"),
+        })
+    }
+
+    #[test]
+    fn days_in_many_notations() {
+        for text in [
+            "1990-05-31",
+            "1990/5/31",
+            "1990-05-31T00:00:00Z",
+            "31.05.1990",
+            "31. 5. 1990",
+            "5/31/1990",
+            "31/5/1990",
+            "05-31-90",
+            "5/31/1990 12:00 AM",
+            "31 May 1990",
+            "May 31st, 1990",
+            "31. Mai 1990",
+            "31 mayo 1990",
+        ] {
+            assert_eq!(
+                day(text, DateOrder::Unknown).as_deref(),
+                Ok("1990-05-31"),
+                "{text}"
+            );
+        }
+        for (text, expected) in [
+            ("05/31", "05-31"),
+            ("29 Feb", "02-29"),
+            ("1 août 1990", "1990-08-01"),
+            ("1. März 90", "1990-03-01"),
+            ("1 juin 2001", "2001-06-01"),
+            ("1 juillet 2001", "2001-07-01"),
+        ] {
+            assert_eq!(
+                day(text, DateOrder::Unknown).as_deref(),
+                Ok(expected),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_order_of_day_and_month_decides() {
+        assert_eq!(
+            day("3/4/1990", DateOrder::DayFirst).as_deref(),
+            Ok("1990-04-03")
+        );
+        assert_eq!(
+            day("3/4/1990", DateOrder::MonthFirst).as_deref(),
+            Ok("1990-03-04")
+        );
+        assert_eq!(
+            day("3/4/1990", DateOrder::Unknown),
+            Err(DateError::Ambiguous)
+        );
+        assert_eq!(
+            day("4/4/1990", DateOrder::Unknown).as_deref(),
+            Ok("1990-04-04")
+        );
+        for text in [
+            "",
+            "1990",
+            "soon",
+            "30 Feb",
+            "13/13/1990",
+            "30.02.1990",
+            "1/2/3/4",
+            "0/0/0",
+            "1990-13-01",
+        ] {
+            assert_eq!(
+                day(text, DateOrder::DayFirst),
+                Err(DateError::NoDate),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_column_shows_its_order() {
+        let order = |cells: &[&str]| {
+            let mut evidence = DateEvidence::default();
+            for cell in cells {
+                evidence.add(cell);
+            }
+            evidence.order()
+        };
+        assert_eq!(order(&["3/4/1990", "5/31/1990", ""]), DateOrder::MonthFirst);
+        assert_eq!(order(&["3/4/1990", "31/5/1990"]), DateOrder::DayFirst);
+        assert_eq!(order(&["31/5/1990", "5/31/1990"]), DateOrder::Unknown);
+        assert_eq!(order(&["3/4/1990"]), DateOrder::Unknown);
+    }
+}

@@ -1,0 +1,39 @@
+//! Reads tables of people as spreadsheet programs and CRMs write them, and maps their columns to members of
+//! a sign-up.
+//!
+//! ```
+//! use svc_import::{ColumnMapping, MappingOptions, RowContent, Synonyms, Table};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("people.csv");
+//! std::fs::write(&path, "Vorname;E-Mail;Land\nJosé;jose@example.org;Spanien\n")?;
+//! let table = Table::open(&path)?;
+//! let mapping = ColumnMapping::new(table.head(), &Synonyms::built_in()?, &MappingOptions::default())?;
+//! for row in table.rows()? {
+//!     if let RowContent::Cells(cells) = row?.content {
+//!         let person = &mapping.row(&cells).body["person"];
+//!         assert_eq!(person["given_name"], "José");
+//!         assert_eq!(person["email_addresses"][0]["address"], "jose@example.org");
+//!         assert_eq!(person["postal_addresses"][0]["country"], "ES");
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod dates;
+mod mapping;
+mod member;
+mod names;
+mod places;
+mod table;
+mod values;
+
+pub use dates::DateOrder;
+pub use mapping::{
+    ColumnMapping, DroppedCell, MappedColumn, MappedRow, MappingError, MappingOptions, Synonyms,
+    SynonymsError,
+};
+pub use member::{Member, PersonField};
+pub use names::plain_name;
+pub use places::{country_code, region_code};
+pub use table::{FileFormat, Row, RowContent, RowFault, Rows, Table, TableError, column_letters};

@@ -1,0 +1,536 @@
+//! Maps the columns of a table to members of a sign-up.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+
+use crate::dates::{DateEvidence, DateOrder};
+use crate::member::{EntryKey, Member, PersonField, ValueFormat};
+use crate::names::{NameTable, plain_name};
+use crate::table::column_letters;
+use crate::values::{CellContext, identifiers, is_country, names_in, texts, value_of};
+
+/// The names of columns, by the member that they set.
+#[derive(Debug, Clone, Default)]
+pub struct Synonyms(NameTable<Member>);
+
+impl Synonyms {
+    /// Returns the names that the library knows.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if its file is wrong, which a test excludes.
+    pub fn built_in() -> Result<Self, SynonymsError> {
+        Self::default().and(include_str!("synonyms.toml"))
+    }
+
+    /// Returns the names of a file, and the own ones for other names. The file is TOML: members in the notation
+    /// of [`Member::parse`], each with a list of names.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the text is not such a file, or names no member.
+    pub fn with_file(text: &str) -> Result<Self, SynonymsError> {
+        Self::default()
+            .and(text)?
+            .and(include_str!("synonyms.toml"))
+    }
+
+    fn and(mut self, text: &str) -> Result<Self, SynonymsError> {
+        let file: BTreeMap<String, Vec<String>> = toml::from_str(text)?;
+        for (member, names) in &file {
+            let parsed = Member::parse(member);
+            let parsed = parsed.ok_or_else(|| SynonymsError::NoMember(member.clone()))?;
+            for name in names {
+                self.0.add(name, parsed.clone());
+            }
+        }
+        Ok(self)
+    }
+
+    /// Returns the member that a column with this name sets: the member itself if the name is written as one,
+    /// or one with this name. A number at the end of the name selects the entry of a list.
+    fn member(&self, name: &str) -> Option<Member> {
+        if let Some(member) = self.0.get(name) {
+            return Some(member.clone());
+        }
+        if let Some(member) = Member::parse(name) {
+            return Some(member);
+        }
+        let name = plain_name(name);
+        let base = name.trim_end_matches(|one: char| one.is_ascii_digit());
+        let number: usize = name.strip_prefix(base)?.parse().ok()?;
+        let member = self.0.get(base)?.of_entry(number)?;
+        // Checks the number.
+        Member::parse(&member.to_string())
+    }
+}
+
+/// Why a file has no synonyms.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SynonymsError {
+    /// The file is not TOML of this form.
+    #[error(
+        "it must be TOML with a list of names for each member, such as `given_name = [\"First\"]`: {0}"
+    )]
+    NotToml(#[from] toml::de::Error),
+    /// A key is no member.
+    #[error("`{0}` is not a member that a column can set")]
+    NoMember(String),
+}
+
+/// How columns are mapped.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct MappingOptions {
+    /// Members, each with the name or the letters of its column. They precede the names of columns.
+    pub pairs: Vec<(String, String)>,
+    /// Whether all other columns become custom fields.
+    pub rest_custom: bool,
+    /// The order of day and month, if it is known.
+    pub dates: DateOrder,
+}
+
+/// Why columns cannot be mapped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MappingError {
+    /// No column has this name or these letters.
+    NoColumn {
+        /// What was given.
+        column: String,
+        /// The columns of the table.
+        known: Vec<String>,
+    },
+    /// No column can set such a member.
+    NoMember(String),
+    /// Two columns set one member.
+    TwoColumns {
+        /// The member.
+        member: String,
+        /// The columns.
+        columns: [String; 2],
+    },
+    /// No column has a member.
+    Nothing,
+}
+
+impl fmt::Display for MappingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoColumn { column, known } => {
+                write!(
+                    f,
+                    "there is no column `{column}`, only {}",
+                    known.join(", ")
+                )
+            }
+            Self::NoMember(member) => write!(
+                f,
+                "`{member}` is not a member that a column can set; allowed are {}",
+                Member::all().join(", ")
+            ),
+            Self::TwoColumns {
+                member,
+                columns: [one, other],
+            } => write!(f, "the columns `{one}` and `{other}` both set `{member}`"),
+            Self::Nothing => f.write_str("no column has the name of a member"),
+        }
+    }
+}
+
+impl std::error::Error for MappingError {}
+
+/// The member that a column sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MappedColumn {
+    /// The index of the column, from 0.
+    pub column: usize,
+    /// The member.
+    pub member: Member,
+}
+
+/// A value of a cell that its person does not get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DroppedCell {
+    /// The index of the column, from 0.
+    pub column: usize,
+    /// Why, as the end of a sentence about the cell.
+    pub reason: String,
+}
+
+/// The sign-up of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MappedRow {
+    /// The body of a request to the sign-up helper.
+    pub body: Value,
+    /// The values that it does not contain.
+    pub dropped: Vec<DroppedCell>,
+}
+
+/// The members that the columns of a table set.
+#[derive(Debug, Clone)]
+pub struct ColumnMapping {
+    columns: Vec<MappedColumn>,
+    /// The columns without a member.
+    left_out: Vec<usize>,
+    evidence: BTreeMap<usize, DateEvidence>,
+    dates: DateOrder,
+}
+
+impl ColumnMapping {
+    /// Maps the columns with these names.
+    ///
+    /// If two columns have names of one entry of a list, such as `Phone` and `Telephone`, the second one sets
+    /// the next entry. If they have names of another member, the first one sets it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a pair is wrong, or if no column sets a member.
+    pub fn new(
+        head: &[String],
+        synonyms: &Synonyms,
+        options: &MappingOptions,
+    ) -> Result<Self, MappingError> {
+        let mut given: BTreeMap<usize, Member> = BTreeMap::new();
+        for (member, column) in &options.pairs {
+            let place = place_of(head, column)?;
+            let parsed = Member::parse(member).or_else(|| synonyms.member(member));
+            let parsed = parsed.ok_or_else(|| MappingError::NoMember(member.clone()))?;
+            let other = given
+                .iter()
+                .find(|(_, known)| **known == parsed && !parsed.is_list());
+            if let Some((other, _)) = other.filter(|(other, _)| **other != place) {
+                let name = |place: usize| head.get(place).cloned().unwrap_or_default();
+                return Err(MappingError::TwoColumns {
+                    member: parsed.to_string(),
+                    columns: [name(*other), name(place)],
+                });
+            }
+            given.insert(place, parsed);
+        }
+        let mut taken: Vec<Member> = given.values().cloned().collect();
+        let (mut columns, mut left_out) = (Vec::new(), Vec::new());
+        for (column, name) in head.iter().enumerate() {
+            let chosen = match given.get(&column) {
+                Some(member) => Some(member.clone()),
+                None => synonyms
+                    .member(name)
+                    .and_then(|member| free(member, &taken)),
+            };
+            let custom = || Member::Custom(name.clone());
+            let rest = (options.rest_custom && !name.is_empty()).then(custom);
+            match chosen.or(rest) {
+                Some(Member::Ignored) => {}
+                Some(member) => {
+                    taken.push(member.clone());
+                    columns.push(MappedColumn { column, member });
+                }
+                None if name.is_empty() => {}
+                None => left_out.push(column),
+            }
+        }
+        if columns.is_empty() {
+            return Err(MappingError::Nothing);
+        }
+        let is_date = |mapped: &&MappedColumn| matches!(&mapped.member, Member::Field(field) if field.format == ValueFormat::Birthdate);
+        let dates = columns.iter().filter(is_date);
+        let evidence = dates
+            .map(|mapped| (mapped.column, DateEvidence::default()))
+            .collect();
+        Ok(Self {
+            columns,
+            left_out,
+            evidence,
+            dates: options.dates,
+        })
+    }
+
+    /// Returns the columns that set a member, in the order of the table.
+    #[must_use]
+    pub fn columns(&self) -> &[MappedColumn] {
+        &self.columns
+    }
+
+    /// Returns the indexes of the columns that set nothing.
+    #[must_use]
+    pub fn left_out(&self) -> &[usize] {
+        &self.left_out
+    }
+
+    /// Whether a column can identify a person: by an e-mail address, a phone number or an identifier.
+    #[must_use]
+    pub fn identifies(&self) -> bool {
+        self.columns.iter().any(|mapped| mapped.member.identifies())
+    }
+
+    /// Whether rows must be [learned](Self::learn) before they are mapped.
+    #[must_use]
+    pub fn has_dates(&self) -> bool {
+        self.dates == DateOrder::Unknown && !self.evidence.is_empty()
+    }
+
+    /// Learns from a row in which order its dates have day and month.
+    pub fn learn(&mut self, cells: &[String]) {
+        for (column, evidence) in &mut self.evidence {
+            if let Some(cell) = cells.get(*column) {
+                evidence.add(cell);
+            }
+        }
+    }
+
+    /// Returns the sign-up of a row. Empty cells are left out, and values that their member cannot have are
+    /// dropped.
+    #[must_use]
+    pub fn row(&self, cells: &[String]) -> MappedRow {
+        let mut row = RowBuilder::default();
+        // The region of an address depends on its country.
+        for is_region in [false, true] {
+            for MappedColumn { column, member } in &self.columns {
+                let cell = cells
+                    .get(*column)
+                    .map(|cell| cell.trim())
+                    .unwrap_or_default();
+                if cell.is_empty() || member.is_region() != is_region {
+                    continue;
+                }
+                if let Err(reason) = row.set(member, cell, self.order(*column)) {
+                    let column = *column;
+                    row.dropped.push(DroppedCell { column, reason });
+                }
+            }
+        }
+        row.finish()
+    }
+
+    fn order(&self, column: usize) -> DateOrder {
+        match self.dates {
+            DateOrder::Unknown => {
+                let evidence = self.evidence.get(&column).copied();
+                evidence.unwrap_or_default().order()
+            }
+            known => known,
+        }
+    }
+}
+
+impl Member {
+    fn is_region(&self) -> bool {
+        matches!(self, Self::Field(field) if field.format == ValueFormat::Region)
+    }
+}
+
+/// Returns the index of the column with a name or letters.
+fn place_of(head: &[String], column: &str) -> Result<usize, MappingError> {
+    let column = column.trim();
+    let exact = head.iter().position(|name| name == column);
+    let plain = || {
+        let wanted = plain_name(column);
+        let is_named = |name: &String| !wanted.is_empty() && plain_name(name) == wanted;
+        head.iter().position(is_named)
+    };
+    let by_letters = || (0..head.len()).find(|place| column_letters(*place) == column);
+    exact
+        .or_else(plain)
+        .or_else(by_letters)
+        .ok_or_else(|| MappingError::NoColumn {
+            column: column.to_owned(),
+            known: head
+                .iter()
+                .filter(|name| !name.is_empty())
+                .cloned()
+                .collect(),
+        })
+}
+
+/// Returns the member, or the same of the next free entry, if no other column sets it.
+fn free(member: Member, taken: &[Member]) -> Option<Member> {
+    if member.is_list() || !taken.contains(&member) {
+        return Some(member);
+    }
+    // Only the value that makes an entry has further entries: a second column with a status has none.
+    let makes_entry = matches!(
+        &member,
+        Member::Field(field) if matches!(field.format, ValueFormat::Email | ValueFormat::Phone)
+    );
+    let mut others = (2..=20).filter_map(|number| member.of_entry(number));
+    others.find(|other| makes_entry && !taken.contains(other))
+}
+
+/// The body of a sign-up while it is made.
+#[derive(Debug, Default)]
+struct RowBuilder {
+    person: Map<String, Value>,
+    /// The entries of each list, in the order of their keys.
+    entries: BTreeMap<&'static str, BTreeMap<EntryKey, Map<String, Value>>>,
+    /// The lines of texts in entries, by their place.
+    lines: BTreeMap<(&'static str, EntryKey, &'static str), BTreeMap<usize, Value>>,
+    tags: Vec<String>,
+    lists: Vec<String>,
+    full_name: Option<String>,
+    dropped: Vec<DroppedCell>,
+}
+
+impl RowBuilder {
+    fn set(&mut self, member: &Member, cell: &str, dates: DateOrder) -> Result<(), String> {
+        match member {
+            Member::Ignored => Ok(()),
+            Member::FullName => {
+                self.full_name = Some(cell.to_owned());
+                Ok(())
+            }
+            Member::Tags => {
+                add_new(&mut self.tags, texts(cell));
+                Ok(())
+            }
+            Member::Lists => {
+                add_new(&mut self.lists, texts(cell));
+                Ok(())
+            }
+            Member::Identifiers(system) => {
+                let (found, wrong) = identifiers(cell, system.as_deref());
+                if !found.is_empty() {
+                    let all = self
+                        .person
+                        .entry("identifiers")
+                        .or_insert_with(|| json!([]));
+                    if let Some(all) = all.as_array_mut() {
+                        all.extend(found.into_iter().map(Value::from));
+                    }
+                }
+                wrong.map_or(Ok(()), Err)
+            }
+            Member::Custom(key) => {
+                let fields = self
+                    .person
+                    .entry("custom_fields")
+                    .or_insert_with(|| json!({}));
+                if let Some(fields) = fields.as_object_mut() {
+                    fields.insert(key.clone(), cell.into());
+                }
+                Ok(())
+            }
+            Member::Field(field) => self.set_field(field, cell, dates),
+        }
+    }
+
+    fn set_field(
+        &mut self,
+        field: &PersonField,
+        cell: &str,
+        dates: DateOrder,
+    ) -> Result<(), String> {
+        let country = field.entry.as_ref().and_then(|key| {
+            let entry = self.entries.get(field.field)?.get(key)?;
+            entry.get("country")?.as_str()
+        });
+        let context = CellContext {
+            dates,
+            country: country.filter(|code| is_country(code)),
+        };
+        let value = value_of(field, cell, context)?;
+        match (&field.entry, field.member, field.line) {
+            (Some(key), Some(member), Some(line)) => {
+                let lines = self
+                    .lines
+                    .entry((field.field, key.clone(), member))
+                    .or_default();
+                lines.insert(line, value);
+            }
+            (Some(key), Some(member), None) => {
+                let entry = self
+                    .entries
+                    .entry(field.field)
+                    .or_default()
+                    .entry(key.clone());
+                entry.or_default().insert(member.to_owned(), value);
+            }
+            (None, Some(member), _) => {
+                let object = self.person.entry(field.field).or_insert_with(|| json!({}));
+                if let Some(object) = object.as_object_mut() {
+                    object.insert(member.to_owned(), value);
+                }
+            }
+            _ => {
+                let known = self
+                    .person
+                    .get_mut(field.field)
+                    .and_then(Value::as_array_mut);
+                match (known, value) {
+                    (Some(known), Value::Array(more)) => known.extend(more),
+                    (_, value) => drop(self.person.insert(field.field.to_owned(), value)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> MappedRow {
+        let has_name = ["given_name", "family_name"]
+            .iter()
+            .any(|name| self.person.contains_key(*name));
+        if let Some(name) = self.full_name.take().filter(|_| !has_name) {
+            let (given, family) = names_in(&name);
+            for (member, name) in [("given_name", given), ("family_name", family)] {
+                if let Some(name) = name {
+                    self.person.insert(member.to_owned(), name.into());
+                }
+            }
+        }
+        for ((list, key, member), lines) in self.lines {
+            let entry = self
+                .entries
+                .entry(list)
+                .or_default()
+                .entry(key)
+                .or_default();
+            entry.insert(member.to_owned(), lines.into_values().collect());
+        }
+        for (list, entries) in self.entries {
+            let entries = entries.into_iter().filter_map(|(key, mut entry)| {
+                // A status alone is no address.
+                let needed = match list {
+                    "email_addresses" => Some("address"),
+                    "phone_numbers" => Some("number"),
+                    _ => None,
+                };
+                if needed.is_some_and(|needed| !entry.contains_key(needed)) {
+                    return None;
+                }
+                if let EntryKey::Type(member, value) = key {
+                    entry.entry(member).or_insert_with(|| value.into());
+                }
+                Some(Value::Object(entry))
+            });
+            let entries: Vec<Value> = entries.collect();
+            if !entries.is_empty() {
+                self.person.insert(list.to_owned(), entries.into());
+            }
+        }
+        let mut body = Map::new();
+        body.insert("person".to_owned(), Value::Object(self.person));
+        for (member, names) in [("add_tags", self.tags), ("add_lists", self.lists)] {
+            if !names.is_empty() {
+                body.insert(member.to_owned(), names.into());
+            }
+        }
+        self.dropped.sort_by_key(|cell| cell.column);
+        MappedRow {
+            body: Value::Object(body),
+            dropped: self.dropped,
+        }
+    }
+}
+
+fn add_new(all: &mut Vec<String>, more: Vec<String>) {
+    for one in more {
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,370 @@
+//! What a column of a table sets.
+
+use std::fmt;
+
+use svc_core::model::Kind;
+use svc_core::schema::{FieldRule, FieldSpec, ObjectSchema, ValueType};
+use svc_core::value::Identifier;
+
+/// What a column sets, as it is written in the table of synonyms and in options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Member {
+    /// Nothing; the column is left out without a message.
+    Ignored,
+    /// The names of a person in one cell.
+    FullName,
+    /// The names of tags.
+    Tags,
+    /// The names of lists.
+    Lists,
+    /// Identifiers, of one system if it is given.
+    Identifiers(Option<String>),
+    /// The custom field with this key.
+    Custom(String),
+    /// A field of the person.
+    Field(PersonField),
+}
+
+/// A field of a person, or a member of an object or of an entry of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PersonField {
+    /// The field of the person.
+    pub(crate) field: &'static str,
+    /// The entry, if the field is a list of objects.
+    pub(crate) entry: Option<EntryKey>,
+    /// The member of the object or of the entry.
+    pub(crate) member: Option<&'static str>,
+    /// The place in the member, from 0, if it is a list of texts.
+    pub(crate) line: Option<usize>,
+    /// How a cell is read.
+    pub(crate) format: ValueFormat,
+    /// Whether yes and no are reversed.
+    pub(crate) is_reversed: bool,
+}
+
+/// An entry of a list.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum EntryKey {
+    /// Its number, from 1.
+    Number(usize),
+    /// The value of the member with the type of entries.
+    Type(&'static str, String),
+}
+
+/// How a cell is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ValueFormat {
+    Text,
+    Texts,
+    Integer,
+    Boolean,
+    Birthdate,
+    Email,
+    Phone,
+    Country,
+    Region,
+    Language,
+    /// One of these values.
+    Listed(&'static [&'static str]),
+    /// One of these values, or any other text.
+    ListedOrOther(&'static [&'static str]),
+}
+
+/// The largest number of an entry or line.
+const MOST_ENTRIES: usize = 20;
+
+impl Member {
+    /// Returns the member with this notation: a field of a person, such as `given_name`, a member of an
+    /// entry, such as `email_addresses[2].address` or `phone_numbers[Mobile].number`, `tags`, `lists`,
+    /// `identifiers`, `identifiers[<system>]`, `custom_fields.<key>`, `full_name`, or `ignored`. `not ` before
+    /// a member that is true or false reverses it.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let text = text.trim();
+        match text {
+            "ignored" => return Some(Self::Ignored),
+            "full_name" => return Some(Self::FullName),
+            "tags" => return Some(Self::Tags),
+            "lists" => return Some(Self::Lists),
+            "identifiers" => return Some(Self::Identifiers(None)),
+            _ => {}
+        }
+        if let Some(key) = text.strip_prefix("custom_fields.") {
+            return (!key.is_empty()).then(|| Self::Custom(key.to_owned()));
+        }
+        if let Some(("identifiers", system)) = in_brackets(text) {
+            let is_system = Identifier::is_system_name(system);
+            return is_system.then(|| Self::Identifiers(Some(system.to_owned())));
+        }
+        let (is_reversed, text) = match text.strip_prefix("not ") {
+            Some(text) => (true, text.trim_start()),
+            None => (false, text),
+        };
+        let field = PersonField::parse(text, is_reversed)?;
+        Some(Self::Field(field))
+    }
+
+    /// Returns all members that columns can set, in the notation of [`Member::parse`].
+    #[must_use]
+    pub fn all() -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for field in fields() {
+            match (field.ty, field.ty.object()) {
+                (ValueType::Array(_), Some(entries)) => {
+                    let members = members(entries).filter(|one| format_of(one).is_some());
+                    all.extend(members.map(|one| format!("{}[1].{}", field.name, one.name)));
+                }
+                _ if format_of(field).is_some() => all.push(field.name.to_owned()),
+                _ => {}
+            }
+        }
+        let others = [
+            "full_name",
+            "tags",
+            "lists",
+            "identifiers[<system>]",
+            "custom_fields.<key>",
+            "ignored",
+        ];
+        all.extend(others.map(str::to_owned));
+        all
+    }
+
+    /// Returns the same member of another entry; `None` if it has no entries with numbers.
+    pub(crate) fn of_entry(&self, number: usize) -> Option<Self> {
+        match self {
+            Self::Field(field) if matches!(field.entry, Some(EntryKey::Number(_))) => {
+                let mut field = field.clone();
+                field.entry = Some(EntryKey::Number(number));
+                Some(Self::Field(field))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether several columns can set the member.
+    pub(crate) fn is_list(&self) -> bool {
+        match self {
+            Self::Ignored | Self::Tags | Self::Lists | Self::Identifiers(_) => true,
+            Self::Field(field) => field.format == ValueFormat::Texts && field.line.is_none(),
+            Self::FullName | Self::Custom(_) => false,
+        }
+    }
+
+    /// Whether a person can be found by the value.
+    pub(crate) fn identifies(&self) -> bool {
+        match self {
+            Self::Identifiers(_) => true,
+            Self::Field(field) => matches!(field.format, ValueFormat::Email | ValueFormat::Phone),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ignored => f.write_str("ignored"),
+            Self::FullName => f.write_str("full_name"),
+            Self::Tags => f.write_str("tags"),
+            Self::Lists => f.write_str("lists"),
+            Self::Identifiers(None) => f.write_str("identifiers"),
+            Self::Identifiers(Some(system)) => write!(f, "identifiers[{system}]"),
+            Self::Custom(key) => write!(f, "custom_fields.{key}"),
+            Self::Field(field) => field.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for PersonField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_reversed {
+            f.write_str("not ")?;
+        }
+        f.write_str(self.field)?;
+        match &self.entry {
+            Some(EntryKey::Number(number)) => write!(f, "[{number}]")?,
+            Some(EntryKey::Type(_, value)) => write!(f, "[{value}]")?,
+            None => {}
+        }
+        if let Some(member) = self.member {
+            write!(f, ".{member}")?;
+        }
+        match self.line {
+            Some(line) => write!(f, "[{}]", line.saturating_add(1)),
+            None => Ok(()),
+        }
+    }
+}
+
+impl PersonField {
+    fn parse(text: &str, is_reversed: bool) -> Option<Self> {
+        let (first, rest) = match text.split_once('.') {
+            Some((first, rest)) => (first, Some(rest)),
+            None => (text, None),
+        };
+        let (name, key) = match in_brackets(first) {
+            Some((name, key)) => (name, Some(key)),
+            None => (first, None),
+        };
+        let field = fields().find(|field| field.name == name)?;
+        let is_list = matches!(field.ty, ValueType::Array(_));
+        let entry = match (field.ty.object().filter(|_| is_list), key) {
+            (Some(entries), Some(key)) => Some(entry_key(entries, key)?),
+            (Some(_), None) => Some(EntryKey::Number(1)),
+            (None, None) => None,
+            (None, Some(_)) => return None,
+        };
+        let (member, leaf, line) = match (field.ty.object(), rest) {
+            (Some(schema), Some(rest)) => {
+                let (name, line) = match in_brackets(rest) {
+                    Some((name, line)) => (name, Some(number(line)?)),
+                    None => (rest, None),
+                };
+                let member = members(schema).find(|member| member.name == name)?;
+                (
+                    Some(member.name),
+                    member,
+                    line.and_then(|line| line.checked_sub(1)),
+                )
+            }
+            (_, None) if entry.is_none() => (None, field, None),
+            _ => return None,
+        };
+        let format = format_of(leaf)?;
+        let line = match format {
+            // A cell with an address is one line of it.
+            ValueFormat::Texts if member.is_some() => Some(line.unwrap_or_default()),
+            _ if line.is_some() => return None,
+            _ => None,
+        };
+        let can_be_reversed = match format {
+            ValueFormat::Boolean => true,
+            ValueFormat::Listed(_) => member == Some("status"),
+            _ => false,
+        };
+        if is_reversed && !can_be_reversed {
+            return None;
+        }
+        Some(Self {
+            field: field.name,
+            entry,
+            member,
+            line,
+            format,
+            is_reversed,
+        })
+    }
+}
+
+fn entry_key(entries: &'static ObjectSchema, key: &str) -> Option<EntryKey> {
+    if key.bytes().all(|one| one.is_ascii_digit()) {
+        return number(key).map(EntryKey::Number);
+    }
+    let is_type = |field: &&FieldSpec| field.name.ends_with("_type") || field.name == "provider";
+    let field = members(entries).find(is_type)?;
+    let value = match format_of(field)? {
+        ValueFormat::Listed(values) => *values.iter().find(|one| **one == key)?,
+        ValueFormat::ListedOrOther(_) | ValueFormat::Text => key,
+        _ => return None,
+    };
+    Some(EntryKey::Type(field.name, value.to_owned()))
+}
+
+/// Returns the number of an entry or line, from 1.
+fn number(text: &str) -> Option<usize> {
+    let number = text.parse().ok()?;
+    (1..=MOST_ENTRIES).contains(&number).then_some(number)
+}
+
+/// Returns the parts of `name[key]`.
+fn in_brackets(text: &str) -> Option<(&str, &str)> {
+    text.strip_suffix(']')?.split_once('[')
+}
+
+fn fields() -> impl Iterator<Item = &'static FieldSpec> {
+    members(Kind::Person.schema().fields)
+}
+
+fn members(schema: &'static ObjectSchema) -> impl Iterator<Item = &'static FieldSpec> {
+    schema.fields.iter().filter(|field| !field.is_computed())
+}
+
+/// Returns how a cell with a field is read; `None` if one cell cannot contain it.
+fn format_of(field: &FieldSpec) -> Option<ValueFormat> {
+    for rule in field.rules {
+        match rule {
+            FieldRule::Email => return Some(ValueFormat::Email),
+            FieldRule::PhoneNumber => return Some(ValueFormat::Phone),
+            FieldRule::CountryCode => return Some(ValueFormat::Country),
+            FieldRule::RegionCode => return Some(ValueFormat::Region),
+            FieldRule::LanguageTag if matches!(field.ty, ValueType::String) => {
+                return Some(ValueFormat::Language);
+            }
+            _ => {}
+        }
+    }
+    Some(match field.ty {
+        ValueType::String => ValueFormat::Text,
+        ValueType::Integer => ValueFormat::Integer,
+        ValueType::Boolean | ValueType::Flag => ValueFormat::Boolean,
+        ValueType::Enum(values) => ValueFormat::Listed(values),
+        ValueType::FlexEnum(values) => ValueFormat::ListedOrOther(values),
+        ValueType::Array(ValueType::String) => ValueFormat::Texts,
+        ValueType::Object(_) if field.name == "birthdate" => ValueFormat::Birthdate,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_written_as_they_are_read() {
+        for text in [
+            "given_name",
+            "email_addresses[2].address",
+            "not email_addresses[1].status",
+            "phone_numbers[Mobile].number",
+            "postal_addresses[Home].address_lines[2]",
+            "birthdate",
+            "birthdate.year",
+            "ethnicities",
+            "profiles[twitter].handle",
+            "tags",
+            "identifiers[van]",
+            "custom_fields.shoe size",
+            "ignored",
+        ] {
+            let member = Member::parse(text).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(member.to_string(), text);
+        }
+        let first = Member::parse("email_addresses.address").expect("a member");
+        assert_eq!(first.to_string(), "email_addresses[1].address");
+    }
+
+    #[test]
+    fn what_no_column_can_set_is_no_member() {
+        for text in [
+            "created_date",
+            "email_addresses",
+            "email_addresses[0].address",
+            "email_addresses[99].address",
+            "email_addresses[1].adress",
+            "postal_addresses[Castle].locality",
+            "not given_name",
+            "not gender",
+            "given_name[1]",
+            "custom_fields.",
+            "identifiers[a b]",
+            "",
+        ] {
+            assert_eq!(Member::parse(text), None, "{text}");
+        }
+        for text in Member::all() {
+            let text = text.replace("<system>", "van").replace("<key>", "x");
+            assert!(Member::parse(&text).is_some(), "{text}");
+        }
+    }
+}
