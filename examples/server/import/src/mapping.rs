@@ -76,7 +76,7 @@ pub enum SynonymsError {
         "it must be TOML with a list of names for each member, such as `given_name = [\"First\"]`: {0}"
     )]
     NotToml(#[from] toml::de::Error),
-    /// A key is no member.
+    /// A key is not a member.
     #[error("`{0}` is not a member that a column can set")]
     NoMember(String),
 }
@@ -490,7 +490,7 @@ impl RowBuilder {
         }
         for (list, entries) in self.entries {
             let entries = entries.into_iter().filter_map(|(key, mut entry)| {
-                // A status alone is no address.
+                // A status alone does not make an address.
                 let needed = match list {
                     "email_addresses" => Some("address"),
                     "phone_numbers" => Some("number"),

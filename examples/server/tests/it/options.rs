@@ -314,7 +314,10 @@ fn shown(path: &str) -> BTreeSet<String> {
 fn the_help_of_a_command_shows_the_options_that_it_uses() {
     for (path, expected) in [
         ("top", "count interval"),
-        ("import", "dry-run key-file map url"),
+        (
+            "import",
+            "dates dry-run key-file map no-identity rest strict synonyms url yes",
+        ),
         ("backup", "data"),
         ("check", "data"),
         ("compact", "data"),

@@ -1,9 +1,11 @@
 //! The server that receives the import.
 
 use std::io;
+use std::net::IpAddr;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST};
+use http::uri::PathAndQuery;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode, Uri};
 use http_body::Body;
 use http_body_util::{BodyExt, Empty};
@@ -48,7 +50,7 @@ impl ImportTarget {
         };
         let about = link(&|name| name == "service-meta")
             .ok_or_else(|| failed("the URL is not an entry point".to_owned()))?;
-        let about = read(about).await?;
+        let about = read(&reachable(entry_point, about)).await?;
         let has_batches = about
             .get("behaviours")
             .and_then(Value::as_array)
@@ -63,6 +65,7 @@ impl ImportTarget {
             )
         })?;
         let batch = format!("{}/batch", helper.trim_end_matches('/'));
+        let batch = reachable(entry_point, &batch);
         let header = about
             .pointer("/dialect/key_header")
             .and_then(Value::as_str)
@@ -88,6 +91,25 @@ impl ImportTarget {
             .header("idempotency-key", format!("\"{name}\""))
             .header(&self.key_header, key);
         exchange(request.body(lines).map_err(|error| error.to_string())?).await
+    }
+}
+
+/// Returns the URL at which a link of the entry point is reached. A server on this computer can have links with
+/// the URL of the proxy in front of it, such as `https://crm.example.org/`.
+fn reachable(entry_point: &str, link: &str) -> String {
+    let (Ok(entry_point), Ok(url)) = (entry_point.parse::<Uri>(), link.parse::<Uri>()) else {
+        return link.to_owned();
+    };
+    let is_here = entry_point.host().is_some_and(|host| {
+        let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+        host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    });
+    match (entry_point.scheme_str(), entry_point.authority()) {
+        (Some(scheme), Some(authority)) if is_here => {
+            let path = url.path_and_query().map_or("/", PathAndQuery::as_str);
+            format!("{scheme}://{authority}{path}")
+        }
+        _ => link.to_owned(),
     }
 }
 
@@ -138,4 +160,32 @@ where
         .send_request(request)
         .await
         .map_err(|error| format!("{authority}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reachable;
+
+    #[test]
+    fn a_server_behind_a_proxy_is_reached_on_this_computer() {
+        let link = "https://crm.example.org/api/v1/people/person_signup?x=1";
+        for (entry_point, url) in [
+            (
+                "http://localhost:8080/api/v1/",
+                "http://localhost:8080/api/v1/people/person_signup?x=1",
+            ),
+            (
+                "http://127.0.0.1/",
+                "http://127.0.0.1/api/v1/people/person_signup?x=1",
+            ),
+            (
+                "http://[::1]:9/",
+                "http://[::1]:9/api/v1/people/person_signup?x=1",
+            ),
+            ("http://crm.example.org/", link),
+            ("none", link),
+        ] {
+            assert_eq!(reachable(entry_point, link), url);
+        }
+    }
 }
