@@ -102,13 +102,12 @@ pub(crate) fn day_of(text: &str, order: DateOrder) -> Result<PartialDate, DateEr
             second,
             year,
         } => {
-            let (month, day) = match (first, second, order) {
-                (day, month, _) if day > 12 || day == month => (month, day),
-                (month, day, _) if day > 12 => (month, day),
-                (day, month, DateOrder::DayFirst) | (month, day, DateOrder::MonthFirst) => {
-                    (month, day)
-                }
-                _ => return Err(DateError::Ambiguous),
+            let (month, day) = match order {
+                DateOrder::DayFirst => (second, first),
+                DateOrder::MonthFirst => (first, second),
+                DateOrder::Unknown if first > 12 || first == second => (second, first),
+                DateOrder::Unknown if second > 12 => (first, second),
+                DateOrder::Unknown => return Err(DateError::Ambiguous),
             };
             PartialDate { year, month, day }
         }
@@ -118,12 +117,21 @@ pub(crate) fn day_of(text: &str, order: DateOrder) -> Result<PartialDate, DateEr
     exists.then_some(day).ok_or(DateError::NoDate)
 }
 
+/// Whether a text is the date that databases write for none, such as `0000-00-00`.
+pub(crate) fn is_no_date(text: &str) -> bool {
+    let mut digits = text.chars().filter(char::is_ascii_digit).peekable();
+    digits.peek().is_some() && digits.all(|digit| digit == '0')
+}
+
 fn notation(text: &str) -> Option<Notation> {
-    let text = text.trim();
     // The time after a date, such as `1990-05-31T00:00:00Z` or `5/31/1990 12:00 AM`.
-    let text = match text.split_once(['T', ' ']) {
-        Some((date, time)) if time.contains(':') && !date.is_empty() => date,
-        _ => text,
+    let words = text
+        .split_whitespace()
+        .take_while(|word| !word.contains(':') || word.contains('T'));
+    let text = words.collect::<Vec<_>>().join(" ");
+    let text = match text.split_once('T') {
+        Some((date, time)) if time.contains(':') => date,
+        _ => text.as_str(),
     };
     let mut parts = text
         .split(|one: char| !one.is_alphanumeric())
@@ -211,6 +219,7 @@ mod tests {
             "31/5/1990",
             "05-31-90",
             "5/31/1990 12:00 AM",
+            "May 31, 1990 12:00 AM",
             "31 May 1990",
             "May 31st, 1990",
             "31. Mai 1990",
@@ -252,6 +261,11 @@ mod tests {
             day("3/4/1990", DateOrder::Unknown),
             Err(DateError::Ambiguous)
         );
+        assert_eq!(
+            day("31/5/1990", DateOrder::MonthFirst),
+            Err(DateError::NoDate)
+        );
+        assert!(is_no_date("0000-00-00") && !is_no_date("") && !is_no_date("2000-01-01"));
         assert_eq!(
             day("4/4/1990", DateOrder::Unknown).as_deref(),
             Ok("1990-04-04")

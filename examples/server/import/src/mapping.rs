@@ -9,11 +9,17 @@ use crate::dates::{DateEvidence, DateOrder};
 use crate::member::{EntryKey, Member, PersonField, ValueFormat};
 use crate::names::{NameTable, plain_name};
 use crate::table::column_letters;
-use crate::values::{CellContext, identifiers, is_country, names_in, texts, value_of};
+use crate::values::{
+    CellContext, identifiers, is_country, is_objection, names_in, stricter, texts, value_of,
+};
 
 /// The names of columns, by the member that they set.
 #[derive(Debug, Clone, Default)]
-pub struct Synonyms(NameTable<Member>);
+pub struct Synonyms {
+    names: NameTable<Member>,
+    /// Names that count only in a table that also has another column, by its plain name.
+    with_other: Vec<(String, NameTable<Member>)>,
+}
 
 impl Synonyms {
     /// Returns the names that the library knows.
@@ -25,12 +31,12 @@ impl Synonyms {
         Self::default().and(include_str!("synonyms.toml"))
     }
 
-    /// Returns the names of a file, and the own ones for other names. The file is TOML: members in the notation
-    /// of [`Member::parse`], each with a list of names.
+    /// Returns the names in a file, followed by the built-in names. The file is TOML: members in the notation of
+    /// [`Member::parse`], each with a list of names.
     ///
     /// # Errors
     ///
-    /// Returns an error if the text is not such a file, or names no member.
+    /// Returns an error if the text is not such a file, or if a key is not a member.
     pub fn with_file(text: &str) -> Result<Self, SynonymsError> {
         Self::default()
             .and(text)?
@@ -43,16 +49,27 @@ impl Synonyms {
             let parsed = Member::parse(member);
             let parsed = parsed.ok_or_else(|| SynonymsError::NoMember(member.clone()))?;
             for name in names {
-                self.0.add(name, parsed.clone());
+                match name.split_once(" + ") {
+                    Some((name, other)) => {
+                        let mut table = NameTable::default();
+                        table.add(name, parsed.clone());
+                        self.with_other.push((plain_name(other), table));
+                    }
+                    None => self.names.add(name, parsed.clone()),
+                }
             }
         }
         Ok(self)
     }
 
     /// Returns the member that a column with this name sets: the member itself if the name is written as one,
-    /// or one with this name. A number at the end of the name selects the entry of a list.
-    fn member(&self, name: &str) -> Option<Member> {
-        if let Some(member) = self.0.get(name) {
+    /// or one with this name. A number at the end of the name selects an e-mail address or a phone number.
+    /// `others` are the plain names of all columns.
+    fn member(&self, name: &str, others: &[String]) -> Option<Member> {
+        let mut with_other = self.with_other.iter();
+        let by_other = with_other
+            .find_map(|(other, table)| table.get(name).filter(|_| others.contains(other)));
+        if let Some(member) = by_other.or_else(|| self.names.get(name)) {
             return Some(member.clone());
         }
         if let Some(member) = Member::parse(name) {
@@ -61,7 +78,7 @@ impl Synonyms {
         let name = plain_name(name);
         let base = name.trim_end_matches(|one: char| one.is_ascii_digit());
         let number: usize = name.strip_prefix(base)?.parse().ok()?;
-        let member = self.0.get(base)?.of_entry(number)?;
+        let member = self.names.get(base)?.of_entry(number)?;
         // Checks the number.
         Member::parse(&member.to_string())
     }
@@ -76,7 +93,7 @@ pub enum SynonymsError {
         "it must be TOML with a list of names for each member, such as `given_name = [\"First\"]`: {0}"
     )]
     NotToml(#[from] toml::de::Error),
-    /// A key is not a member.
+    /// A key is not the notation of a member.
     #[error("`{0}` is not a member that a column can set")]
     NoMember(String),
 }
@@ -101,8 +118,8 @@ pub enum MappingError {
     NoColumn {
         /// What was given.
         column: String,
-        /// The columns of the table.
-        known: Vec<String>,
+        /// The columns of the table, as text.
+        known: String,
     },
     /// No column can set such a member.
     NoMember(String),
@@ -113,19 +130,22 @@ pub enum MappingError {
         /// The columns.
         columns: [String; 2],
     },
-    /// No column has a member.
-    Nothing,
+    /// One column sets two members.
+    TwoMembers {
+        /// The column.
+        column: String,
+        /// The members.
+        members: [String; 2],
+    },
+    /// No column has a member. It has the columns of the table, as text.
+    Nothing(String),
 }
 
 impl fmt::Display for MappingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoColumn { column, known } => {
-                write!(
-                    f,
-                    "there is no column `{column}`, only {}",
-                    known.join(", ")
-                )
+                write!(f, "there is no column `{column}`, only {known}")
             }
             Self::NoMember(member) => write!(
                 f,
@@ -136,12 +156,37 @@ impl fmt::Display for MappingError {
                 member,
                 columns: [one, other],
             } => write!(f, "the columns `{one}` and `{other}` both set `{member}`"),
-            Self::Nothing => f.write_str("no column has the name of a member"),
+            Self::TwoMembers {
+                column,
+                members: [one, other],
+            } => write!(
+                f,
+                "the column `{column}` has two members: `{one}` and `{other}`"
+            ),
+            Self::Nothing(known) => write!(
+                f,
+                "no name in the first row that is not empty is the name of a member: {known}"
+            ),
         }
     }
 }
 
 impl std::error::Error for MappingError {}
+
+/// Parts of plain names of columns that probably contain objections.
+const OBJECTIONS: [&str; 11] = [
+    "unsub",
+    "optout",
+    "optedout",
+    "donot",
+    "dont",
+    "bounce",
+    "deceased",
+    "verstorben",
+    "abbestell",
+    "widerruf",
+    "desinscri",
+];
 
 /// The member that a column sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,6 +213,8 @@ pub struct MappedRow {
     pub body: Value,
     /// The values that it does not contain.
     pub dropped: Vec<DroppedCell>,
+    /// Whether it has an e-mail address, a phone number or an identifier, by which the person is found.
+    pub identifies: bool,
 }
 
 /// The members that the columns of a table set.
@@ -176,6 +223,10 @@ pub struct ColumnMapping {
     columns: Vec<MappedColumn>,
     /// The columns without a member.
     left_out: Vec<usize>,
+    /// The columns that are left out on purpose.
+    ignored: Vec<usize>,
+    /// The columns without a member that probably contain objections.
+    objections: Vec<usize>,
     evidence: BTreeMap<usize, DateEvidence>,
     dates: DateOrder,
 }
@@ -194,58 +245,81 @@ impl ColumnMapping {
         synonyms: &Synonyms,
         options: &MappingOptions,
     ) -> Result<Self, MappingError> {
-        let mut given: BTreeMap<usize, Member> = BTreeMap::new();
-        for (member, column) in &options.pairs {
-            let place = place_of(head, column)?;
-            let parsed = Member::parse(member).or_else(|| synonyms.member(member));
-            let parsed = parsed.ok_or_else(|| MappingError::NoMember(member.clone()))?;
-            let other = given
-                .iter()
-                .find(|(_, known)| **known == parsed && !parsed.is_list());
-            if let Some((other, _)) = other.filter(|(other, _)| **other != place) {
-                let name = |place: usize| head.get(place).cloned().unwrap_or_default();
-                return Err(MappingError::TwoColumns {
-                    member: parsed.to_string(),
-                    columns: [name(*other), name(place)],
-                });
-            }
-            given.insert(place, parsed);
-        }
+        let plain: Vec<String> = head.iter().map(|name| plain_name(name)).collect();
+        let given = given_columns(head, &plain, synonyms, options)?;
         let mut taken: Vec<Member> = given.values().cloned().collect();
-        let (mut columns, mut left_out) = (Vec::new(), Vec::new());
+        let mut mapping = Self {
+            columns: Vec::new(),
+            left_out: Vec::new(),
+            ignored: Vec::new(),
+            objections: Vec::new(),
+            evidence: BTreeMap::new(),
+            dates: options.dates,
+        };
         for (column, name) in head.iter().enumerate() {
             let chosen = match given.get(&column) {
                 Some(member) => Some(member.clone()),
                 None => synonyms
-                    .member(name)
+                    .member(name, &plain)
                     .and_then(|member| free(member, &taken)),
             };
-            let custom = || Member::Custom(name.clone());
-            let rest = (options.rest_custom && !name.is_empty()).then(custom);
+            let rest = (options.rest_custom && !name.is_empty()).then(|| custom(name, &taken));
             match chosen.or(rest) {
-                Some(Member::Ignored) => {}
+                Some(Member::Ignored) => mapping.ignored.push(column),
                 Some(member) => {
                     taken.push(member.clone());
-                    columns.push(MappedColumn { column, member });
+                    mapping.columns.push(MappedColumn { column, member });
                 }
                 None if name.is_empty() => {}
-                None => left_out.push(column),
+                None => {
+                    let is_objection =
+                        |plain: &String| OBJECTIONS.iter().any(|part| plain.contains(part));
+                    if plain.get(column).is_some_and(is_objection) {
+                        mapping.objections.push(column);
+                    }
+                    mapping.left_out.push(column);
+                }
             }
         }
-        if columns.is_empty() {
-            return Err(MappingError::Nothing);
+        mapping.resolve_full_name(&plain);
+        if mapping.columns.is_empty() {
+            return Err(MappingError::Nothing(shown_columns(head)));
         }
         let is_date = |mapped: &&MappedColumn| matches!(&mapped.member, Member::Field(field) if field.format == ValueFormat::Birthdate);
-        let dates = columns.iter().filter(is_date);
-        let evidence = dates
+        let dates = mapping.columns.iter().filter(is_date);
+        mapping.evidence = dates
             .map(|mapped| (mapped.column, DateEvidence::default()))
             .collect();
-        Ok(Self {
-            columns,
-            left_out,
-            evidence,
-            dates: options.dates,
-        })
+        Ok(mapping)
+    }
+
+    /// Decides what a column with a full name sets in a table with a column of given names: the family name if
+    /// the column is only called `Name` and no other has it, and otherwise nothing.
+    fn resolve_full_name(&mut self, plain: &[String]) {
+        let field = |name: &str| Member::parse(name);
+        let has = |columns: &[MappedColumn], member: &Option<Member>| {
+            columns
+                .iter()
+                .any(|mapped| Some(&mapped.member) == member.as_ref())
+        };
+        let (given, family) = (field("given_name"), field("family_name"));
+        let has_given = has(&self.columns, &given);
+        let has_family = has(&self.columns, &family);
+        if !has_given {
+            return;
+        }
+        let is_full = |mapped: &MappedColumn| mapped.member == Member::FullName;
+        let full = self.columns.iter_mut().find(|mapped| is_full(mapped));
+        let Some((full, family)) = full.zip(family) else {
+            return;
+        };
+        if !has_family && plain.get(full.column).is_some_and(|name| name == "name") {
+            full.member = family;
+            return;
+        }
+        self.left_out.push(full.column);
+        self.left_out.sort_unstable();
+        self.columns.retain(|mapped| !is_full(mapped));
     }
 
     /// Returns the columns that set a member, in the order of the table.
@@ -258,6 +332,19 @@ impl ColumnMapping {
     #[must_use]
     pub fn left_out(&self) -> &[usize] {
         &self.left_out
+    }
+
+    /// Returns the indexes of the columns that are left out on purpose, such as the date of an export.
+    #[must_use]
+    pub fn ignored(&self) -> &[usize] {
+        &self.ignored
+    }
+
+    /// Returns the indexes of the columns that set nothing, and whose names say that they contain objections, such
+    /// as `Unsubscribed from events`.
+    #[must_use]
+    pub fn unread_objections(&self) -> &[usize] {
+        &self.objections
     }
 
     /// Whether a column can identify a person: by an e-mail address, a phone number or an identifier.
@@ -286,17 +373,17 @@ impl ColumnMapping {
     #[must_use]
     pub fn row(&self, cells: &[String]) -> MappedRow {
         let mut row = RowBuilder::default();
-        // The region of an address depends on its country.
-        for is_region in [false, true] {
+        // The region and the postal code of an address depend on its country.
+        for is_late in [false, true] {
             for MappedColumn { column, member } in &self.columns {
                 let cell = cells
                     .get(*column)
                     .map(|cell| cell.trim())
                     .unwrap_or_default();
-                if cell.is_empty() || member.is_region() != is_region {
+                if cell.is_empty() || member.depends_on_country() != is_late {
                     continue;
                 }
-                if let Err(reason) = row.set(member, cell, self.order(*column)) {
+                if let Err(reason) = row.set(member, cell, *column, self.order(*column)) {
                     let column = *column;
                     row.dropped.push(DroppedCell { column, reason });
                 }
@@ -317,9 +404,61 @@ impl ColumnMapping {
 }
 
 impl Member {
-    fn is_region(&self) -> bool {
-        matches!(self, Self::Field(field) if field.format == ValueFormat::Region)
+    fn depends_on_country(&self) -> bool {
+        let Self::Field(field) = self else {
+            return false;
+        };
+        field.format == ValueFormat::Region || field.member == Some("postal_code")
     }
+}
+
+/// Returns the members that are given for columns.
+fn given_columns(
+    head: &[String],
+    plain: &[String],
+    synonyms: &Synonyms,
+    options: &MappingOptions,
+) -> Result<BTreeMap<usize, Member>, MappingError> {
+    let mut given: BTreeMap<usize, Member> = BTreeMap::new();
+    for (text, column) in &options.pairs {
+        let place = place_of(head, column)?;
+        let member = Member::parse(text).or_else(|| synonyms.member(text, plain));
+        let member = member.ok_or_else(|| MappingError::NoMember(text.clone()))?;
+        let name = |place: usize| head.get(place).cloned().unwrap_or_default();
+        let is_same = |known: &Member| *known == member && !member.is_list();
+        if let Some(known) = given.get(&place).filter(|known| **known != member) {
+            return Err(MappingError::TwoMembers {
+                column: name(place),
+                members: [known.to_string(), member.to_string()],
+            });
+        }
+        let other = given
+            .iter()
+            .find(|(other, known)| **other != place && is_same(known));
+        if let Some((other, _)) = other {
+            return Err(MappingError::TwoColumns {
+                member: member.to_string(),
+                columns: [name(*other), name(place)],
+            });
+        }
+        given.insert(place, member);
+    }
+    Ok(given)
+}
+
+/// Returns the custom field with a name. A second column with the name gets another key.
+fn custom(name: &str, taken: &[Member]) -> Member {
+    let first = Member::Custom(name.to_owned());
+    let others = (2..).map(|number: u32| Member::Custom(format!("{name} {number}")));
+    let mut all = std::iter::once(first.clone()).chain(others);
+    all.find(|member| !taken.contains(member)).unwrap_or(first)
+}
+
+/// Returns the columns of a table as text, with their letters.
+fn shown_columns(head: &[String]) -> String {
+    let named = head.iter().enumerate().filter(|(_, name)| !name.is_empty());
+    let shown = named.map(|(column, name)| format!("{} ({name})", column_letters(column)));
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the index of the column with a name or letters.
@@ -331,17 +470,14 @@ fn place_of(head: &[String], column: &str) -> Result<usize, MappingError> {
         let is_named = |name: &String| !wanted.is_empty() && plain_name(name) == wanted;
         head.iter().position(is_named)
     };
-    let by_letters = || (0..head.len()).find(|place| column_letters(*place) == column);
+    let is_lettered = |place: &usize| column_letters(*place).eq_ignore_ascii_case(column);
+    let by_letters = || (0..head.len()).find(is_lettered);
     exact
         .or_else(plain)
         .or_else(by_letters)
         .ok_or_else(|| MappingError::NoColumn {
             column: column.to_owned(),
-            known: head
-                .iter()
-                .filter(|name| !name.is_empty())
-                .cloned()
-                .collect(),
+            known: shown_columns(head),
         })
 }
 
@@ -366,7 +502,9 @@ struct RowBuilder {
     /// The entries of each list, in the order of their keys.
     entries: BTreeMap<&'static str, BTreeMap<EntryKey, Map<String, Value>>>,
     /// The lines of texts in entries, by their place.
-    lines: BTreeMap<(&'static str, EntryKey, &'static str), BTreeMap<usize, Value>>,
+    lines: BTreeMap<(&'static str, EntryKey, &'static str), BTreeMap<usize, String>>,
+    /// The consents for all entries of a list, each with the column of the last value.
+    consents: BTreeMap<(&'static str, &'static str), (usize, Value)>,
     tags: Vec<String>,
     lists: Vec<String>,
     full_name: Option<String>,
@@ -374,7 +512,13 @@ struct RowBuilder {
 }
 
 impl RowBuilder {
-    fn set(&mut self, member: &Member, cell: &str, dates: DateOrder) -> Result<(), String> {
+    fn set(
+        &mut self,
+        member: &Member,
+        cell: &str,
+        column: usize,
+        dates: DateOrder,
+    ) -> Result<(), String> {
         match member {
             Member::Ignored => Ok(()),
             Member::FullName => {
@@ -412,7 +556,7 @@ impl RowBuilder {
                 }
                 Ok(())
             }
-            Member::Field(field) => self.set_field(field, cell, dates),
+            Member::Field(field) => self.set_field(field, cell, column, dates),
         }
     }
 
@@ -420,6 +564,7 @@ impl RowBuilder {
         &mut self,
         field: &PersonField,
         cell: &str,
+        column: usize,
         dates: DateOrder,
     ) -> Result<(), String> {
         let country = field.entry.as_ref().and_then(|key| {
@@ -430,22 +575,34 @@ impl RowBuilder {
             dates,
             country: country.filter(|code| is_country(code)),
         };
-        let value = value_of(field, cell, context)?;
+        let Some(value) = value_of(field, cell, context)? else {
+            return Ok(());
+        };
         match (&field.entry, field.member, field.line) {
+            (Some(EntryKey::All), Some(member), _) => {
+                let known = self.consents.remove(&(field.field, member));
+                let value = match known {
+                    Some((_, known)) => stricter(member, known, value),
+                    None => value,
+                };
+                self.consents.insert((field.field, member), (column, value));
+            }
             (Some(key), Some(member), Some(line)) => {
-                let lines = self
-                    .lines
-                    .entry((field.field, key.clone(), member))
-                    .or_default();
-                lines.insert(line, value);
+                let lines = self.lines.entry((field.field, key.clone(), member));
+                let text = lines.or_default().entry(line).or_default();
+                if !text.is_empty() {
+                    text.push(' ');
+                }
+                text.push_str(value.as_str().unwrap_or_default());
             }
             (Some(key), Some(member), None) => {
-                let entry = self
-                    .entries
-                    .entry(field.field)
-                    .or_default()
-                    .entry(key.clone());
-                entry.or_default().insert(member.to_owned(), value);
+                let entries = self.entries.entry(field.field).or_default();
+                let entry = entries.entry(key.clone()).or_default();
+                match value {
+                    // A region whose name also names the country.
+                    Value::Object(both) => entry.extend(both),
+                    value => drop(entry.insert(member.to_owned(), value)),
+                }
             }
             (None, Some(member), _) => {
                 let object = self.person.entry(field.field).or_insert_with(|| json!({}));
@@ -472,22 +629,28 @@ impl RowBuilder {
             .iter()
             .any(|name| self.person.contains_key(*name));
         if let Some(name) = self.full_name.take().filter(|_| !has_name) {
-            let (given, family) = names_in(&name);
-            for (member, name) in [("given_name", given), ("family_name", family)] {
-                if let Some(name) = name {
-                    self.person.insert(member.to_owned(), name.into());
+            let name = names_in(&name);
+            for (member, part) in [
+                ("given_name", name.given),
+                ("family_name", name.family),
+                ("honorific_suffix", name.suffix),
+            ] {
+                if let Some(part) = part {
+                    self.person.insert(member.to_owned(), part.into());
                 }
             }
         }
-        for ((list, key, member), lines) in self.lines {
+        for ((list, key, member), lines) in std::mem::take(&mut self.lines) {
             let entry = self
                 .entries
                 .entry(list)
                 .or_default()
                 .entry(key)
                 .or_default();
-            entry.insert(member.to_owned(), lines.into_values().collect());
+            let lines: Vec<Value> = lines.into_values().map(Value::from).collect();
+            entry.insert(member.to_owned(), lines.into());
         }
+        self.apply_consents();
         for (list, entries) in self.entries {
             let entries = entries.into_iter().filter_map(|(key, mut entry)| {
                 // A status alone does not make an address.
@@ -509,6 +672,9 @@ impl RowBuilder {
                 self.person.insert(list.to_owned(), entries.into());
             }
         }
+        let identifies = ["email_addresses", "phone_numbers", "identifiers"]
+            .iter()
+            .any(|list| self.person.contains_key(*list));
         let mut body = Map::new();
         body.insert("person".to_owned(), Value::Object(self.person));
         for (member, names) in [("add_tags", self.tags), ("add_lists", self.lists)] {
@@ -520,6 +686,42 @@ impl RowBuilder {
         MappedRow {
             body: Value::Object(body),
             dropped: self.dropped,
+            identifies,
+        }
+    }
+
+    /// Applies the consents of the row: an objection to every entry, and anything else to the first entry without
+    /// a value of its own.
+    fn apply_consents(&mut self) {
+        for ((list, member), (column, value)) in std::mem::take(&mut self.consents) {
+            let entries = self.entries.get_mut(list).into_iter().flatten();
+            let needed = if list == "email_addresses" {
+                "address"
+            } else {
+                "number"
+            };
+            let mut entries = entries
+                .map(|(_, entry)| entry)
+                .filter(|entry| entry.contains_key(needed))
+                .peekable();
+            if entries.peek().is_none() {
+                if is_objection(member, &value) {
+                    let reason = "has no address or number in this row".to_owned();
+                    self.dropped.push(DroppedCell { column, reason });
+                }
+                continue;
+            }
+            let applies_to_all = is_objection(member, &value);
+            for entry in entries {
+                let value = match entry.remove(member) {
+                    Some(own) => stricter(member, own, value.clone()),
+                    None => value.clone(),
+                };
+                entry.insert(member.to_owned(), value);
+                if !applies_to_all {
+                    break;
+                }
+            }
         }
     }
 }

@@ -38,8 +38,10 @@ pub struct PersonField {
     pub(crate) line: Option<usize>,
     /// How a cell is read.
     pub(crate) format: ValueFormat,
-    /// Whether yes and no are reversed.
+    /// Whether the column has objections instead of consents.
     pub(crate) is_reversed: bool,
+    /// Whether the cell is added to the text of another column.
+    pub(crate) is_added: bool,
 }
 
 /// An entry of a list.
@@ -49,6 +51,8 @@ pub(crate) enum EntryKey {
     Number(usize),
     /// The value of the member with the type of entries.
     Type(&'static str, String),
+    /// All entries of the row, written as `*`. Only consents have it.
+    All,
 }
 
 /// How a cell is read.
@@ -76,8 +80,10 @@ const MOST_ENTRIES: usize = 20;
 impl Member {
     /// Returns the member with this notation: a field of a person, such as `given_name`, a member of an
     /// entry, such as `email_addresses[2].address` or `phone_numbers[Mobile].number`, `tags`, `lists`,
-    /// `identifiers`, `identifiers[<system>]`, `custom_fields.<key>`, `full_name`, or `ignored`. `not ` before
-    /// a member that is true or false reverses it.
+    /// `identifiers`, `identifiers[<system>]`, `custom_fields.<key>`, `full_name`, or `ignored`.
+    ///
+    /// `[*]` means all entries: `email_addresses[*].status`. `not ` before a consent is for a column of objections,
+    /// such as `Do not email`. `+` after a line of an address adds the cell to the text of another column.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
@@ -130,10 +136,13 @@ impl Member {
         all
     }
 
-    /// Returns the same member of another entry; `None` if it has no entries with numbers.
+    /// Returns the same member of another entry, for an e-mail address and a phone number.
     pub(crate) fn of_entry(&self, number: usize) -> Option<Self> {
         match self {
-            Self::Field(field) if matches!(field.entry, Some(EntryKey::Number(_))) => {
+            Self::Field(field)
+                if matches!(field.entry, Some(EntryKey::Number(_)))
+                    && matches!(field.format, ValueFormat::Email | ValueFormat::Phone) =>
+            {
                 let mut field = field.clone();
                 field.entry = Some(EntryKey::Number(number));
                 Some(Self::Field(field))
@@ -146,7 +155,11 @@ impl Member {
     pub(crate) fn is_list(&self) -> bool {
         match self {
             Self::Ignored | Self::Tags | Self::Lists | Self::Identifiers(_) => true,
-            Self::Field(field) => field.format == ValueFormat::Texts && field.line.is_none(),
+            Self::Field(field) => {
+                field.format == ValueFormat::Texts && field.line.is_none()
+                    || field.entry == Some(EntryKey::All)
+                    || field.is_added
+            }
             Self::FullName | Self::Custom(_) => false,
         }
     }
@@ -185,20 +198,25 @@ impl fmt::Display for PersonField {
         match &self.entry {
             Some(EntryKey::Number(number)) => write!(f, "[{number}]")?,
             Some(EntryKey::Type(_, value)) => write!(f, "[{value}]")?,
+            Some(EntryKey::All) => f.write_str("[*]")?,
             None => {}
         }
         if let Some(member) = self.member {
             write!(f, ".{member}")?;
         }
-        match self.line {
-            Some(line) => write!(f, "[{}]", line.saturating_add(1)),
-            None => Ok(()),
+        if let Some(line) = self.line {
+            write!(f, "[{}]", line.saturating_add(1))?;
         }
+        f.write_str(if self.is_added { "+" } else { "" })
     }
 }
 
 impl PersonField {
     fn parse(text: &str, is_reversed: bool) -> Option<Self> {
+        let (is_added, text) = match text.strip_suffix('+') {
+            Some(text) => (true, text),
+            None => (false, text),
+        };
         let (first, rest) = match text.split_once('.') {
             Some((first, rest)) => (first, Some(rest)),
             None => (text, None),
@@ -243,21 +261,31 @@ impl PersonField {
             ValueFormat::Listed(_) => member == Some("status"),
             _ => false,
         };
-        if is_reversed && !can_be_reversed {
-            return None;
-        }
-        Some(Self {
+        // Only a line of an address has several columns.
+        let is_wrong = is_reversed && !can_be_reversed
+            || is_added && line.is_none()
+            || entry == Some(EntryKey::All) && !leaf_is_consent(leaf);
+        (!is_wrong).then_some(Self {
             field: field.name,
             entry,
             member,
             line,
             format,
             is_reversed,
+            is_added,
         })
     }
 }
 
+/// Whether a member of an entry is a consent or an objection.
+fn leaf_is_consent(field: &FieldSpec) -> bool {
+    matches!(field.name, "status" | "do_not_call" | "sms_capable")
+}
+
 fn entry_key(entries: &'static ObjectSchema, key: &str) -> Option<EntryKey> {
+    if key == "*" {
+        return Some(EntryKey::All);
+    }
     if key.bytes().all(|one| one.is_ascii_digit()) {
         return number(key).map(EntryKey::Number);
     }
@@ -325,7 +353,9 @@ mod tests {
         for text in [
             "given_name",
             "email_addresses[2].address",
-            "not email_addresses[1].status",
+            "not email_addresses[*].status",
+            "email_addresses[1].status",
+            "postal_addresses[1].address_lines[1]+",
             "phone_numbers[Mobile].number",
             "postal_addresses[Home].address_lines[2]",
             "birthdate",
@@ -355,6 +385,8 @@ mod tests {
             "postal_addresses[Castle].locality",
             "not given_name",
             "not gender",
+            "given_name+",
+            "postal_addresses[*].locality",
             "given_name[1]",
             "custom_fields.",
             "identifiers[a b]",

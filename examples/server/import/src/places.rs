@@ -56,27 +56,40 @@ pub fn country_code(text: &str) -> Option<String> {
     PLACES.countries.get(text).cloned()
 }
 
-/// Returns the code of a region: the text itself if it is a code, or the code of the region with this name.
-/// Without a country, a name counts if only one country has such a region.
+/// Returns the code of a region, and that of its country if it is not given: the text itself if it is a code, or
+/// the code of the region with this name. Without a country, a name counts if only one country has such a region.
 #[must_use]
-pub fn region_code(text: &str, country: Option<&str>) -> Option<String> {
+pub fn region_code(text: &str, country: Option<&str>) -> Option<(String, Option<String>)> {
     let text = text.trim();
     // Such as `US-CA`.
-    let short = match (text.split_once('-'), country) {
-        (Some((before, code)), Some(country)) if before.eq_ignore_ascii_case(country) => code,
-        (Some((before, code)), None) if value::country(before).is_some() => code,
-        _ => text,
+    let (before, short) = match text.split_once('-') {
+        Some((before, code)) => (value::country(before), code),
+        None => (None, text),
     };
-    if let Some(table) = country.and_then(|country| PLACES.regions.get(country)) {
-        return table.get(text).cloned().or_else(|| value::region(short));
-    }
-    if country.is_none() {
-        let mut named = PLACES.regions.values().filter_map(|table| table.get(text));
-        if let (Some(code), None) = (named.next(), named.next()) {
-            return Some(code.clone());
+    let (short, named_country) = match (before, country) {
+        (Some(before), Some(country)) if before == country => (short, None),
+        (Some(before), None) => (short, Some(before.to_owned())),
+        _ => (text, None),
+    };
+    if let Some(country) = country {
+        let table = PLACES.regions.get(country);
+        if let Some(code) = table.and_then(|table| table.get(text)) {
+            return Some((code.clone(), None));
+        }
+    } else {
+        let mut named = PLACES.regions.iter().filter_map(|(country, table)| {
+            let code = table.get(text)?;
+            Some((code.clone(), Some(country.clone())))
+        });
+        if let (Some(found), None) = (named.next(), named.next()) {
+            return Some(found);
         }
     }
-    value::region(short)
+    // `Zug` and `Var` are names. `D.C.` is a code.
+    let letters: String = short.chars().filter(|one| *one != '.').collect();
+    let is_name = letters.len() > 2 && letters.chars().any(char::is_lowercase);
+    let code = value::region(&letters).filter(|_| !is_name)?;
+    Some((code, named_country))
 }
 
 #[cfg(test)]
@@ -99,7 +112,7 @@ mod tests {
                 assert_eq!(value::region(code).as_deref(), Some(code.as_str()));
                 for name in names {
                     let found = region_code(name, Some(country));
-                    assert_eq!(found.as_deref(), Some(code.as_str()), "{name}");
+                    assert_eq!(found, Some((code.clone(), None)), "{name}");
                 }
             }
         }
@@ -113,21 +126,29 @@ mod tests {
             (" u.s.a. ", Some("US")),
             ("ESPAÑA", Some("ES")),
             ("Cote d'Ivoire", Some("CI")),
+            ("D", Some("DE")),
             ("Atlantis", None),
         ] {
             assert_eq!(country_code(text).as_deref(), code, "{text}");
         }
+        let both = |code: &str, country: &str| Some((code.to_owned(), Some(country.to_owned())));
+        let only = |code: &str| Some((code.to_owned(), None));
         for (text, country, code) in [
-            ("california", None, Some("CA")),
-            ("New York", Some("US"), Some("NY")),
-            ("ny", Some("US"), Some("NY")),
-            ("US-NY", Some("US"), Some("NY")),
-            ("FR-IDF", None, Some("IDF")),
-            ("Thuringen", Some("DE"), Some("TH")),
+            ("california", None, both("CA", "US")),
+            ("Madrid", None, both("MD", "ES")),
+            ("New York", Some("US"), only("NY")),
+            ("ny", Some("US"), only("NY")),
+            ("D.C.", Some("US"), only("DC")),
+            ("US-NY", Some("US"), only("NY")),
+            ("FR-IDF", None, both("IDF", "FR")),
+            ("Thuringen", Some("DE"), only("TH")),
+            ("75", Some("FR"), only("75")),
+            ("Var", Some("FR"), None),
+            ("Zug", Some("CH"), None),
             ("Oregon", Some("FR"), None),
             ("Greater Manchester", Some("GB"), None),
         ] {
-            assert_eq!(region_code(text, country).as_deref(), code, "{text}");
+            assert_eq!(region_code(text, country), code, "{text}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use svc_core::value::{self, Identifier, stored_email, stored_phone};
 
-use crate::dates::{DateOrder, PartialDate, day_of};
+use crate::dates::{DateOrder, PartialDate, day_of, is_no_date};
 use crate::member::{PersonField, ValueFormat};
 use crate::names::plain_name;
 use crate::places::{country_code, region_code};
@@ -28,9 +28,6 @@ const YES: &[&str] = &[
     "vrai",
     "wahr",
     "verdadero",
-    "optedin",
-    "optin",
-    "subscribed",
 ];
 const NO: &[&str] = &[
     "false",
@@ -45,11 +42,47 @@ const NO: &[&str] = &[
     "faux",
     "falsch",
     "falso",
-    "optedout",
-    "optout",
-    "unsubscribed",
-    "notsubscribed",
 ];
+
+/// The words for a value that is not known, as plain names.
+const UNKNOWN: &[&str] = &[
+    "u",
+    "unknown",
+    "na",
+    "none",
+    "null",
+    "unbekannt",
+    "inconnu",
+    "desconocido",
+];
+
+/// The states of a subscription, from the least to the most strict.
+const STATES: [&str; 4] = ["subscribed", "bouncing", "unsubscribed", "spam complaints"];
+
+/// Names of languages, as plain names.
+const LANGUAGES: &[(&str, &[&str])] = &[
+    ("en", &["english", "englisch", "anglais", "ingles"]),
+    ("de", &["german", "deutsch", "allemand", "aleman"]),
+    ("fr", &["french", "franzosisch", "francais", "frances"]),
+    ("es", &["spanish", "spanisch", "espagnol", "espanol"]),
+    ("it", &["italian", "italienisch", "italien", "italiano"]),
+    (
+        "pt",
+        &["portuguese", "portugiesisch", "portugais", "portugues"],
+    ),
+    (
+        "nl",
+        &["dutch", "niederlandisch", "neerlandais", "nederlands"],
+    ),
+    ("pl", &["polish", "polnisch", "polonais", "polski"]),
+    ("zh", &["chinese", "chinesisch", "chinois", "chino"]),
+    ("ar", &["arabic", "arabisch", "arabe"]),
+    ("vi", &["vietnamese"]),
+    ("tl", &["tagalog"]),
+];
+
+/// Suffixes of names, as plain names. A comma precedes them.
+const SUFFIXES: &[&str] = &["jr", "sr", "ii", "iii", "iv", "phd", "md", "esq"];
 
 /// Values of lists, each with other words for it, as plain names.
 const WORDS: &[(&str, &[&str])] = &[
@@ -81,6 +114,8 @@ const WORDS: &[(&str, &[&str])] = &[
     (
         "subscribed",
         &[
+            "optedin",
+            "optin",
             "active",
             "confirmed",
             "abonniert",
@@ -93,6 +128,8 @@ const WORDS: &[(&str, &[&str])] = &[
         "unsubscribed",
         &[
             "notsubscribed",
+            "optedout",
+            "optout",
             "removed",
             "abgemeldet",
             "desabonne",
@@ -128,93 +165,198 @@ pub(crate) struct CellContext<'a> {
     pub(crate) country: Option<&'a str>,
 }
 
-/// Returns the value of a cell for a field, or why the field cannot have it.
+/// Returns the value of a cell for a field, or why the field cannot have it. Returns `None` if the cell means
+/// that there is no value.
 pub(crate) fn value_of(
     field: &PersonField,
     text: &str,
     context: CellContext<'_>,
-) -> Result<Value, String> {
+) -> Result<Option<Value>, String> {
     let text = text.trim();
-    match field.format {
-        ValueFormat::Text => Ok(text.into()),
-        ValueFormat::Texts if field.line.is_some() => Ok(text.into()),
-        ValueFormat::Texts => Ok(texts(text).into()),
+    if field.is_reversed {
+        return Ok(objection(field, text));
+    }
+    let value = match field.format {
+        ValueFormat::Text if field.member == Some("postal_code") => postal_code(text, context),
+        ValueFormat::Text => text.into(),
+        ValueFormat::Texts if field.line.is_some() => text.into(),
+        ValueFormat::Texts => texts(text).into(),
         ValueFormat::Integer => match text.parse::<i64>() {
-            Ok(number) => Ok(number.into()),
-            Err(_) => Err("is not a whole number".to_owned()),
+            Ok(number) => number.into(),
+            Err(_) => return Err("is not a whole number".to_owned()),
         },
         ValueFormat::Boolean => match yes_or_no(text) {
-            Some(value) => Ok((value != field.is_reversed).into()),
-            None => Err("is neither yes nor no".to_owned()),
+            Some(value) => value.into(),
+            None => return Err("is neither yes nor no".to_owned()),
         },
-        ValueFormat::Birthdate => match day_of(text, context.dates) {
-            Ok(PartialDate { year, month, day }) => {
-                let mut date = json!({ "month": month, "day": day });
-                if let (Some(date), Some(year)) = (date.as_object_mut(), year) {
-                    date.insert("year".to_owned(), year.into());
-                }
-                Ok(date)
-            }
-            Err(why) => Err(why.to_string()),
-        },
+        ValueFormat::Birthdate => return birthdate(text, context.dates),
         ValueFormat::Email => match stored_email(text) {
-            Ok(address) => Ok(address.into()),
-            Err(why) => Err(format!("is not one e-mail address: {why}")),
+            Ok(address) => address.into(),
+            Err(why) => return Err(format!("is not one e-mail address: {why}")),
         },
-        ValueFormat::Phone => match stored_phone(text) {
-            Ok(_) => Ok(text.into()),
-            Err(why) => Err(format!("is not a phone number: {why}")),
+        ValueFormat::Phone => phone(text)?.into(),
+        ValueFormat::Country => match country_code(text) {
+            Some(code) => code.into(),
+            None => return Err("is neither the code nor the name of a country".to_owned()),
         },
-        ValueFormat::Country => country_code(text)
-            .map(Value::from)
-            .ok_or_else(|| "is neither the code nor the name of a country".to_owned()),
-        ValueFormat::Region => region_code(text, context.country)
-            .map(Value::from)
-            .ok_or_else(|| "is neither the code nor the name of a region".to_owned()),
-        ValueFormat::Language => {
-            let is_tag = (2..=35).contains(&text.len())
-                && text.split(['-', '_']).all(|part| {
-                    (1..=8).contains(&part.len())
-                        && part.bytes().all(|one| one.is_ascii_alphanumeric())
-                })
-                && text
-                    .split(['-', '_'])
-                    .next()
-                    .is_some_and(|first| (2..=3).contains(&first.len()));
-            if is_tag {
-                Ok(text.replace('_', "-").into())
-            } else {
-                Err("is not the code of a language, such as `en`".to_owned())
+        ValueFormat::Region => match region_code(text, context.country) {
+            Some((code, None)) => code.into(),
+            // The caller sets both.
+            Some((code, Some(country))) => json!({ "region": code, "country": country }),
+            None => return Err("is neither the code nor the name of a region".to_owned()),
+        },
+        ValueFormat::Language => match language(text) {
+            Some(tag) => tag.into(),
+            None => return Err("is not the code of a language, such as `en`".to_owned()),
+        },
+        ValueFormat::Listed(values) => match listed(values, text) {
+            Some(value) => value.into(),
+            None if UNKNOWN.contains(&plain_name(text).as_str()) => return Ok(None),
+            None => {
+                // A subscription can also be a consent.
+                let state =
+                    yes_or_no(text).map(|is| if is { "subscribed" } else { "unsubscribed" });
+                match state.filter(|state| values.contains(state)) {
+                    Some(state) => state.into(),
+                    None => return Err(format!("is not one of {}", values.join(", "))),
+                }
             }
-        }
-        ValueFormat::Listed(values) => {
-            let is_status = field.member == Some("status");
-            listed(values, text, is_status && field.is_reversed, is_status)
-                .map(Value::from)
-                .ok_or_else(|| format!("is not one of {}", values.join(", ")))
-        }
-        ValueFormat::ListedOrOther(values) => {
-            Ok(listed(values, text, false, false).unwrap_or(text).into())
-        }
+        },
+        ValueFormat::ListedOrOther(values) => listed(values, text).unwrap_or(text).into(),
+    };
+    Ok(Some(value))
+}
+
+/// Returns the value of a cell in a column of objections, such as `Do not email`. Only a clear no is not an
+/// objection, and it is not a consent either.
+fn objection(field: &PersonField, text: &str) -> Option<Value> {
+    let plain = plain_name(text);
+    let is_none = yes_or_no(text) == Some(false)
+        || UNKNOWN.contains(&plain.as_str())
+        || is_no_date(text)
+        || listed(&["subscribed"], text).is_some();
+    if is_none {
+        return None;
+    }
+    Some(match field.format {
+        ValueFormat::Boolean => false.into(),
+        _ => "unsubscribed".into(),
+    })
+}
+
+/// Returns the stricter of two values of a consent.
+pub(crate) fn stricter(member: &str, one: Value, other: Value) -> Value {
+    let rank = |value: &Value| match (value.as_str(), value.as_bool()) {
+        (Some(state), _) => STATES.iter().position(|known| *known == state),
+        // `sms_capable` is a consent, and `do_not_call` an objection.
+        (None, Some(value)) => Some(usize::from(value == (member == "do_not_call"))),
+        _ => None,
+    };
+    if rank(&other) > rank(&one) {
+        other
+    } else {
+        one
     }
 }
 
-/// Returns the listed value for a word. For a subscription, yes and no are words as well.
-fn listed<'t>(
-    values: &[&'static str],
-    text: &'t str,
-    is_reversed: bool,
-    is_subscription: bool,
-) -> Option<&'t str> {
-    let plain = plain_name(text);
-    if is_subscription && let Some(value) = yes_or_no(text) {
-        let status = if value == is_reversed {
-            "unsubscribed"
-        } else {
-            "subscribed"
-        };
-        return values.iter().copied().find(|one| *one == status);
+/// Whether a value of a consent restricts what may be done.
+pub(crate) fn is_objection(member: &str, value: &Value) -> bool {
+    match (value.as_str(), value.as_bool()) {
+        (Some(state), _) => matches!(state, "unsubscribed" | "spam complaints"),
+        (None, Some(value)) => value == (member == "do_not_call"),
+        _ => false,
     }
+}
+
+fn birthdate(text: &str, dates: DateOrder) -> Result<Option<Value>, String> {
+    if is_no_date(text) {
+        return Ok(None);
+    }
+    if let Some(year) = text
+        .parse::<u16>()
+        .ok()
+        .filter(|year| (1900..=2100).contains(year))
+    {
+        return Ok(Some(json!({ "year": year })));
+    }
+    let PartialDate { year, month, day } = day_of(text, dates).map_err(|why| why.to_string())?;
+    let mut date = json!({ "month": month, "day": day });
+    if let (Some(date), Some(year)) = (date.as_object_mut(), year) {
+        date.insert("year".to_owned(), year.into());
+    }
+    Ok(Some(date))
+}
+
+/// Returns a postal code. Spreadsheet programs remove the zero at the start of a code in the United States.
+fn postal_code(text: &str, context: CellContext<'_>) -> Value {
+    let text = without_fraction(text);
+    let is_short = text.len() == 4 && text.bytes().all(|one| one.is_ascii_digit());
+    if is_short && context.country == Some("US") {
+        return format!("0{text}").into();
+    }
+    text.into()
+}
+
+fn phone(text: &str) -> Result<String, String> {
+    let text = without_fraction(text);
+    let is_exponent =
+        text.contains(['E', 'e']) && text.parse::<f64>().is_ok() || text.contains("E+");
+    if is_exponent {
+        return Err(
+            "has lost digits of a phone number; format the column as text in the spreadsheet, and enter it again"
+                .to_owned(),
+        );
+    }
+    let digits = |part: &str| part.chars().filter(char::is_ascii_digit).count();
+    let parts = text
+        .split([',', ';', '/'])
+        .flat_map(|part| part.split(" or "));
+    if parts.filter(|part| digits(part) >= 6).count() > 1 {
+        return Err("contains several phone numbers".to_owned());
+    }
+    match stored_phone(text) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(why) => Err(format!("is not a phone number: {why}")),
+    }
+}
+
+/// Returns a number without the `.0` that programs add to numbers in a column with empty cells.
+fn without_fraction(text: &str) -> &str {
+    match text.split_once('.') {
+        Some((number, fraction))
+            if !number.is_empty()
+                && number.bytes().all(|one| one.is_ascii_digit())
+                && !fraction.is_empty()
+                && fraction.bytes().all(|one| one == b'0') =>
+        {
+            number
+        }
+        _ => text,
+    }
+}
+
+/// Returns the tag of a language, from its tag or its name.
+fn language(text: &str) -> Option<String> {
+    // Such as `English (United States)`.
+    let name = text.split('(').next().unwrap_or_default().trim();
+    let plain = plain_name(name);
+    let mut known = LANGUAGES.iter();
+    if let Some((tag, _)) = known.find(|(_, names)| names.contains(&plain.as_str())) {
+        return Some((*tag).to_owned());
+    }
+    let tag = name.replace('_', "-");
+    let mut parts = tag.split('-');
+    let is_part = |part: &str, most: usize| {
+        (2..=most).contains(&part.len()) && part.bytes().all(|one| one.is_ascii_alphanumeric())
+    };
+    let is_tag =
+        parts.next().is_some_and(|first| is_part(first, 3)) && parts.all(|part| is_part(part, 8));
+    is_tag.then_some(tag)
+}
+
+/// Returns the listed value for a word.
+fn listed(values: &[&'static str], text: &str) -> Option<&'static str> {
+    let plain = plain_name(text);
     let is_meant = |value: &&&'static str| {
         let words = WORDS.iter().find(|(of, _)| of == *value);
         plain_name(value) == plain
@@ -256,7 +398,7 @@ pub(crate) fn texts(cell: &str) -> Vec<String> {
     all
 }
 
-/// Returns the identifiers in a cell, each with its system, and those that are none.
+/// Returns the identifiers in a cell, each with its system, and why a part is not an identifier.
 pub(crate) fn identifiers(cell: &str, system: Option<&str>) -> (Vec<String>, Option<String>) {
     let (mut all, mut wrong) = (Vec::new(), None);
     let parts = match system {
@@ -272,18 +414,48 @@ pub(crate) fn identifiers(cell: &str, system: Option<&str>) -> (Vec<String>, Opt
     (all, wrong)
 }
 
-/// Returns the given name and the family name in a cell with both.
-pub(crate) fn names_in(cell: &str) -> (Option<String>, Option<String>) {
+/// The parts of a name.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct NameParts {
+    pub(crate) given: Option<String>,
+    pub(crate) family: Option<String>,
+    pub(crate) suffix: Option<String>,
+}
+
+/// Returns the parts of a name in one cell.
+pub(crate) fn names_in(cell: &str) -> NameParts {
     let text = |part: &str| {
         let part = part.trim();
         (!part.is_empty()).then(|| part.to_owned())
     };
-    if let Some((family, given)) = cell.split_once(',') {
-        return (text(given), text(family));
-    }
-    match cell.trim().rsplit_once(char::is_whitespace) {
-        Some((given, family)) => (text(given), text(family)),
-        None => (text(cell), None),
+    let mut parts = cell.split(',');
+    let (before, after, more) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
+    let is_suffix = |part: &str| SUFFIXES.contains(&plain_name(part).as_str());
+    match (after, more) {
+        (Some(suffix), None) if is_suffix(suffix) => NameParts {
+            suffix: text(suffix),
+            ..names_in(before)
+        },
+        (Some(given), None) => NameParts {
+            given: text(given),
+            family: text(before),
+            suffix: None,
+        },
+        (Some(_), Some(_)) => NameParts {
+            given: text(cell),
+            ..NameParts::default()
+        },
+        (None, _) => match before.trim().rsplit_once(char::is_whitespace) {
+            Some((given, family)) => NameParts {
+                given: text(given),
+                family: text(family),
+                suffix: None,
+            },
+            None => NameParts {
+                given: text(before),
+                ..NameParts::default()
+            },
+        },
     }
 }
 
@@ -297,7 +469,7 @@ mod tests {
     use super::*;
     use crate::member::Member;
 
-    fn read(member: &str, text: &str) -> Result<Value, String> {
+    fn read(member: &str, text: &str) -> Result<Option<Value>, String> {
         let Some(Member::Field(field)) = Member::parse(member) else {
             panic!("{member}");
         };
@@ -310,54 +482,96 @@ mod tests {
             ("gender", "F", json!("Female")),
             ("gender", "männlich", json!("Male")),
             ("gender", "Non-binary", json!("Other")),
-            (
-                "email_addresses[1].status",
-                "Subscribed",
-                json!("subscribed"),
-            ),
-            ("email_addresses[1].status", "Yes", json!("subscribed")),
-            ("email_addresses[1].status", "0", json!("unsubscribed")),
-            (
-                "email_addresses[1].status",
-                "spam complaint",
-                json!("spam complaints"),
-            ),
-            (
-                "not email_addresses[1].status",
-                "Yes",
-                json!("unsubscribed"),
-            ),
-            ("not email_addresses[1].status", "", json!("")),
             ("phone_numbers[1].do_not_call", "x", json!(true)),
-            ("not phone_numbers[1].sms_capable", "1", json!(false)),
+            ("not phone_numbers[*].sms_capable", "1", json!(false)),
             ("party_identification", "DEM", json!("Democratic")),
             ("party_identification", "Greens", json!("Greens")),
             ("preferred_language", "en_GB", json!("en-GB")),
+            ("preferred_language", "English (United States)", json!("en")),
             ("ethnicities", "a; b", json!(["a", "b"])),
             (
                 "birthdate",
                 "1990-05-04",
                 json!({"year": 1990, "month": 5, "day": 4}),
             ),
+            ("birthdate", "5/31", json!({"month": 5, "day": 31})),
+            ("birthdate", "1990", json!({"year": 1990})),
             ("postal_addresses[1].country", "deutschland", json!("DE")),
+            (
+                "postal_addresses[1].region",
+                "bayern",
+                json!({"region": "BY", "country": "DE"}),
+            ),
+            ("postal_addresses[1].postal_code", "2139.0", json!("2139")),
             (
                 "phone_numbers[1].number",
                 "(555) 010-0199 x12",
                 json!("(555) 010-0199 x12"),
             ),
+            (
+                "phone_numbers[1].number",
+                "5550100199.0",
+                json!("5550100199"),
+            ),
+            ("phone_numbers[1].number", "030/123456", json!("030/123456")),
         ] {
-            if !text.is_empty() {
-                assert_eq!(read(member, text), Ok(value), "{member} {text}");
-            }
+            assert_eq!(read(member, text), Ok(Some(value)), "{member} {text}");
+        }
+        for (member, text) in [("gender", "U"), ("birthdate", "0000-00-00")] {
+            assert_eq!(read(member, text), Ok(None), "{member} {text}");
         }
     }
 
+    /// No value becomes a looser consent than it is.
     #[test]
-    fn what_a_field_cannot_have_is_refused_with_the_reason() {
+    fn consents_and_objections() {
+        let (yes, no) = (Some("subscribed"), Some("unsubscribed"));
+        for (text, state) in [
+            ("Subscribed", yes),
+            ("Yes", yes),
+            ("opted in", yes),
+            ("0", no),
+            ("Opted Out", no),
+            ("not subscribed", no),
+            ("spam complaint", Some("spam complaints")),
+            ("Cleaned", Some("bouncing")),
+            ("unknown", None),
+        ] {
+            let value = state.map(Value::from);
+            assert_eq!(read("email_addresses[*].status", text), Ok(value), "{text}");
+        }
+        for (text, state) in [
+            ("Yes", no),
+            ("1", no),
+            ("Opted Out", no),
+            ("Unsubscribed", no),
+            ("2023-05-01", no),
+            ("by phone", no),
+            ("No", None),
+            ("0", None),
+            ("subscribed", None),
+            ("0000-00-00", None),
+        ] {
+            let value = state.map(Value::from);
+            assert_eq!(
+                read("not email_addresses[*].status", text),
+                Ok(value),
+                "{text}"
+            );
+        }
+        let strict = |one: &str, other: &str| stricter("status", one.into(), other.into());
+        assert_eq!(strict("subscribed", "unsubscribed"), "unsubscribed");
+        assert_eq!(strict("spam complaints", "bouncing"), "spam complaints");
+        assert_eq!(stricter("do_not_call", false.into(), true.into()), true);
+        assert_eq!(stricter("sms_capable", true.into(), false.into()), false);
+    }
+
+    #[test]
+    fn what_a_field_cannot_have_is_reported_with_the_reason() {
         for (member, text, why) in [
-            ("gender", "unknown", "is not one of Female, Male, Other"),
+            ("gender", "maybe", "is not one of Female, Male, Other"),
             (
-                "email_addresses[1].status",
+                "email_addresses[*].status",
                 "perhaps",
                 "is not one of subscribed, unsubscribed",
             ),
@@ -366,12 +580,22 @@ mod tests {
                 "a@x.org, b@x.org",
                 "is not one e-mail address",
             ),
-            ("phone_numbers[1].number", "none", "is not a phone number"),
+            (
+                "phone_numbers[1].number",
+                "call me",
+                "is not a phone number",
+            ),
+            (
+                "phone_numbers[1].number",
+                "555-1234 / 555-9876",
+                "contains several phone numbers",
+            ),
+            ("phone_numbers[1].number", "4,91511E+11", "has lost digits"),
             ("birthdate", "03/04/1990", "day"),
             ("birthdate.year", "MCMXC", "is not a whole number"),
             (
                 "preferred_language",
-                "English",
+                "Klingon",
                 "is not the code of a language",
             ),
             (
@@ -393,12 +617,22 @@ mod tests {
         );
         assert_eq!(texts("a, \"b, c\"; d|a|"), ["a", "b, c", "d"]);
         assert_eq!(texts(" ; "), Vec::<String>::new());
-        let names = |cell| names_in(cell);
-        let both = |given: &str, family: &str| (Some(given.to_owned()), Some(family.to_owned()));
-        assert_eq!(names("Ada King"), both("Ada", "King"));
-        assert_eq!(names("King, Ada"), both("Ada", "King"));
-        assert_eq!(names("Ada Augusta King"), both("Ada Augusta", "King"));
-        assert_eq!(names("Ada"), (Some("Ada".to_owned()), None));
+        for (cell, given, family, suffix) in [
+            ("Ada King", "Ada", "King", ""),
+            ("King, Ada", "Ada", "King", ""),
+            ("Ada Augusta King", "Ada Augusta", "King", ""),
+            ("John Smith, Jr.", "John", "Smith", "Jr."),
+            ("Ada", "Ada", "", ""),
+            ("a, b, c", "a, b, c", "", ""),
+        ] {
+            let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+            let expected = NameParts {
+                given: text(given),
+                family: text(family),
+                suffix: text(suffix),
+            };
+            assert_eq!(names_in(cell), expected, "{cell}");
+        }
         assert_eq!(
             identifiers("7", Some("van")),
             (vec!["van:7".to_owned()], None)

@@ -71,7 +71,7 @@ fn heads_of_five_products() {
         "postal_addresses[1].postal_code",
         "postal_addresses[1].country",
         "preferred_language",
-        "email_addresses[1].status",
+        "email_addresses[*].status",
         "tags",
     ];
     assert_eq!(
@@ -93,7 +93,7 @@ fn heads_of_five_products() {
         "email_addresses[1].address",
         "email_addresses[2].address",
         "email_addresses[3].address",
-        "email_addresses[1].status",
+        "email_addresses[*].status",
         "phone_numbers[1].number",
         "phone_numbers[Mobile].number",
         "phone_numbers[Work].number",
@@ -107,7 +107,7 @@ fn heads_of_five_products() {
         "gender",
         "birthdate",
         "employer",
-        "phone_numbers[1].do_not_call",
+        "phone_numbers[*].do_not_call",
     ];
     assert_eq!(mapped, expected);
     assert_eq!(left, ["mailing_city", "support_level"]);
@@ -122,9 +122,8 @@ fn heads_of_five_products() {
         "postal_addresses[1].address_lines[1]",
         "phone_numbers[1].number",
         "birthdate",
-        "postal_addresses[1].region",
-        "identifiers[mailchimp]",
-        "identifiers[mailchimp]",
+        "identifiers[mailchimp_leid]",
+        "identifiers[mailchimp_euid]",
         "tags",
     ];
     assert_eq!(mapped, expected);
@@ -169,7 +168,7 @@ fn heads_of_five_products() {
         "postal_addresses[1].country",
         "phone_numbers[1].number",
         "email_addresses[1].address",
-        "not email_addresses[1].status",
+        "not email_addresses[*].status",
         "lists",
         "tags",
         "employer",
@@ -263,7 +262,7 @@ fn what_cannot_be_mapped_says_what_could() {
     };
     assert_eq!(
         said("a|b", &[("email", "c")]),
-        "there is no column `c`, only a, b"
+        "there is no column `c`, only A (a), B (b)"
     );
     let text = said("a|b", &[("emial", "a")]);
     assert!(
@@ -279,7 +278,11 @@ fn what_cannot_be_mapped_says_what_could() {
         ),
         "the columns `a` and `b` both set `email_addresses[1].address`"
     );
-    assert_eq!(said("a|b", &[]), "no column has the name of a member");
+    assert!(said("a|b", &[]).ends_with("is the name of a member: A (a), B (b)"));
+    assert_eq!(
+        said("a|b", &[("email", "a"), ("given_name", "A")]),
+        "the column `a` has two members: `email_addresses[1].address` and `given_name`"
+    );
 }
 
 #[test]
@@ -289,11 +292,88 @@ fn the_rest_can_become_custom_fields() {
         ..MappingOptions::default()
     };
     let synonyms = Synonyms::built_in().expect("synonyms");
-    let head = cells("Email|Shoe size||Member rating");
+    let head = cells("Email|Shoe size||Member rating|Shoe size");
     let mapping = ColumnMapping::new(&head, &synonyms, &options).expect("a mapping");
-    let row = mapping.row(&cells("a@x.org|38|x|5"));
+    let row = mapping.row(&cells("a@x.org|38|x|5|39"));
+    assert_eq!(mapping.ignored(), [3]);
     assert_eq!(
         row.body["person"]["custom_fields"],
-        json!({"Shoe size": "38"})
+        json!({"Shoe size": "38", "Shoe size 2": "39"})
     );
+}
+
+/// The strictest of several columns counts, an objection counts for every address, and no column loosens another.
+#[test]
+fn consents_of_a_row() {
+    let states = |head: &str, row: &str| {
+        let body = body(head, row);
+        let entries = body["person"]["email_addresses"].as_array().cloned();
+        let entries = entries.into_iter().flatten();
+        let states = entries.map(|entry| entry["status"].as_str().unwrap_or("none").to_owned());
+        states.collect::<Vec<String>>()
+    };
+    let two = "Email|Email 2|Opt in";
+    assert_eq!(
+        states(two, "a@x.org|b@x.org|no"),
+        ["unsubscribed", "unsubscribed"]
+    );
+    assert_eq!(states(two, "a@x.org|b@x.org|yes"), ["subscribed", "none"]);
+    let civicrm = "Email|Do Not Email|No Bulk Emails (User Opt Out)";
+    assert_eq!(states(civicrm, "a@x.org|No|Yes"), ["unsubscribed"]);
+    assert_eq!(states(civicrm, "a@x.org|Yes|No"), ["unsubscribed"]);
+    assert_eq!(states(civicrm, "a@x.org|No|No"), ["none"]);
+    let both = states("Email|Unsubscribed|Newsletter", "a@x.org|yes|yes");
+    assert_eq!(both, ["unsubscribed"]);
+    assert_eq!(
+        states("Work Email|Unsubscribed", "a@x.org|yes"),
+        ["unsubscribed"]
+    );
+    let numbers = body("Home Phone|Do Not Call", "5550100199|yes");
+    assert_eq!(numbers["person"]["phone_numbers"][0]["do_not_call"], true);
+    let unheard = mapping("Name|Unsubscribed|Phone", &[]).expect("a mapping");
+    assert_eq!(unheard.row(&cells("Ada|yes|5550100199")).dropped.len(), 1);
+    let others = mapping("Email|Unsubscribed from events|Shoe size", &[]).expect("a mapping");
+    assert_eq!(others.unread_objections(), [1]);
+}
+
+#[test]
+fn names_that_mean_something_else_elsewhere() {
+    let (mapped, left) = members("Vorname|Name|E-Mail");
+    assert_eq!(
+        mapped,
+        ["given_name", "family_name", "email_addresses[1].address"]
+    );
+    assert!(left.is_empty());
+    assert_eq!(members("First|Last|Name|Email").1, ["Name"]);
+    assert_eq!(members("Contact ID|Email").1, ["Contact ID"]);
+    let codes = members("Zip5|Zip4|Email").0;
+    assert_eq!(
+        codes,
+        [
+            "postal_addresses[1].postal_code",
+            "email_addresses[1].address"
+        ]
+    );
+    let systems = members("VANID|Voter File VANID").0;
+    assert_eq!(systems, ["identifiers[van]", "identifiers[van_voter_file]"]);
+    let german = body(
+        "Straße|Hausnummer|PLZ|Email|Land",
+        "Am Hof|5a|10115|a@x.org|D",
+    );
+    assert_eq!(
+        german["person"]["postal_addresses"],
+        json!([{"address_lines": ["Am Hof 5a"], "postal_code": "10115", "country": "DE"}])
+    );
+    let american = body("Email|State|Zip|Country", "a@x.org|Massachusetts|2139|USA");
+    assert_eq!(
+        american["person"]["postal_addresses"],
+        json!([{"region": "MA", "postal_code": "02139", "country": "US"}])
+    );
+}
+
+#[test]
+fn a_row_can_have_no_value_that_identifies() {
+    let mapping = mapping("Name|Email", &[]).expect("a mapping");
+    assert!(mapping.row(&cells("Ada|a@x.org")).identifies);
+    assert!(!mapping.row(&cells("Ada|a@@x.org")).identifies);
 }

@@ -3,7 +3,10 @@
 use std::io::{self, BufRead};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
+use encoding_rs::{
+    Encoding, ISO_8859_4, ISO_8859_10, ISO_8859_13, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252,
+    WINDOWS_1254, WINDOWS_1257, WINDOWS_1258,
+};
 
 /// The separators of CSV files, the most common one first.
 const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -14,6 +17,18 @@ const ZEROS_IN: usize = 4 * 1024;
 /// The number of bytes from which an encoding is guessed. Only lines with other characters than those
 /// of ASCII count.
 const GUESSED_FROM: usize = 1024 * 1024;
+
+/// The number of characters outside of ASCII from which a rare encoding is believed.
+const MANY: u64 = 32;
+/// Encodings that differ from Windows-1252 in few letters, and are rare.
+const RARE: [&Encoding; 6] = [
+    ISO_8859_4,
+    ISO_8859_10,
+    ISO_8859_13,
+    WINDOWS_1254,
+    WINDOWS_1257,
+    WINDOWS_1258,
+];
 
 /// The byte that ends lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +79,10 @@ pub(super) fn encoding_of(mut file: impl BufRead) -> io::Result<&'static Encodin
         return Ok(UTF_8);
     }
     detector.feed(b"", true);
-    Ok(detector.guess(None, Utf8Detection::Deny))
+    let guessed = detector.guess(None, Utf8Detection::Deny);
+    // A few names do not show in which of similar languages they are.
+    let is_doubtful = counts.invalid < MANY && RARE.contains(&guessed);
+    Ok(if is_doubtful { WINDOWS_1252 } else { guessed })
 }
 
 /// Reads up to the end of a line, at most 64 KiB.
@@ -110,7 +128,7 @@ impl TextCounts {
     }
 
     fn is_utf8(&self) -> bool {
-        self.invalid == 0 || self.valid > self.invalid.saturating_mul(2)
+        self.invalid == 0 || self.valid > self.invalid
     }
 }
 
@@ -134,10 +152,7 @@ impl RowFormat {
 
 /// Returns how the rows of a text are written, from its first part.
 pub(super) fn row_format(start: &[u8]) -> RowFormat {
-    let line_end = match (start.contains(&b'\n'), start.contains(&b'\r')) {
-        (false, true) => LineEnd::Cr,
-        _ => LineEnd::Lf,
-    };
+    let line_end = line_end(start);
     let mut lines = start.split(|byte| *byte == line_end.byte());
     let first = lines.next().unwrap_or_default().trim_ascii();
     let named = match first.split_at_checked(NAMED_SEPARATOR.len()) {
@@ -164,6 +179,26 @@ pub(super) fn row_format(start: &[u8]) -> RowFormat {
         separator: most.map_or(b',', |(_, separator)| separator),
         line_end,
         names_separator: false,
+    }
+}
+
+/// Returns the byte that ends most lines. Line breaks in cells do not count.
+fn line_end(start: &[u8]) -> LineEnd {
+    let (mut is_quoted, mut feeds, mut returns) = (false, 0_usize, 0_usize);
+    for (place, byte) in start.iter().enumerate() {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            b'\n' if !is_quoted => feeds = feeds.saturating_add(1),
+            b'\r' if !is_quoted && start.get(place.saturating_add(1)) != Some(&b'\n') => {
+                returns = returns.saturating_add(1);
+            }
+            _ => {}
+        }
+    }
+    if returns > feeds {
+        LineEnd::Cr
+    } else {
+        LineEnd::Lf
     }
 }
 
@@ -204,6 +239,7 @@ mod tests {
             (with_mark(b"\xEF\xBB\xBF", b"a,b"), UTF_8),
             (windows.to_vec(), WINDOWS_1252),
             (b"name\nJos\xE9\n".to_vec(), WINDOWS_1252),
+            (b"name\nAna\xEFs\n".to_vec(), WINDOWS_1252),
             (russian.to_vec(), WINDOWS_1251),
             (little.clone(), UTF_16LE),
             (big.clone(), UTF_16BE),
@@ -227,6 +263,7 @@ mod tests {
             ("\n\"a,b,c\";b\n", b';', LineEnd::Lf),
             ("a\tb\r\nc", b'\t', LineEnd::Lf),
             ("a|b\rc|d\r", b'|', LineEnd::Cr),
+            ("a|b\r\"c\nd\"|e\r", b'|', LineEnd::Cr),
             ("email\nx", b',', LineEnd::Lf),
             ("a,b;c", b',', LineEnd::Lf),
         ] {

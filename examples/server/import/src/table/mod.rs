@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use encoding_rs::{Encoding, UTF_8};
 use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
@@ -36,10 +37,12 @@ pub enum TableError {
     #[error("it is not a readable archive: {0}")]
     Zip(#[from] zip::result::ZipError),
     /// The archive does not contain exactly one file with a table.
-    #[error("the archive must contain exactly one file, with a table")]
+    #[error("an archive must contain exactly one file, with a table that is not an archive itself")]
     Archive,
     /// The spreadsheet or the content of the archive is too large.
-    #[error("it is too large: a spreadsheet may have 512 MiB, and the text in an archive 16 GiB")]
+    #[error(
+        "it is too large. The limit is 512 MiB for a spreadsheet, and 16 GiB for compressed text"
+    )]
     TooLarge,
     /// The file contains no row with column names.
     #[error("it contains no row with column names")]
@@ -179,7 +182,30 @@ impl Table {
             }
         }
         rows.columns = Some(self.head.len());
+        rows.reader.set_columns(self.head.len());
         Ok(rows)
+    }
+
+    /// Returns the size of the text, and the time of its last change. They show whether another program has
+    /// changed the file since it was opened.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file system does not report them.
+    pub fn state(&self) -> io::Result<(u64, SystemTime)> {
+        let file = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+        let metadata = file.metadata()?;
+        Ok((metadata.len(), metadata.modified()?))
+    }
+
+    /// Returns a reader of the text of the table, from its start, in the encoding of the file. The text of a
+    /// spreadsheet is CSV in UTF-8.
+    #[must_use]
+    pub fn text(&self) -> impl io::Read + use<> {
+        PositionedFile {
+            file: Arc::clone(&self.text),
+            position: 0,
+        }
     }
 
     fn all_rows(&self) -> io::Result<Rows> {

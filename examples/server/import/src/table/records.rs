@@ -11,7 +11,9 @@ use super::encoding::LineEnd;
 /// The maximum size of a row in bytes. Longer rows are reported, and their content is not stored.
 const MAX_ROW: usize = 4 * 1024 * 1024;
 /// The maximum number of lines of a row with line breaks in its cells.
-const MAX_LINES: usize = 1_000;
+const MAX_LINES: usize = 100;
+/// The number of columns from which a line in a cell that has as many cells counts as a row.
+const MANY_COLUMNS: usize = 4;
 
 /// Why the cells of a row cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +25,7 @@ pub enum RowFault {
     /// The row is longer than 4 MiB.
     #[error("The row is longer than 4 MiB")]
     TooLong,
-    /// A cell contains bytes that are no text in the encoding of the file. It has the number of the
+    /// A cell contains bytes that are not text in the encoding of the file. It has the number of the
     /// column, from 0.
     #[error("Column {} contains bytes that are not text in the encoding of the file", column_letters(*.0))]
     NotText(usize),
@@ -66,6 +68,8 @@ pub(super) struct RowReader<R> {
     input: R,
     separator: u8,
     line_end: LineEnd,
+    /// The number of columns, if it is known.
+    columns: Option<usize>,
     /// Lines that were read for a row to which they do not belong.
     waiting: VecDeque<Line>,
 }
@@ -83,8 +87,14 @@ impl<R: BufRead> RowReader<R> {
             input,
             separator,
             line_end,
+            columns: None,
             waiting: VecDeque::new(),
         }
+    }
+
+    /// Sets the number of columns. It shows which quotes are not closed.
+    pub(super) fn set_columns(&mut self, columns: usize) {
+        self.columns = Some(columns);
     }
 
     /// Returns the next row; `None` at the end of the text. An empty line is a row without cells.
@@ -114,7 +124,7 @@ impl<R: BufRead> RowReader<R> {
                 break;
             }
         }
-        if is_closed {
+        if is_closed && !self.contains_row(&lines) {
             return Ok(Some(parser.row(None)));
         }
         for line in lines.into_iter().rev() {
@@ -123,6 +133,18 @@ impl<R: BufRead> RowReader<R> {
         let mut parser = CellParser::new(self.separator);
         parser.add_unquoted(&first.bytes);
         Ok(Some(parser.row(Some(RowFault::OpenQuote))))
+    }
+
+    /// Whether a line in the middle of a row is a row of its own. The quote before it is then not closed.
+    fn contains_row(&self, lines: &[Line]) -> bool {
+        let Some(columns) = self.columns.filter(|columns| *columns >= MANY_COLUMNS) else {
+            return false;
+        };
+        let inner = lines.split_last().map_or(&[][..], |(_, inner)| inner);
+        inner.iter().any(|line| {
+            let mut parser = CellParser::new(self.separator);
+            parser.add(&line.bytes) && parser.cells.len() == columns
+        })
     }
 
     fn line(&mut self) -> io::Result<Option<Line>> {
@@ -318,6 +340,16 @@ mod tests {
             assert_eq!(found[0].cells, [b"1".to_vec(), b"\"2".to_vec()]);
             assert_eq!(found[2].cells, [b"5".to_vec(), b"6".to_vec()]);
         }
+    }
+
+    #[test]
+    fn a_row_in_a_cell_shows_an_open_quote() {
+        let text = "a,b,c,\"d\ne,f,g,h\ni,j,k,l 5\",m\nn,o,p,q\n";
+        let mut reader = RowReader::new(text.as_bytes(), b',', LineEnd::Lf);
+        reader.set_columns(4);
+        let rows = std::iter::from_fn(|| reader.next_row().expect("text"));
+        let faults: Vec<bool> = rows.map(|row| row.fault.is_some()).collect();
+        assert_eq!(faults, [true, false, false, false]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use calamine::{Data, Ods, Reader as _, SheetVisible, Xls, Xlsx};
 use flate2::read::MultiGzDecoder;
 use zip::ZipArchive;
 
-use super::TableError;
+use super::{MAX_COLUMNS, TableError};
 
 /// The maximum size of the text in a compressed file or a spreadsheet.
 const MAX_TEXT: u64 = 16 * 1024 * 1024 * 1024;
@@ -155,11 +155,13 @@ impl SheetWriter {
         while self.row < row {
             self.end_row()?;
         }
-        let column = usize::try_from(column).unwrap_or_default();
-        while self.cells.len() < column {
-            self.cells.push(String::new());
+        let column = usize::try_from(column).unwrap_or(usize::MAX);
+        if column >= MAX_COLUMNS {
+            return Err(TableError::TooManyColumns);
         }
-        let size = u64::try_from(text.len()).unwrap_or(u64::MAX);
+        let padding = column.saturating_sub(self.cells.len());
+        self.cells.resize(column, String::new());
+        let size = u64::try_from(text.len().saturating_add(padding)).unwrap_or(u64::MAX);
         self.written = self.written.saturating_add(size).saturating_add(1);
         if self.written > MAX_TEXT {
             return Err(TableError::TooLarge);
@@ -245,6 +247,8 @@ fn text_of(value: &Data) -> String {
         Data::String(text) | Data::DateTimeIso(text) | Data::DurationIso(text) => text.clone(),
         Data::Bool(value) => value.to_string(),
         Data::DateTime(time) if time.is_duration() => time.as_f64().to_string(),
+        // The day 0, which programs write for a missing date.
+        Data::DateTime(time) if time.as_f64() < 1.0 => String::new(),
         Data::DateTime(time) => {
             let (year, month, day, hour, minute, second, _) = time.to_ymd_hms_milli();
             let date = format!("{year:04}-{month:02}-{day:02}");

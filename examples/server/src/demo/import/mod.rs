@@ -7,7 +7,6 @@ mod results;
 mod rows;
 mod server;
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +15,7 @@ use http::{HeaderValue, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use svc_import::{ColumnMapping, DateOrder, MappingOptions, Synonyms, Table};
+use svc_import::{ColumnMapping, DateOrder, MappingError, MappingOptions, Synonyms, Table};
 
 use self::overview::Overview;
 use self::results::{ImportCounts, ResultReader, reason};
@@ -58,10 +57,11 @@ pub struct Import {
     /// Reject a row with a value that its member cannot have, instead of leaving out the value
     #[arg(long)]
     strict: bool,
-    /// Import although no column identifies people, so that a repeated import creates them again
+    /// Import also rows without an e-mail address, a phone number and an identifier. A repeated import then
+    /// creates duplicates
     #[arg(long)]
     no_identity: bool,
-    /// Import without a question
+    /// Import without asking for confirmation
     #[arg(long, short)]
     yes: bool,
     /// URL of the entry point of the server
@@ -121,7 +121,15 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
             "Use a CSV file or a spreadsheet with the column names in the first row.",
         )
     };
+    if !import.file.is_file() {
+        return Err(StartupError::new(
+            "There is no such file.",
+            &file,
+            "Check its name.",
+        ));
+    }
     let table = Table::open(&import.file).map_err(|error| unread(&error))?;
+    let state = table.state().map_err(|error| unread(&error))?;
     let mut mapping = mapping(import, &table)?;
     let overview = Overview::read(&table, &mut mapping).map_err(|error| unread(&error))?;
     say(&overview.text(&table, &mapping));
@@ -132,9 +140,21 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
             "Name the column with --map, such as --map email=B, or use --no-identity.",
         ));
     }
+    let objections = mapping.unread_objections();
+    if !objections.is_empty() {
+        return Err(StartupError::new(
+            format!(
+                "These columns probably contain who must not be contacted, but they set no member: {}.",
+                overview::names(&table, objections)
+            ),
+            &file,
+            "Name what they set, such as --map 'not email_addresses[*].status=C', or ignore them, such as --map ignored=C.",
+        ));
+    }
     let plan = RowPlan {
         mapping,
         is_strict: import.strict,
+        accepts_unknown: import.no_identity,
     };
     if import.dry_run {
         let first = overview.examples.first();
@@ -148,17 +168,20 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
         return Ok(());
     }
     let counts = send(import, &table, &plan, &key, &overview).await?;
+    if table.state().map_err(|error| unread(&error))? != state {
+        return Err(StartupError::new(
+            "The file has changed during the import, so the results can be wrong.",
+            &file,
+            "Run the same command again.",
+        ));
+    }
     say(&counts.text(&import.file));
     if counts.rejected > 0 {
         let rejected = results::rejected_file(&import.file);
         return Err(StartupError::new(
-            format!(
-                "{} of {} rows were rejected.",
-                counts.rejected,
-                counts.all()
-            ),
+            format!("{} of {} rows rejected.", counts.rejected, counts.all()),
             rejected.display().to_string(),
-            "Correct the rows in this file, and import it.",
+            "Correct the rows in this file, and import it with the same options.",
         ));
     }
     Ok(())
@@ -189,10 +212,16 @@ fn mapping(import: &Import, table: &Table) -> Result<ColumnMapping, StartupError
         Some(OrderOfDates::MonthFirst) => DateOrder::MonthFirst,
     };
     ColumnMapping::new(table.head(), &synonyms, &options).map_err(|why| {
+        let remedy = match why {
+            MappingError::Nothing(_) => {
+                "Delete the rows above the column names, or name columns with --map, such as --map email=B."
+            }
+            _ => "Change the mapping with --map, such as --map given_name=First --map email=B.",
+        };
         StartupError::new(
             format!("The columns cannot be mapped: {why}."),
             import.file.display().to_string(),
-            "Change the mapping with --map, such as --map given_name=First --map email=B.",
+            remedy,
         )
     })
 }
@@ -202,8 +231,9 @@ fn is_confirmed(import: &Import, overview: &Overview) -> io::Result<bool> {
     if import.yes || !io::stdin().is_terminal() {
         return Ok(true);
     }
+    let rows = if overview.rows == 1 { "row" } else { "rows" };
     say(&format!(
-        "  import {} rows into {}? [y/N] ",
+        "  import {} {rows} into {}? [y/N] ",
         overview.rows, import.to
     ));
     io::stdout().flush()?;
@@ -229,7 +259,7 @@ async fn send(
         )
     };
     let stopped = |error: io::Error| broken(error.to_string());
-    let name = name(import, plan).map_err(stopped)?;
+    let name = name(import, table, plan).map_err(stopped)?;
     let server = ImportTarget::find(&import.to).await?;
     let lines = NdjsonBody {
         rows: table.rows().map_err(stopped)?,
@@ -245,9 +275,13 @@ async fn send(
             .map(http_body_util::Collected::to_bytes)
             .unwrap_or_default();
         let why = reason(&serde_json::from_slice(&body).unwrap_or_default());
-        let remedy = format!(
-            "Check the key in {KEY} or --key-file. It needs the right helper.person_signup."
-        );
+        let remedy = if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            format!(
+                "Check the key in {KEY} or --key-file. It needs the right helper.person_signup."
+            )
+        } else {
+            "Wait, and run the same command again. No row is imported twice.".to_owned()
+        };
         return Err(StartupError::new(
             format!("The server rejected the import with status {status}. {why}").trim_end(),
             &import.to,
@@ -282,26 +316,27 @@ fn key(import: &Import) -> Result<HeaderValue, StartupError> {
     Ok(key)
 }
 
-/// Returns the idempotency key of the import, from the file and the mapping of its columns. A
+/// Returns the idempotency key of the import, from the text of the table and the mapping of its columns. A
 /// repeated import has the same key.
-fn name(import: &Import, plan: &RowPlan) -> io::Result<String> {
+fn name(import: &Import, table: &Table, plan: &RowPlan) -> io::Result<String> {
     let mut digest = Sha256::new();
-    let mut file = BufReader::new(File::open(&import.file)?);
+    let mut text = BufReader::new(table.text());
     loop {
-        let part = file.fill_buf()?;
+        let part = text.fill_buf()?;
         let length = part.len();
         if length == 0 {
             break;
         }
         digest.update(part);
-        file.consume(length);
+        text.consume(length);
     }
     for mapped in plan.mapping.columns() {
         digest.update(format!("{} {}\n", mapped.column, mapped.member));
     }
     // Another version may make other requests of the same rows.
     let version = env!("CARGO_PKG_VERSION");
-    digest.update(format!("{:?} {} {version}", import.dates, import.strict));
+    let options = (import.dates, import.strict, import.no_identity);
+    digest.update(format!("{options:?} {version}"));
     let digest = digest.finalize();
     Ok(digest
         .iter()

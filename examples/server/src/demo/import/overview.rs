@@ -93,16 +93,25 @@ impl Overview {
             );
             let _ = writeln!(text, "{}", line.trim_end());
         }
-        let left_out = mapping.left_out().iter().map(|column| {
-            let name = table.head().get(*column).map_or("", String::as_str);
-            format!("{} ({})", column_letters(*column), shown(name))
-        });
-        let left_out: Vec<String> = left_out.collect();
-        if !left_out.is_empty() {
-            let _ = writeln!(text, "  left out     {}", left_out.join(", "));
+        for (title, columns) in [
+            ("left out", mapping.left_out()),
+            ("ignored", mapping.ignored()),
+        ] {
+            if !columns.is_empty() {
+                let _ = writeln!(text, "  {title:<11}  {}", names(table, columns));
+            }
         }
         text
     }
+}
+
+/// Returns columns with their letters and names.
+pub(super) fn names(table: &Table, columns: &[usize]) -> String {
+    let name = |column: &usize| {
+        let name = table.head().get(*column).map_or("", String::as_str);
+        format!("{} ({})", column_letters(*column), shown(name))
+    };
+    columns.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns a text on one line, with invisible characters shown by name, and cut if it is long.

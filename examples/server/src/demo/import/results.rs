@@ -66,7 +66,7 @@ impl ImportCounts {
 
 /// Returns the file of rejected rows.
 pub(super) fn rejected_file(file: &Path) -> PathBuf {
-    next_to(file, ".refused.csv")
+    next_to(file, ".rejected.csv")
 }
 
 /// Returns the file of rows of which not every value is stored.

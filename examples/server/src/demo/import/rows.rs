@@ -11,11 +11,16 @@ use svc_import::{ColumnMapping, DroppedCell, MappedRow, Row, RowContent, Rows, c
 /// Bytes of lines that are prepared in one part.
 const PART: usize = 32 * 1024;
 
+/// Why a row is not sent.
+const UNKNOWN: &str = "The row has no e-mail address, phone number or identifier.";
+
 /// How rows become requests.
 #[derive(Debug, Clone)]
 pub(super) struct RowPlan {
     pub(super) mapping: ColumnMapping,
     pub(super) is_strict: bool,
+    /// Whether a row without a value that identifies its person is sent.
+    pub(super) accepts_unknown: bool,
 }
 
 /// What happens to a row.
@@ -39,8 +44,11 @@ impl RowPlan {
             },
             RowContent::Cells(cells) => {
                 let row = self.mapping.row(&cells);
-                if self.is_strict && !row.dropped.is_empty() {
-                    let reason = dropped(&row.dropped, &cells);
+                let is_known = row.identifies || self.accepts_unknown;
+                let unknown = if is_known { "" } else { UNKNOWN };
+                let reason = format!("{} {unknown}", dropped(&row.dropped, &cells));
+                let reason = reason.trim().to_owned();
+                if !is_known || self.is_strict && !row.dropped.is_empty() {
                     return PlannedRow::Rejected { cells, reason };
                 }
                 PlannedRow::Sent { cells, row }
