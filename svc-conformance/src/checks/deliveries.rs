@@ -205,7 +205,7 @@ fn leaves<'v>(value: &'v Value, path: &mut Vec<&'v str>, see: &mut dyn FnMut(&[&
 /// Returns what a body contains in addition to `type`, `timestamp`, one link, and the link of a merged
 /// person to the remaining one.
 fn surplus(cx: &CheckContext, body: &Value) -> Vec<String> {
-    let into = merged_into(cx, body);
+    let into = merged_into(cx, body).map(|(rel, _)| rel);
     let (mut more, mut rels) = (Vec::new(), BTreeSet::new());
     leaves(body, &mut Vec::new(), &mut |path, _| match path {
         ["type" | "timestamp"] | [.., "_links", "self" | "curies", _] => {}
@@ -219,10 +219,11 @@ fn surplus(cx: &CheckContext, body: &Value) -> Vec<String> {
     more
 }
 
-/// Returns the relation with which a message links a merged person to the remaining one.
-fn merged_into<'b>(cx: &CheckContext, body: &'b Value) -> Option<&'b str> {
-    let links = &body["data"]["_links"];
-    cx.declared().extension_of(links, "merged_into")
+/// Returns the name and the URL of the link from a merged person to the remaining one.
+fn merged_into<'b>(cx: &CheckContext, body: &'b Value) -> Option<(&'b str, &'b str)> {
+    let links = body.pointer("/data/_links")?;
+    let rel = cx.declared().extension_of(links, "merged_into")?;
+    Some((rel, links.get(rel)?.get("href")?.as_str()?))
 }
 
 /// Checks the content and the signature of one message.
@@ -760,11 +761,8 @@ async fn names_both(
     let remaining = pair.remaining.self_url()?;
     let is_linked = |message: &Message| {
         let body = body(message).unwrap_or_default();
-        let into = merged_into(cx, &body).map(|rel| &body["data"]["_links"][rel]["href"]);
-        is_about(message, &pair.old)
-            && into
-                .and_then(Value::as_str)
-                .is_some_and(|into| is_same_path(into, &remaining))
+        let into = merged_into(cx, &body).map(|(_, url)| url);
+        is_about(message, &pair.old) && into.is_some_and(|url| is_same_path(url, &remaining))
     };
     for hook in hooks {
         let arrived = hook.inbox.wait(limit(cx), |messages| {

@@ -154,16 +154,16 @@ impl Place {
         let (status, preview) = merges.merge([&ada, &eve], true).await?;
         assert_eq!(status, StatusCode::OK, "{preview}");
         assert_eq!(merges.get("people").await?, before, "MRG-19");
-        let (status, merged) = merges.merge([&ada, &eve], false).await?;
-        assert_eq!(status, StatusCode::OK, "{merged}");
-        let report = &merged["ext:merge"];
+        let (status, body) = merges.merge([&ada, &eve], false).await?;
+        assert_eq!(status, StatusCode::OK, "{body}");
+        let report = &body["ext:merge"];
         assert_eq!(report["moved"], json!({"taggings": 1, "attendances": 1}));
         assert_eq!(report["moved"], preview["ext:merge"]["moved"], "MRG-19");
         let folded = &report["folded"][0]["_links"];
         let folded = [&folded["ext:remaining"], &folded["ext:merged"]].map(url);
         assert_eq!(folded, [taggings[0].clone(), taggings[1].clone()], "MRG-07");
         assert!(report["undo_until"].is_null(), "{report}");
-        let links = &merged["_links"];
+        let links = &body["_links"];
         assert!(links["ext:merges"].is_null(), "{links}");
 
         let (status, person) = merges.get(&ada).await?;
@@ -198,8 +198,8 @@ impl Place {
         assert_eq!(status, StatusCode::NOT_FOUND, "another tenant");
         // A second merge: the first address finds the last person.
         let kim = merges.person("Kim", "kim@example.org").await?;
-        let (status, merged) = merges.merge([&kim, &ada], false).await?;
-        assert_eq!(status, StatusCode::OK, "{merged}");
+        let (status, body) = merges.merge([&kim, &ada], false).await?;
+        assert_eq!(status, StatusCode::OK, "{body}");
         let forwards = "SELECT count(*) || ' ' || count(DISTINCT remaining) FROM svc_forwards";
         assert_eq!(self.texts(forwards).await?, ["2 1"]);
         let (status, _) = merges.send("DELETE", &kim, Value::Null).await?;
@@ -252,11 +252,11 @@ impl Place {
         ] {
             merges.give(id, page, person).await?;
         }
-        let (status, merged) = merges.merge([&ada, &eve], true).await?;
-        assert_eq!(status, StatusCode::OK, "{merged}");
+        let (status, body) = merges.merge([&ada, &eve], true).await?;
+        assert_eq!(status, StatusCode::OK, "{body}");
         assert_eq!(merges.gifts().await?, ["a Ada", "b Eve", "c Eve", "a Kim"]);
-        let (status, merged) = merges.merge([&ada, &eve], false).await?;
-        assert_eq!(status, StatusCode::OK, "{merged}");
+        let (status, body) = merges.merge([&ada, &eve], false).await?;
+        assert_eq!(status, StatusCode::OK, "{body}");
         assert_eq!(merges.gifts().await?, ["a Ada", "b Ada", "c Ada", "a Kim"]);
         // Both people have a gift for the page, and the table accepts one.
         let people = merges.get("people").await?;
@@ -267,8 +267,8 @@ impl Place {
         assert_eq!(merges.gifts().await?, ["a Ada", "b Ada", "c Ada", "a Kim"]);
         // The foreign key of an ignored table decides.
         let merges = self.merging(mapping().ignore_in_merges("gifts")).await??;
-        let (status, merged) = merges.merge([&ada, &kim], false).await?;
-        assert_eq!(status, StatusCode::OK, "{merged}");
+        let (status, body) = merges.merge([&ada, &kim], false).await?;
+        assert_eq!(status, StatusCode::OK, "{body}");
         assert_eq!(merges.gifts().await?, ["a Ada", "b Ada", "c Ada"]);
         Ok(())
     }
@@ -281,8 +281,8 @@ impl Place {
         let merges = self.merging(mapping()).await??;
         let ada = merges.person("Ada", "ada@example.org").await?;
         let eve = merges.person("Eve", "eve@example.org").await?;
-        let (status, merged) = merges.merge([&ada, &eve], false).await?;
-        assert_eq!(status, StatusCode::OK, "{merged}");
+        let (status, body) = merges.merge([&ada, &eve], false).await?;
+        assert_eq!(status, StatusCode::OK, "{body}");
         let addresses = "SELECT address FROM contact_emails ORDER BY id";
         assert_eq!(
             self.texts(addresses).await?,
