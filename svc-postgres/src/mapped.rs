@@ -170,7 +170,8 @@ fn trouble(error: StoreError) -> DatabaseError {
         Some(
             SqlState::UNIQUE_VIOLATION
             | SqlState::EXCLUSION_VIOLATION
-            | SqlState::FOREIGN_KEY_VIOLATION,
+            | SqlState::FOREIGN_KEY_VIOLATION
+            | SqlState::RESTRICT_VIOLATION,
         ) => DatabaseError::ConstraintViolation(cause),
         Some(SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED) => {
             DatabaseError::Conflict(cause)

@@ -730,7 +730,7 @@ async fn is_kept_from(
     })
 }
 
-/// The messages about a merged person: to a webhook that selects every event, and to one that selects
+/// Checks the messages about a merged person, to a webhook that selects every event, and to one that selects
 /// only deletions.
 async fn merged(cx: &CheckContext) -> Result<(), CheckStop> {
     let api = cx.api();

@@ -71,8 +71,8 @@ impl Mapping {
 
     /// Declares that a merge of two people does not change a table, except its mapped links. The
     /// foreign keys of the table decide what happens to the rows that refer to the merged person,
-    /// which is deleted: `ON DELETE CASCADE` deletes them. Without an action, the foreign key rejects
-    /// the merge.
+    /// which is deleted: `ON DELETE CASCADE` deletes them, and `ON DELETE SET NULL` clears the reference. Without
+    /// an action, the foreign key rejects the merge.
     ///
     /// Requirements: MRG-06.
     #[must_use]

@@ -564,7 +564,12 @@ impl Store for MappedStore {
         let found = answers
             .first()
             .and_then(|rows| rows.first()?.first()?.as_deref());
-        Ok(found.and_then(Id::new))
+        let Some(remaining) = found.and_then(Id::new) else {
+            return Ok(None);
+        };
+        // Another program can have deleted the remaining person.
+        let key = LookupKey::Id(Kind::Person, remaining.clone());
+        Ok(self.find(cx, &key).await?.map(|_| remaining))
     }
 
     async fn write(&self, cx: &Context, call: WriteRequest) -> Result<WriteOutcome> {
@@ -586,16 +591,17 @@ impl Store for MappedStore {
             match self.run_transaction(cx, &call).await {
                 Ok(outcome) => return Ok(outcome),
                 Err(TransactionError::Rejected(error)) => return Err(error),
+                // A second attempt shows whether a concurrent change was the reason.
+                Err(TransactionError::Database(DatabaseError::ConstraintViolation(cause)))
+                    if is_merge && tries > 1 =>
+                {
+                    return Err(merge_conflict().with_source(cause));
+                }
                 Err(TransactionError::Database(
                     DatabaseError::Conflict(cause) | DatabaseError::ConstraintViolation(cause),
                 )) if tries < TRIES => {
                     tracing::debug!(%cause, "a write request is repeated");
                     tries = tries.saturating_add(1);
-                }
-                Err(TransactionError::Database(DatabaseError::ConstraintViolation(cause)))
-                    if is_merge =>
-                {
-                    return Err(merge_conflict().with_source(cause));
                 }
                 Err(TransactionError::Database(trouble)) => return Err(trouble.into()),
             }

@@ -42,6 +42,9 @@ use crate::{
 ///   one. The library finds it by the own identifier of the merged person, which is one of
 ///   [`PeopleMerge::identifiers`], so you store no former addresses. Do not assign the id of the merged
 ///   person again. Without [`Find`](crate::Find), the former address finds nothing.
+/// - If an operation or a helper returns an error because it does not find a person that was merged, the
+///   library replaces that person by the remaining one, and calls it again. An error must therefore mean that
+///   nothing was stored.
 /// - With [`Transactions`](crate::Transactions), a request with `preview` is executed in a transaction
 ///   that is then rolled back. Without them, previews are not offered, and the backend gets none.
 ///

@@ -36,16 +36,23 @@ impl<'a> MappingChecker<'a> {
             };
             if self.is_mapped(&self.quoted(table), column) {
                 self.wrong(format!(
-                    "`{table}.{column}` is mapped, so a merge changes it anyway: remove `.move_in_merges(\"{table}\", \"{column}\")`"
+                    "`{table}.{column}` is mapped, and a merge already changes it: remove `.move_in_merges(\"{table}\", \"{column}\")`"
                 ));
                 continue;
             }
             let target = self.target(people, of_people, table, column);
-            moved.extend(target.map(|target| MovedColumn {
+            let Some(target) = target.filter(|target| is_key(of_people, target)) else {
+                self.wrong(format!(
+                    "`{table}.{column}` does not refer to a column of `{}` that is unique and not NULL: remove `.move_in_merges(\"{table}\", \"{column}\")`",
+                    people.name
+                ));
+                continue;
+            };
+            moved.push(MovedColumn {
                 table: self.quoted(table),
                 name: resolved.name,
                 target: self.dialect.quote(&target),
-            }));
+            });
         }
         moved
     }
@@ -59,16 +66,23 @@ impl<'a> MappingChecker<'a> {
         let unknown = people
             .referenced_by
             .iter()
-            .filter(|key| !self.is_declared(key));
+            .filter(|key| !self.is_declared(people, key));
         let problem = |key: &ForeignKey| {
-            let column = key.columns.first()?;
+            let mut columns = key.columns.iter();
+            let movable = columns.find(|column| refers_to_key(people, column));
+            let column = movable.or(key.columns.first())?;
             let (table, name) = (&column.table, plain(self.dialect, &column.name));
-            let raw = &column.name;
-            Some(format!(
-                "`{table}.{name}` refers to people and is not mapped: call `.move_in_merges(\"{table}\", \"{raw}\")` if its rows \
-                 then belong to the remaining person, or `.ignore_in_merges(\"{table}\")` if the foreign key decides what \
-                 happens to them"
-            ))
+            let mut text = format!("`{table}.{name}` refers to people and is not mapped.");
+            if movable.is_some() {
+                text.push_str(&format!(
+                    " Call `.move_in_merges(\"{table}\", \"{}\")` if its rows then belong to the remaining person.",
+                    column.name
+                ));
+            }
+            text.push_str(&format!(
+                " Call `.ignore_in_merges(\"{table}\")` if the foreign key decides what happens to them"
+            ));
+            Some(text)
         };
         unknown.filter_map(problem).collect()
     }
@@ -104,15 +118,18 @@ impl<'a> MappingChecker<'a> {
     }
 
     /// Returns whether the mapping declares what a merge does with the rows of a foreign key to people.
-    fn is_declared(&self, key: &ForeignKey) -> bool {
+    fn is_declared(&self, people: &DatabaseTable, key: &ForeignKey) -> bool {
         key.columns.iter().any(|column| {
             let Some(table) = &column.mapped_table else {
                 return false;
             };
             let mut moved = self.mapping.moved.iter();
             let mut ignored = self.mapping.ignored.iter();
+            let is_moved = |(of, name): &(String, String)| {
+                self.quoted(of) == *table && *name == column.name && refers_to_key(people, column)
+            };
             self.is_mapped(table, &column.name)
-                || moved.any(|(of, name)| self.quoted(of) == *table && *name == column.name)
+                || moved.any(is_moved)
                 || ignored.any(|of| self.quoted(of) == *table)
         })
     }
@@ -133,6 +150,23 @@ impl<'a> MappingChecker<'a> {
 
     fn quoted(&self, table: &str) -> String {
         quoted_table(self.dialect, table)
+    }
+}
+
+/// Returns whether a column of the table of people identifies a person alone.
+fn is_key(people: &DatabaseTable, column: &str) -> bool {
+    let is_primary = people
+        .primary()
+        .is_some_and(|primary| primary.name == column);
+    let is_filled = people.column(column).is_some_and(|column| !column.nullable);
+    is_primary || is_filled && people.is_unique(&[column])
+}
+
+/// Returns whether a column refers to one that identifies a person alone.
+fn refers_to_key(people: &DatabaseTable, column: &ForeignKeyColumn) -> bool {
+    match &column.target {
+        Some(target) => is_key(people, target),
+        None => people.primary().is_some(),
     }
 }
 

@@ -3,11 +3,13 @@
 //!
 //! Requirements: MRG-09 to MRG-12.
 
+use std::collections::BTreeMap;
+
 use super::{HelperBackend, OperationStore};
 use crate::{
     context::Context,
     draft::RawDraft,
-    error::{Error, ErrorCode, Result},
+    error::{Error, ErrorCode, ErrorKind, Result},
     link::RecordAddress,
     model::Kind,
     record::RawRecord,
@@ -15,12 +17,8 @@ use crate::{
     value::{Id, Identifier},
 };
 
-/// How an operation reports a person that does not exist.
-const NOT_FOUND: [ErrorCode; 3] = [
-    ErrorCode::PersonNotFound,
-    ErrorCode::LinkNotFound,
-    ErrorCode::IdentifierInUse,
-];
+/// How an operation reports a link to a person that does not exist.
+const NOT_FOUND: [ErrorCode; 2] = [ErrorCode::PersonNotFound, ErrorCode::LinkNotFound];
 
 impl OperationStore {
     /// Returns whether the people into whom others were merged are found with operations of a vendor.
@@ -43,7 +41,19 @@ impl OperationStore {
             meta.id != *id && meta.identifiers.to_vec().contains(&own)
         };
         let key = LookupKey::Identifier(Kind::Person, own.clone());
-        let found = self.find(cx, &key).await?;
+        let found = match self.find(cx, &key).await {
+            Ok(found) => found,
+            // An operation that does not look up identifiers finds nobody.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::NotFound | ErrorKind::NotImplemented
+                ) =>
+            {
+                None
+            }
+            Err(error) => return Err(error),
+        };
         let Some(found) = found.filter(has_merged) else {
             return Ok(None);
         };
@@ -69,7 +79,7 @@ impl OperationStore {
             }
             _ => false,
         };
-        (!may_be_partial && !people_of(&mut call.operation).is_empty()).then(|| call.clone())
+        (!may_be_partial && !people_of(&mut call.operation, false).is_empty()).then(|| call.clone())
     }
 
     /// Returns a rejected request with the remaining people instead of the merged ones that it names.
@@ -84,15 +94,25 @@ impl OperationStore {
         call: Option<WriteRequest>,
     ) -> Result<WriteRequest> {
         let error = self.errors.map(error);
-        let mut problems = error.problems().iter();
-        let is_missing =
-            error.is_not_found() || problems.any(|problem| NOT_FOUND.contains(&problem.code));
-        let Some(mut call) = call.filter(|_| is_missing) else {
+        let has = |codes: &[ErrorCode]| {
+            let mut problems = error.problems().iter();
+            problems.any(|problem| codes.contains(&problem.code))
+        };
+        let names_unknown = error.is_not_found() || has(&NOT_FOUND);
+        // The own identifier of a merged person.
+        let names_other = has(&[ErrorCode::IdentifierInUse]);
+        let Some(mut call) = call.filter(|_| names_unknown || names_other) else {
             return Err(error);
         };
+        let mut known: BTreeMap<Id, Option<Id>> = BTreeMap::new();
         let mut is_changed = false;
-        for id in people_of(&mut call.operation) {
-            if let Some(remaining) = self.remaining_person(cx, id).await? {
+        for id in people_of(&mut call.operation, !names_unknown) {
+            let remaining = match known.get(id) {
+                Some(remaining) => remaining.clone(),
+                None => self.remaining_person(cx, id).await?,
+            };
+            known.insert(id.clone(), remaining.clone());
+            if let Some(remaining) = remaining {
                 *id = remaining;
                 is_changed = true;
             }
@@ -109,11 +129,12 @@ pub(super) fn own_identifier(namespace: &str, id: &Id) -> Option<Identifier> {
     }
 }
 
-/// Returns the ids of the people that a request names, apart from the person that it changes.
-fn people_of(operation: &mut WriteOperation) -> Vec<&mut Id> {
+/// Returns the ids of the people that a request names, apart from the person that it changes: all of them, or
+/// only those that it names by their own identifiers.
+fn people_of(operation: &mut WriteOperation, only_own: bool) -> Vec<&mut Id> {
     match operation {
-        WriteOperation::Create(draft) => people_of_draft(draft),
-        WriteOperation::Update(_, patch) => {
+        WriteOperation::Create(draft) => people_of_draft(draft, only_own),
+        WriteOperation::Update(_, patch) if !only_own => {
             let links = patch.links.iter_mut().filter_map(|(_, to)| to.as_mut());
             let holders = patch.holders.iter_mut().map(|(_, id)| id);
             links.filter_map(person_at).chain(holders).collect()
@@ -121,20 +142,23 @@ fn people_of(operation: &mut WriteOperation) -> Vec<&mut Id> {
         WriteOperation::Helper(plan) => {
             let drafts = plan.person.iter_mut().chain(&mut plan.action);
             let container = plan.container.iter_mut().filter_map(person_at);
-            container.chain(drafts.flat_map(people_of_draft)).collect()
+            let container = container.filter(|_| !only_own);
+            container
+                .chain(drafts.flat_map(|draft| people_of_draft(draft, only_own)))
+                .collect()
         }
         _ => Vec::new(),
     }
 }
 
-fn people_of_draft(draft: &mut RawDraft) -> Vec<&mut Id> {
+fn people_of_draft(draft: &mut RawDraft, only_own: bool) -> Vec<&mut Id> {
     let own = draft.own.iter_mut().chain(&mut draft.further_own);
     let is_person = draft.kind == Kind::Person;
     let links = draft.links.iter_mut().map(|(_, to)| to);
     let holders = draft.holders.iter_mut().map(|(_, id)| id);
-    let own = own.filter(|_| is_person);
-    own.chain(links.filter_map(person_at))
-        .chain(holders)
+    let others = links.filter_map(person_at).chain(holders);
+    own.filter(|_| is_person)
+        .chain(others.filter(|_| !only_own))
         .collect()
 }
 

@@ -227,17 +227,24 @@ impl Place {
             error.contains(".move_in_merges(\"gifts\", \"donor_id\")"),
             "{error}"
         );
-        for wrong in [
-            mapping().move_in_merges("gift", "donor_id"),
-            mapping().move_in_merges("gifts", "donor"),
-            mapping().move_in_merges("rsvps", "contact_id"),
-            mapping().move_in_merges("contact_emails", "contact_id"),
-            mapping().ignore_in_merges("gift"),
+        for (wrong, said) in [
+            (mapping().move_in_merges("gift", "donor_id"), "gift"),
+            (mapping().move_in_merges("gifts", "donor"), "gifts.donor"),
+            (
+                mapping().move_in_merges("rsvps", "contact_id"),
+                "`rsvps.contact_id` is mapped",
+            ),
+            (
+                mapping().move_in_merges("contact_emails", "contact_id"),
+                "`contact_emails.contact_id` is mapped",
+            ),
+            (mapping().ignore_in_merges("gift"), "gift"),
         ] {
             let connected = MappedStore::connect(wrong, self.database()).await;
-            assert!(connected.is_err());
+            let error = connected.err().ok_or("connected")?.to_string();
+            assert!(error.contains(said), "{error}");
         }
-        // The rows of others stay as they are.
+        // The rows of other people do not change.
         let merges = self
             .merging(mapping().move_in_merges("gifts", "donor_id"))
             .await??;

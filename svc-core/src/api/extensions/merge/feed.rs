@@ -33,7 +33,15 @@ impl ChangeFeed for FeedOfMerges {
             for entry in &mut page.entries {
                 let change = &mut entry.change;
                 if is_deleted_person(change) {
-                    let to = self.store.forwarded_person(&cx, &change.address.id).await?;
+                    let to = match self.store.forwarded_person(&cx, &change.address.id).await {
+                        Ok(to) => to,
+                        Err(error) if error.is_unavailable() => return Err(error),
+                        // A person that cannot be read must not stop the feed.
+                        Err(error) => {
+                            tracing::warn!(%error, "the remaining person of a merge is not in the change feed");
+                            None
+                        }
+                    };
                     change.merged_into =
                         to.map(|to| RecordAddress::without_parent(Kind::Person, to));
                 }
