@@ -118,8 +118,9 @@ impl MappedStore {
 
     /// Creates the tables of this library next to those of the vendor, if they are missing.
     ///
-    /// They contain the transaction times of tenants, foreign identifiers, the outbox, and the
-    /// secret of `next` links. The same SQL is in [`SqlDialect::library_tables`].
+    /// They contain the transaction times of tenants, foreign identifiers, the former addresses of
+    /// merged people, the outbox, and the secret of `next` links. The same SQL is in
+    /// [`SqlDialect::library_tables`].
     ///
     /// # Errors
     ///

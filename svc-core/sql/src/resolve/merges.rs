@@ -72,16 +72,17 @@ impl<'a> MappingChecker<'a> {
             let movable = columns.find(|column| refers_to_key(people, column));
             let column = movable.or(key.columns.first())?;
             let (table, name) = (&column.table, plain(self.dialect, &column.name));
-            let mut text = format!("`{table}.{name}` refers to people and is not mapped.");
-            if movable.is_some() {
-                text.push_str(&format!(
-                    " Call `.move_in_merges(\"{table}\", \"{}\")` if its rows then belong to the remaining person.",
-                    column.name
-                ));
-            }
-            text.push_str(&format!(
-                " Call `.ignore_in_merges(\"{table}\")` if the foreign key decides what happens to them"
-            ));
+            let raw = &column.name;
+            let moved = match movable {
+                Some(_) => format!(
+                    " Call `.move_in_merges(\"{table}\", \"{raw}\")` if its rows then belong to the remaining person."
+                ),
+                None => String::new(),
+            };
+            let text = format!(
+                "`{table}.{name}` refers to people and is not mapped.{moved} Call `.ignore_in_merges(\"{table}\")` if the \
+                 foreign key decides what happens to them"
+            );
             Some(text)
         };
         unknown.filter_map(problem).collect()
