@@ -219,11 +219,15 @@ fn surplus(cx: &CheckContext, body: &Value) -> Vec<String> {
     more
 }
 
-/// Returns the name and the URL of the link from a merged person to the remaining one.
-fn merged_into<'b>(cx: &CheckContext, body: &'b Value) -> Option<(&'b str, &'b str)> {
-    let links = body.pointer("/data/_links")?;
-    let rel = cx.declared().extension_of(links, "merged_into")?;
-    Some((rel, links.get(rel)?.get("href")?.as_str()?))
+/// Returns the name and the URL of the link from a merged person to the remaining one, in any `_links` of a
+/// message.
+fn merged_into<'b>(cx: &CheckContext, value: &'b Value) -> Option<(&'b str, &'b str)> {
+    let object = value.as_object()?;
+    let own = object.get("_links").and_then(|links| {
+        let rel = cx.declared().extension_of(links, "merged_into")?;
+        Some((rel, links.get(rel)?.get("href")?.as_str()?))
+    });
+    own.or_else(|| object.values().find_map(|inner| merged_into(cx, inner)))
 }
 
 /// Checks the content and the signature of one message.

@@ -79,7 +79,9 @@ async fn without_a_receiver_deliveries_are_not_applicable() {
 /// of the server.
 #[tokio::test]
 async fn a_receiver_that_the_server_refuses_leaves_deliveries_undecided() {
-    let subject = TestSubject::reference(|api| api).await.expect("a server");
+    let subject = TestSubject::reference(svc_core::ApiBuilder::merge_people)
+        .await
+        .expect("a server");
     let report = run(&subject, |suite| suite.webhook_receiver("127.0.0.1:0")).await;
     for row in RECEIVED {
         let (outcome, reason) = outcome(&report, row);

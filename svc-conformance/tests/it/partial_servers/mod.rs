@@ -598,7 +598,8 @@ async fn nothing_is_apart_where_everything_is_declared() -> Result<(), Box<dyn E
     assert_eq!(
         rest,
         [
-            "ERR-05", "ERR-34", "ERR-38", "ETG-09", "HOOK-07", "HOOK-08", "HOOK-11", "HOOK-12"
+            "ERR-05", "ERR-34", "ERR-38", "ETG-09", "HOOK-07", "HOOK-08", "HOOK-11", "HOOK-12",
+            "MRG-13"
         ]
     );
     Ok(())
