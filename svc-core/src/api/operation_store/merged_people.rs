@@ -43,7 +43,7 @@ impl OperationStore {
         let key = LookupKey::Identifier(Kind::Person, own.clone());
         let found = match self.find(cx, &key).await {
             Ok(found) => found,
-            // An operation that does not look up identifiers finds nobody.
+            // The operation does not look up identifiers.
             Err(error)
                 if matches!(
                     error.kind(),
