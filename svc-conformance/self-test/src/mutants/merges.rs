@@ -1088,6 +1088,20 @@ fn other_codes() -> Interceptor {
         if is_merged || (is_merge(call) && matches!(answer.status, 400 | 410)) {
             *answer = BufferedResponse::empty(409);
         }
+        if call.uri.path().ends_with("/merge_helper/batch") {
+            answer.edit(|batch| {
+                let results = batch.get_mut("results").and_then(Value::as_array_mut);
+                for result in objects(results) {
+                    if matches!(
+                        result.get("status").and_then(Value::as_u64),
+                        Some(400 | 410)
+                    ) {
+                        set(result, "status", 409);
+                        result.remove("body");
+                    }
+                }
+            });
+        }
     })
 }
 
