@@ -70,19 +70,16 @@ impl StatementBuilder<'_> {
         self.move_columns(from, to);
     }
 
-    /// Changes the columns that refer to the merged person: those that the mapping declares, and those of mapped
-    /// links. The rules do not change the links of the two people, and rows that no record of this tenant has, such
-    /// as those without a container.
+    /// Changes the columns that refer to the merged person: those that the mapping declares, and the links
+    /// of the two people, which the rules do not change.
     fn move_columns(&mut self, from: &Id, to: &Id) {
         let mapping = self.mapping;
         let Some(people) = mapping.of(Kind::Person) else {
             return;
         };
-        let links = mapping.tables.iter().flat_map(|table| {
-            let links = table.links.iter();
-            let links = links.filter(|link| link.kind == Kind::Person);
-            links.map(|link| (&table.name, &link.column.name, &people.key.name))
-        });
+        let links = people.links.iter();
+        let links = links.filter(|link| link.kind == Kind::Person);
+        let links = links.map(|link| (&people.name, &link.column.name, &people.key.name));
         let moved = mapping.moved.iter();
         let moved = moved.map(|moved| (&moved.table, &moved.name, &moved.target));
         for (table, column, target) in links.chain(moved) {

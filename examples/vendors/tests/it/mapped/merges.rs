@@ -229,7 +229,10 @@ impl Place {
         );
         for (wrong, said) in [
             (mapping().move_in_merges("gift", "donor_id"), "gift"),
-            (mapping().move_in_merges("gifts", "donor"), "gifts.donor"),
+            (
+                mapping().move_in_merges("gifts", "donor"),
+                "`gifts` has no column `donor`",
+            ),
             (
                 mapping().move_in_merges("rsvps", "contact_id"),
                 "`rsvps.contact_id` is mapped",
