@@ -13,6 +13,7 @@ use crate::{
     context::{BaseUrl, Context},
     error::{Error, ErrorCode, ErrorKind, Problem},
     hal,
+    helper::WriteEffect,
     link::{Scope, Target},
     model::Kind,
     read::MAX_PROBLEMS,
@@ -58,9 +59,8 @@ pub struct Response {
     ///
     /// Requirements: SYN-12.
     pub event_stream: Option<Box<EventStream>>,
-    /// Whether this is the response to a write that succeeded without an effect, because it was executed
-    /// before.
-    pub(crate) is_repeated: bool,
+    /// What a write that succeeded has changed, if it is known.
+    pub(crate) effect: Option<WriteEffect>,
 }
 
 /// The media type of a body.
@@ -113,7 +113,7 @@ impl Response {
             reference_code: None,
             code: None,
             event_stream: None,
-            is_repeated: false,
+            effect: None,
         }
     }
 

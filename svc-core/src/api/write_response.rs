@@ -11,7 +11,7 @@ use crate::{
     context::Context,
     error::{Error, Problem, PropertyPath, Result},
     hal,
-    helper::{EntryStatus, RawHelperOutcome},
+    helper::{EntryStatus, RawHelperOutcome, WriteEffect},
     json::Object,
     model::Kind,
     operation::{CREATED, DELETED, ResponseBodyKind},
@@ -132,9 +132,17 @@ impl Api {
             WriteOutcome::Merged(outcome) => Ok(self.merged_reply(cx, &outcome)),
             WriteOutcome::MergeUndone(outcome) => Ok(self.undone_reply(cx, &outcome)),
             WriteOutcome::Updated(None) | WriteOutcome::Deleted(false) => Err(Error::not_found()),
-            WriteOutcome::HelperDone(outcome) | WriteOutcome::Resumed(outcome) => {
+            WriteOutcome::HelperDone(outcome) => {
                 let outcome = self.render_report(cx, answering, body, outcome);
-                self.answer_help(cx, answering, &outcome)
+                let mut reply = self.answer_help(cx, answering, &outcome)?;
+                reply.effect = effect_of(&outcome, answering.kind);
+                Ok(reply)
+            }
+            WriteOutcome::Resumed(outcome) => {
+                let outcome = self.render_report(cx, answering, body, outcome);
+                let mut reply = self.answer_help(cx, answering, &outcome)?;
+                reply.effect = Some(WriteEffect::Updated);
+                Ok(reply)
             }
             WriteOutcome::Replayed(kept) => Ok(stored_response(&kept)?.1),
             WriteOutcome::Warned(outcome, _) => self.rendered(cx, answering, body, *outcome),
@@ -246,6 +254,20 @@ impl Api {
         hal::non_atomic(&self.hal_for(cx), &view, &mut body);
         Response::hal(StatusCode::BAD_REQUEST, body)
     }
+}
+
+/// Returns what a helper has changed, if it is known.
+///
+/// Requirements: BAT-12.
+fn effect_of(outcome: &RawHelperOutcome, kind: Kind) -> Option<WriteEffect> {
+    if outcome.was_created(kind) {
+        return Some(WriteEffect::Created);
+    }
+    Some(if outcome.is_unchanged? {
+        WriteEffect::Unchanged
+    } else {
+        WriteEffect::Updated
+    })
 }
 
 /// Returns a response with a confirmation text.

@@ -39,7 +39,7 @@ pub use name::{
     HelperSpec, ONE_ACTION_KINDS, OneActionHelper, PersonSignup, RecordAttendance, RecordCanvass,
     RecordDonation, RecordOutreach, RecordSignature, RecordSubmission, Schedule,
 };
-pub use outcome::{EntryStatus, HelperOutcome, ReportEntry};
+pub use outcome::{EntryStatus, HelperOutcome, ReportEntry, WriteEffect};
 pub use raw::{RawHelperOutcome, RawHelperRequest};
 pub use request::{Atomicity, HelperRequest, ScheduleChange};
 

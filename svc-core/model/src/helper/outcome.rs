@@ -38,6 +38,40 @@ impl EntryStatus {
     }
 }
 
+/// What a write changed.
+///
+/// Requirements: BAT-12.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WriteEffect {
+    /// The record of the response is new.
+    Created,
+    /// The record of the response existed. It was changed, or another record was created or changed.
+    Updated,
+    /// Nothing was changed.
+    Unchanged,
+}
+
+impl WriteEffect {
+    /// Every effect.
+    pub const ALL: [Self; 3] = [Self::Created, Self::Updated, Self::Unchanged];
+
+    /// Returns the name in documents.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Updated => "updated",
+            Self::Unchanged => "unchanged",
+        }
+    }
+
+    /// Returns the effect with a name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|effect| effect.as_str() == name)
+    }
+}
+
 /// An entry of the report.
 ///
 /// Requirements: ERR-20.

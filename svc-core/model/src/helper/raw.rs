@@ -90,6 +90,10 @@ pub struct RawHelperOutcome {
     /// The resource of the response: the action, `None` for person signup, the message for
     /// schedule.
     pub action: Option<RawRecord>,
+    /// Whether nothing was changed, if it is known.
+    ///
+    /// Requirements: BAT-12.
+    pub is_unchanged: Option<bool>,
 }
 
 impl RawHelperOutcome {

@@ -117,7 +117,12 @@ pub fn decide(
             WriteOutcome::Updated(case.update_at(at, patch)?.map(|stored| stored.record))
         }
         WriteOperation::Delete(at) => WriteOutcome::Deleted(case.delete_at(at)?),
-        WriteOperation::Helper(plan) => WriteOutcome::HelperDone(helper::help(&mut case, plan)?),
+        WriteOperation::Helper(plan) => {
+            let mut outcome = helper::help(&mut case, plan)?;
+            // The effects of operations are not known.
+            outcome.is_unchanged = (case.steps == 0).then_some(case.ledger.changes.is_empty());
+            WriteOutcome::HelperDone(outcome)
+        }
         WriteOperation::Merge(request) => {
             let outcome = case.merge(request)?;
             if outcome.is_preview && !call.is_rejected {

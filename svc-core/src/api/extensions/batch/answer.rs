@@ -34,6 +34,7 @@ use crate::{
     },
     context::Context,
     error::{Error, ErrorCode, Problem},
+    helper::WriteEffect,
     link::Target,
     model::Kind,
     value::Timestamp,
@@ -409,6 +410,7 @@ impl BatchRun {
             href,
             body,
             code,
+            effect: effect_of(reply),
             state: StateAfter::of(reply),
         }
     }
@@ -455,6 +457,7 @@ impl BatchRun {
             href,
             body,
             code,
+            effect,
             ..
         } = result;
         let (status, href, body) = (status.as_u16(), href.as_deref(), body.as_deref());
@@ -465,6 +468,7 @@ impl BatchRun {
                 href,
                 body,
                 code: *code,
+                effect: *effect,
             },
             out,
         );
@@ -609,7 +613,7 @@ enum StateAfter {
 
 impl StateAfter {
     fn of(reply: &Response) -> Self {
-        let is_executed = reply.status.is_success() && !reply.is_repeated;
+        let is_executed = reply.status.is_success() && reply.effect != Some(WriteEffect::Unchanged);
         match reply.headers.get(ETAG).filter(|_| is_executed) {
             Some(tag) if reply.headers.contains_key(IDEMPOTENCY_REPLAYED) => {
                 Self::Former(tag.clone())
@@ -626,6 +630,7 @@ struct EntryResult {
     href: Option<String>,
     body: Option<Bytes>,
     code: Option<ErrorCode>,
+    effect: Option<WriteEffect>,
     state: StateAfter,
 }
 
@@ -643,6 +648,19 @@ impl EntryState<'_> {
             Self::Asked(_) => batch.deadline_response(),
         }
     }
+}
+
+/// Returns what an entry has changed, if it is known. A repeated entry changes nothing.
+///
+/// Requirements: BAT-12.
+fn effect_of(reply: &Response) -> Option<WriteEffect> {
+    if !reply.status.is_success() {
+        return None;
+    }
+    let is_repeated = reply.headers.contains_key(IDEMPOTENCY_REPLAYED);
+    reply
+        .effect
+        .or(is_repeated.then_some(WriteEffect::Unchanged))
 }
 
 /// Returns the URL of the record in a body.

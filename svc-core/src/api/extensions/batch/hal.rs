@@ -2,7 +2,7 @@
 //!
 //! Requirements: BAT-02, BAT-08.
 
-use crate::{error::ErrorCode, hal::Hal, json::write_string, link::Target};
+use crate::{error::ErrorCode, hal::Hal, helper::WriteEffect, json::write_string, link::Target};
 
 /// The result of one entry.
 #[derive(Debug)]
@@ -18,6 +18,10 @@ pub(super) struct BatchResultView<'a> {
     ///
     /// Requirements: BAT-11.
     pub(super) code: Option<ErrorCode>,
+    /// What the entry has changed, if it is known.
+    ///
+    /// Requirements: BAT-12.
+    pub(super) effect: Option<WriteEffect>,
 }
 
 /// Writes the result of one entry.
@@ -28,6 +32,10 @@ pub(super) fn entry_result(view: &BatchResultView<'_>, out: &mut Vec<u8>) {
     if let Some(href) = view.href {
         out.extend_from_slice(b",\"href\":");
         write_string(href, out);
+    }
+    if let Some(effect) = view.effect {
+        out.extend_from_slice(b",\"effect\":");
+        write_string(effect.as_str(), out);
     }
     if let Some(body) = view.body {
         out.extend_from_slice(b",\"body\":");

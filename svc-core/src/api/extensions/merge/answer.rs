@@ -19,7 +19,7 @@ use crate::{
     auth::{Operation, Right},
     context::Context,
     error::{Error, ErrorCode, PathSegment, Problem, PropertyPath, Result},
-    helper::OverruledValue,
+    helper::{OverruledValue, WriteEffect},
     json::{Json, Object, is_same},
     link::RecordAddress,
     model::Kind,
@@ -128,7 +128,15 @@ impl Api {
         let mut body = Vec::from(std::mem::take(&mut reply.body));
         hal::merge(&self.hal_for(cx), &self.merge_view(cx, outcome), &mut body);
         reply.body = body.into();
-        reply.is_repeated = outcome.is_repeated;
+        reply.effect = match outcome {
+            MergeOutcome {
+                is_preview: true, ..
+            } => None,
+            MergeOutcome {
+                is_repeated: true, ..
+            } => Some(WriteEffect::Unchanged),
+            _ => Some(WriteEffect::Updated),
+        };
         reply
     }
 

@@ -3,8 +3,14 @@
 
 use serde_json::{Value, json};
 use svc_core::{
-    api::Api, auth::Operation, backend::ChangeKind, context::BaseUrl, error::ErrorCode,
-    helper::HelperName, link::Target, model::Kind,
+    api::Api,
+    auth::Operation,
+    backend::ChangeKind,
+    context::BaseUrl,
+    error::ErrorCode,
+    helper::{HelperName, WriteEffect},
+    link::Target,
+    model::Kind,
 };
 
 use super::{Definitions, Members, SchemaVariant, list_of, set};
@@ -191,6 +197,8 @@ impl Definitions<'_> {
             result.require("index", json!({ "type": "integer", "minimum": 0 }));
             result.require("status", status());
             result.insert("href", json!({ "type": "string", "format": "uri" }));
+            let effects = WriteEffect::ALL.map(WriteEffect::as_str);
+            result.insert("effect", json!({ "type": "string", "enum": effects }));
             result.insert(
                 "body",
                 json!({ "type": "object", "description": "The response body of the call." }),

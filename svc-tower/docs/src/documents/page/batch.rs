@@ -44,6 +44,10 @@ pub(super) fn page(docs: &DocPages<'_>) -> Option<DocPage> {
         ),
         ("status", "the status of the call"),
         ("href", "the URL of the record, if the call succeeded"),
+        (
+            "effect",
+            "`created`, `updated` or `unchanged`, if the call succeeded and its effect is known",
+        ),
         ("body", "the response body of the call"),
         (
             "code",
