@@ -1,5 +1,6 @@
 //! Reads days in the notations of different countries.
 
+use serde::{Deserialize, Serialize};
 use svc_core::value::Date;
 
 use crate::names::plain_name;
@@ -22,7 +23,8 @@ const MONTHS: [&[&str]; 12] = [
 ];
 
 /// The order of day and month.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum DateOrder {
     /// It is not known.
     #[default]

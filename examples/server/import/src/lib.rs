@@ -24,7 +24,11 @@ mod dates;
 mod mapping;
 mod member;
 mod names;
+mod overview;
 mod places;
+mod plan;
+mod results;
+mod saved;
 mod table;
 mod values;
 
@@ -35,5 +39,9 @@ pub use mapping::{
 };
 pub use member::{Member, PersonField};
 pub use names::plain_name;
+pub use overview::Overview;
 pub use places::{country_code, region_code};
+pub use plan::{PlannedRow, RequestLines, RowPlan};
+pub use results::{ImportCounts, ImportResults, ReportPaths, error_text};
+pub use saved::SavedMapping;
 pub use table::{FileFormat, Row, RowContent, RowFault, Rows, Table, TableError, column_letters};

@@ -6,12 +6,10 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 
 use crate::dates::{DateEvidence, DateOrder};
-use crate::member::{EntryKey, Member, PersonField, ValueFormat};
+use crate::member::{EntryKey, MOST_ENTRIES, Member, PersonField, ValueFormat};
 use crate::names::{NameTable, plain_name};
 use crate::table::column_letters;
-use crate::values::{
-    CellContext, identifiers, is_country, is_objection, names_in, stricter, texts, value_of,
-};
+use crate::values::{CellContext, identifiers, is_objection, names_in, stricter, texts, value_of};
 
 /// The names of columns, by the member that they set.
 #[derive(Debug, Clone, Default)]
@@ -104,6 +102,9 @@ pub enum SynonymsError {
 pub struct MappingOptions {
     /// Members, each with the name or the letters of its column. They precede the names of columns.
     pub pairs: Vec<(String, String)>,
+    /// Members of a [saved mapping](crate::SavedMapping), each with the name or the letters of its column. The
+    /// pairs precede them.
+    pub saved: Vec<(String, String)>,
     /// Whether all other columns become custom fields.
     pub rest_custom: bool,
     /// The order of day and month, if it is known.
@@ -353,10 +354,17 @@ impl ColumnMapping {
         self.columns.iter().any(|mapped| mapped.member.identifies())
     }
 
-    /// Whether rows must be [learned](Self::learn) before they are mapped.
-    #[must_use]
-    pub fn has_dates(&self) -> bool {
-        self.dates == DateOrder::Unknown && !self.evidence.is_empty()
+    /// Returns the names of tags (`true`) and lists (`false`) in a row.
+    pub(crate) fn names_of_groups(&self, cells: &[String]) -> impl Iterator<Item = (bool, String)> {
+        let groups = self.columns.iter().filter_map(|mapped| {
+            let is_tag = match mapped.member {
+                Member::Tags => true,
+                Member::Lists => false,
+                _ => return None,
+            };
+            Some((is_tag, cells.get(mapped.column)?))
+        });
+        groups.flat_map(|(is_tag, cell)| texts(cell).into_iter().map(move |name| (is_tag, name)))
     }
 
     /// Learns from a row in which order its dates have day and month.
@@ -443,6 +451,14 @@ fn given_columns(
         }
         given.insert(place, member);
     }
+    for (text, column) in &options.saved {
+        let place = place_of(head, column)?;
+        let member = Member::parse(text).ok_or_else(|| MappingError::NoMember(text.clone()))?;
+        let is_taken = given.values().any(|known| *known == member) && !member.is_list();
+        if !is_taken {
+            given.entry(place).or_insert(member);
+        }
+    }
     Ok(given)
 }
 
@@ -491,7 +507,7 @@ fn free(member: Member, taken: &[Member]) -> Option<Member> {
         &member,
         Member::Field(field) if matches!(field.format, ValueFormat::Email | ValueFormat::Phone)
     );
-    let mut others = (2..=20).filter_map(|number| member.of_entry(number));
+    let mut others = (2..=MOST_ENTRIES).filter_map(|number| member.of_entry(number));
     others.find(|other| makes_entry && !taken.contains(other))
 }
 
@@ -571,10 +587,7 @@ impl RowBuilder {
             let entry = self.entries.get(field.field)?.get(key)?;
             entry.get("country")?.as_str()
         });
-        let context = CellContext {
-            dates,
-            country: country.filter(|code| is_country(code)),
-        };
+        let context = CellContext { dates, country };
         let Some(value) = value_of(field, cell, context)? else {
             return Ok(());
         };

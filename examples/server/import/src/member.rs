@@ -75,7 +75,7 @@ pub(crate) enum ValueFormat {
 }
 
 /// The largest number of an entry or line.
-const MOST_ENTRIES: usize = 20;
+pub(crate) const MOST_ENTRIES: usize = 20;
 
 impl Member {
     /// Returns the member with this notation: a field of a person, such as `given_name`, a member of an

@@ -1,64 +1,78 @@
-//! What happens to each row, and the lines of the request.
+//! What happens to each row of a table, and the requests of the rows.
 
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::mpsc::{Receiver, Sender, channel};
 
-use bytes::{Bytes, BytesMut};
-use http_body::{Body, Frame};
-use svc_import::{ColumnMapping, DroppedCell, MappedRow, Row, RowContent, Rows, column_letters};
+use serde_json::Value;
 
-/// Bytes of lines that are prepared in one part.
-const PART: usize = 32 * 1024;
+use crate::{ColumnMapping, DroppedCell, Row, RowContent, Rows, Table, column_letters};
 
 /// Why a row is not sent.
 const UNKNOWN: &str = "The row has no e-mail address, phone number or identifier.";
 
 /// How rows become requests.
 #[derive(Debug, Clone)]
-pub(super) struct RowPlan {
-    pub(super) mapping: ColumnMapping,
-    pub(super) is_strict: bool,
-    /// Whether a row without a value that identifies its person is sent.
-    pub(super) accepts_unknown: bool,
+#[non_exhaustive]
+pub struct RowPlan {
+    /// The members that the columns set.
+    pub mapping: ColumnMapping,
+    /// Whether a value that its member cannot have rejects the row, instead of being left out.
+    pub is_strict: bool,
+    /// Whether a row is sent without a value that identifies its person. If it is sent again, it creates another
+    /// person.
+    pub accepts_unknown: bool,
 }
 
 /// What happens to a row.
-#[derive(Debug)]
-pub(super) enum PlannedRow {
+#[derive(Debug, Clone, PartialEq)]
+pub enum PlannedRow {
     /// Nothing, because it is empty.
     Empty,
-    /// It is not sent.
-    Rejected { cells: Vec<String>, reason: String },
+    /// It is not sent, for this reason.
+    Rejected(String),
     /// It is sent.
-    Sent { cells: Vec<String>, row: MappedRow },
+    Sent {
+        /// The body of a request to the helper.
+        body: Value,
+        /// Which values it does not contain, and why; empty if it contains all.
+        left_out: String,
+    },
 }
 
 impl RowPlan {
-    pub(super) fn row(&self, row: Row) -> PlannedRow {
-        match row.content {
-            RowContent::Empty => PlannedRow::Empty,
-            RowContent::Fault { fault, cells } => PlannedRow::Rejected {
-                cells,
-                reason: format!("{fault}."),
-            },
-            RowContent::Cells(cells) => {
-                let row = self.mapping.row(&cells);
-                let is_known = row.identifies || self.accepts_unknown;
-                let unknown = if is_known { "" } else { UNKNOWN };
-                let reason = format!("{} {unknown}", dropped(&row.dropped, &cells));
-                let reason = reason.trim().to_owned();
-                if !is_known || self.is_strict && !row.dropped.is_empty() {
-                    return PlannedRow::Rejected { cells, reason };
-                }
-                PlannedRow::Sent { cells, row }
-            }
+    /// Creates a plan that leaves out wrong values, and rejects rows that identify nobody.
+    #[must_use]
+    pub fn new(mapping: ColumnMapping) -> Self {
+        Self {
+            mapping,
+            is_strict: false,
+            accepts_unknown: false,
         }
+    }
+
+    /// Returns what happens to a row.
+    #[must_use]
+    pub fn row(&self, content: &RowContent) -> PlannedRow {
+        let cells = match content {
+            RowContent::Empty => return PlannedRow::Empty,
+            RowContent::Fault { fault, .. } => return PlannedRow::Rejected(format!("{fault}.")),
+            RowContent::Cells(cells) => cells,
+        };
+        let row = self.mapping.row(cells);
+        let left_out = reasons(&row.dropped, cells);
+        let is_known = row.identifies || self.accepts_unknown;
+        if is_known && !(self.is_strict && !left_out.is_empty()) {
+            let body = row.body;
+            return PlannedRow::Sent { body, left_out };
+        }
+        let unknown = if is_known { "" } else { UNKNOWN };
+        let reason = format!("{left_out} {unknown}");
+        PlannedRow::Rejected(reason.trim().to_owned())
     }
 }
 
-/// Returns why values are not part of a request.
-pub(super) fn dropped(all: &[DroppedCell], cells: &[String]) -> String {
+/// Returns why values are not part of a request, as sentences.
+fn reasons(all: &[DroppedCell], cells: &[String]) -> String {
     let sentences = all.iter().map(|dropped| {
         let cell = cells.get(dropped.column).map(|cell| cell.trim());
         let cell = cell.unwrap_or_default();
@@ -68,34 +82,71 @@ pub(super) fn dropped(all: &[DroppedCell], cells: &[String]) -> String {
     sentences.collect::<Vec<_>>().join(" ")
 }
 
-/// The rows of a table as lines, which are made while the connection sends them.
-pub(super) struct NdjsonBody {
-    pub(super) rows: Rows,
-    pub(super) plan: RowPlan,
+/// What happened to a row of the requests.
+#[derive(Debug)]
+pub(crate) struct RowNote {
+    /// The number of the row.
+    pub(crate) number: u64,
+    /// Which values were left out, or why the row was not sent.
+    pub(crate) reason: String,
+    pub(crate) state: RowState,
 }
 
-impl Body for NdjsonBody {
-    type Data = Bytes;
-    type Error = io::Error;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowState {
+    Empty,
+    Rejected,
+    Sent,
+}
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        let this = &mut *self;
-        let mut part = BytesMut::with_capacity(PART);
-        while part.len() < PART {
-            match this.rows.next() {
-                Some(Ok(row)) => {
-                    if let PlannedRow::Sent { row, .. } = this.plan.row(row) {
-                        part.extend_from_slice(row.body.to_string().as_bytes());
-                        part.extend_from_slice(b"\n");
-                    }
+/// The requests of a table: a line of JSON for each row that is sent, in order.
+///
+/// Lines are made when they are requested, so that a table of any size needs little memory.
+#[derive(Debug)]
+pub struct RequestLines {
+    rows: Rows,
+    plan: RowPlan,
+    notes: Sender<RowNote>,
+}
+
+impl RequestLines {
+    pub(crate) fn new(table: &Table, plan: &RowPlan) -> io::Result<(Self, Receiver<RowNote>)> {
+        let (notes, received) = channel();
+        let lines = Self {
+            rows: table.rows()?,
+            plan: plan.clone(),
+            notes,
+        };
+        Ok((lines, received))
+    }
+
+    /// Adds lines to a text until it has at least this size, or no row is left.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the table cannot be read.
+    pub fn add_to(&mut self, text: &mut Vec<u8>, size: usize) -> io::Result<()> {
+        while text.len() < size {
+            let Some(Row { number, content }) = self.rows.next().transpose()? else {
+                break;
+            };
+            let (reason, state) = match self.plan.row(&content) {
+                PlannedRow::Empty => (String::new(), RowState::Empty),
+                PlannedRow::Rejected(reason) => (reason, RowState::Rejected),
+                PlannedRow::Sent { body, left_out } => {
+                    serde_json::to_writer(&mut *text, &body)?;
+                    text.push(b'\n');
+                    (left_out, RowState::Sent)
                 }
-                None => break,
-                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-            }
+            };
+            let note = RowNote {
+                number,
+                reason,
+                state,
+            };
+            // If nobody reads the results any more, the notes are not needed.
+            let _ = self.notes.send(note);
         }
-        Poll::Ready((!part.is_empty()).then(|| Ok(Frame::data(part.freeze()))))
+        Ok(())
     }
 }

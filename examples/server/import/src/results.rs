@@ -1,199 +1,287 @@
 //! The results of an import, row by row.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::mpsc::Receiver;
 
 use csv::Writer;
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
+use svc_core::helper::WriteEffect;
 use svc_declaration::visible;
-use svc_import::{Rows, Table};
 
-use super::next_to;
-use super::rows::{PlannedRow, RowPlan, dropped};
+use crate::plan::{RequestLines, RowNote, RowState};
+use crate::{RowContent, RowPlan, Rows, Table};
 
-/// The number of rows with each result.
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct ImportCounts {
-    /// Everything is stored.
-    pub(super) imported: u64,
+/// The number of rows with each result. Each row of a table has one.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ImportCounts {
+    /// Everything is stored, and the record is new.
+    pub created: u64,
+    /// Everything is stored, and changed a record that existed.
+    pub updated: u64,
+    /// Everything was stored before.
+    pub unchanged: u64,
+    /// Everything is stored. The server does not report what it changed.
+    pub imported: u64,
     /// The person is stored, but not every value of the row.
-    pub(super) incomplete: u64,
+    pub incomplete: u64,
     /// Nothing is stored.
-    pub(super) rejected: u64,
-    pub(super) empty: u64,
+    pub rejected: u64,
+    /// The row has no values.
+    pub empty: u64,
 }
 
 impl ImportCounts {
     /// Returns the number of rows with values.
-    pub(super) fn all(self) -> u64 {
-        let stored = self.imported.saturating_add(self.incomplete);
-        stored.saturating_add(self.rejected)
+    #[must_use]
+    pub fn with_values(&self) -> u64 {
+        [
+            self.created,
+            self.updated,
+            self.unchanged,
+            self.imported,
+            self.incomplete,
+            self.rejected,
+        ]
+        .into_iter()
+        .fold(0, u64::saturating_add)
     }
 
-    fn total(self) -> u64 {
-        self.all().saturating_add(self.empty)
+    /// Returns the number of all rows.
+    #[must_use]
+    pub fn all(&self) -> u64 {
+        self.with_values().saturating_add(self.empty)
     }
+}
 
-    /// Returns the counts as lines.
-    pub(super) fn text(self, file: &Path) -> String {
-        let rows = |count: u64| if count == 1 { "row" } else { "rows" };
-        let mut text = format!("  imported     {} {}\n", self.imported, rows(self.imported));
-        for (name, count, path) in [
-            ("incomplete", self.incomplete, incomplete_file(file)),
-            ("rejected", self.rejected, rejected_file(file)),
-        ] {
-            if count > 0 {
-                let line = format!(
-                    "  {name:<11}  {count} {}, see {}\n",
-                    rows(count),
-                    path.display()
-                );
-                text.push_str(&line);
-            }
+/// The files in which rows are reported. Each has the columns of the table and one more, `error`.
+///
+/// They can be opened in spreadsheet programs, corrected, and imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReportPaths {
+    /// The rows of which nothing is stored.
+    pub rejected: PathBuf,
+    /// The rows of which not every value is stored.
+    pub incomplete: PathBuf,
+}
+
+impl ReportPaths {
+    /// Returns files with the name of the table and an ending.
+    #[must_use]
+    pub fn next_to(table: &Path) -> Self {
+        let with = |ending| {
+            let mut name = table.as_os_str().to_owned();
+            name.push(ending);
+            PathBuf::from(name)
+        };
+        Self {
+            rejected: with(".rejected.csv"),
+            incomplete: with(".incomplete.csv"),
         }
-        if self.empty > 0 {
-            let line = format!("  empty        {} {}\n", self.empty, rows(self.empty));
-            text.push_str(&line);
-        }
-        text
     }
 }
 
-/// Returns the file of rejected rows.
-pub(super) fn rejected_file(file: &Path) -> PathBuf {
-    next_to(file, ".rejected.csv")
-}
-
-/// Returns the file of rows of which not every value is stored.
-fn incomplete_file(file: &Path) -> PathBuf {
-    next_to(file, ".incomplete.csv")
-}
-
-/// Reads the results in step with their rows, so that neither is stored.
-pub(super) struct ResultReader<'a> {
-    rows: Rows,
-    plan: &'a RowPlan,
+/// Reads the response to the [requests](RequestLines) of a table, in step with their rows. No row is
+/// stored.
+#[derive(Debug)]
+pub struct ImportResults {
+    notes: Receiver<RowNote>,
     counts: ImportCounts,
-    incomplete: ReportFile<'a>,
-    rejected: ReportFile<'a>,
+    reports: Reports,
+    /// The start of a line that has not arrived completely.
+    begun: Vec<u8>,
+    is_complete: bool,
 }
 
-impl<'a> ResultReader<'a> {
-    pub(super) fn new(table: &'a Table, plan: &'a RowPlan, file: &Path) -> io::Result<Self> {
-        Ok(Self {
-            rows: table.rows()?,
-            plan,
+impl ImportResults {
+    /// Begins an import: returns its requests, and the reader of their results. Rows are reported in these
+    /// files; files of an earlier import are deleted.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the table cannot be read.
+    pub fn begin(
+        table: &Table,
+        plan: &RowPlan,
+        reports: &ReportPaths,
+    ) -> io::Result<(RequestLines, Self)> {
+        let (lines, notes) = RequestLines::new(table, plan)?;
+        let results = Self {
+            notes,
             counts: ImportCounts::default(),
-            incomplete: ReportFile::new(table, incomplete_file(file)),
-            rejected: ReportFile::new(table, rejected_file(file)),
-        })
+            reports: Reports::new(table, reports)?,
+            begun: Vec::new(),
+            is_complete: false,
+        };
+        Ok((lines, results))
     }
 
-    /// Reads all results of a response.
-    pub(super) async fn read(mut self, mut body: Incoming, total: u64) -> io::Result<ImportCounts> {
-        let bar = progress_bar(total);
-        let (mut is_whole, mut begun) = (false, Vec::new());
-        while let Some(frame) = body.frame().await {
-            let Ok(data) = frame.map_err(io::Error::other)?.into_data() else {
-                continue;
-            };
-            for part in data.split_inclusive(|&byte| byte == b'\n') {
-                begun.extend_from_slice(part);
-                if begun.last() == Some(&b'\n') {
-                    is_whole = self.line(&serde_json::from_slice(&begun)?)?;
-                    begun.clear();
-                }
+    /// Reads a part of the response.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it is not the response to the requests, or if a report cannot be written.
+    pub fn read(&mut self, data: &[u8]) -> io::Result<()> {
+        for part in data.split_inclusive(|&byte| byte == b'\n') {
+            self.begun.extend_from_slice(part);
+            if self.begun.last() == Some(&b'\n') {
+                let line = serde_json::from_slice(&self.begun)?;
+                self.begun.clear();
+                self.line(&line)?;
             }
-            bar.set_position(self.counts.total());
-            bar.set_message(format!("{} rejected", self.counts.rejected));
         }
-        bar.finish_and_clear();
-        if !is_whole {
+        Ok(())
+    }
+
+    /// Returns the counts of the rows so far.
+    #[must_use]
+    pub fn counts(&self) -> ImportCounts {
+        self.counts
+    }
+
+    /// Ends the reports, and returns the counts of all rows.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the response was not complete, or if a report cannot be written.
+    pub fn finish(self) -> io::Result<ImportCounts> {
+        if !self.is_complete {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        self.incomplete.finish()?;
-        self.rejected.finish()?;
+        self.reports.finish()?;
         Ok(self.counts)
     }
 
-    /// Processes a line of the response. Returns whether it is the last one.
-    fn line(&mut self, line: &Value) -> io::Result<bool> {
+    /// Reads a line of the response.
+    fn line(&mut self, line: &Value) -> io::Result<()> {
         if line.get("total").is_some() {
             // The rows after the last one that was sent.
             return match self.next_sent()? {
-                None => Ok(true),
+                None => {
+                    self.is_complete = true;
+                    Ok(())
+                }
                 Some(_) => Err(io::Error::other("the server reported too few results")),
             };
         }
         let body = line.get("body").unwrap_or(&Value::Null);
-        let Some((number, cells, left_out)) = self.next_sent()? else {
-            return Err(io::Error::other(reason(body)));
+        let Some(note) = self.next_sent()? else {
+            return Err(io::Error::other(error_text(body)));
         };
         let status = line.get("status").and_then(Value::as_u64);
         let is_stored = status.is_some_and(|status| status < 300);
         let failed = if is_stored {
             String::new()
         } else {
-            reason(body)
+            error_text(body)
         };
-        let reasons = format!("{left_out} {failed}");
-        let reasons = reasons.trim();
+        let reason = format!("{} {failed}", note.reason);
+        let reason = reason.trim();
         if !is_stored && !is_person_stored(body) {
-            self.counts.rejected = self.counts.rejected.saturating_add(1);
-            self.rejected.add(number, &cells, reasons)
-        } else if reasons.is_empty() {
-            self.counts.imported = self.counts.imported.saturating_add(1);
-            Ok(())
-        } else {
-            self.counts.incomplete = self.counts.incomplete.saturating_add(1);
-            self.incomplete.add(number, &cells, reasons)
-        }?;
-        Ok(false)
+            return self.reject(note.number, reason);
+        }
+        if !reason.is_empty() {
+            add_one(&mut self.counts.incomplete);
+            return self.reports.add_incomplete(note.number, reason);
+        }
+        let effect = line.get("effect").and_then(Value::as_str);
+        add_one(match effect.and_then(WriteEffect::from_name) {
+            Some(WriteEffect::Created) => &mut self.counts.created,
+            Some(WriteEffect::Updated) => &mut self.counts.updated,
+            Some(WriteEffect::Unchanged) => &mut self.counts.unchanged,
+            None => &mut self.counts.imported,
+        });
+        Ok(())
     }
 
-    /// Returns the number and the cells of the next row that was sent, and why it was sent without some values.
-    /// Counts the rows before it.
-    fn next_sent(&mut self) -> io::Result<Option<(u64, Vec<String>, String)>> {
-        while let Some(row) = self.rows.next().transpose()? {
-            let number = row.number;
-            match self.plan.row(row) {
-                PlannedRow::Empty => self.counts.empty = self.counts.empty.saturating_add(1),
-                PlannedRow::Rejected { cells, reason } => {
-                    self.counts.rejected = self.counts.rejected.saturating_add(1);
-                    self.rejected.add(number, &cells, &reason)?;
-                }
-                PlannedRow::Sent { cells, row } => {
-                    let left_out = dropped(&row.dropped, &cells);
-                    return Ok(Some((number, cells, left_out)));
-                }
+    fn reject(&mut self, number: u64, reason: &str) -> io::Result<()> {
+        add_one(&mut self.counts.rejected);
+        self.reports.add_rejected(number, reason)
+    }
+
+    /// Returns the note of the next row that was sent, and counts the rows before it.
+    fn next_sent(&mut self) -> io::Result<Option<RowNote>> {
+        while let Ok(note) = self.notes.try_recv() {
+            match note.state {
+                RowState::Sent => return Ok(Some(note)),
+                RowState::Empty => add_one(&mut self.counts.empty),
+                RowState::Rejected => self.reject(note.number, &note.reason)?,
             }
         }
         Ok(None)
     }
 }
 
+fn add_one(count: &mut u64) {
+    *count = count.saturating_add(1);
+}
+
+/// The two reports. They read the rows that they contain once more.
+#[derive(Debug)]
+struct Reports {
+    rows: Rows,
+    rejected: ReportFile,
+    incomplete: ReportFile,
+}
+
+impl Reports {
+    fn new(table: &Table, paths: &ReportPaths) -> io::Result<Self> {
+        Ok(Self {
+            rows: table.rows()?,
+            rejected: ReportFile::new(table, paths.rejected.clone()),
+            incomplete: ReportFile::new(table, paths.incomplete.clone()),
+        })
+    }
+
+    fn add_rejected(&mut self, number: u64, reason: &str) -> io::Result<()> {
+        let cells = self.cells(number)?;
+        self.rejected.add(number, &cells, reason)
+    }
+
+    fn add_incomplete(&mut self, number: u64, reason: &str) -> io::Result<()> {
+        let cells = self.cells(number)?;
+        self.incomplete.add(number, &cells, reason)
+    }
+
+    /// Returns the cells of a row after those of earlier calls.
+    fn cells(&mut self, number: u64) -> io::Result<Vec<String>> {
+        for row in self.rows.by_ref() {
+            let row = row?;
+            if row.number == number {
+                return Ok(match row.content {
+                    RowContent::Cells(cells) | RowContent::Fault { cells, .. } => cells,
+                    RowContent::Empty => Vec::new(),
+                });
+            }
+        }
+        Err(io::Error::other("the file has changed during the import"))
+    }
+
+    fn finish(self) -> io::Result<()> {
+        self.rejected.finish()?;
+        self.incomplete.finish()
+    }
+}
+
 /// A table of rows with an additional column that has the reason.
-///
-/// It can be opened in spreadsheet programs, corrected, and imported.
-struct ReportFile<'a> {
-    head: &'a [String],
+#[derive(Debug)]
+struct ReportFile {
+    head: Vec<String>,
     separator: u8,
     path: PathBuf,
     /// The file, created for the first row.
     rows: Option<Writer<File>>,
 }
 
-impl<'a> ReportFile<'a> {
-    fn new(table: &'a Table, path: PathBuf) -> Self {
+impl ReportFile {
+    fn new(table: &Table, path: PathBuf) -> Self {
         // Rows of an earlier import are reported again.
         let _ = std::fs::remove_file(&path);
         Self {
-            head: table.head(),
+            head: table.head().to_vec(),
             separator: u8::try_from(table.separator()).unwrap_or(b','),
             path,
             rows: None,
@@ -245,7 +333,7 @@ fn parts(body: &Value) -> impl Iterator<Item = &Value> {
         .flatten()
 }
 
-/// Returns whether the person of a sign-up is stored, although another part failed.
+/// Returns whether the person of a request is stored, although another part failed.
 fn is_person_stored(body: &Value) -> bool {
     parts(body).any(|part| {
         let is_person = part
@@ -259,7 +347,8 @@ fn is_person_stored(body: &Value) -> bool {
 
 /// Returns the descriptions and hints of an error object of the server on one line, with invisible characters
 /// shown by name.
-pub(super) fn reason(body: &Value) -> String {
+#[must_use]
+pub fn error_text(body: &Value) -> String {
     let lists =
         parts(body).flat_map(|status| [status.get("error_descriptions"), status.get("errors")]);
     let texts = lists
@@ -271,21 +360,4 @@ pub(super) fn reason(body: &Value) -> String {
             Some(hint.map_or_else(|| text.to_owned(), |hint| format!("{text} Hint: {hint}")))
         });
     visible(&texts.collect::<Vec<_>>().join(" ")).replace(['\n', '\t'], " ")
-}
-
-/// Returns a progress bar on the terminal, which is hidden if there is no terminal.
-fn progress_bar(rows: u64) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(rows);
-    let style = ProgressStyle::with_template(
-        "  importing    [{bar:32}] {percent} %, {pos} rows, {msg}, {per_sec}, {eta} left",
-    );
-    let bar = match style {
-        Ok(style) => bar.with_style(style.progress_chars("=> ")),
-        Err(_) => bar,
-    };
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }

@@ -1,7 +1,7 @@
 //! Reads the values of cells.
 
 use serde_json::{Value, json};
-use svc_core::value::{self, Identifier, stored_email, stored_phone};
+use svc_core::value::{Identifier, stored_email, stored_phone};
 
 use crate::dates::{DateOrder, PartialDate, day_of, is_no_date};
 use crate::member::{PersonField, ValueFormat};
@@ -457,11 +457,6 @@ pub(crate) fn names_in(cell: &str) -> NameParts {
             },
         },
     }
-}
-
-/// Whether a code is that of a country.
-pub(crate) fn is_country(code: &str) -> bool {
-    value::country(code).is_some()
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ mod location;
 mod metrics;
 mod monitor;
 mod paths;
+mod remote;
 mod run;
 mod scratch;
 pub mod seed;

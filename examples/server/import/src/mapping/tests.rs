@@ -229,7 +229,6 @@ fn a_wrong_value_costs_its_cell() {
 #[test]
 fn other_rows_show_the_order_of_dates() {
     let mut mapping = mapping("email|dob", &[]).expect("a mapping");
-    assert!(mapping.has_dates());
     mapping.learn(&cells("a@x.org|5/31/1990"));
     let row = mapping.row(&cells("b@x.org|3/4/1990"));
     assert_eq!(

@@ -2,25 +2,28 @@
 //!
 //! Requirements: BAT-08.
 
+mod groups;
+mod lines;
 mod overview;
-mod results;
-mod rows;
 mod server;
 
 use std::io::{self, BufRead, BufReader, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use http::{HeaderValue, StatusCode};
 use http_body_util::BodyExt;
-use serde_json::Value;
+use indicatif::{ProgressBar, ProgressStyle};
 use sha2::{Digest, Sha256};
-use svc_import::{ColumnMapping, DateOrder, MappingError, MappingOptions, Synonyms, Table};
+use svc_import::{
+    ColumnMapping, DateOrder, ImportCounts, ImportResults, MappingError, MappingOptions, Overview,
+    PlannedRow, ReportPaths, RowContent, RowPlan, SavedMapping, Synonyms, Table, error_text,
+};
 
-use self::overview::Overview;
-use self::results::{ImportCounts, ResultReader, reason};
-use self::rows::{NdjsonBody, RowPlan};
+use self::lines::RequestBody;
 use self::server::ImportTarget;
+use super::remote;
 use super::run::say;
 use super::startup_error::StartupError;
 
@@ -48,6 +51,15 @@ pub struct Import {
     map: Vec<(String, String)>,
     #[arg(long, value_name = "FILE", help = SYNONYMS)]
     synonyms: Option<PathBuf>,
+    /// Use the mapping of columns in this file, which --save-mapping has written. --map precedes it
+    #[arg(long, value_name = "FILE")]
+    mapping: Option<PathBuf>,
+    /// Write the mapping of columns to this file, so that it can be changed and used again
+    #[arg(long, value_name = "FILE")]
+    save_mapping: Option<PathBuf>,
+    /// Create the tags and lists of the table that do not exist
+    #[arg(long)]
+    create_tags: bool,
     /// What happens to columns that have no member
     #[arg(long, value_name = "HOW", default_value = "skip")]
     rest: RestOfColumns,
@@ -130,44 +142,38 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
     }
     let table = Table::open(&import.file).map_err(|error| unread(&error))?;
     let state = table.state().map_err(|error| unread(&error))?;
-    let mut mapping = mapping(import, &table)?;
+    let options = options(import)?;
+    let mut mapping = mapping(import, &table, &options)?;
     let overview = Overview::read(&table, &mut mapping).map_err(|error| unread(&error))?;
-    say(&overview.text(&table, &mapping));
-    if !mapping.identifies() && !import.no_identity {
-        return Err(StartupError::new(
-            "No column has an e-mail address, a phone number or an identifier.",
-            &file,
-            "Name the column with --map, such as --map email=B, or use --no-identity.",
-        ));
+    say(&overview::text(&overview, &table, &mapping));
+    if let Some(path) = &import.save_mapping {
+        save(path, &SavedMapping::of(table.head(), &mapping, &options))?;
     }
-    let objections = mapping.unread_objections();
-    if !objections.is_empty() {
-        return Err(StartupError::new(
-            format!(
-                "These columns probably contain who must not be contacted, but they set no member: {}.",
-                overview::names(&table, objections)
-            ),
-            &file,
-            "Name what they set, such as --map 'not email_addresses[*].status=C', or ignore them, such as --map ignored=C.",
-        ));
-    }
-    let plan = RowPlan {
-        mapping,
-        is_strict: import.strict,
-        accepts_unknown: import.no_identity,
-    };
+    check(import, &table, &mapping)?;
+    let mut plan = RowPlan::new(mapping);
+    plan.is_strict = import.strict;
+    plan.accepts_unknown = import.no_identity;
     if import.dry_run {
-        let first = overview.examples.first();
-        let body = first.map_or(Value::Null, |row| plan.mapping.row(row).body);
-        say(&format!("{body:#}\n"));
+        say(&format!("{}\n", first_request(&plan, &overview)));
         return Ok(());
     }
     let key = key(import)?;
+    let server = ImportTarget::find(&import.to).await?;
     if !is_confirmed(import, &overview).map_err(|error| unread(&error))? {
         say("  nothing was imported\n");
         return Ok(());
     }
-    let counts = send(import, &table, &plan, &key, &overview).await?;
+    groups::create(import, &server, &key, &overview).await?;
+    let reports = ReportPaths::next_to(&import.file);
+    let counts = send(
+        import,
+        &server,
+        &key,
+        &table,
+        (&plan, overview.total()),
+        &reports,
+    )
+    .await?;
     if table.state().map_err(|error| unread(&error))? != state {
         return Err(StartupError::new(
             "The file has changed during the import, so the results can be wrong.",
@@ -175,20 +181,102 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
             "Run the same command again.",
         ));
     }
-    say(&counts.text(&import.file));
+    say(&overview::counts_text(&counts, &reports));
     if counts.rejected > 0 {
-        let rejected = results::rejected_file(&import.file);
         return Err(StartupError::new(
-            format!("{} of {} rows rejected.", counts.rejected, counts.all()),
-            rejected.display().to_string(),
+            format!(
+                "{} of {} rows rejected.",
+                counts.rejected,
+                counts.with_values()
+            ),
+            reports.rejected.display().to_string(),
             "Correct the rows in this file, and import it with the same options.",
         ));
     }
     Ok(())
 }
 
+/// Returns an error if the mapping loses who people are, or who must not be contacted.
+fn check(import: &Import, table: &Table, mapping: &ColumnMapping) -> Result<(), StartupError> {
+    let file = import.file.display().to_string();
+    if !mapping.identifies() && !import.no_identity {
+        return Err(StartupError::new(
+            "No column has an e-mail address, a phone number or an identifier.",
+            file,
+            "Name the column with --map, such as --map email=B, or use --no-identity.",
+        ));
+    }
+    let objections = mapping.unread_objections();
+    if objections.is_empty() {
+        return Ok(());
+    }
+    let columns = overview::names(table, objections);
+    Err(StartupError::new(
+        format!(
+            "These columns probably contain who must not be contacted, but they set no member: {columns}."
+        ),
+        file,
+        "Name what they set, such as --map 'not email_addresses[*].status=C', or ignore them, such as --map ignored=C.",
+    ))
+}
+
+/// Returns the request for the first row that is sent, as text.
+fn first_request(plan: &RowPlan, overview: &Overview) -> String {
+    let rows = overview.examples.iter();
+    let mut sent = rows.filter_map(|row| match plan.row(&RowContent::Cells(row.clone())) {
+        PlannedRow::Sent { body, .. } => Some(format!("{body:#}")),
+        _ => None,
+    });
+    let first = sent.next();
+    first.unwrap_or_else(|| "None of the first rows is imported.".to_owned())
+}
+
+/// Returns how columns are mapped.
+fn options(import: &Import) -> Result<MappingOptions, StartupError> {
+    let mut options = MappingOptions::default();
+    options.pairs.clone_from(&import.map);
+    options.rest_custom = import.rest == RestOfColumns::Custom;
+    options.dates = match import.dates {
+        None => DateOrder::Unknown,
+        Some(OrderOfDates::DayFirst) => DateOrder::DayFirst,
+        Some(OrderOfDates::MonthFirst) => DateOrder::MonthFirst,
+    };
+    if let Some(path) = &import.mapping {
+        let failed = |why: &dyn std::fmt::Display| {
+            StartupError::new(
+                format!("The file with the mapping cannot be used: {why}."),
+                path.display().to_string(),
+                "Use a file that --save-mapping has written.",
+            )
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
+        let saved = SavedMapping::from_toml(&text).map_err(|error| failed(&error))?;
+        saved.add_to(&mut options);
+    }
+    Ok(options)
+}
+
+/// Writes a mapping to a file.
+fn save(path: &Path, mapping: &SavedMapping) -> Result<(), StartupError> {
+    let failed = |why: &dyn std::fmt::Display| {
+        StartupError::new(
+            format!("The mapping cannot be saved: {why}."),
+            path.display().to_string(),
+            "Use another file with --save-mapping.",
+        )
+    };
+    let text = mapping.to_toml().map_err(|error| failed(&error))?;
+    std::fs::write(path, text).map_err(|error| failed(&error))?;
+    say(&format!("  mapping      saved in {}\n", path.display()));
+    Ok(())
+}
+
 /// Returns the mapping of the columns.
-fn mapping(import: &Import, table: &Table) -> Result<ColumnMapping, StartupError> {
+fn mapping(
+    import: &Import,
+    table: &Table,
+    options: &MappingOptions,
+) -> Result<ColumnMapping, StartupError> {
     let synonyms = match &import.synonyms {
         Some(path) => {
             let failed = |why: &dyn std::fmt::Display| {
@@ -203,15 +291,7 @@ fn mapping(import: &Import, table: &Table) -> Result<ColumnMapping, StartupError
         }
         None => Synonyms::built_in().unwrap_or_default(),
     };
-    let mut options = MappingOptions::default();
-    options.pairs.clone_from(&import.map);
-    options.rest_custom = import.rest == RestOfColumns::Custom;
-    options.dates = match import.dates {
-        None => DateOrder::Unknown,
-        Some(OrderOfDates::DayFirst) => DateOrder::DayFirst,
-        Some(OrderOfDates::MonthFirst) => DateOrder::MonthFirst,
-    };
-    ColumnMapping::new(table.head(), &synonyms, &options).map_err(|why| {
+    ColumnMapping::new(table.head(), &synonyms, options).map_err(|why| {
         let remedy = match why {
             MappingError::Nothing(_) => {
                 "Delete the rows above the column names, or name columns with --map, such as --map email=B."
@@ -232,10 +312,15 @@ fn is_confirmed(import: &Import, overview: &Overview) -> io::Result<bool> {
         return Ok(true);
     }
     let rows = if overview.rows == 1 { "row" } else { "rows" };
-    say(&format!(
-        "  import {} {rows} into {}? [y/N] ",
+    asks(&format!(
+        "import {} {rows} into {}?",
         overview.rows, import.to
-    ));
+    ))
+}
+
+/// Asks a question on a terminal, and returns whether the answer is yes.
+fn asks(question: &str) -> io::Result<bool> {
+    say(&format!("  {question} [y/N] "));
     io::stdout().flush()?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
@@ -245,10 +330,11 @@ fn is_confirmed(import: &Import, overview: &Overview) -> io::Result<bool> {
 /// Sends the rows, and reads the results.
 async fn send(
     import: &Import,
-    table: &Table,
-    plan: &RowPlan,
+    server: &ImportTarget,
     key: &HeaderValue,
-    overview: &Overview,
+    table: &Table,
+    (plan, total): (&RowPlan, u64),
+    reports: &ReportPaths,
 ) -> Result<ImportCounts, StartupError> {
     let broken = |why: String| {
         let remedy = "Run the same command again. No row is imported twice.";
@@ -260,21 +346,13 @@ async fn send(
     };
     let stopped = |error: io::Error| broken(error.to_string());
     let name = name(import, table, plan).map_err(stopped)?;
-    let server = ImportTarget::find(&import.to).await?;
-    let lines = NdjsonBody {
-        rows: table.rows().map_err(stopped)?,
-        plan: plan.clone(),
-    };
-    let response = server.send(key, &name, lines).await.map_err(broken)?;
+    let (lines, mut results) = ImportResults::begin(table, plan, reports).map_err(stopped)?;
+    let response = server.send(key, &name, RequestBody(lines)).await;
+    let mut response = response.map_err(broken)?;
     let status = response.status();
     if status != StatusCode::OK {
-        let body = response
-            .into_body()
-            .collect()
-            .await
-            .map(http_body_util::Collected::to_bytes)
-            .unwrap_or_default();
-        let why = reason(&serde_json::from_slice(&body).unwrap_or_default());
+        let body = remote::body(response).await.unwrap_or_default();
+        let why = error_text(&serde_json::from_slice(&body).unwrap_or_default());
         let remedy = if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             format!(
                 "Check the key in {KEY} or --key-file. It needs the right helper.person_signup."
@@ -288,9 +366,36 @@ async fn send(
             remedy,
         ));
     }
-    let results = ResultReader::new(table, plan, &import.file).map_err(stopped)?;
-    let results = results.read(response.into_body(), overview.total()).await;
-    results.map_err(stopped)
+    let bar = progress_bar(total);
+    while let Some(frame) = response.body_mut().frame().await {
+        let frame = frame.map_err(|error| broken(error.to_string()))?;
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
+        results.read(&data).map_err(stopped)?;
+        let counts = results.counts();
+        bar.set_position(counts.all());
+        bar.set_message(format!("{} rejected", counts.rejected));
+    }
+    bar.finish_and_clear();
+    results.finish().map_err(stopped)
+}
+
+/// Returns a progress bar on the terminal, which is hidden if there is no terminal.
+fn progress_bar(rows: u64) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(rows);
+    let style = ProgressStyle::with_template(
+        "  importing    [{bar:32}] {percent} %, {pos} rows, {msg}, {per_sec}, {eta} left",
+    );
+    let bar = match style {
+        Ok(style) => bar.with_style(style.progress_chars("=> ")),
+        Err(_) => bar,
+    };
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
 }
 
 /// Returns the key. It is never an argument, because every user of the machine could read it.
@@ -344,11 +449,4 @@ fn name(import: &Import, table: &Table, plan: &RowPlan) -> io::Result<String> {
         .fold("import-".to_owned(), |name, byte| {
             format!("{name}{byte:02x}")
         }))
-}
-
-/// Returns the name of a file next to the table.
-fn next_to(file: &Path, ending: &str) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
 }

@@ -1,25 +1,27 @@
 //! The server that receives the import.
 
+use std::collections::BTreeSet;
 use std::io;
-use std::net::IpAddr;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HOST};
-use http::uri::PathAndQuery;
-use http::{HeaderName, HeaderValue, Request, Response, StatusCode, Uri};
+use http::header::CONTENT_TYPE;
+use http::{HeaderName, HeaderValue, Request, Response, Uri};
 use http_body::Body;
-use http_body_util::{BodyExt, Empty};
+use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
-use serde_json::Value;
-use tokio::net::TcpStream;
+use serde_json::{Value, json};
+use svc_core::model::Kind;
+use svc_import::error_text;
 
 use crate::demo::StartupError;
+use crate::demo::remote::{body, document, exchange, link, reachable};
 
-/// The URL of the batch of sign-ups, and its headers.
+/// The URL of the batch of sign-ups, and what else an import needs of the server.
 #[derive(Debug)]
 pub(super) struct ImportTarget {
+    entry_point: String,
+    /// The links of the entry point.
+    links: Value,
     batch: Uri,
     key_header: HeaderName,
 }
@@ -39,24 +41,18 @@ impl ImportTarget {
                 hint,
             )
         };
-        let read = async |address: &str| read(address).await.map_err(&failed);
-        let links = read(entry_point).await?;
-        let link = |wanted: &dyn Fn(&str) -> bool| {
-            let links = links.get("_links")?.as_object()?;
-            links
-                .iter()
-                .find(|(name, _)| wanted(name))
-                .and_then(|(_, link)| link.get("href")?.as_str())
-        };
-        let about = link(&|name| name == "service-meta")
+        let read = async |url: &str| document(Request::get(url)).await.map_err(&failed);
+        let mut start = read(entry_point).await?;
+        let links = start.get_mut("_links").map(Value::take).unwrap_or_default();
+        let about = link(&links, |name| name == "service-meta")
             .ok_or_else(|| failed("the URL is not an entry point".to_owned()))?;
         let about = read(&reachable(entry_point, about)).await?;
         let has_batches = about
             .get("behaviours")
             .and_then(Value::as_array)
             .is_some_and(|all| all.iter().any(|one| one == "batch"));
-        let helper = link(&|name| name.ends_with(":person_signup_helper")).filter(|_| has_batches);
-        let helper = helper.ok_or_else(|| {
+        let helper = link(&links, |name| name.ends_with(":person_signup_helper"));
+        let helper = helper.filter(|_| has_batches).ok_or_else(|| {
             let remedy = "Use a server whose capability document declares `batch` and that offers helper.person_signup.";
             StartupError::new(
                 "The server does not support batches of the person signup helper.",
@@ -71,7 +67,12 @@ impl ImportTarget {
             .and_then(Value::as_str)
             .and_then(|name| name.parse().ok());
         match (batch.parse(), header) {
-            (Ok(batch), Some(key_header)) => Ok(Self { batch, key_header }),
+            (Ok(batch), Some(key_header)) => Ok(Self {
+                entry_point: entry_point.to_owned(),
+                links,
+                batch,
+                key_header,
+            }),
             _ => Err(failed("its capability document cannot be read".to_owned())),
         }
     }
@@ -92,100 +93,67 @@ impl ImportTarget {
             .header(&self.key_header, key);
         exchange(request.body(lines).map_err(|error| error.to_string())?).await
     }
-}
 
-/// Returns the URL at which a link of the entry point is reached. A server on this computer can have links with
-/// the URL of the proxy in front of it, such as `https://crm.example.org/`.
-fn reachable(entry_point: &str, link: &str) -> String {
-    let (Ok(entry_point), Ok(url)) = (entry_point.parse::<Uri>(), link.parse::<Uri>()) else {
-        return link.to_owned();
-    };
-    let is_here = entry_point.host().is_some_and(|host| {
-        let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
-        host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-    });
-    match (entry_point.scheme_str(), entry_point.authority()) {
-        (Some(scheme), Some(authority)) if is_here => {
-            let path = url.path_and_query().map_or("/", PathAndQuery::as_str);
-            format!("{scheme}://{authority}{path}")
+    /// Returns those of the names that no tag or list has.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server does not return all records of the kind.
+    pub(super) async fn missing(
+        &self,
+        key: &HeaderValue,
+        kind: Kind,
+        names: &BTreeSet<String>,
+    ) -> Result<BTreeSet<String>, String> {
+        let mut missing = names.clone();
+        let mut next = self.collection(kind);
+        while let Some(page) = next.filter(|_| !missing.is_empty()) {
+            let page = Request::get(page).header(&self.key_header, key);
+            let page = document(page).await?;
+            let records = page.get("_embedded").and_then(Value::as_object);
+            let records = records.into_iter().flat_map(|all| all.values());
+            for record in records.filter_map(Value::as_array).flatten() {
+                if let Some(name) = record.get("name").and_then(Value::as_str) {
+                    missing.remove(name);
+                }
+            }
+            let links = page.get("_links").unwrap_or(&Value::Null);
+            next = link(links, |name| name == "next")
+                .map(|following| reachable(&self.entry_point, following));
         }
-        _ => link.to_owned(),
+        Ok(missing)
     }
-}
 
-/// Reads a document without a key.
-async fn read(address: &str) -> Result<Value, String> {
-    let request = Request::get(address)
-        .body(Empty::<Bytes>::new())
-        .map_err(|error| error.to_string())?;
-    let response = exchange(request).await?;
-    let status = response.status();
-    let body = response
-        .into_body()
-        .collect()
-        .await
-        .map_err(|error| error.to_string())?
-        .to_bytes();
-    match serde_json::from_slice(&body) {
-        Ok(document) if status == StatusCode::OK => Ok(document),
-        _ => Err(format!("{address} returned status {status}")),
-    }
-}
-
-/// Sends a request on a new connection.
-async fn exchange<B>(mut request: Request<B>) -> Result<Response<Incoming>, String>
-where
-    B: Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    let uri = request.uri().clone();
-    let authority = uri.authority().filter(|_| uri.scheme_str() == Some("http"));
-    let authority =
-        authority.ok_or_else(|| format!("{uri} is not a URL that starts with http://"))?;
-    let stream = TcpStream::connect((authority.host(), authority.port_u16().unwrap_or(80))).await;
-    let stream = stream.map_err(|error| format!("{authority}: {error}"))?;
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
-        .await
-        .map_err(|error| format!("{authority}: {error}"))?;
-    // It ends when the response has been read.
-    tokio::spawn(connection);
-    let host = HeaderValue::from_str(authority.as_str()).map_err(|error| error.to_string())?;
-    request.headers_mut().insert(HOST, host);
-    let path = uri
-        .path_and_query()
-        .map_or("/", |path| path.as_str())
-        .to_owned();
-    *request.uri_mut() = path.parse().map_err(|_| format!("{uri} is not a URL"))?;
-    sender
-        .send_request(request)
-        .await
-        .map_err(|error| format!("{authority}: {error}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::reachable;
-
-    #[test]
-    fn a_server_behind_a_proxy_is_reached_on_this_computer() {
-        let link = "https://crm.example.org/api/v1/people/person_signup?x=1";
-        for (entry_point, url) in [
-            (
-                "http://localhost:8080/api/v1/",
-                "http://localhost:8080/api/v1/people/person_signup?x=1",
-            ),
-            (
-                "http://127.0.0.1/",
-                "http://127.0.0.1/api/v1/people/person_signup?x=1",
-            ),
-            (
-                "http://[::1]:9/",
-                "http://[::1]:9/api/v1/people/person_signup?x=1",
-            ),
-            ("http://crm.example.org/", link),
-            ("none", link),
-        ] {
-            assert_eq!(reachable(entry_point, link), url);
+    /// Creates a tag or a list.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server rejects it.
+    pub(super) async fn create(
+        &self,
+        key: &HeaderValue,
+        kind: Kind,
+        name: &str,
+    ) -> Result<(), String> {
+        let url = self.collection(kind);
+        let url = url.ok_or_else(|| format!("the server has no {}", kind.plural()))?;
+        let request = Request::post(url)
+            .header(CONTENT_TYPE, "application/json")
+            .header(&self.key_header, key)
+            .body(Full::from(json!({ "name": name }).to_string()));
+        let response = exchange(request.map_err(|error| error.to_string())?).await?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(());
         }
+        let why = error_text(&serde_json::from_slice(&body(response).await?).unwrap_or_default());
+        Err(format!("`{name}` was rejected with status {status}. {why}"))
+    }
+
+    /// Returns the URL of the records of a kind.
+    fn collection(&self, kind: Kind) -> Option<String> {
+        let wanted = format!(":{}", kind.plural());
+        let url = link(&self.links, |name| name.ends_with(&wanted))?;
+        Some(reachable(&self.entry_point, url))
     }
 }
