@@ -141,8 +141,6 @@ fn tests() -> StoreTests {
     let mut tests = StoreTests::new()
         .without(Exclusion::Helper(HelperName::Schedule))
         .without(Exclusion::Totals)
-        // With merges, seed 5 shows another modification date of a moved tagging than the store in memory.
-        .without(Exclusion::Merges)
         .without(Exclusion::UndoneMerges)
         // The ids of all tenants are in one unique column.
         .without(Exclusion::ForeignIds)

@@ -159,6 +159,16 @@ impl Exclusions {
         self.creates(kind) && HelperName::ALL.iter().any(|helper| self.helps(*helper))
     }
 
+    /// Returns whether a merge of people can move an excluded reference to the action that created a record.
+    /// Two such records are folded to one, whose date then changes only in the store that has the reference.
+    fn folds_excluded(&self, kind: Kind, action: Kind) -> bool {
+        let mut references = kind.schema().references().iter();
+        !self.has(Exclusion::Merges)
+            && kind.schema().unique_links().is_some()
+            && references
+                .any(|it| it.kind == action && self.has(Exclusion::Reference(kind, it.name)))
+    }
+
     /// Returns the first line in which the text of the tested store differs from that of the model.
     pub(super) fn difference(&self, told: &str, meant: &str) -> Option<String> {
         let is_partial = self.has(Exclusion::FurtherProblems);
@@ -199,14 +209,15 @@ impl Exclusions {
                 for draft in plan.person.iter_mut().chain(&mut plan.action) {
                     self.restrict_draft(draft);
                 }
+                let action = plan.helper.recorded_kind();
                 let functions = &mut plan.functions;
-                if !self.adds(Kind::Tagging) {
+                if !self.adds(Kind::Tagging) || self.folds_excluded(Kind::Tagging, action) {
                     functions.tags.clear();
                 }
-                if !self.adds(Kind::Item) {
+                if !self.adds(Kind::Item) || self.folds_excluded(Kind::Item, action) {
                     functions.lists.clear();
                 }
-                if !self.adds(Kind::Answer) {
+                if !self.adds(Kind::Answer) || self.folds_excluded(Kind::Answer, action) {
                     functions.responses.clear();
                 }
                 if self.has(Exclusion::Triggers) {
