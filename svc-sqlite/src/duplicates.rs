@@ -13,9 +13,19 @@ use svc_core::{
     value::{Id, Timestamp},
 };
 use svc_store::duplicates::{DuplicatesQuery, HashedKey, MAX_COUNT, MAX_KEYS, SharedKey};
+use svc_store::lookup::LookupHash;
 
 use crate::{error::Result, record_id::RecordId, rows::by_row};
 
+/// Returns a row with whether other people have the key; none if the person had it.
+const ADD_KEY: &str = "INSERT INTO person_key (tenant, sort, hash, seq) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING
+     RETURNING EXISTS (SELECT 1 FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 AND seq <> ?4)";
+/// Returns a row with whether other people have an address with the key; none if the person had it.
+const ADD_ADDRESS: &str = "INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING
+     RETURNING EXISTS (SELECT 1 FROM email WHERE tenant = ?1 AND hash BETWEEN ?4 AND ?5 AND seq <> ?3)";
+const COUNT_MORE: &str =
+    "INSERT INTO shared_key (tenant, sort, hash, members) VALUES (?1, ?2, ?3, 2)
+     ON CONFLICT DO UPDATE SET members = members + 1 WHERE members < ?4";
 const PEOPLE_WITH_KEY: &str = "SELECT seq FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 ORDER BY seq LIMIT ?4";
 const PEOPLE_WITH_ADDRESS: &str =
     "SELECT seq FROM email WHERE tenant = ?1 AND hash BETWEEN ?2 AND ?3 LIMIT ?4";
@@ -25,54 +35,75 @@ const APART_FROM: &str =
     "SELECT other, at FROM apart WHERE tenant = ?1 AND one = ?2 ORDER BY other";
 const FORGET: &str = "DELETE FROM apart WHERE tenant = ?1 AND (one = ?2 OR other = ?2)";
 
-/// Adds a key of a person, or removes it. A key that is an e-mail address is in the index of addresses
-/// instead: see [`count_people`].
-pub(crate) fn set_key(
-    file: &Connection,
-    tenant: i64,
-    key: HashedKey,
-    row: i64,
-    is_tied: bool,
-) -> Result<()> {
-    let sql = if is_tied {
-        "INSERT INTO person_key (tenant, sort, hash, seq) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING"
-    } else {
-        "DELETE FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 AND seq = ?4"
-    };
-    let mut change = file.prepare_cached(sql)?;
-    if change.execute((tenant, key.kind, key.hash, row))? == 0 {
-        return Ok(());
+/// Adds a key of a person. A key that is an e-mail address is in the index of addresses instead: see
+/// [`add_address`].
+pub(crate) fn add_key(file: &Connection, tenant: i64, key: HashedKey, row: i64) -> Result<()> {
+    let mut add = file.prepare_cached(ADD_KEY)?;
+    let added = add.query_row((tenant, key.kind, key.hash, row), |row| row.get(0));
+    match added.optional()? {
+        Some(true) => count_one_more(file, tenant, key),
+        _ => Ok(()),
     }
-    count_people(file, tenant, key, is_tied)
 }
 
-/// Changes the stored number of people with a key, after a person got it (`is_tied`) or lost it.
-pub(crate) fn count_people(
+/// Adds an e-mail address of a person. `key` is the key of the person that it is, if it is one.
+pub(crate) fn add_address(
     file: &Connection,
     tenant: i64,
-    key: HashedKey,
-    is_tied: bool,
+    hash: &LookupHash,
+    row: i64,
+    key: Option<HashedKey>,
 ) -> Result<()> {
-    let count = |most| -> Result<u64> {
-        let people = people_with(file, tenant, key, most)?;
-        Ok(u64::try_from(people.len()).unwrap_or(u64::MAX))
+    let range = key.and_then(|key| Some((key, key.email_hashes()?)));
+    let Some((key, [least, greatest])) = range else {
+        let sql =
+            "INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+        file.prepare_cached(sql)?.execute((tenant, hash, row))?;
+        return Ok(());
     };
-    // Most keys have one person, and their number is not stored.
-    if is_tied && count(2)? < 2 {
+    let mut add = file.prepare_cached(ADD_ADDRESS)?;
+    let added = add.query_row((tenant, hash, row, least, greatest), |row| row.get(0));
+    match added.optional()? {
+        Some(true) => count_one_more(file, tenant, key),
+        _ => Ok(()),
+    }
+}
+
+/// Removes a key of a person.
+pub(crate) fn remove_key(file: &Connection, tenant: i64, key: HashedKey, row: i64) -> Result<()> {
+    let sql = "DELETE FROM person_key WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 AND seq = ?4";
+    let removed = file
+        .prepare_cached(sql)?
+        .execute((tenant, key.kind, key.hash, row))?;
+    if removed == 0 {
         return Ok(());
     }
+    count_one_less(file, tenant, key)
+}
+
+/// Counts a person who got a key that other people have. Most keys have one person, and their number is not
+/// stored.
+fn count_one_more(file: &Connection, tenant: i64, key: HashedKey) -> Result<()> {
+    let most = i64::try_from(MAX_COUNT).unwrap_or(i64::MAX);
+    file.prepare_cached(COUNT_MORE)?
+        .execute((tenant, key.kind, key.hash, most))?;
+    Ok(())
+}
+
+/// Counts a person who lost a key.
+pub(crate) fn count_one_less(file: &Connection, tenant: i64, key: HashedKey) -> Result<()> {
     let known = shared_keys_of(file, tenant, &[key])?;
     let members = match known.first().map(|shared| shared.people) {
-        Some(members) if members < MAX_COUNT && is_tied => members.saturating_add(1),
         Some(members) if members < MAX_COUNT => members.saturating_sub(1),
-        Some(_) if is_tied => return Ok(()),
-        Some(_) => count(MAX_COUNT)?,
-        None if is_tied => 2,
+        Some(_) => {
+            let people = people_with(file, tenant, key, MAX_COUNT)?;
+            u64::try_from(people.len()).unwrap_or(u64::MAX)
+        }
         None => return Ok(()),
     };
     if members > 1 {
-        let sql = "INSERT INTO shared_key (tenant, sort, hash, members) VALUES (?1, ?2, ?3, ?4)
-                   ON CONFLICT DO UPDATE SET members = excluded.members WHERE members <> excluded.members";
+        let sql = "UPDATE shared_key SET members = ?4
+                   WHERE tenant = ?1 AND sort = ?2 AND hash = ?3 AND members <> ?4";
         let members = i64::try_from(members).unwrap_or(i64::MAX);
         file.prepare_cached(sql)?
             .execute((tenant, key.kind, key.hash, members))?;
@@ -243,6 +274,8 @@ mod tests {
     fn dup_01_statements_use_an_index() {
         let file = file();
         for sql in [
+            super::ADD_KEY,
+            super::ADD_ADDRESS,
             super::PEOPLE_WITH_KEY,
             super::PEOPLE_WITH_ADDRESS,
             super::SHARED_KEYS_FROM,

@@ -213,6 +213,13 @@ impl BatchResult {
         self.told("href").as_str()
     }
 
+    /// Whether the result has the same response as an earlier one. The effect of a repeated entry can differ.
+    fn repeats(&self, earlier: &Self) -> bool {
+        ["index", "status", "href", "body", "code"]
+            .iter()
+            .all(|name| self.told(name) == earlier.told(name))
+    }
+
     /// Whether the result equals the response to a single call, apart from its position.
     fn is_as(&self, single: &TestResponse) -> bool {
         self.status() == u64::from(single.status)
@@ -455,7 +462,12 @@ async fn again(cx: &CheckContext) -> Result<(), CheckStop> {
     let (begun, rest) = entries.split_at(2);
     let first = many.send(&api, ids::BAT_06, begun, &key).await?;
     let whole = many.send(&api, ids::BAT_06, &entries, &key).await?;
-    let is_same = whole.get(..2) == Some(&first[..]);
+    let is_same = whole
+        .iter()
+        .zip(&first)
+        .filter(|(now, then)| now.repeats(then))
+        .count()
+        == 2;
     cx.observe(ids::BAT_06, is_same, || {
         format!("the first two entries of a repeated batch: {first:?}, and then {whole:?}")
     });

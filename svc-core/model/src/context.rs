@@ -24,6 +24,7 @@ pub struct Context {
     limits: ContentLimits,
     namespace: Arc<str>,
     in_batch: bool,
+    is_preview: bool,
 }
 
 impl Context {
@@ -55,6 +56,7 @@ impl Context {
             limits: ContentLimits::default(),
             namespace: Arc::default(),
             in_batch: false,
+            is_preview: false,
         }
     }
 
@@ -176,6 +178,23 @@ impl Context {
     #[must_use]
     pub fn with_in_batch(mut self, in_batch: bool) -> Self {
         self.in_batch = in_batch;
+        self
+    }
+
+    /// Returns whether nothing of the request may be stored.
+    ///
+    /// Requirements: BAT-13.
+    #[must_use]
+    pub fn is_preview(&self) -> bool {
+        self.is_preview
+    }
+
+    /// Sets whether nothing of the request may be stored.
+    ///
+    /// Requirements: BAT-13.
+    #[must_use]
+    pub fn with_preview(mut self, is_preview: bool) -> Self {
+        self.is_preview = is_preview;
         self
     }
 

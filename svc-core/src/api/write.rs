@@ -535,6 +535,7 @@ impl Api {
             ..HelperBodyOptions::new(helper, container, action, person, &self.inner.functions)
         };
         let (mut plan, mut report) = self.reader(cx, sent).helper_request(&call, sent.body);
+        plan.is_preview = cx.is_preview();
         // If the request is atomic, unsupported functions are problems of the whole request.
         // Requirements: ERR-38.
         if plan.atomicity == Atomicity::WholeCall {

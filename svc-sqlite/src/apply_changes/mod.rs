@@ -389,25 +389,20 @@ impl<'a> ChangeApplier<'a> {
 
     /// Adds e-mail addresses of a person, or removes them. Those that are keys of the person are counted.
     fn set_emails(&self, values: &IndexValues, row: i64, is_tied: bool) -> Result<()> {
-        if values.emails.is_empty() {
-            return Ok(());
-        }
-        let sql = if is_tied {
-            "INSERT INTO email (tenant, hash, seq) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"
-        } else {
-            "DELETE FROM email WHERE tenant = ?1 AND hash = ?2 AND seq = ?3"
-        };
         let keys = values.keys.iter().filter(|key| is_address(key));
         let keys: HashSet<&str> = keys.map(|key| &*key.text).collect();
         for email in &values.emails {
             let hash = lookup::hash_email(email);
-            let changed = self
-                .file
-                .prepare_cached(sql)?
-                .execute((self.tenant, hash, row))?;
-            if changed > 0 && keys.contains(&**email) {
-                let key = HashedKey::of_email(&hash);
-                duplicates::count_people(self.file, self.tenant, key, is_tied)?;
+            let key = keys.contains(&**email).then(|| HashedKey::of_email(&hash));
+            if is_tied {
+                duplicates::add_address(self.file, self.tenant, &hash, row, key)?;
+                continue;
+            }
+            let sql = "DELETE FROM email WHERE tenant = ?1 AND hash = ?2 AND seq = ?3";
+            let mut remove = self.file.prepare_cached(sql)?;
+            let removed = remove.execute((self.tenant, hash, row))?;
+            if let Some(key) = key.filter(|_| removed > 0) {
+                duplicates::count_one_less(self.file, self.tenant, key)?;
             }
         }
         Ok(())
@@ -424,9 +419,12 @@ impl<'a> ChangeApplier<'a> {
             None => Cow::Owned(DuplicateIndex::new(&metadata::secret_within(self.file)?)),
         };
         let index = self.index.insert(index);
-        keys.try_for_each(|key| {
-            duplicates::set_key(self.file, self.tenant, index.hash(key), row, is_tied)
-        })
+        let set = if is_tied {
+            duplicates::add_key
+        } else {
+            duplicates::remove_key
+        };
+        keys.try_for_each(|key| set(self.file, self.tenant, index.hash(key), row))
     }
 
     fn free_values(&mut self, values: &IndexValues, row: i64) -> Result<()> {

@@ -43,7 +43,12 @@ async fn ask(
 ) -> (Response, Value) {
     let (method, headers) = (Method::POST, headers(with));
     let path = address.strip_prefix(BASE).unwrap_or(address);
+    let (path, query) = match path.split_once('?') {
+        Some((path, query)) => (path, Some(query)),
+        None => (path, None),
+    };
     let request = Request::new(&method, path)
+        .with_query(query)
         .with_headers(&headers)
         .with_body(body)
         .with_received_at(received());
@@ -77,6 +82,86 @@ fn statuses(batch: &Value) -> Vec<u64> {
         .iter()
         .map(|result| result["status"].as_u64().unwrap())
         .collect()
+}
+
+/// Returns the results without their effects, which differ if an entry is repeated.
+fn responses(batch: &Value) -> Vec<Value> {
+    let mut results = batch["results"].as_array().unwrap().clone();
+    for result in &mut results {
+        result.as_object_mut().unwrap().remove("effect");
+    }
+    results
+}
+
+/// Returns the effects of the entries.
+fn effects(batch: &Value) -> Vec<&str> {
+    let results = batch["results"].as_array().unwrap().iter();
+    results
+        .map(|result| result["effect"].as_str().unwrap_or_default())
+        .collect()
+}
+
+/// BAT-12: each entry that succeeded has its effect.
+#[tokio::test]
+async fn bat_12_an_entry_has_its_effect() {
+    let server = server().await;
+    let tagged = |name: &str| {
+        let mut entry = sign_up(name, 1);
+        entry["add_tags"] = json!(["host"]);
+        entry
+    };
+    let entries = [
+        sign_up("ada", 1),
+        sign_up("ada", 1),
+        sign_up("ada", 2),
+        json!({}),
+    ];
+    let results = batch(&server, SIGN_UP, &entries, &[]).await;
+    assert_eq!(effects(&results), ["created", "unchanged", "updated", ""]);
+    let (reply, tag) = ask(&server, "tags", json!({"name": "host"}).to_string(), &[]).await;
+    assert_eq!(reply.status, 201, "{tag}");
+    let results = batch(&server, SIGN_UP, &[tagged("eve"), tagged("eve")], &[]).await;
+    assert_eq!(effects(&results), ["created", "unchanged"]);
+    let results = batch(&server, SIGN_UP, &[sign_up("bob", 1), tagged("bob")], &[]).await;
+    assert_eq!(effects(&results), ["created", "updated"]);
+    // The record of the response is the signature.
+    let (_, petition) = ask(&server, "petitions", json!({"title": "t"}).to_string(), &[]).await;
+    let petition = petition["_links"]["self"]["href"].as_str().unwrap();
+    let helper = format!("{petition}/record_signature_helper");
+    let results = batch(
+        &server,
+        &helper,
+        &[sign_up("ada", 2), sign_up("ada", 2)],
+        &[],
+    )
+    .await;
+    assert_eq!(effects(&results), ["created", "created"]);
+}
+
+/// BAT-13: a preview changes nothing, and uses up no idempotency key.
+#[tokio::test]
+async fn bat_13_a_preview_changes_nothing() {
+    let server = server().await;
+    batch(&server, SIGN_UP, &[sign_up("ada", 1)], &[]).await;
+    let entries = [
+        sign_up("ada", 1),
+        sign_up("ada", 2),
+        sign_up("bob", 1),
+        json!({"person": 7}),
+    ];
+    let key = [("idempotency-key", "import-1")];
+    let body = Value::from(&entries[..]).to_string();
+    let address = format!("{SIGN_UP}/batch?preview=true");
+    let before = server.total("people").await;
+    let (reply, preview) = ask(&server, &address, body.clone(), &key).await;
+    assert_eq!(reply.status, 200, "{preview}");
+    assert_eq!(effects(&preview), ["unchanged", "updated", "created", ""]);
+    assert_eq!(statuses(&preview), [200, 200, 200, 400]);
+    assert_eq!(server.total("people").await, before);
+    let results = batch(&server, SIGN_UP, &entries, &key).await;
+    assert_eq!(effects(&results), effects(&preview));
+    let (reply, json) = ask(&server, &format!("{SIGN_UP}/batch?preview=1"), body, &[]).await;
+    assert_eq!(reply.status, 400, "{json}");
 }
 
 /// BAT-09: with `Prefer: return=minimal`, results of successful entries are short, and failures are
@@ -273,11 +358,17 @@ async fn bat_06_a_batch_that_comes_again_does_the_rest() {
         "BAT-06: no entry is executed twice"
     );
     assert_eq!(
-        whole["results"].as_array().unwrap()[..170],
-        begun["results"].as_array().unwrap()[..],
+        responses(&whole)[..170],
+        responses(&begun)[..],
         "BAT-06: the stored result"
     );
-    assert_eq!(batch(&server, SIGN_UP, &entries, &key).await, whole);
+    let again = batch(&server, SIGN_UP, &entries, &key).await;
+    assert_eq!(responses(&again), responses(&whole));
+    assert_eq!(
+        effects(&whole)[168..172],
+        ["unchanged", "unchanged", "created", "created"]
+    );
+    assert_eq!(effects(&again)[6..8], ["unchanged", ""]);
     // Another entry at the position of an executed one is an error of the client.
     entries.swap(0, 1);
     assert_eq!(

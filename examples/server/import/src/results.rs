@@ -361,3 +361,160 @@ pub fn error_text(body: &Value) -> String {
         });
     visible(&texts.collect::<Vec<_>>().join(" ")).replace(['\n', '\t'], " ")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Seek as _, SeekFrom};
+
+    use encoding_rs::WINDOWS_1252;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{ColumnMapping, MappingOptions, Synonyms};
+
+    /// How the bytes of a file are made of its text.
+    #[derive(Debug, Clone, Copy)]
+    enum Writing {
+        Utf8,
+        Utf8WithMark,
+        Utf16Le,
+        Utf16Be,
+        Windows1252,
+        Gzip,
+    }
+
+    impl Writing {
+        fn bytes(self, text: &str) -> Vec<u8> {
+            match self {
+                Self::Utf8 => text.as_bytes().to_vec(),
+                Self::Utf8WithMark => format!("\u{FEFF}{text}").into_bytes(),
+                Self::Utf16Le => {
+                    let marked = format!("\u{FEFF}{text}");
+                    marked.encode_utf16().flat_map(u16::to_le_bytes).collect()
+                }
+                Self::Utf16Be => {
+                    let marked = format!("\u{FEFF}{text}");
+                    marked.encode_utf16().flat_map(u16::to_be_bytes).collect()
+                }
+                Self::Windows1252 => WINDOWS_1252.encode(text).0.into_owned(),
+                Self::Gzip => {
+                    let mut gzip =
+                        flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+                    gzip.write_all(text.as_bytes()).expect("bytes");
+                    gzip.finish().expect("bytes")
+                }
+            }
+        }
+    }
+
+    /// A cell: usual values, values that no member can have, and what damages rows.
+    fn cell() -> impl Strategy<Value = String> {
+        prop_oneof![
+            4 => "[a-z]{1,8}@example\\.org",
+            4 => "[A-Za-zäöüé ]{0,12}",
+            2 => "[+0-9() -]{0,16}",
+            2 => "[0-9]{1,2}[/.-][0-9]{1,2}[/.-][0-9]{2,4}",
+            1 => Just("\"".to_owned()),
+            1 => Just("\"a\"b".to_owned()),
+            1 => Just("a\nb,c;d\te|f".to_owned()),
+            1 => Just("\0".to_owned()),
+            1 => Just("\u{200B}\u{FEFF}".to_owned()),
+            1 => "\\PC{0,20}",
+        ]
+    }
+
+    /// Returns the response of a server that stores some rows, some in part, and rejects some.
+    fn response(requests: &[u8], seed: u8) -> Vec<u8> {
+        let results = [
+            r#"{"status":200,"effect":"created"}"#,
+            r#"{"status":200,"effect":"updated"}"#,
+            r#"{"status":200,"effect":"unchanged"}"#,
+            r#"{"status":200}"#,
+            r#"{"status":400,"body":{"x:error":{"resource_status":[{"resource":"x:person","response_code":400,"errors":[{"description":"No."}]}]}}}"#,
+            r#"{"status":400,"body":{"x:error":{"resource_status":[{"resource":"x:person","response_code":201},{"resource":"x:tagging","response_code":400,"errors":[{"description":"No."}]}]}}}"#,
+        ];
+        let rows = requests.iter().filter(|byte| **byte == b'\n').count();
+        let mut text = String::new();
+        for row in 0..rows {
+            text.push_str(results[(row + usize::from(seed)) % results.len()]);
+            text.push('\n');
+        }
+        text.push_str("{\"total\":0}\n");
+        text.into_bytes()
+    }
+
+    fn rows_in(path: &Path) -> u64 {
+        let Ok(table) = Table::open(path) else {
+            return 0;
+        };
+        u64::try_from(table.rows().expect("rows").count()).expect("a number")
+    }
+
+    proptest! {
+        /// Every row of every file has exactly one result, and the rows of the reports are those that were
+        /// counted.
+        ///
+        /// Requirements: BAT-08.
+        #[test]
+        fn every_row_has_a_result(
+            rows in prop::collection::vec(prop::collection::vec(cell(), 0..6), 0..30),
+            large in prop::option::weighted(0.01, 0_usize..30),
+            separator in prop::sample::select(vec![",", ";", "\t", "|"]),
+            line_end in prop::sample::select(vec!["\n", "\r\n", "\r"]),
+            quotes in any::<bool>(),
+            writing in prop::sample::select(vec![
+                Writing::Utf8, Writing::Utf8WithMark, Writing::Utf16Le, Writing::Utf16Be,
+                Writing::Windows1252, Writing::Gzip,
+            ]),
+            damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
+            seed in any::<u8>(),
+            part in 1_usize..200,
+            (is_strict, accepts_unknown) in any::<(bool, bool)>(),
+        ) {
+            let mut text = ["First name", "E-mail", "Phone", "Birthday", "Tags", "Notes"].join(separator);
+            text.push_str(line_end);
+            for (place, row) in rows.iter().enumerate() {
+                let cells = row.iter().map(|cell| match quotes {
+                    true => format!("\"{}\"", cell.replace('"', "\"\"")),
+                    false => cell.clone(),
+                });
+                text.push_str(&cells.collect::<Vec<_>>().join(separator));
+                if large == Some(place) {
+                    text.push_str(&"x".repeat(1024 * 1024));
+                }
+                text.push_str(line_end);
+            }
+            let mut bytes = writing.bytes(&text);
+            for (place, byte) in damage {
+                if !matches!(writing, Writing::Gzip) && !bytes.is_empty() {
+                    let place = place.index(bytes.len());
+                    bytes[place] = byte;
+                }
+            }
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("table.csv");
+            let mut file = File::create_new(&path).expect("a file");
+            file.write_all(&bytes).expect("bytes");
+            file.seek(SeekFrom::Start(0)).expect("the start");
+            let Ok(table) = Table::open(&path) else { return Ok(()) };
+            let synonyms = Synonyms::built_in().expect("names");
+            let mut options = MappingOptions::default();
+            options.rest_custom = true;
+            let Ok(mapping) = ColumnMapping::new(table.head(), &synonyms, &options) else { return Ok(()) };
+            let mut plan = RowPlan::new(mapping);
+            (plan.is_strict, plan.accepts_unknown) = (is_strict, accepts_unknown);
+            let reports = ReportPaths::next_to(&path);
+            let (mut lines, mut results) = ImportResults::begin(&table, &plan, &reports).expect("a table");
+            let mut requests = Vec::new();
+            lines.add_to(&mut requests, usize::MAX).expect("lines");
+            for data in response(&requests, seed).chunks(part) {
+                results.read(data).expect("results");
+            }
+            let counts = results.finish().expect("the end");
+            let all = u64::try_from(table.rows().expect("rows").count()).expect("a number");
+            prop_assert_eq!(counts.all(), all, "{:?}", counts);
+            prop_assert_eq!(rows_in(&reports.rejected), counts.rejected);
+            prop_assert_eq!(rows_in(&reports.incomplete), counts.incomplete);
+        }
+    }
+}

@@ -297,6 +297,17 @@ async fn rows_are_new_or_change_a_person_or_nothing() -> TestResult {
         &file,
         "First,E-Mail,Tags,Lists\nAda,ada@example.org,,\nRobert,bob@example.org,,\nEve,eve@example.org,\"x, y\",News\n",
     )?;
+    let before = people(&demo).await?;
+    let (is_done, said) = import(&demo.base_url, &file, KEY, &["--dry-run"])?;
+    assert!(is_done && said.contains("The import would have"), "{said}");
+    for line in [
+        "updated      1 row",
+        "unchanged    1 row",
+        "incomplete   1 row",
+    ] {
+        assert!(said.contains(line), "{said}");
+    }
+    assert_eq!(people(&demo).await?, before, "a dry run stores nothing");
     let (is_done, said) = import(&demo.base_url, &file, KEY, &[])?;
     assert!(is_done, "{said}");
     for line in [

@@ -55,6 +55,10 @@ pub struct RawHelperRequest {
     ///
     /// Requirements: HLP-04.
     pub one_action_per_person: bool,
+    /// Whether the request changes nothing, and has the outcome that it would have.
+    ///
+    /// Requirements: BAT-13.
+    pub is_preview: bool,
 }
 
 impl RawHelperRequest {
@@ -72,6 +76,7 @@ impl RawHelperRequest {
             anonymous: false,
             merge: MergePolicy::Replace,
             one_action_per_person: false,
+            is_preview: false,
         }
     }
 }

@@ -121,7 +121,12 @@ pub fn decide(
             let mut outcome = helper::help(&mut case, plan)?;
             // The effects of operations are not known.
             outcome.is_unchanged = (case.steps == 0).then_some(case.ledger.changes.is_empty());
-            WriteOutcome::HelperDone(outcome)
+            let outcome = WriteOutcome::HelperDone(outcome);
+            if plan.is_preview && !call.is_rejected {
+                let changes = Vec::new();
+                return Ok(Decision { changes, outcome });
+            }
+            outcome
         }
         WriteOperation::Merge(request) => {
             let outcome = case.merge(request)?;

@@ -468,6 +468,7 @@ impl ApiBuilder {
         self.resolve_delivery();
         self.resolve_undo();
         self.resolve_merges();
+        self.resolve_batches();
         let missing = membership_filter::never_registered(&self.kinds);
         self.wrong.extend(missing);
         self.withdraw_capabilities();

@@ -185,6 +185,18 @@ impl ApiBuilder {
         }
     }
 
+    /// Determines whether batches can be previewed: only a store can decide about a helper request without executing
+    /// it.
+    ///
+    /// Requirements: BAT-13.
+    pub(super) fn resolve_batches(&mut self) {
+        let mut helpers = self.helpers.values();
+        let are_stores = helpers.all(|helper| matches!(helper, HelperBackend::Store(_)));
+        if let Some(batches) = &mut self.settings.extensions.batches {
+            batches.previews = are_stores && !self.helpers.is_empty();
+        }
+    }
+
     /// Adds the remaining people to a change feed of a vendor whose operations merge people.
     ///
     /// Requirements: MRG-12.

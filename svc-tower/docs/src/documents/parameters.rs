@@ -31,6 +31,7 @@ pub(super) fn parameters(
         (ResponseBodyKind::Collection, _) => api.collection_parameters(),
         (ResponseBodyKind::Changes, _) => api.change_feed_parameters(),
         (ResponseBodyKind::Duplicates, _) => api.duplicates_parameters(),
+        (ResponseBodyKind::Batch, Target::Batch { .. }) => api.batch_parameters(),
         _ => Vec::new(),
     }
 }

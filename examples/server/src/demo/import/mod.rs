@@ -33,6 +33,10 @@ const KEY: &str = "SVC_DEMO_IMPORT_KEY";
 const KEY_FILE: &str =
     "File that contains the API key [default: the environment variable SVC_DEMO_IMPORT_KEY]";
 
+/// The largest number of rows of a table of which the server is asked what it would change, before the question
+/// whether to import it.
+const MAX_PREVIEW: u64 = 10_000;
+
 // In code formatting, names of members would be hard to copy.
 const MAP: &str = "Member of a person, and the name or letters of the column with its value, such as given_name=First or email=B. Usual column names need no mapping; repeatable";
 const SYNONYMS: &str = "TOML file with further column names, such as given_name = [\"Rufname\"]";
@@ -87,7 +91,8 @@ pub struct Import {
     /// File that contains the API key
     #[arg(long, value_name = "FILE", help = KEY_FILE)]
     key_file: Option<PathBuf>,
-    /// Show the mapping and the request for the first row without sending anything
+    /// Show the mapping and the request for the first row, and with a key also what the import would change, without
+    /// storing anything
     #[arg(long)]
     dry_run: bool,
 }
@@ -155,25 +160,36 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
     plan.accepts_unknown = import.no_identity;
     if import.dry_run {
         say(&format!("{}\n", first_request(&plan, &overview)));
+        if import.key_file.is_none() && std::env::var_os(KEY).is_none() {
+            return Ok(());
+        }
+    }
+    let sending = Sending {
+        import,
+        server: ImportTarget::find(&import.to).await?,
+        key: key(import)?,
+        table: &table,
+        plan: &plan,
+        rows: overview.total(),
+        reports: ReportPaths::next_to(&import.file),
+    };
+    let can_ask = !import.yes && io::stdin().is_terminal();
+    if sending.server.previews() && (import.dry_run || can_ask && overview.rows <= MAX_PREVIEW) {
+        let counts = sending.run(None).await?;
+        say(&overview::preview_text(&counts, &sending.reports));
+    }
+    if import.dry_run {
         return Ok(());
     }
-    let key = key(import)?;
-    let server = ImportTarget::find(&import.to).await?;
-    if !is_confirmed(import, &overview).map_err(|error| unread(&error))? {
+    let rows = if overview.rows == 1 { "row" } else { "rows" };
+    let question = format!("import {} {rows} into {}?", overview.rows, import.to);
+    if can_ask && !asks(&question).map_err(|error| unread(&error))? {
         say("  nothing was imported\n");
         return Ok(());
     }
-    groups::create(import, &server, &key, &overview).await?;
-    let reports = ReportPaths::next_to(&import.file);
-    let counts = send(
-        import,
-        &server,
-        &key,
-        &table,
-        (&plan, overview.total()),
-        &reports,
-    )
-    .await?;
+    groups::create(import, &sending.server, &sending.key, &overview).await?;
+    let name = name(import, &table, &plan).map_err(|error| unread(&error))?;
+    let counts = sending.run(Some(&name)).await?;
     if table.state().map_err(|error| unread(&error))? != state {
         return Err(StartupError::new(
             "The file has changed during the import, so the results can be wrong.",
@@ -181,7 +197,7 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
             "Run the same command again.",
         ));
     }
-    say(&overview::counts_text(&counts, &reports));
+    say(&overview::counts_text(&counts, &sending.reports));
     if counts.rejected > 0 {
         return Err(StartupError::new(
             format!(
@@ -189,7 +205,7 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
                 counts.rejected,
                 counts.with_values()
             ),
-            reports.rejected.display().to_string(),
+            sending.reports.rejected.display().to_string(),
             "Correct the rows in this file, and import it with the same options.",
         ));
     }
@@ -306,18 +322,6 @@ fn mapping(
     })
 }
 
-/// Asks on a terminal whether to import.
-fn is_confirmed(import: &Import, overview: &Overview) -> io::Result<bool> {
-    if import.yes || !io::stdin().is_terminal() {
-        return Ok(true);
-    }
-    let rows = if overview.rows == 1 { "row" } else { "rows" };
-    asks(&format!(
-        "import {} {rows} into {}?",
-        overview.rows, import.to
-    ))
-}
-
 /// Asks a question on a terminal, and returns whether the answer is yes.
 fn asks(question: &str) -> io::Result<bool> {
     say(&format!("  {question} [y/N] "));
@@ -327,58 +331,62 @@ fn asks(question: &str) -> io::Result<bool> {
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// Sends the rows, and reads the results.
-async fn send(
-    import: &Import,
-    server: &ImportTarget,
-    key: &HeaderValue,
-    table: &Table,
-    (plan, total): (&RowPlan, u64),
-    reports: &ReportPaths,
-) -> Result<ImportCounts, StartupError> {
-    let broken = |why: String| {
-        let remedy = "Run the same command again. No row is imported twice.";
-        StartupError::new(
-            format!("The import was interrupted: {why}."),
-            &import.to,
-            remedy,
-        )
-    };
-    let stopped = |error: io::Error| broken(error.to_string());
-    let name = name(import, table, plan).map_err(stopped)?;
-    let (lines, mut results) = ImportResults::begin(table, plan, reports).map_err(stopped)?;
-    let response = server.send(key, &name, RequestBody(lines)).await;
-    let mut response = response.map_err(broken)?;
-    let status = response.status();
-    if status != StatusCode::OK {
-        let body = remote::body(response).await.unwrap_or_default();
-        let why = error_text(&serde_json::from_slice(&body).unwrap_or_default());
-        let remedy = if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-            format!(
-                "Check the key in {KEY} or --key-file. It needs the right helper.person_signup."
-            )
-        } else {
-            "Wait, and run the same command again. No row is imported twice.".to_owned()
+/// A table that is sent to a server.
+struct Sending<'a> {
+    import: &'a Import,
+    server: ImportTarget,
+    key: HeaderValue,
+    table: &'a Table,
+    plan: &'a RowPlan,
+    /// The number of rows.
+    rows: u64,
+    reports: ReportPaths,
+}
+
+impl Sending<'_> {
+    /// Sends the rows, and reads the results. Without an idempotency key, nothing is stored.
+    async fn run(&self, name: Option<&str>) -> Result<ImportCounts, StartupError> {
+        let to = &self.import.to;
+        let broken = |why: String| {
+            let remedy = "Run the same command again. No row is imported twice.";
+            StartupError::new(format!("The import was interrupted: {why}."), to, remedy)
         };
-        return Err(StartupError::new(
-            format!("The server rejected the import with status {status}. {why}").trim_end(),
-            &import.to,
-            remedy,
-        ));
+        let stopped = |error: io::Error| broken(error.to_string());
+        let begun = ImportResults::begin(self.table, self.plan, &self.reports);
+        let (lines, mut results) = begun.map_err(stopped)?;
+        let response = self.server.send(&self.key, name, RequestBody(lines)).await;
+        let mut response = response.map_err(broken)?;
+        let status = response.status();
+        if status != StatusCode::OK {
+            let body = remote::body(response).await.unwrap_or_default();
+            let why = error_text(&serde_json::from_slice(&body).unwrap_or_default());
+            let remedy = if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+                format!(
+                    "Check the key in {KEY} or --key-file. It needs the right helper.person_signup."
+                )
+            } else {
+                "Wait, and run the same command again. No row is imported twice.".to_owned()
+            };
+            return Err(StartupError::new(
+                format!("The server rejected the import with status {status}. {why}").trim_end(),
+                to,
+                remedy,
+            ));
+        }
+        let bar = progress_bar(self.rows);
+        while let Some(frame) = response.body_mut().frame().await {
+            let frame = frame.map_err(|error| broken(error.to_string()))?;
+            let Ok(data) = frame.into_data() else {
+                continue;
+            };
+            results.read(&data).map_err(stopped)?;
+            let counts = results.counts();
+            bar.set_position(counts.all());
+            bar.set_message(format!("{} rejected", counts.rejected));
+        }
+        bar.finish_and_clear();
+        results.finish().map_err(stopped)
     }
-    let bar = progress_bar(total);
-    while let Some(frame) = response.body_mut().frame().await {
-        let frame = frame.map_err(|error| broken(error.to_string()))?;
-        let Ok(data) = frame.into_data() else {
-            continue;
-        };
-        results.read(&data).map_err(stopped)?;
-        let counts = results.counts();
-        bar.set_position(counts.all());
-        bar.set_message(format!("{} rejected", counts.rejected));
-    }
-    bar.finish_and_clear();
-    results.finish().map_err(stopped)
 }
 
 /// Returns a progress bar on the terminal, which is hidden if there is no terminal.

@@ -1,6 +1,7 @@
 //! What an import would do, as text for a terminal.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use svc_declaration::visible;
 use svc_import::{
@@ -67,23 +68,31 @@ pub(super) fn text(overview: &Overview, table: &Table, mapping: &ColumnMapping) 
 /// Returns how many rows have each result, as lines.
 pub(super) fn counts_text(counts: &ImportCounts, reports: &ReportPaths) -> String {
     let mut text = String::new();
-    let nothing = String::new();
-    let see = |path: &std::path::Path| format!(", see {}", path.display());
-    for (name, count, more) in [
-        ("new", counts.created, nothing.clone()),
-        ("updated", counts.updated, nothing.clone()),
-        ("unchanged", counts.unchanged, nothing.clone()),
-        ("imported", counts.imported, nothing.clone()),
-        ("incomplete", counts.incomplete, see(&reports.incomplete)),
-        ("rejected", counts.rejected, see(&reports.rejected)),
-        ("empty", counts.empty, nothing),
+    let see = |path: &Path| format!(", see {}", path.display());
+    for (name, count, path) in [
+        ("new", counts.created, None),
+        ("updated", counts.updated, None),
+        ("unchanged", counts.unchanged, None),
+        ("imported", counts.imported, None),
+        ("incomplete", counts.incomplete, Some(&reports.incomplete)),
+        ("rejected", counts.rejected, Some(&reports.rejected)),
+        ("empty", counts.empty, None),
     ] {
         if count > 0 {
             let rows = if count == 1 { "row" } else { "rows" };
-            let _ = writeln!(text, "  {name:<11}  {count} {rows}{more}");
+            let see = path.map(|path| see(path)).unwrap_or_default();
+            let _ = writeln!(text, "  {name:<11}  {count} {rows}{see}");
         }
     }
     text
+}
+
+/// Returns how many rows would have each result, as lines.
+pub(super) fn preview_text(counts: &ImportCounts, reports: &ReportPaths) -> String {
+    let lines = counts_text(counts, reports);
+    format!(
+        "  The import would have these results. Rows of one new person all count as new.\n{lines}"
+    )
 }
 
 /// Returns columns with their letters and names.

@@ -23,6 +23,8 @@ pub(super) struct ImportTarget {
     /// The links of the entry point.
     links: Value,
     batch: Uri,
+    /// Whether the batch can be previewed.
+    previews: bool,
     key_header: HeaderName,
 }
 
@@ -47,10 +49,9 @@ impl ImportTarget {
         let about = link(&links, |name| name == "service-meta")
             .ok_or_else(|| failed("the URL is not an entry point".to_owned()))?;
         let about = read(&reachable(entry_point, about)).await?;
-        let has_batches = about
-            .get("behaviours")
-            .and_then(Value::as_array)
-            .is_some_and(|all| all.iter().any(|one| one == "batch"));
+        let behaviours = about.get("behaviours").and_then(Value::as_array);
+        let declares = |name| behaviours.is_some_and(|all| all.iter().any(|one| one == name));
+        let (has_batches, previews) = (declares("batch"), declares("batch.preview"));
         let helper = link(&links, |name| name.ends_with(":person_signup_helper"));
         let helper = helper.filter(|_| has_batches).ok_or_else(|| {
             let remedy = "Use a server whose capability document declares `batch` and that offers helper.person_signup.";
@@ -71,25 +72,37 @@ impl ImportTarget {
                 entry_point: entry_point.to_owned(),
                 links,
                 batch,
+                previews,
                 key_header,
             }),
             _ => Err(failed("its capability document cannot be read".to_owned())),
         }
     }
 
-    /// Starts to send lines. The response starts before the request has ended.
+    /// Whether the server can say what an import would change.
+    pub(super) fn previews(&self) -> bool {
+        self.previews
+    }
+
+    /// Starts to send lines. The response starts before the request has ended. Without an idempotency key, it is
+    /// only a preview.
     pub(super) async fn send<B>(
         &self,
         key: &HeaderValue,
-        name: &str,
+        name: Option<&str>,
         lines: B,
     ) -> Result<Response<Incoming>, String>
     where
         B: Body<Data = Bytes, Error = io::Error> + Send + 'static,
     {
-        let request = Request::post(self.batch.clone())
+        let request = match name {
+            Some(name) => {
+                Request::post(self.batch.clone()).header("idempotency-key", format!("\"{name}\""))
+            }
+            None => Request::post(format!("{}?preview=true", self.batch)),
+        };
+        let request = request
             .header(CONTENT_TYPE, "application/x-ndjson")
-            .header("idempotency-key", format!("\"{name}\""))
             .header(&self.key_header, key);
         exchange(request.body(lines).map_err(|error| error.to_string())?).await
     }

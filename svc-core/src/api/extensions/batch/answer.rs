@@ -23,7 +23,10 @@ use http::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::hal::{self, BatchResultView};
+use super::{
+    PREVIEW,
+    hal::{self, BatchResultView},
+};
 use crate::{
     api::{
         Api, AuthorizedRequest, HelperBackend, Response, Timer,
@@ -37,6 +40,7 @@ use crate::{
     helper::WriteEffect,
     link::Target,
     model::Kind,
+    page::PageRequest,
     value::Timestamp,
 };
 
@@ -135,7 +139,10 @@ impl AuthorizedParts<'_> {
         let Some(kind) = kind_of(&call) else {
             return Err(failed(Error::not_implemented()));
         };
-        let key = api.idempotency_key(kind, headers)?.map(Arc::from);
+        let is_preview = self.is_preview(&call, kind)?;
+        // Nothing of a preview is stored, and neither is its response.
+        let key = api.idempotency_key(kind, headers)?;
+        let key = key.filter(|_| !is_preview).map(Arc::from);
         match &call {
             Target::Helper { container, .. } => {
                 let there = api
@@ -161,7 +168,7 @@ impl AuthorizedParts<'_> {
             kind,
             together: api.can_group_entries(&call),
             call,
-            context: self.context.clone(),
+            context: self.context.clone().with_preview(is_preview),
             timeout: self.request.timeout,
             headers: sent.collect(),
             key,
@@ -170,6 +177,29 @@ impl AuthorizedParts<'_> {
             succeeded: 0,
             failed: 0,
         })
+    }
+
+    /// Returns whether the query asks for a preview, or the response if this batch has none. The entries of a
+    /// batch of merges are previews themselves.
+    ///
+    /// Requirements: BAT-13.
+    #[expect(
+        clippy::result_large_err,
+        reason = "a response is as large as its headers, and is created once for each request"
+    )]
+    fn is_preview(&self, call: &Target, kind: Kind) -> std::result::Result<bool, Response> {
+        let text = match PageRequest::parameter(self.request.query, PREVIEW).as_deref() {
+            None | Some("false") => return Ok(false),
+            Some("true")
+                if self.api.previews_batches() && matches!(call, Target::Helper { .. }) =>
+            {
+                return Ok(true);
+            }
+            Some("true") => "{property} must not be `true`. This batch cannot be previewed.",
+            Some(_) => "{property} must be `true` or `false`.",
+        };
+        let problem = Problem::new(ErrorCode::FieldInvalid, PREVIEW, text);
+        Err(self.api.invalid(Some(kind), &[problem]))
     }
 
     /// Returns the response to a whole batch of merges, none of which can be executed: a required

@@ -21,6 +21,7 @@ use crate::{
         ExtensionName, Handler, OperationSpec, RequestBodyKind, RequiredRight, ResponseBodyKind,
         TargetShape, always,
     },
+    page::{ParameterValues, QueryParameter},
 };
 
 const NAME: ExtensionName = ExtensionName::Batch;
@@ -63,13 +64,22 @@ const fn operation(
     }
 }
 
+/// The query parameter of a preview.
+pub(super) const PREVIEW: &str = "preview";
+
 /// The setting that enables batches.
-pub(crate) struct Batches;
+#[derive(Default)]
+pub(crate) struct Batches {
+    /// Whether batches of helpers can be previewed.
+    pub(in crate::api) previews: bool,
+}
 
 #[async_trait]
 impl Extension for Batches {
     fn behaviours(&self) -> Vec<&'static str> {
-        vec!["batch"]
+        let offered = [(true, "batch"), (self.previews, "batch.preview")];
+        let offered = offered.into_iter().filter(|(is_offered, _)| *is_offered);
+        offered.map(|(_, name)| name).collect()
     }
 
     fn name(&self) -> Option<ExtensionName> {
@@ -101,7 +111,7 @@ impl ApiBuilder {
     /// Requirements: BAT-01, MRG-24.
     #[must_use]
     pub fn batches(mut self) -> Self {
-        self.settings.extensions.batches = Some(Batches);
+        self.settings.extensions.batches = Some(Batches::default());
         self
     }
 }
@@ -113,5 +123,27 @@ impl Api {
     #[must_use]
     pub fn supports_batches(&self) -> bool {
         self.extensions().has(NAME)
+    }
+
+    /// Returns whether batches of helpers can be previewed: the helpers are those of a store.
+    ///
+    /// Requirements: BAT-13.
+    #[must_use]
+    pub fn previews_batches(&self) -> bool {
+        let batches = &self.inner.settings.extensions.batches;
+        batches.as_ref().is_some_and(|batches| batches.previews)
+    }
+
+    /// Returns the query parameters of a batch of a helper.
+    ///
+    /// Requirements: BAT-13.
+    #[must_use]
+    pub fn batch_parameters(&self) -> Vec<QueryParameter> {
+        if !self.previews_batches() {
+            return Vec::new();
+        }
+        let text = "with `true`, nothing is stored, and each entry has the result that it would have alone";
+        let values = ParameterValues::OneOf(vec!["false", "true"]);
+        vec![QueryParameter::new(PREVIEW, text.to_owned(), values)]
     }
 }
