@@ -25,6 +25,7 @@ pub struct Context {
     namespace: Arc<str>,
     in_batch: bool,
     is_preview: bool,
+    is_minimal: bool,
 }
 
 impl Context {
@@ -57,6 +58,7 @@ impl Context {
             namespace: Arc::default(),
             in_batch: false,
             is_preview: false,
+            is_minimal: false,
         }
     }
 
@@ -195,6 +197,23 @@ impl Context {
     #[must_use]
     pub fn with_preview(mut self, is_preview: bool) -> Self {
         self.is_preview = is_preview;
+        self
+    }
+
+    /// Returns whether the response to a helper needs only the link of its record.
+    ///
+    /// Requirements: BAT-09.
+    #[must_use]
+    pub fn is_minimal(&self) -> bool {
+        self.is_minimal
+    }
+
+    /// Sets whether the response to a helper needs only the link of its record.
+    ///
+    /// Requirements: BAT-09.
+    #[must_use]
+    pub fn with_minimal(mut self, is_minimal: bool) -> Self {
+        self.is_minimal = is_minimal;
         self
     }
 

@@ -13,6 +13,7 @@ use crate::{
     hal,
     helper::{EntryStatus, RawHelperOutcome, WriteEffect},
     json::Object,
+    link::Target,
     model::Kind,
     operation::{CREATED, DELETED, ResponseBodyKind},
     record::RawRecord,
@@ -167,6 +168,7 @@ impl Api {
             _ => StatusCode::OK,
         };
         match outcome.action.as_ref().or(outcome.person.as_ref()) {
+            Some(record) if cx.is_minimal() => Ok(self.link_reply(cx, status, record)),
             Some(record) => Ok(self.written_reply(cx, status, record)),
             None => Err(Error::unexpected("a helper returned no record")),
         }
@@ -202,6 +204,17 @@ impl Api {
         record: &RawRecord,
     ) -> Response {
         self.located(cx, self.record_reply(cx, status, record), record)
+    }
+
+    /// Returns a response that has only the link to the record of a write.
+    ///
+    /// Requirements: BAT-09.
+    fn link_reply(&self, cx: &Context, status: StatusCode, record: &RawRecord) -> Response {
+        let mut body = b"{\"_links\":{\"self\":".to_vec();
+        let hal = self.hal(cx.base());
+        hal.write_link(&Target::Record(record.address()), &mut body);
+        body.extend_from_slice(b"}}");
+        Response::hal(status, body)
     }
 
     /// Returns the response to a delete.

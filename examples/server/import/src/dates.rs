@@ -44,13 +44,23 @@ pub(crate) struct DateEvidence {
 
 impl DateEvidence {
     pub(crate) fn add(&mut self, text: &str) {
-        if let Some(Notation::Numbers { first, second, .. }) = notation(text) {
-            match (first > 12, second > 12) {
-                (true, false) => self.day_first = self.day_first.saturating_add(1),
-                (false, true) => self.month_first = self.month_first.saturating_add(1),
-                _ => {}
+        let (is_day_first, is_month_first) = match notation(text) {
+            Some(Notation::Numbers { first, second, .. }) => {
+                (first > 12 && second <= 12, first <= 12 && second > 12)
             }
-        }
+            // The day is first in 31.05.1990, but not in 1990.05.31.
+            Some(Notation::Known(_)) => {
+                let first = text.trim_start().split('.').next().unwrap_or_default();
+                let is_day = matches!(first.len(), 1 | 2) && text.contains('.');
+                (
+                    is_day && first.bytes().all(|one| one.is_ascii_digit()),
+                    false,
+                )
+            }
+            None => (false, false),
+        };
+        self.day_first = self.day_first.saturating_add(is_day_first.into());
+        self.month_first = self.month_first.saturating_add(is_month_first.into());
     }
 
     /// Returns the order, if all cells agree on it.
@@ -304,5 +314,7 @@ mod tests {
         assert_eq!(order(&["3/4/1990", "31/5/1990"]), DateOrder::DayFirst);
         assert_eq!(order(&["31/5/1990", "5/31/1990"]), DateOrder::Unknown);
         assert_eq!(order(&["3/4/1990"]), DateOrder::Unknown);
+        assert_eq!(order(&["3/4/1990", "31.05.1990"]), DateOrder::DayFirst);
+        assert_eq!(order(&["3/4/1990", "1990.05.31"]), DateOrder::Unknown);
     }
 }

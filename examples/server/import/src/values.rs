@@ -192,7 +192,7 @@ pub(crate) fn value_of(
         ValueFormat::Birthdate => return birthdate(text, context.dates),
         ValueFormat::Email => match stored_email(text) {
             Ok(address) => address.into(),
-            Err(why) => return Err(format!("is not one e-mail address: {why}")),
+            Err(why) => return Err(format!("is not one e-mail address. {why}")),
         },
         ValueFormat::Phone => phone(text)?.into(),
         ValueFormat::Country => match country_code(text) {
@@ -316,7 +316,7 @@ fn phone(text: &str) -> Result<String, String> {
     }
     match stored_phone(text) {
         Ok(_) => Ok(text.to_owned()),
-        Err(why) => Err(format!("is not a phone number: {why}")),
+        Err(why) => Err(format!("is not a phone number. {why}")),
     }
 }
 

@@ -163,17 +163,20 @@ impl AuthorizedParts<'_> {
         } else {
             ReturnPreference::Representation
         };
+        let returned = ReturnPreference::of(headers).unwrap_or(unsaid);
+        let shows_records = returned == ReturnPreference::Representation;
+        let cx = self.context.clone().with_preview(is_preview);
         Ok(BatchRun {
             api: api.clone(),
             kind,
             together: api.can_group_entries(&call),
             call,
-            context: self.context.clone().with_preview(is_preview),
+            // The condition of the next merge depends on the whole response.
+            context: cx.with_minimal(!shows_records && !is_conditional),
             timeout: self.request.timeout,
             headers: sent.collect(),
             key,
-            shows_records: ReturnPreference::of(headers).unwrap_or(unsaid)
-                == ReturnPreference::Representation,
+            shows_records,
             succeeded: 0,
             failed: 0,
         })
