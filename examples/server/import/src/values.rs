@@ -287,11 +287,20 @@ fn birthdate(text: &str, dates: DateOrder) -> Result<Option<Value>, String> {
     Ok(Some(date))
 }
 
-/// Returns a postal code. Spreadsheet programs remove the zero at the start of a code in the United States.
+/// The countries with postal codes of five digits, the first of which can be zero.
+const FIVE_DIGITS: [&str; 13] = [
+    "DE", "EE", "ES", "FI", "FR", "IT", "KR", "LT", "MX", "MY", "TR", "UA", "US",
+];
+
+/// Returns a postal code. Spreadsheet programs remove the zero at its start.
 fn postal_code(text: &str, context: CellContext<'_>) -> Value {
     let text = without_fraction(text);
     let is_short = text.len() == 4 && text.bytes().all(|one| one.is_ascii_digit());
-    if is_short && context.country == Some("US") {
+    if is_short
+        && context
+            .country
+            .is_some_and(|country| FIVE_DIGITS.contains(&country))
+    {
         return format!("0{text}").into();
     }
     text.into()

@@ -4,8 +4,8 @@ use std::io::{self, BufRead};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{
-    Encoding, ISO_8859_4, ISO_8859_10, ISO_8859_13, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252,
-    WINDOWS_1254, WINDOWS_1257, WINDOWS_1258,
+    Encoding, ISO_8859_4, ISO_8859_10, ISO_8859_13, MACINTOSH, UTF_8, UTF_16BE, UTF_16LE,
+    WINDOWS_1252, WINDOWS_1254, WINDOWS_1257, WINDOWS_1258,
 };
 
 /// The separators of CSV files, the most common one first.
@@ -82,7 +82,9 @@ pub(super) fn encoding_of(mut file: impl BufRead) -> io::Result<&'static Encodin
     let guessed = detector.guess(None, Utf8Detection::Deny);
     // A few names do not show in which of similar languages they are.
     let is_doubtful = counts.invalid < MANY && RARE.contains(&guessed);
-    Ok(if is_doubtful { WINDOWS_1252 } else { guessed })
+    let guessed = if is_doubtful { WINDOWS_1252 } else { guessed };
+    let is_mac = guessed == WINDOWS_1252 && counts.mac_letters > counts.windows_letters;
+    Ok(if is_mac { MACINTOSH } else { guessed })
 }
 
 /// Reads up to the end of a line, at most 64 KiB.
@@ -113,6 +115,10 @@ fn by_zeros(part: &[u8]) -> Option<&'static Encoding> {
 struct TextCounts {
     valid: u64,
     invalid: u64,
+    /// The bytes outside of ASCII that are small letters after a small letter in Windows-1252, and in the encoding
+    /// of earlier Macintosh computers.
+    windows_letters: u64,
+    mac_letters: u64,
 }
 
 impl TextCounts {
@@ -123,6 +129,18 @@ impl TextCounts {
             self.valid = self.valid.saturating_add(valid);
             if !chunk.invalid().is_empty() {
                 self.invalid = self.invalid.saturating_add(1);
+            }
+        }
+        for pair in text.windows(2) {
+            if let [b'a'..=b'z', 0x80..=0xFF] = pair {
+                let byte = pair.get(1..).unwrap_or_default();
+                let is_letter = |encoding: &'static Encoding| {
+                    let text = encoding.decode_without_bom_handling(byte).0;
+                    u64::from(text.chars().all(char::is_lowercase))
+                };
+                let (windows, mac) = (is_letter(WINDOWS_1252), is_letter(MACINTOSH));
+                self.windows_letters = self.windows_letters.saturating_add(windows);
+                self.mac_letters = self.mac_letters.saturating_add(mac);
             }
         }
     }

@@ -1,6 +1,6 @@
 use std::io::Write as _;
 
-use encoding_rs::WINDOWS_1252;
+use encoding_rs::{MACINTOSH, WINDOWS_1252};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use zip::write::{SimpleFileOptions, ZipWriter};
@@ -165,6 +165,20 @@ fn what_is_no_table_is_an_error() {
         table(wide.as_bytes()),
         Err(TableError::TooManyColumns)
     ));
+}
+
+/// The encoding of earlier Macintosh computers has small letters where Windows-1252 has others.
+#[test]
+fn a_file_of_a_macintosh() {
+    let names = "Name,Street\nJosé Müller,Größenweg 7\nFrançois Lefèvre,Rue de la Fête\n";
+    for encoding in [MACINTOSH, WINDOWS_1252] {
+        let (bytes, ..) = encoding.encode(names);
+        let table = table(&bytes).expect("a table");
+        assert_eq!(table.encoding(), encoding.name());
+        let first = table.rows().expect("rows").next().expect("a row");
+        let cells = ["José Müller", "Größenweg 7"].map(str::to_owned).to_vec();
+        assert_eq!(first.expect("a row").content, RowContent::Cells(cells));
+    }
 }
 
 proptest::proptest! {
