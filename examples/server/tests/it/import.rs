@@ -9,9 +9,15 @@ use std::fs;
 use std::net::Ipv4Addr;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 use serde_json::Value;
-use tokio::net::TcpSocket;
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
 use crate::support::TestResult;
 use crate::support::client::Client;
@@ -383,5 +389,69 @@ async fn what_cannot_be_imported_says_why() -> TestResult {
         &[],
     )?;
     assert!(!is_done && said.contains("The server at "), "{said}");
+    Ok(())
+}
+
+/// Accepts encrypted connections for a demo, as a proxy does. Returns its URL and its certificate as PEM.
+async fn encrypted(demo: &Program) -> TestResult<(String, String)> {
+    let key = rcgen::KeyPair::generate()?;
+    let parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()])?;
+    let certificate = parameters.self_signed(&key)?;
+    let key = PrivateKeyDer::try_from(key.serialize_der())?;
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.der().clone()], key)?;
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let (port, to) = (listener.local_addr()?.port(), demo.address()?);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                let mut client = acceptor.accept(stream).await.ok()?;
+                let mut server = TcpStream::connect(to).await.ok()?;
+                copy_bidirectional(&mut client, &mut server).await.ok()
+            });
+        }
+    });
+    Ok((
+        format!("https://localhost:{port}/api/v1/"),
+        certificate.pem(),
+    ))
+}
+
+/// A server is reached over HTTPS if this computer trusts its certificate.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_with_encryption() -> TestResult {
+    let folder = tempfile::tempdir()?;
+    let demo = demo(folder.path())?;
+    let (url, certificate) = encrypted(&demo).await?;
+    let file = folder.path().join("people.csv");
+    fs::write(&file, "First,E-Mail\nAda,ada@example.org\n")?;
+    let trusted = folder.path().join("trusted.pem");
+    fs::write(&trusted, certificate)?;
+    let import = async |trusts| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_svc-demo"));
+        command.arg("import").arg(&file).args(["--url", &url]);
+        command.env("SVC_DEMO_IMPORT_KEY", KEY);
+        if trusts {
+            command.env("SSL_CERT_FILE", &trusted);
+        }
+        let outcome = tokio::task::spawn_blocking(move || {
+            outcome(&mut command).map_err(|error| error.to_string())
+        });
+        TestResult::Ok(outcome.await??)
+    };
+    let (status, out, errors) = import(true).await?;
+    assert!(
+        status.success() && out.contains("new          1 row"),
+        "{out}{errors}"
+    );
+    let (status, out, errors) = import(false).await?;
+    assert!(
+        !status.success() && errors.contains("certificate"),
+        "{out}{errors}"
+    );
     Ok(())
 }
