@@ -719,7 +719,7 @@ impl RowBuilder {
                 .peekable();
             if entries.peek().is_none() {
                 if is_objection(member, &value) {
-                    let reason = "has no address or number in this row".to_owned();
+                    let reason = "is not stored, because the row has no address or number that it belongs to".to_owned();
                     self.dropped.push(DroppedCell { column, reason });
                 }
                 continue;

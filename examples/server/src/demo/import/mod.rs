@@ -21,6 +21,7 @@ use svc_import::{
     PlannedRow, ReportPaths, RowContent, RowPlan, SavedMapping, Synonyms, Table, error_text,
 };
 
+use self::groups::MissingGroups;
 use self::lines::RequestBody;
 use self::server::ImportTarget;
 use super::remote;
@@ -174,6 +175,12 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
         reports: ReportPaths::next_to(&import.file),
     };
     let can_ask = !import.yes && io::stdin().is_terminal();
+    let missing = if import.dry_run || import.create_tags || can_ask {
+        MissingGroups::find(&sending.server, &sending.key, &overview).await?
+    } else {
+        MissingGroups::default()
+    };
+    say(&missing.text());
     if sending.server.previews() && (import.dry_run || can_ask && overview.rows <= MAX_PREVIEW) {
         let counts = sending.run(None).await?;
         say(&overview::preview_text(&counts, &sending.reports));
@@ -181,13 +188,17 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
     if import.dry_run {
         return Ok(());
     }
+    let asks = |question: &str| asks(question).map_err(|error| unread(&error));
     let rows = if overview.rows == 1 { "row" } else { "rows" };
     let question = format!("import {} {rows} into {}?", overview.rows, import.to);
-    if can_ask && !asks(&question).map_err(|error| unread(&error))? {
+    if can_ask && !asks(&question)? {
         say("  nothing was imported\n");
         return Ok(());
     }
-    groups::create(import, &sending.server, &sending.key, &overview).await?;
+    let creates = import.create_tags || !missing.is_empty() && asks("create what is missing?")?;
+    if creates {
+        missing.create(&sending.server, &sending.key).await?;
+    }
     let name = name(import, &table, &plan).map_err(|error| unread(&error))?;
     let counts = sending.run(Some(&name)).await?;
     if table.state().map_err(|error| unread(&error))? != state {

@@ -79,6 +79,11 @@ impl ImportTarget {
         }
     }
 
+    /// Returns the URL that the user has entered.
+    pub(super) fn entry_point(&self) -> &str {
+        &self.entry_point
+    }
+
     /// Whether the server can say what an import would change.
     pub(super) fn previews(&self) -> bool {
         self.previews
