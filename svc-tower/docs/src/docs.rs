@@ -13,7 +13,7 @@ use crate::{
     document_cache::DocumentCache,
     documents::{self, DocPage, DocPages},
     media::MediaType,
-    pages::{self, MAP, SEARCH_INDEX},
+    pages::{self, MAP, PageLink, SEARCH_INDEX},
 };
 
 /// The documentation of an API, for [`with_docs`](svc_tower::SvcService::with_docs).
@@ -29,6 +29,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct Docs {
     kept: DocumentCache,
+    links: Vec<PageLink>,
 }
 
 impl Docs {
@@ -36,6 +37,24 @@ impl Docs {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Returns the target of a style sheet, picture or script of the pages, such as `explorer.css`, for other pages
+    /// of the same host; `None` if there is no such file. The content can change with every version.
+    #[must_use]
+    pub fn file(name: &str) -> Option<Target> {
+        Some(pages::file(name)?.place())
+    }
+
+    /// Adds a link to the top of each page, after the one to the explorer. `href` is a URL, or a path of the same
+    /// host such as `/import/`.
+    #[must_use]
+    pub fn link(mut self, title: impl Into<String>, href: impl Into<String>) -> Self {
+        self.links.push(PageLink {
+            title: title.into(),
+            href: href.into(),
+        });
+        self
     }
 }
 
@@ -61,16 +80,16 @@ impl Documentation for Docs {
 impl Docs {
     fn asked<'a>(&'a self, request: DocsRequest<'a>) -> Asked<'a> {
         Asked {
-            kept: &self.kept,
+            docs: self,
             request,
         }
     }
 }
 
-/// A request, with the cache of documents.
+/// A request, with the documentation that responds.
 #[derive(Debug, Clone, Copy)]
 struct Asked<'a> {
-    kept: &'a DocumentCache,
+    docs: &'a Docs,
     request: DocsRequest<'a>,
 }
 
@@ -130,7 +149,7 @@ impl<'a> Asked<'a> {
         } else {
             // The two forms have the same address and are cached separately.
             let make = || Some(self.html(&page()?));
-            self.kept.answer(
+            self.docs.kept.answer(
                 self.place_of_html(target),
                 MediaType::Html,
                 self.request.headers,
@@ -148,18 +167,28 @@ impl<'a> Asked<'a> {
             api, base, headers, ..
         } = self.request;
         let place = self.place_of_html(&Target::EntryPoint);
-        if let Some(answer) = self.kept.cached_response(&place, MediaType::Html, headers) {
+        if let Some(answer) = self
+            .docs
+            .kept
+            .cached_response(&place, MediaType::Html, headers)
+        {
             return answer;
         }
         let request = Request::new(&Method::GET, Target::EntryPoint).with_base_url(base.clone());
         let hal = api.handle(Identity::Anonymous, request).await;
         let page = self.html(&self.pages().entry_point(&hal.body));
-        self.kept.make(place, MediaType::Html, headers, page)
+        self.docs.kept.make(place, MediaType::Html, headers, page)
     }
 
     fn missing_page(self, path: &str) -> DocsAnswer {
         let DocsRequest { api, base, .. } = self.request;
-        let mut answer = MediaType::Html.answer(pages::missing(self.pages(), api, base, path));
+        let mut answer = MediaType::Html.answer(pages::missing(
+            self.pages(),
+            api,
+            base,
+            &self.docs.links,
+            path,
+        ));
         answer.status = StatusCode::NOT_FOUND;
         answer
     }
@@ -172,7 +201,8 @@ impl<'a> Asked<'a> {
         media: MediaType,
         make: impl FnOnce() -> Option<String>,
     ) -> Option<DocsAnswer> {
-        self.kept
+        self.docs
+            .kept
             .answer(self.place(target), media, self.request.headers, make)
     }
 
@@ -207,7 +237,8 @@ impl<'a> Asked<'a> {
     }
 
     fn html(self, page: &DocPage) -> String {
-        pages::html(self.pages(), self.request.api, self.request.base, page)
+        let DocsRequest { api, base, .. } = self.request;
+        pages::html(self.pages(), api, base, &self.docs.links, page)
     }
 }
 

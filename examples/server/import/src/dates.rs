@@ -40,12 +40,17 @@ pub enum DateOrder {
 pub(crate) struct DateEvidence {
     day_first: u64,
     month_first: u64,
+    /// Cells that are two dates.
+    ambiguous: u64,
 }
 
 impl DateEvidence {
     pub(crate) fn add(&mut self, text: &str) {
         let (is_day_first, is_month_first) = match notation(text) {
             Some(Notation::Numbers { first, second, .. }) => {
+                if first <= 12 && second <= 12 && first != second {
+                    self.ambiguous = self.ambiguous.saturating_add(1);
+                }
                 (first > 12 && second <= 12, first <= 12 && second > 12)
             }
             // The day is first in 31.05.1990, but not in 1990.05.31.
@@ -61,6 +66,11 @@ impl DateEvidence {
         };
         self.day_first = self.day_first.saturating_add(is_day_first.into());
         self.month_first = self.month_first.saturating_add(is_month_first.into());
+    }
+
+    /// Whether a cell is two dates, and no other cell shows which one it is.
+    pub(crate) fn is_ambiguous(self) -> bool {
+        self.ambiguous > 0 && self.order() == DateOrder::Unknown
     }
 
     /// Returns the order, if all cells agree on it.

@@ -30,6 +30,7 @@ mod plan;
 mod results;
 mod saved;
 mod table;
+mod titles;
 mod values;
 
 pub use dates::DateOrder;
@@ -44,4 +45,7 @@ pub use places::{country_code, region_code};
 pub use plan::{PlannedRow, RequestLines, RowPlan};
 pub use results::{ImportCounts, ImportResults, ReportPaths, error_text};
 pub use saved::SavedMapping;
-pub use table::{FileFormat, Row, RowContent, RowFault, Rows, Table, TableError, column_letters};
+pub use table::{
+    FileFormat, Row, RowContent, RowFault, Rows, Table, TableError, TableLimits, column_letters,
+};
+pub use titles::MemberGroup;

@@ -376,6 +376,18 @@ impl ColumnMapping {
         }
     }
 
+    /// Returns the indexes of the columns with dates whose order of day and month is not known. The rows must have
+    /// been [learned](Self::learn).
+    #[must_use]
+    pub fn ambiguous_dates(&self) -> Vec<usize> {
+        if self.dates != DateOrder::Unknown {
+            return Vec::new();
+        }
+        let evidence = self.evidence.iter();
+        let ambiguous = evidence.filter(|(_, evidence)| evidence.is_ambiguous());
+        ambiguous.map(|(column, _)| *column).collect()
+    }
+
     /// Returns the sign-up of a row. Empty cells are left out, and values that their member cannot have are
     /// dropped.
     #[must_use]

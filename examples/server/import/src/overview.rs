@@ -7,6 +7,8 @@ use crate::{ColumnMapping, RowContent, Table};
 
 /// The number of rows whose values are shown.
 const EXAMPLES: usize = 3;
+/// The maximum length of a collected name in bytes. Servers reject longer names.
+const MAX_NAME: usize = 1_000;
 /// The maximum number of names of tags, and of names of lists, that are collected.
 const MAX_NAMES: usize = 1_000;
 
@@ -47,7 +49,7 @@ impl Overview {
                         } else {
                             &mut overview.lists
                         };
-                        if names.len() < MAX_NAMES {
+                        if names.len() < MAX_NAMES && name.len() <= MAX_NAME {
                             names.insert(name);
                         }
                     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use svc_core::api::ApiBuilder;
-use svc_core::auth::{Authenticator, TenantResolver};
+use svc_core::auth::{Authenticator, Credentials, Principal, TenantResolver};
 use svc_core::backend::WebhookStore;
 use svc_core::error::{Error, Result};
 use svc_core::helper::{RecordAttendance, RecordSignature};
@@ -195,6 +195,14 @@ impl DemoStore {
                 "Check that PostgreSQL is running and that its disk has free space, then try again.",
             ),
         }
+    }
+
+    /// Returns the tenant and the rights of a key, or `None` if it is not valid.
+    pub(super) async fn authenticate(
+        &self,
+        credentials: Credentials<'_>,
+    ) -> Result<Option<Principal>> {
+        either!(self, store => store.authenticate(credentials).await)
     }
 
     pub(super) async fn ensure_tenant(&self, name: &str) -> Result<Tenant> {

@@ -13,6 +13,7 @@ mod database;
 mod delivery;
 mod export;
 mod import;
+mod import_page;
 mod load;
 mod load_gate;
 mod location;

@@ -26,6 +26,7 @@ use super::database::DemoStore;
 use super::delivery::LogOnlyDelivery;
 use super::export::export;
 use super::import;
+use super::import_page::{ImportPage, ImportPageService};
 use super::load::SeedLoad;
 use super::load_gate::LoadGate;
 use super::location::{self, DataLocation};
@@ -142,6 +143,8 @@ async fn run_server(options: &ServerArgs) -> Result<(), StartupError> {
     )?
     .body_budget(budget.clone());
     let deliveries = service.delivery_worker();
+    let page = address.listener.local_addr().ok();
+    let page = page.and_then(|here| ImportPage::of(service.api(), &store, here));
     let (service, monitor) = Monitor::of(service, &store, budget, settings.metrics)?;
     let dialect = service.api().dialect().clone();
     let banner = Banner {
@@ -192,10 +195,15 @@ async fn run_server(options: &ServerArgs) -> Result<(), StartupError> {
         }
     };
     let delivering = deliveries.map(|deliveries| tokio::spawn(deliveries.run()));
-    let service = log.before(MonitoredService::new(
-        gate.before(service, LOAD_PATIENCE),
-        monitor,
-    ));
+    if let Some(page) = page.clone() {
+        let stop = stop.clone();
+        tokio::spawn(async move {
+            stop.wait().await;
+            page.stop();
+        });
+    }
+    let service = MonitoredService::new(gate.before(service, LOAD_PATIENCE), monitor);
+    let service = log.before(ImportPageService::new(service, page));
     Server::new(service)
         .trusted_proxies(settings.trusted_proxies)
         .serve_until(address.listener, stopped)

@@ -1,6 +1,6 @@
-//! An empty temporary data file, for commands that need an API without data.
+//! A temporary folder, with an empty data file for commands that need an API without data.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
@@ -11,7 +11,7 @@ use super::paths::make_private_folder;
 use super::settings::ServerSettings;
 use super::startup_error::StartupError;
 
-/// A folder with an empty data file. Dropping this removes it.
+/// A folder that only this user can read. Dropping this removes it.
 #[derive(Debug)]
 pub(super) struct Scratch(PathBuf);
 
@@ -32,6 +32,11 @@ impl Scratch {
             )
         })?;
         Ok(Self(folder))
+    }
+
+    /// Returns the folder.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
     }
 
     /// Opens the file with the share names of the settings.

@@ -13,6 +13,7 @@ use svc_tower::SvcService;
 use super::cli;
 use super::database::DemoStore;
 use super::delivery::LogOnlyDelivery;
+use super::import_page;
 use super::scratch::Scratch;
 use super::settings::{CorsSetting, ServerSettings};
 use super::startup_error::StartupError;
@@ -151,8 +152,12 @@ pub fn service(
         .nth(3)
         .unwrap_or_default()
         .to_owned();
+    let mut docs = svc_docs::Docs::new();
+    if import_page::is_offered(&api) {
+        docs = docs.link("Import", import_page::PATH);
+    }
     let service = SvcService::new(api)
-        .with_docs(svc_docs::Docs::new())
+        .with_docs(docs)
         .mounted_at(&path)
         .require_host_header(true)
         .trusted_proxies(settings.trusted_proxies.iter().copied())

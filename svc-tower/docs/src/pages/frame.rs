@@ -54,6 +54,7 @@ pub(super) fn framed(site: HtmlRenderer<'_>, page: &DocPage, contents: &Markup) 
                         ul {
                             li { a href=(site.href(&Target::Docs)) aria-current=[is_start.then_some("page")] { "Documentation" } }
                             li { a href=(site.href(&Target::Explorer("".into()))) { "Explorer" } }
+                            @for link in site.links { li { a href=(link.href) { (link.title) } } }
                         }
                     }
                     // The search needs scripts; its button is hidden without them.

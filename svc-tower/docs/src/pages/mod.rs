@@ -32,20 +32,40 @@ pub(crate) const MAP: &str = "map.svg";
 /// The files of the pages, of the explorer and of the comparison.
 static FILES: Files = Files::new(&[frame::FILES, explorer::FILES, compare::FILES]);
 
+/// A link at the top of each page.
+#[derive(Debug)]
+pub(crate) struct PageLink {
+    pub(crate) title: String,
+    pub(crate) href: String,
+}
+
 /// Returns a page as HTML.
-pub(crate) fn html(docs: DocPages<'_>, api: &Api, base: &BaseUrl, page: &DocPage) -> String {
+pub(crate) fn html(
+    docs: DocPages<'_>,
+    api: &Api,
+    base: &BaseUrl,
+    links: &[PageLink],
+    page: &DocPage,
+) -> String {
     let site = HtmlRenderer {
         docs,
         api,
         base,
         files: &FILES,
+        links,
     };
     frame::framed(site, page, &html::contents(site, page))
 }
 
 /// Returns the HTML page of an unknown address, with links to similar names.
-pub(crate) fn missing(docs: DocPages<'_>, api: &Api, base: &BaseUrl, path: &str) -> String {
-    html(docs, api, base, &not_found::page(&docs, path))
+pub(crate) fn missing(
+    docs: DocPages<'_>,
+    api: &Api,
+    base: &BaseUrl,
+    links: &[PageLink],
+    path: &str,
+) -> String {
+    html(docs, api, base, links, &not_found::page(&docs, path))
 }
 
 /// Returns the page of the explorer.

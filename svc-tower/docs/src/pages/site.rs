@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use svc_core::{BaseUrl, api::Api, link::Target};
 
-use super::static_files::Files;
+use super::{PageLink, static_files::Files};
 use crate::documents::{DocPages, DocReference};
 
 /// Links are relative to this server, without scheme and host.
@@ -13,6 +13,7 @@ pub(super) struct HtmlRenderer<'a> {
     pub(super) api: &'a Api,
     pub(super) base: &'a BaseUrl,
     pub(super) files: &'a Files,
+    pub(super) links: &'a [PageLink],
 }
 
 impl HtmlRenderer<'_> {

@@ -16,7 +16,7 @@ use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
 use self::encoding::{RowFormat, encoding_of, row_format};
 use self::records::{RawRow, RowReader};
 pub use self::records::{RowFault, column_letters};
-pub use self::unpack::FileFormat;
+pub use self::unpack::{FileFormat, TableLimits};
 
 /// The size of the first part of a text, which shows how its rows are written.
 const START: u64 = 64 * 1024;
@@ -41,9 +41,10 @@ pub enum TableError {
     Archive,
     /// The spreadsheet or the content of the archive is too large.
     #[error(
-        "it is too large. The limit is 512 MiB for a spreadsheet, and 16 GiB for compressed text"
+        "it is too large. The limit is {} MiB for a spreadsheet, and {} MiB for compressed text",
+        .0.spreadsheet / (1024 * 1024), .0.text / (1024 * 1024)
     )]
-    TooLarge,
+    TooLarge(TableLimits),
     /// The file contains no row with column names.
     #[error("it contains no row with column names")]
     Empty,
@@ -96,7 +97,16 @@ impl Table {
     ///
     /// Same as [`Table::open`].
     pub fn read(file: File) -> Result<Self, TableError> {
-        let (text, format) = unpack::unpacked(file)?;
+        Self::read_within(file, TableLimits::default())
+    }
+
+    /// Reads the column names of an open file within these limits.
+    ///
+    /// # Errors
+    ///
+    /// Same as [`Table::open`].
+    pub fn read_within(file: File, limits: TableLimits) -> Result<Self, TableError> {
+        let (text, format) = unpack::unpacked(file, limits)?;
         let encoding = match format {
             FileFormat::Csv => encoding_of(BufReader::new(&text))?,
             _ => UTF_8,

@@ -10,10 +10,44 @@ use zip::ZipArchive;
 
 use super::{MAX_COLUMNS, TableError};
 
-/// The maximum size of the text in a compressed file or a spreadsheet.
-const MAX_TEXT: u64 = 16 * 1024 * 1024 * 1024;
-/// The maximum size of a spreadsheet that is read into memory as a whole.
-const MAX_SHEET: u64 = 512 * 1024 * 1024;
+/// The maximum sizes of what is in a file, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TableLimits {
+    /// The text in a compressed file or a spreadsheet, which is written to a temporary file. Default: 16 GiB.
+    pub text: u64,
+    /// A spreadsheet without its compression, which is read into memory. Default: 512 MiB.
+    pub spreadsheet: u64,
+}
+
+impl Default for TableLimits {
+    fn default() -> Self {
+        Self {
+            text: 16 * 1024 * 1024 * 1024,
+            spreadsheet: 512 * 1024 * 1024,
+        }
+    }
+}
+
+impl TableLimits {
+    /// Sets the maximum size of text.
+    #[must_use]
+    pub fn text(self, bytes: u64) -> Self {
+        Self {
+            text: bytes,
+            ..self
+        }
+    }
+
+    /// Sets the maximum size of a spreadsheet.
+    #[must_use]
+    pub fn spreadsheet(self, bytes: u64) -> Self {
+        Self {
+            spreadsheet: bytes,
+            ..self
+        }
+    }
+}
 
 const GZIP: &[u8] = b"\x1F\x8B";
 const ZIP: &[u8] = b"PK\x03\x04";
@@ -34,25 +68,29 @@ pub enum FileFormat {
 
 /// Returns a file with the text of the table, and what the original file is. The text of a spreadsheet is
 /// in UTF-8 with commas, and has a line for each row of the sheet.
-pub(super) fn unpacked(file: File) -> Result<(File, FileFormat), TableError> {
-    unpacked_once(file, true)
+pub(super) fn unpacked(file: File, limits: TableLimits) -> Result<(File, FileFormat), TableError> {
+    unpacked_once(file, limits, true)
 }
 
-fn unpacked_once(mut file: File, is_outermost: bool) -> Result<(File, FileFormat), TableError> {
+fn unpacked_once(
+    mut file: File,
+    limits: TableLimits,
+    is_outermost: bool,
+) -> Result<(File, FileFormat), TableError> {
     let mut start = [0; COMPOUND_FILE.len()];
     let length = read_start(&mut file, &mut start)?;
     file.seek(SeekFrom::Start(0))?;
     let start = start.get(..length).unwrap_or_default();
     if start.starts_with(GZIP) && is_outermost {
-        let content = copied(MultiGzDecoder::new(BufReader::new(file)))?;
-        return unpacked_once(content, false);
+        let content = copied(MultiGzDecoder::new(BufReader::new(file)), limits)?;
+        return unpacked_once(content, limits, false);
     }
     if start.starts_with(COMPOUND_FILE) {
-        let text = range_text(Xls::new(bounded(file)?)?)?;
+        let text = range_text(Xls::new(bounded(file, limits)?)?, limits)?;
         return Ok((text, FileFormat::Excel));
     }
     if start.starts_with(ZIP) {
-        return unzipped(file, is_outermost);
+        return unzipped(file, limits, is_outermost);
     }
     Ok((file, FileFormat::Csv))
 }
@@ -71,14 +109,18 @@ fn read_start(file: &mut File, start: &mut [u8]) -> io::Result<usize> {
 }
 
 /// Returns the reader of a spreadsheet, if it is not too large.
-fn bounded(file: File) -> Result<BufReader<File>, TableError> {
-    if file.metadata()?.len() > MAX_SHEET {
-        return Err(TableError::TooLarge);
+fn bounded(file: File, limits: TableLimits) -> Result<BufReader<File>, TableError> {
+    if file.metadata()?.len() > limits.spreadsheet {
+        return Err(TableError::TooLarge(limits));
     }
     Ok(BufReader::new(file))
 }
 
-fn unzipped(file: File, is_outermost: bool) -> Result<(File, FileFormat), TableError> {
+fn unzipped(
+    file: File,
+    limits: TableLimits,
+    is_outermost: bool,
+) -> Result<(File, FileFormat), TableError> {
     let mut archive = ZipArchive::new(BufReader::new(file.try_clone()?))?;
     let names = archive.file_names().map(|name| name.map(Cow::into_owned));
     let names: Vec<String> = names.collect::<Result<_, _>>()?;
@@ -88,14 +130,14 @@ fn unzipped(file: File, is_outermost: bool) -> Result<(File, FileFormat), TableE
         for index in 0..archive.len() {
             size = size.saturating_add(archive.by_index(index)?.size());
         }
-        if size > MAX_SHEET {
-            return Err(TableError::TooLarge);
+        if size > limits.spreadsheet {
+            return Err(TableError::TooLarge(limits));
         }
         return if has("content.xml") {
-            let text = range_text(Ods::new(bounded(file)?)?)?;
+            let text = range_text(Ods::new(bounded(file, limits)?)?, limits)?;
             Ok((text, FileFormat::OpenDocument))
         } else {
-            let text = excel_text(bounded(file)?)?;
+            let text = excel_text(bounded(file, limits)?, limits)?;
             Ok((text, FileFormat::Excel))
         };
     }
@@ -106,17 +148,19 @@ fn unzipped(file: File, is_outermost: bool) -> Result<(File, FileFormat), TableE
     };
     let tables: Vec<&String> = names.iter().filter(is_table).collect();
     match tables.as_slice() {
-        [name] if is_outermost => unpacked_once(copied(archive.by_name(name)?)?, false),
+        [name] if is_outermost => {
+            unpacked_once(copied(archive.by_name(name)?, limits)?, limits, false)
+        }
         _ => Err(TableError::Archive),
     }
 }
 
 /// Copies text to a temporary file.
-fn copied(text: impl Read) -> Result<File, TableError> {
+fn copied(text: impl Read, limits: TableLimits) -> Result<File, TableError> {
     let mut file = tempfile::tempfile()?;
-    let copied = io::copy(&mut text.take(MAX_TEXT.saturating_add(1)), &mut file)?;
-    if copied > MAX_TEXT {
-        return Err(TableError::TooLarge);
+    let copied = io::copy(&mut text.take(limits.text.saturating_add(1)), &mut file)?;
+    if copied > limits.text {
+        return Err(TableError::TooLarge(limits));
     }
     file.seek(SeekFrom::Start(0))?;
     Ok(file)
@@ -135,10 +179,11 @@ struct SheetWriter {
     row: u32,
     cells: Vec<String>,
     written: u64,
+    limits: TableLimits,
 }
 
 impl SheetWriter {
-    fn new() -> Result<Self, TableError> {
+    fn new(limits: TableLimits) -> Result<Self, TableError> {
         let lines = csv::WriterBuilder::new()
             .flexible(true)
             .from_writer(tempfile::tempfile()?);
@@ -147,6 +192,7 @@ impl SheetWriter {
             row: 0,
             cells: Vec::new(),
             written: 0,
+            limits,
         })
     }
 
@@ -163,8 +209,8 @@ impl SheetWriter {
         self.cells.resize(column, String::new());
         let size = u64::try_from(text.len().saturating_add(padding)).unwrap_or(u64::MAX);
         self.written = self.written.saturating_add(size).saturating_add(1);
-        if self.written > MAX_TEXT {
-            return Err(TableError::TooLarge);
+        if self.written > self.limits.text {
+            return Err(TableError::TooLarge(self.limits));
         }
         self.cells.push(text);
         Ok(())
@@ -198,12 +244,12 @@ impl SheetWriter {
 }
 
 /// Returns the text of the first sheet of a spreadsheet, which is read as a whole.
-fn range_text<R>(mut book: R) -> Result<File, TableError>
+fn range_text<R>(mut book: R, limits: TableLimits) -> Result<File, TableError>
 where
     R: calamine::Reader<BufReader<File>>,
     TableError: From<R::Error>,
 {
-    let mut lines = SheetWriter::new()?;
+    let mut lines = SheetWriter::new(limits)?;
     let Some(sheet) = first_sheet(book.sheets_metadata()) else {
         return lines.finish();
     };
@@ -221,9 +267,9 @@ where
 }
 
 /// Returns the text of the first sheet of a newer spreadsheet of Excel, whose cells are read one by one.
-fn excel_text(file: BufReader<File>) -> Result<File, TableError> {
+fn excel_text(file: BufReader<File>, limits: TableLimits) -> Result<File, TableError> {
     let mut book = Xlsx::new(file)?;
-    let mut lines = SheetWriter::new()?;
+    let mut lines = SheetWriter::new(limits)?;
     let Some(sheet) = first_sheet(book.sheets_metadata()) else {
         return lines.finish();
     };

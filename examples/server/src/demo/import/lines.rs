@@ -13,7 +13,7 @@ const PART: usize = 32 * 1024;
 
 /// The rows of a table as lines, which are made while the connection sends them.
 #[derive(Debug)]
-pub(super) struct RequestBody(pub(super) RequestLines);
+pub(in crate::demo) struct RequestBody(pub(in crate::demo) RequestLines);
 
 impl Body for RequestBody {
     type Data = Bytes;

@@ -3,9 +3,9 @@
 //! Requirements: BAT-08.
 
 mod groups;
-mod lines;
+pub(in crate::demo) mod lines;
 mod overview;
-mod server;
+pub(in crate::demo) mod server;
 
 use std::io::{self, BufRead, BufReader, IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ const KEY_FILE: &str =
 
 /// The largest number of rows of a table of which the server is asked what it would change, before the question
 /// whether to import it.
-const MAX_PREVIEW: u64 = 10_000;
+pub(in crate::demo) const MAX_PREVIEW: u64 = 10_000;
 
 // In code formatting, names of members would be hard to copy.
 const MAP: &str = "Member of a person, and the name or letters of the column with its value, such as given_name=First or email=B. Usual column names need no mapping; repeatable";
@@ -199,7 +199,9 @@ pub(super) async fn run(import: &Import) -> Result<(), StartupError> {
     if creates {
         missing.create(&sending.server, &sending.key).await?;
     }
-    let name = name(import, &table, &plan).map_err(|error| unread(&error))?;
+    let options = (import.dates, import.strict, import.no_identity);
+    let name = batch_name(&table, &plan, &format!("{options:?}"));
+    let name = name.map_err(|error| unread(&error))?;
     let counts = sending.run(Some(&name)).await?;
     if table.state().map_err(|error| unread(&error))? != state {
         return Err(StartupError::new(
@@ -440,9 +442,13 @@ fn key(import: &Import) -> Result<HeaderValue, StartupError> {
     Ok(key)
 }
 
-/// Returns the idempotency key of the import, from the text of the table and the mapping of its columns. A
-/// repeated import has the same key.
-fn name(import: &Import, table: &Table, plan: &RowPlan) -> io::Result<String> {
+/// Returns the idempotency key of an import, from the text of the table, the mapping of its columns, and the other
+/// options. A repeated import has the same key.
+pub(in crate::demo) fn batch_name(
+    table: &Table,
+    plan: &RowPlan,
+    options: &str,
+) -> io::Result<String> {
     let mut digest = Sha256::new();
     let mut text = BufReader::new(table.text());
     loop {
@@ -459,8 +465,7 @@ fn name(import: &Import, table: &Table, plan: &RowPlan) -> io::Result<String> {
     }
     // Another version may make other requests of the same rows.
     let version = env!("CARGO_PKG_VERSION");
-    let options = (import.dates, import.strict, import.no_identity);
-    digest.update(format!("{options:?} {version}"));
+    digest.update(format!("{options} {version}"));
     let digest = digest.finalize();
     Ok(digest
         .iter()

@@ -18,7 +18,7 @@ use crate::demo::remote::{body, document, exchange, link, reachable};
 
 /// The URL of the batch of sign-ups, and what else an import needs of the server.
 #[derive(Debug)]
-pub(super) struct ImportTarget {
+pub(in crate::demo) struct ImportTarget {
     entry_point: String,
     /// The links of the entry point.
     links: Value,
@@ -34,7 +34,7 @@ impl ImportTarget {
     /// # Errors
     ///
     /// Returns an error if the server does not respond, or does not support batches of sign-ups.
-    pub(super) async fn find(entry_point: &str) -> Result<Self, StartupError> {
+    pub(in crate::demo) async fn find(entry_point: &str) -> Result<Self, StartupError> {
         let hint = "Set --url to the entry point of a running server, such as http://localhost:8080/api/v1/.";
         let failed = |why: String| {
             StartupError::new(
@@ -85,13 +85,13 @@ impl ImportTarget {
     }
 
     /// Whether the server can say what an import would change.
-    pub(super) fn previews(&self) -> bool {
+    pub(in crate::demo) fn previews(&self) -> bool {
         self.previews
     }
 
     /// Starts to send lines. The response starts before the request has ended. Without an idempotency key, it is
     /// only a preview.
-    pub(super) async fn send<B>(
+    pub(in crate::demo) async fn send<B>(
         &self,
         key: &HeaderValue,
         name: Option<&str>,
@@ -117,7 +117,7 @@ impl ImportTarget {
     /// # Errors
     ///
     /// Returns an error if the server does not return all records of the kind.
-    pub(super) async fn missing(
+    pub(in crate::demo) async fn missing(
         &self,
         key: &HeaderValue,
         kind: Kind,
@@ -147,7 +147,7 @@ impl ImportTarget {
     /// # Errors
     ///
     /// Returns an error if the server rejects it.
-    pub(super) async fn create(
+    pub(in crate::demo) async fn create(
         &self,
         key: &HeaderValue,
         kind: Kind,

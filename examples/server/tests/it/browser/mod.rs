@@ -11,6 +11,7 @@ mod driver;
 mod exchange_view;
 mod first_view;
 mod frame;
+mod import_page;
 mod keyboard;
 mod map;
 mod merging;

@@ -512,12 +512,108 @@ const WRITING: &[(&str, &[Step])] = &[
     ),
 ];
 
+/// Drops a file with a text on the page *Import*.
+macro_rules! dropped {
+    ($text:literal) => {
+        Run(concat!(
+            "const data = new DataTransfer(); data.items.add(new File([",
+            $text,
+            "], 'people.csv')); const how = { dataTransfer: data, bubbles: true, cancelable: true };
+             document.querySelector('.drop').dispatchEvent(new DragEvent('drop', how));"
+        ))
+    };
+}
+
+/// An import that is being sent.
+const RUNNING: &str = "const running = { id: 'x', state: 'running', all: 1200, total: 3000, counts: { rejected: 7 } };
+    window.fetch = () => Promise.resolve(new Response(JSON.stringify(running)));";
+
+/// The states of the page *Import*.
+const IMPORTING: &[(&str, &[Step])] = &[
+    (
+        "import-no-key",
+        &[
+            Page("../../import/"),
+            Until("document.querySelector('h2')?.textContent === '1. Enter your API key'"),
+        ],
+    ),
+    (
+        "import-wrong-key",
+        &[
+            UseKey(WRONG),
+            Until("document.querySelector('.problem')?.textContent.includes('does not know')"),
+        ],
+    ),
+    (
+        "import-choice",
+        &[UseKey(KEY), Until("document.querySelector('.drop input')")],
+    ),
+    (
+        "import-unusable",
+        &[
+            dropped!("'\\n\\n'"),
+            Until("document.querySelector('.problem')?.textContent.includes('no table')"),
+        ],
+    ),
+    (
+        "import-questions",
+        &[
+            dropped!(
+                "'Vorname,geboren am,Unsubscribed from events,Tags\\nIda,3/4/1990,yes,no-such-tag\\n'"
+            ),
+            Until("document.querySelectorAll('.question').length === 4"),
+            Run(UNFOLD),
+        ],
+    ),
+    (
+        "import-preview",
+        &[
+            Click("//label[.='The day: 3 April 1990, as in most countries']"),
+            Click("//label[.='Import the people anyway']"),
+            Click("//select[starts-with(@aria-label, 'Column C')]/option[.='Leave out']"),
+            Press("Show what would change"),
+            Until("document.querySelector('.counts')"),
+        ],
+    ),
+    (
+        "import-two-columns",
+        &[
+            Click("//select[starts-with(@aria-label, 'Column B')]//option[.='First name']"),
+            Press("Import 1 row"),
+            Until("document.querySelector('.problem')?.textContent.includes('only one')"),
+        ],
+    ),
+    (
+        "import-running",
+        &[
+            Run(RUNNING),
+            Press("Import 1 row"),
+            Until("document.querySelector('progress')?.value === 1200"),
+        ],
+    ),
+    (
+        "import-result",
+        &[
+            Page("../../import/"),
+            UseKey(KEY),
+            Press("Choose another table"),
+            dropped!(
+                "'Vorname,E-Mail,Geschlecht\\nIda,ida@example.org,x y\\nUdo,udo at example,\\nEve,eve@example.org,\\n'"
+            ),
+            Press("Import 3 rows"),
+            Until(
+                "document.querySelector('h2')?.textContent === '5. The import is complete' && document.querySelectorAll('.question').length === 2",
+            ),
+        ],
+    ),
+];
+
 /// The error statuses that the states cause.
 pub(crate) const REFUSED: &[u16] = &[400, 401, 403, 404, 412, 428];
 
 /// Returns the number of states.
 pub(crate) fn count() -> usize {
-    [PAGES, READING, WRITING]
+    [PAGES, READING, WRITING, IMPORTING]
         .iter()
         .map(|part| part.len())
         .sum()
@@ -528,7 +624,7 @@ pub(crate) fn count() -> usize {
 pub(crate) async fn walk(visitor: &mut impl Visitor) -> TestResult {
     let mut session =
         Session::with(&["--read-key", &format!("demo={READS}"), "--require-if-match"]).await?;
-    for (state, steps) in [PAGES, READING, WRITING].into_iter().flatten() {
+    for (state, steps) in [PAGES, READING, WRITING, IMPORTING].into_iter().flatten() {
         for step in *steps {
             take(&mut session, *step)
                 .await

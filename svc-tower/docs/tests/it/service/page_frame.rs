@@ -4,10 +4,16 @@ use std::collections::BTreeSet;
 use http::StatusCode;
 use serde_json::Value;
 use svc_core::{ErrorCode, model::Kind};
-use svc_docs::documents::{DocPages, DocSubject};
+use svc_docs::{
+    Docs,
+    documents::{DocPages, DocSubject},
+};
 use svc_tower::SvcService;
 
-use crate::service::client::{exchange, service, without_key};
+use crate::service::{
+    backend,
+    client::{exchange, service, without_key},
+};
 
 async fn page(service: &SvcService, path: &str) -> String {
     let answer = exchange(
@@ -18,6 +24,31 @@ async fn page(service: &SvcService, path: &str) -> String {
     .await;
     assert_eq!(answer.status, StatusCode::OK, "{path}");
     answer.text().to_owned()
+}
+
+#[tokio::test]
+async fn a_server_adds_links_to_its_own_pages() {
+    let api = backend::api(&backend::Memory::new());
+    let api = api.build().expect("an API");
+    let docs = Docs::new().link("Import <people>", "/import/?a&b");
+    let service = SvcService::new(api).with_docs(docs);
+    for path in ["/docs", "/docs/v1/person"] {
+        let page = page(&service, path).await;
+        let links = between(&page, "<nav aria-label=\"Main\">", "</nav>");
+        assert!(
+            links.ends_with("<li><a href=\"/import/?a&amp;b\">Import &lt;people&gt;</a></li></ul>"),
+            "{path}: {links}"
+        );
+    }
+    let target = Docs::file("explorer.css").expect("a file");
+    let path = service.api().url(service.api().base_url(), &target);
+    let path = format!("/{}", path.splitn(4, '/').nth(3).unwrap_or_default());
+    let style = exchange(&service, without_key("GET", &path), "").await;
+    assert_eq!(
+        style.header("content-type"),
+        Some("text/css; charset=utf-8")
+    );
+    assert!(Docs::file("no-such.css").is_none());
 }
 
 /// Returns the text between two texts.
