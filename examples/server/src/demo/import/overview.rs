@@ -46,9 +46,9 @@ pub(super) fn text(overview: &Overview, table: &Table, mapping: &ColumnMapping) 
             .filter(|cell| !cell.trim().is_empty())
             .map(|cell| shown(cell))
             .collect();
-        let (letters, member) = (column_letters(mapped.column), mapped.member.to_string());
+        let (letters, member) = (column_letters(mapped.column), mapped.member.title());
         let line = format!(
-            "    {letters:<3}{:<WIDTH$}  {member:<40}  {}",
+            "    {letters:<3}{:<WIDTH$}  {member:<34}  {}",
             shown(name),
             examples.join(" | ")
         );
