@@ -1,7 +1,7 @@
-//! Reads days in the notations of different countries.
+//! Reads days and times in the notations of different countries.
 
 use serde::{Deserialize, Serialize};
-use svc_core::value::Date;
+use svc_core::value::{Date, Timestamp};
 
 use crate::names::plain_name;
 
@@ -20,6 +20,34 @@ const MONTHS: [&[&str]; 12] = [
     &["oct", "okt"],
     &["nov"],
     &["dec", "dez", "dic"],
+];
+
+/// The first year of two digits that is in the 20th century. People who are imported are usually born before 2015.
+const BIRTHS: u16 = 15;
+/// The same for other dates.
+const ACTIONS: u16 = 70;
+
+/// Abbreviations of time zones as plain names, with their offsets.
+const ZONES: [(&str, &str); 19] = [
+    ("z", "+00:00"),
+    ("utc", "+00:00"),
+    ("gmt", "+00:00"),
+    ("bst", "+01:00"),
+    ("cet", "+01:00"),
+    ("mez", "+01:00"),
+    ("cest", "+02:00"),
+    ("mesz", "+02:00"),
+    ("est", "-05:00"),
+    ("edt", "-04:00"),
+    ("cst", "-06:00"),
+    ("cdt", "-05:00"),
+    ("mst", "-07:00"),
+    ("mdt", "-06:00"),
+    ("pst", "-08:00"),
+    ("pdt", "-07:00"),
+    ("akst", "-09:00"),
+    ("akdt", "-08:00"),
+    ("hst", "-10:00"),
 ];
 
 /// The order of day and month.
@@ -46,7 +74,7 @@ pub(crate) struct DateEvidence {
 
 impl DateEvidence {
     pub(crate) fn add(&mut self, text: &str) {
-        let (is_day_first, is_month_first) = match notation(text) {
+        let (is_day_first, is_month_first) = match notation(text, BIRTHS) {
             Some(Notation::Numbers { first, second, .. }) => {
                 if first <= 12 && second <= 12 && first != second {
                     self.ambiguous = self.ambiguous.saturating_add(1);
@@ -88,6 +116,8 @@ impl DateEvidence {
 pub(crate) enum DateError {
     #[error("is not a date, such as 1990-05-31")]
     NoDate,
+    #[error("has no time of day that can be read, such as 14:03 or 2:03 PM")]
+    NoTime,
     #[error(
         "can be two dates, because the order of day and month is not known; use --dates day-first or month-first"
     )]
@@ -115,9 +145,65 @@ enum Notation {
     },
 }
 
-/// Returns the day that a text names.
+/// Returns the day that a text names, such as a birthdate.
 pub(crate) fn day_of(text: &str, order: DateOrder) -> Result<PartialDate, DateError> {
-    let day = match notation(text).ok_or(DateError::NoDate)? {
+    day_since(text, order, BIRTHS)
+}
+
+/// Returns the time that a text names, such as `5/31/2024 2:03 PM`. A day without a time starts at midnight, and a
+/// time without a time zone is in UTC.
+pub(crate) fn timestamp_of(text: &str, order: DateOrder) -> Result<Timestamp, DateError> {
+    let text = text.trim();
+    if let Some(timestamp) = Timestamp::parse(text) {
+        return Ok(timestamp);
+    }
+    let PartialDate { year, month, day } = day_since(text, order, ACTIONS)?;
+    let year = year.ok_or(DateError::NoDate)?;
+    let time = match text.find(':') {
+        Some(colon) => time_at(text, colon).ok_or(DateError::NoTime)?,
+        None => "00:00:00Z".to_owned(),
+    };
+    let timestamp = Timestamp::parse(&format!("{year:04}-{month:02}-{day:02}T{time}"));
+    timestamp.ok_or(DateError::NoTime)
+}
+
+/// Returns the time whose hours end at a colon, as in a timestamp.
+fn time_at(text: &str, colon: usize) -> Option<String> {
+    let (before, after) = text.split_at_checked(colon)?;
+    let is_digit = |one: char| one.is_ascii_digit();
+    let hours = before.get(before.trim_end_matches(is_digit).len()..)?;
+    let hours: u8 = hours.parse().ok()?;
+    let after = after.strip_prefix(':')?;
+    // Minutes, and perhaps seconds with a fraction.
+    let end = after.find(|one: char| !is_digit(one) && !matches!(one, ':' | '.' | ','));
+    let (rest, after) = after.split_at_checked(end.unwrap_or(after.len()))?;
+    let after = after.trim().trim_matches(['(', ')']);
+    let plain: String = after
+        .chars()
+        .filter(|one| *one != '.' && !one.is_whitespace())
+        .collect();
+    let lower = plain.to_lowercase();
+    let (half, zone) = match (lower.strip_prefix("am"), lower.strip_prefix("pm")) {
+        (Some(zone), _) => (Some(0), zone),
+        (None, Some(zone)) => (Some(12), zone),
+        (None, None) => (None, lower.as_str()),
+    };
+    let hours = match half {
+        Some(half) if (1..=12).contains(&hours) => hours.checked_rem(12)?.checked_add(half)?,
+        Some(_) => return None,
+        None => hours,
+    };
+    let zone = zone.trim_matches(['(', ')']);
+    let zone = match ZONES.iter().find(|(name, _)| *name == zone) {
+        Some((_, offset)) => offset,
+        None if zone.is_empty() => "Z",
+        None => zone,
+    };
+    Some(format!("{hours:02}:{}{zone}", rest.replace(',', ".")))
+}
+
+fn day_since(text: &str, order: DateOrder, century: u16) -> Result<PartialDate, DateError> {
+    let day = match notation(text, century).ok_or(DateError::NoDate)? {
         Notation::Known(day) => day,
         Notation::Numbers {
             first,
@@ -145,7 +231,8 @@ pub(crate) fn is_no_date(text: &str) -> bool {
     digits.peek().is_some() && digits.all(|digit| digit == '0')
 }
 
-fn notation(text: &str) -> Option<Notation> {
+/// Reads a date. A year of two digits is in the 20th century from this one on.
+fn notation(text: &str, century: u16) -> Option<Notation> {
     // The time after a date, such as `1990-05-31T00:00:00Z` or `5/31/1990 12:00 AM`.
     let words = text
         .split_whitespace()
@@ -169,7 +256,7 @@ fn notation(text: &str) -> Option<Notation> {
         return known(first.parse().ok(), month, number(third?)?);
     }
     let year = match third {
-        Some(third) => Some(year(third)?),
+        Some(third) => Some(year(third, century)?),
         None => None,
     };
     if let Some(month) = month(first) {
@@ -195,13 +282,12 @@ fn ordinal(text: &str) -> &str {
     text.trim_end_matches(|one: char| one.is_alphabetic())
 }
 
-/// Returns the year for four digits, or for two, which name a year in the past.
-fn year(text: &str) -> Option<u16> {
+/// Returns the year for four digits, or for two.
+fn year(text: &str, century: u16) -> Option<u16> {
     let year: u16 = text.parse().ok()?;
     match text.len() {
         4 => Some(year),
-        // People who are imported are usually born before 2015.
-        2 if year < 15 => Some(year.saturating_add(2000)),
+        2 if year < century => Some(year.saturating_add(2000)),
         2 => Some(year.saturating_add(1900)),
         _ => None,
     }
@@ -309,6 +395,47 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn times_in_many_notations() {
+        for (text, expected) in [
+            ("2024-05-31", "2024-05-31T00:00:00Z"),
+            ("2024-05-31T14:03:22Z", "2024-05-31T14:03:22Z"),
+            ("2024-05-31T14:03:22-05:00", "2024-05-31T19:03:22Z"),
+            ("2024-05-31T14:03:22", "2024-05-31T14:03:22Z"),
+            ("2024-05-31 14:03:22", "2024-05-31T14:03:22Z"),
+            ("2024-05-31 14:03:22.5", "2024-05-31T14:03:22.500000Z"),
+            ("2024-05-31 14:03:22 -0500", "2024-05-31T19:03:22Z"),
+            ("2024-05-31 14:03:22 UTC", "2024-05-31T14:03:22Z"),
+            ("2024-05-31 14:03:22 EST", "2024-05-31T19:03:22Z"),
+            ("31.05.2024 14:03", "2024-05-31T14:03:00Z"),
+            ("31.05.24, 14:03", "2024-05-31T14:03:00Z"),
+            ("5/31/24 2:03 PM", "2024-05-31T14:03:00Z"),
+            ("5/31/2024 12:03 am", "2024-05-31T00:03:00Z"),
+            ("5/31/2024 12:03 p.m. (EDT)", "2024-05-31T16:03:00Z"),
+            ("May 31, 2024 2:03:22 PM", "2024-05-31T14:03:22Z"),
+            ("31/05/99", "1999-05-31T00:00:00Z"),
+        ] {
+            let read = timestamp_of(text, DateOrder::Unknown).map(|read| read.to_string());
+            assert_eq!(read.as_deref(), Ok(expected), "{text}");
+        }
+        for (text, why) in [
+            ("3/4/2024 14:03", DateError::Ambiguous),
+            ("5/31", DateError::NoDate),
+            ("soon", DateError::NoDate),
+            ("14:03", DateError::NoDate),
+            ("2024-05-31 25:03", DateError::NoTime),
+            ("2024-05-31 13:03 PM", DateError::NoTime),
+            ("2024-05-31 14:03 Mars", DateError::NoTime),
+        ] {
+            assert_eq!(timestamp_of(text, DateOrder::Unknown), Err(why), "{text}");
+        }
+        let first = timestamp_of("3/4/2024 14:03", DateOrder::DayFirst);
+        assert_eq!(
+            first.map(|read| read.to_string()).as_deref(),
+            Ok("2024-04-03T14:03:00Z")
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Reads tables of people as spreadsheet programs and CRMs write them, and maps their columns to members of
-//! a sign-up.
+//! Reads tables of people and their actions as spreadsheet programs and CRMs write them, and maps their columns to
+//! members of a sign-up or of an action.
 //!
 //! ```
 //! use svc_import::{ColumnMapping, MappingOptions, RowContent, Synonyms, Table};
@@ -20,6 +20,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod action;
+mod amounts;
 mod dates;
 mod mapping;
 mod member;
@@ -33,12 +35,14 @@ mod table;
 mod titles;
 mod values;
 
+pub use action::ActionKind;
+pub use amounts::DecimalMark;
 pub use dates::DateOrder;
 pub use mapping::{
     ColumnMapping, DroppedCell, MappedColumn, MappedRow, MappingError, MappingOptions, Synonyms,
     SynonymsError,
 };
-pub use member::{Member, PersonField};
+pub use member::{Member, RecordField};
 pub use names::plain_name;
 pub use overview::Overview;
 pub use places::{country_code, region_code};

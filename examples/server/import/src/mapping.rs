@@ -1,12 +1,14 @@
-//! Maps the columns of a table to members of a sign-up.
+//! Maps the columns of a table to members of a sign-up or of an action.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Map, Value, json};
 
+use crate::action::{ActionBuilder, ActionKind};
+use crate::amounts::{AmountEvidence, DecimalMark};
 use crate::dates::{DateEvidence, DateOrder};
-use crate::member::{EntryKey, MOST_ENTRIES, Member, PersonField, ValueFormat};
+use crate::member::{EntryKey, MOST_ENTRIES, Member, RecordField, ValueFormat};
 use crate::names::{NameTable, plain_name};
 use crate::table::column_letters;
 use crate::values::{CellContext, identifiers, is_objection, names_in, stricter, texts, value_of};
@@ -15,6 +17,8 @@ use crate::values::{CellContext, identifiers, is_objection, names_in, stricter, 
 #[derive(Debug, Clone, Default)]
 pub struct Synonyms {
     names: NameTable<Member>,
+    /// Names that count only in a table with this kind of action.
+    of_actions: BTreeMap<&'static str, NameTable<Member>>,
     /// Names that count only in a table that also has another column, by its plain name.
     with_other: Vec<(String, NameTable<Member>)>,
 }
@@ -30,7 +34,8 @@ impl Synonyms {
     }
 
     /// Returns the names in a file, followed by the built-in names. The file is TOML: members in the notation of
-    /// [`Member::parse`], each with a list of names.
+    /// [`Member::parse`], each with a list of names. `*.action_date` means this member of every kind of action that
+    /// has it.
     ///
     /// # Errors
     ///
@@ -43,34 +48,61 @@ impl Synonyms {
 
     fn and(mut self, text: &str) -> Result<Self, SynonymsError> {
         let file: BTreeMap<String, Vec<String>> = toml::from_str(text)?;
-        for (member, names) in &file {
-            let parsed = Member::parse(member);
-            let parsed = parsed.ok_or_else(|| SynonymsError::NoMember(member.clone()))?;
-            for name in names {
+        for (text, names) in &file {
+            let members: Vec<Member> = match text.strip_prefix("*.") {
+                Some(text) => ActionKind::ALL
+                    .into_iter()
+                    .filter_map(|kind| Member::parse_of_action(kind, text))
+                    .collect(),
+                None => Member::parse(text).into_iter().collect(),
+            };
+            if members.is_empty() {
+                return Err(SynonymsError::NoMember(text.clone()));
+            }
+            let all = members.iter();
+            for (member, name) in all.flat_map(|one| names.iter().map(move |name| (one, name))) {
                 match name.split_once(" + ") {
                     Some((name, other)) => {
                         let mut table = NameTable::default();
-                        table.add(name, parsed.clone());
+                        table.add(name, member.clone());
                         self.with_other.push((plain_name(other), table));
                     }
-                    None => self.names.add(name, parsed.clone()),
+                    None => self.names_of(member.action()).add(name, member.clone()),
                 }
             }
         }
         Ok(self)
     }
 
+    /// Returns the names of people, or those of a kind of action.
+    fn names_of(&mut self, action: Option<ActionKind>) -> &mut NameTable<Member> {
+        match action {
+            Some(kind) => self.of_actions.entry(kind.singular()).or_default(),
+            None => &mut self.names,
+        }
+    }
+
     /// Returns the member that a column with this name sets: the member itself if the name is written as one,
     /// or one with this name. A number at the end of the name selects an e-mail address or a phone number.
-    /// `others` are the plain names of all columns.
-    fn member(&self, name: &str, others: &[String]) -> Option<Member> {
+    /// `others` are the plain names of all columns. Members of an action precede those of its person.
+    fn member(&self, name: &str, others: &[String], action: Option<ActionKind>) -> Option<Member> {
+        let is_possible = |member: &&Member| member.action().is_none() || member.action() == action;
         let mut with_other = self.with_other.iter();
-        let by_other = with_other
-            .find_map(|(other, table)| table.get(name).filter(|_| others.contains(other)));
-        if let Some(member) = by_other.or_else(|| self.names.get(name)) {
+        let by_other = with_other.find_map(|(other, table)| {
+            let member = table.get(name).filter(|_| others.contains(other));
+            member.filter(is_possible)
+        });
+        let by_name = by_other
+            .or_else(|| self.of_actions.get(action?.singular())?.get(name))
+            .or_else(|| self.names.get(name));
+        if let Some(member) = by_name {
             return Some(member.clone());
         }
-        if let Some(member) = Member::parse(name) {
+        if let Some(member) = Member::parse(name).filter(|member| is_possible(&member)) {
+            return Some(member);
+        }
+        // A field of the action, such as `amount`.
+        if let Some(member) = action.and_then(|kind| Member::parse_of_action(kind, name.trim())) {
             return Some(member);
         }
         let name = plain_name(name);
@@ -109,6 +141,10 @@ pub struct MappingOptions {
     pub rest_custom: bool,
     /// The order of day and month, if it is known.
     pub dates: DateOrder,
+    /// The decimal mark of amounts, if it is known.
+    pub decimal_mark: DecimalMark,
+    /// The kind of action that each row has in addition to its person.
+    pub action: Option<ActionKind>,
 }
 
 /// Why columns cannot be mapped.
@@ -138,6 +174,20 @@ pub enum MappingError {
         /// The members.
         members: [String; 2],
     },
+    /// The member belongs to a kind of action that is not imported.
+    OtherAction {
+        /// The member.
+        member: String,
+        /// The kind of action, in the plural.
+        action: &'static str,
+    },
+    /// No column has a value without which the action says nothing.
+    NoDecisive {
+        /// The member.
+        member: String,
+        /// The columns of the table, as text.
+        known: String,
+    },
     /// No column has a member. It has the columns of the table, as text.
     Nothing(String),
 }
@@ -164,6 +214,12 @@ impl fmt::Display for MappingError {
                 f,
                 "the column `{column}` has two members: `{one}` and `{other}`"
             ),
+            Self::OtherAction { member, action } => {
+                write!(f, "`{member}` can be set only if {action} are imported")
+            }
+            Self::NoDecisive { member, known } => {
+                write!(f, "no column sets `{member}`: {known}")
+            }
             Self::Nothing(known) => write!(
                 f,
                 "no name in the first row that is not empty is the name of a member: {known}"
@@ -207,13 +263,15 @@ pub struct DroppedCell {
     pub reason: String,
 }
 
-/// The sign-up of a row.
+/// The sign-up or the action of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MappedRow {
-    /// The body of a request to the sign-up helper.
+    /// The body of a request to the helper.
     pub body: Value,
     /// The values that it does not contain.
     pub dropped: Vec<DroppedCell>,
+    /// The values because of which the row must not be sent: its action would say something else without them.
+    pub rejected: Vec<DroppedCell>,
     /// Whether it has an e-mail address, a phone number or an identifier, by which the person is found.
     pub identifies: bool,
 }
@@ -230,6 +288,9 @@ pub struct ColumnMapping {
     objections: Vec<usize>,
     evidence: BTreeMap<usize, DateEvidence>,
     dates: DateOrder,
+    amounts: BTreeMap<usize, AmountEvidence>,
+    decimal_mark: DecimalMark,
+    action: Option<ActionKind>,
 }
 
 impl ColumnMapping {
@@ -256,12 +317,15 @@ impl ColumnMapping {
             objections: Vec::new(),
             evidence: BTreeMap::new(),
             dates: options.dates,
+            amounts: BTreeMap::new(),
+            decimal_mark: options.decimal_mark,
+            action: options.action,
         };
         for (column, name) in head.iter().enumerate() {
             let chosen = match given.get(&column) {
                 Some(member) => Some(member.clone()),
                 None => synonyms
-                    .member(name, &plain)
+                    .member(name, &plain, options.action)
                     .and_then(|member| free(member, &taken)),
             };
             let rest = (options.rest_custom && !name.is_empty()).then(|| custom(name, &taken));
@@ -286,12 +350,38 @@ impl ColumnMapping {
         if mapping.columns.is_empty() {
             return Err(MappingError::Nothing(shown_columns(head)));
         }
-        let is_date = |mapped: &&MappedColumn| matches!(&mapped.member, Member::Field(field) if field.format == ValueFormat::Birthdate);
-        let dates = mapping.columns.iter().filter(is_date);
+        mapping.check_amount(head)?;
+        let births = mapping.columns_with(ValueFormat::Birthdate);
+        let dates = births.chain(mapping.columns_with(ValueFormat::Timestamp));
         mapping.evidence = dates
-            .map(|mapped| (mapped.column, DateEvidence::default()))
+            .map(|column| (column, DateEvidence::default()))
+            .collect();
+        let amounts = mapping.columns_with(ValueFormat::Amount);
+        mapping.amounts = amounts
+            .map(|column| (column, AmountEvidence::default()))
             .collect();
         Ok(mapping)
+    }
+
+    /// Returns an error if the action needs an amount, and no column has one.
+    fn check_amount(&self, head: &[String]) -> Result<(), MappingError> {
+        let Some((action, amount)) = self.action.and_then(|kind| Some((kind, kind.amount()?)))
+        else {
+            return Ok(());
+        };
+        if self.columns_with(ValueFormat::Amount).next().is_some() {
+            return Ok(());
+        }
+        Err(MappingError::NoDecisive {
+            member: format!("{}.{amount}", action.singular()),
+            known: shown_columns(head),
+        })
+    }
+
+    fn columns_with(&self, format: ValueFormat) -> impl Iterator<Item = usize> {
+        let columns = self.columns.iter();
+        let columns = columns.filter(move |mapped| mapped.member.format() == Some(format));
+        columns.map(|mapped| mapped.column)
     }
 
     /// Decides what a column with a full name sets in a table with a column of given names: the family name if
@@ -348,6 +438,12 @@ impl ColumnMapping {
         &self.objections
     }
 
+    /// Returns the kind of action that each row has in addition to its person.
+    #[must_use]
+    pub fn action(&self) -> Option<ActionKind> {
+        self.action
+    }
+
     /// Whether a column can identify a person: by an e-mail address, a phone number or an identifier.
     #[must_use]
     pub fn identifies(&self) -> bool {
@@ -367,9 +463,14 @@ impl ColumnMapping {
         groups.flat_map(|(is_tag, cell)| texts(cell).into_iter().map(move |name| (is_tag, name)))
     }
 
-    /// Learns from a row in which order its dates have day and month.
+    /// Learns from a row in which order its dates have day and month, and which decimal mark its amounts have.
     pub fn learn(&mut self, cells: &[String]) {
         for (column, evidence) in &mut self.evidence {
+            if let Some(cell) = cells.get(*column) {
+                evidence.add(cell);
+            }
+        }
+        for (column, evidence) in &mut self.amounts {
             if let Some(cell) = cells.get(*column) {
                 evidence.add(cell);
             }
@@ -388,8 +489,8 @@ impl ColumnMapping {
         ambiguous.map(|(column, _)| *column).collect()
     }
 
-    /// Returns the sign-up of a row. Empty cells are left out, and values that their member cannot have are
-    /// dropped.
+    /// Returns the sign-up or the action of a row. Empty cells are left out, and values that their member cannot have
+    /// are dropped.
     #[must_use]
     pub fn row(&self, cells: &[String]) -> MappedRow {
         let mut row = RowBuilder::default();
@@ -400,16 +501,45 @@ impl ColumnMapping {
                     .get(*column)
                     .map(|cell| cell.trim())
                     .unwrap_or_default();
-                if cell.is_empty() || member.depends_on_country() != is_late {
+                if member.depends_on_country() != is_late {
                     continue;
                 }
-                if let Err(reason) = row.set(member, cell, *column, self.order(*column)) {
+                if cell.is_empty() {
+                    if member.is_required() {
+                        row.action.reject(*column, "is empty");
+                    }
+                    continue;
+                }
+                if let Err(reason) = row.set(member, cell, *column, self.context(*column)) {
                     let column = *column;
                     row.dropped.push(DroppedCell { column, reason });
                 }
             }
         }
+        if let Some(action) = self.action {
+            let is_complete = action.amount().is_none() || row.action.has_amount();
+            if !is_complete && row.action.rejected.is_empty() {
+                let column = self.columns_with(ValueFormat::Amount).next();
+                row.action.reject(column.unwrap_or_default(), "is empty");
+            }
+            row.action.check_amounts(action);
+        }
         row.finish()
+    }
+
+    fn context(&self, column: usize) -> CellContext<'static> {
+        let mark = match self.decimal_mark {
+            DecimalMark::Unknown => {
+                let evidence = self.amounts.get(&column).copied();
+                evidence.unwrap_or_default().mark()
+            }
+            known => known,
+        };
+        CellContext {
+            dates: self.order(column),
+            decimal_mark: mark,
+            country: None,
+        }
     }
 
     fn order(&self, column: usize) -> DateOrder {
@@ -424,6 +554,18 @@ impl ColumnMapping {
 }
 
 impl Member {
+    fn format(&self) -> Option<ValueFormat> {
+        match self {
+            Self::Field(field) | Self::Action(_, field) => Some(field.format),
+            _ => None,
+        }
+    }
+
+    /// Whether each row needs a value, because without one the action would say something else: that a person attends.
+    fn is_required(&self) -> bool {
+        matches!(self, Self::Action(_, field) if matches!(field.format, ValueFormat::Listed(_)))
+    }
+
     fn depends_on_country(&self) -> bool {
         let Self::Field(field) = self else {
             return false;
@@ -442,8 +584,8 @@ fn given_columns(
     let mut given: BTreeMap<usize, Member> = BTreeMap::new();
     for (text, column) in &options.pairs {
         let place = place_of(head, column)?;
-        let member = Member::parse(text).or_else(|| synonyms.member(text, plain));
-        let member = member.ok_or_else(|| MappingError::NoMember(text.clone()))?;
+        let member = Member::parse(text).or_else(|| synonyms.member(text, plain, options.action));
+        let member = possible(member, text, options)?;
         let name = |place: usize| head.get(place).cloned().unwrap_or_default();
         let is_same = |known: &Member| *known == member && !member.is_list();
         if let Some(known) = given.get(&place).filter(|known| **known != member) {
@@ -465,13 +607,29 @@ fn given_columns(
     }
     for (text, column) in &options.saved {
         let place = place_of(head, column)?;
-        let member = Member::parse(text).ok_or_else(|| MappingError::NoMember(text.clone()))?;
+        let member = possible(Member::parse(text), text, options)?;
         let is_taken = given.values().any(|known| *known == member) && !member.is_list();
         if !is_taken {
             given.entry(place).or_insert(member);
         }
     }
     Ok(given)
+}
+
+/// Returns the member of a notation, if rows can have it.
+fn possible(
+    member: Option<Member>,
+    text: &str,
+    options: &MappingOptions,
+) -> Result<Member, MappingError> {
+    let member = member.ok_or_else(|| MappingError::NoMember(text.to_owned()))?;
+    match member.action() {
+        Some(kind) if Some(kind) != options.action => Err(MappingError::OtherAction {
+            member: member.to_string(),
+            action: kind.plural(),
+        }),
+        _ => Ok(member),
+    }
 }
 
 /// Returns the custom field with a name. A second column with the name gets another key.
@@ -523,7 +681,7 @@ fn free(member: Member, taken: &[Member]) -> Option<Member> {
     others.find(|other| makes_entry && !taken.contains(other))
 }
 
-/// The body of a sign-up while it is made.
+/// The body of a sign-up or of an action while it is made.
 #[derive(Debug, Default)]
 struct RowBuilder {
     person: Map<String, Value>,
@@ -537,6 +695,7 @@ struct RowBuilder {
     lists: Vec<String>,
     full_name: Option<String>,
     dropped: Vec<DroppedCell>,
+    action: ActionBuilder,
 }
 
 impl RowBuilder {
@@ -545,7 +704,7 @@ impl RowBuilder {
         member: &Member,
         cell: &str,
         column: usize,
-        dates: DateOrder,
+        context: CellContext<'static>,
     ) -> Result<(), String> {
         match member {
             Member::Ignored => Ok(()),
@@ -584,22 +743,26 @@ impl RowBuilder {
                 }
                 Ok(())
             }
-            Member::Field(field) => self.set_field(field, cell, column, dates),
+            Member::Field(field) => self.set_field(field, cell, column, context),
+            Member::ActionIdentifiers(_, system) => {
+                self.action.add_identifiers(cell, system.as_deref())
+            }
+            Member::Action(_, field) => self.action.set(field, cell, column, context),
         }
     }
 
     fn set_field(
         &mut self,
-        field: &PersonField,
+        field: &RecordField,
         cell: &str,
         column: usize,
-        dates: DateOrder,
+        context: CellContext<'static>,
     ) -> Result<(), String> {
         let country = field.entry.as_ref().and_then(|key| {
             let entry = self.entries.get(field.field)?.get(key)?;
             entry.get("country")?.as_str()
         });
-        let context = CellContext { dates, country };
+        let context = CellContext { country, ..context };
         let Some(value) = value_of(field, cell, context)? else {
             return Ok(());
         };
@@ -700,7 +863,8 @@ impl RowBuilder {
         let identifies = ["email_addresses", "phone_numbers", "identifiers"]
             .iter()
             .any(|list| self.person.contains_key(*list));
-        let mut body = Map::new();
+        let rejected = std::mem::take(&mut self.action.rejected);
+        let mut body = self.action.finish();
         body.insert("person".to_owned(), Value::Object(self.person));
         for (member, names) in [("add_tags", self.tags), ("add_lists", self.lists)] {
             if !names.is_empty() {
@@ -711,6 +875,7 @@ impl RowBuilder {
         MappedRow {
             body: Value::Object(body),
             dropped: self.dropped,
+            rejected,
             identifies,
         }
     }

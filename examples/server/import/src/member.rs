@@ -3,8 +3,10 @@
 use std::fmt;
 
 use svc_core::model::Kind;
-use svc_core::schema::{FieldRule, FieldSpec, ObjectSchema, ValueType};
+use svc_core::schema::{FieldMode, FieldRule, FieldSpec, ObjectSchema, ValueType};
 use svc_core::value::Identifier;
+
+use crate::action::ActionKind;
 
 /// What a column sets, as it is written in the table of synonyms and in options.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,13 +24,17 @@ pub enum Member {
     /// The custom field with this key.
     Custom(String),
     /// A field of the person.
-    Field(PersonField),
+    Field(RecordField),
+    /// Identifiers of an action, of one system if it is given.
+    ActionIdentifiers(ActionKind, Option<String>),
+    /// A field of an action.
+    Action(ActionKind, RecordField),
 }
 
-/// A field of a person, or a member of an object or of an entry of a list.
+/// A field of a person or of an action, or a member of an object or of an entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PersonField {
-    /// The field of the person.
+pub struct RecordField {
+    /// The field of the record.
     pub(crate) field: &'static str,
     /// The entry, if the field is a list of objects.
     pub(crate) entry: Option<EntryKey>,
@@ -68,6 +74,9 @@ pub(crate) enum ValueFormat {
     Country,
     Region,
     Language,
+    Amount,
+    Currency,
+    Timestamp,
     /// One of these values.
     Listed(&'static [&'static str]),
     /// One of these values, or any other text.
@@ -80,7 +89,8 @@ pub(crate) const MOST_ENTRIES: usize = 20;
 impl Member {
     /// Returns the member with this notation: a field of a person, such as `given_name`, a member of an
     /// entry, such as `email_addresses[2].address` or `phone_numbers[Mobile].number`, `tags`, `lists`,
-    /// `identifiers`, `identifiers[<system>]`, `custom_fields.<key>`, `full_name`, or `ignored`.
+    /// `identifiers`, `identifiers[<system>]`, `custom_fields.<key>`, `full_name`, or `ignored`. The members of an
+    /// action follow its name: `donation.amount`, `donation.identifiers[<system>]`.
     ///
     /// `[*]` means all entries: `email_addresses[*].status`. `not ` before a consent is for a column of objections,
     /// such as `Do not email`. `+` after a line of an address adds the cell to the text of another column.
@@ -98,32 +108,36 @@ impl Member {
         if let Some(key) = text.strip_prefix("custom_fields.") {
             return (!key.is_empty()).then(|| Self::Custom(key.to_owned()));
         }
-        if let Some(("identifiers", system)) = in_brackets(text) {
-            let is_system = Identifier::is_system_name(system);
-            return is_system.then(|| Self::Identifiers(Some(system.to_owned())));
+        if let Some((kind, text)) = ActionKind::split(text) {
+            return Self::parse_of_action(kind, text);
+        }
+        if let Some(system) = system_of_identifiers(text) {
+            return Some(Self::Identifiers(Some(system.to_owned())));
         }
         let (is_reversed, text) = match text.strip_prefix("not ") {
             Some(text) => (true, text.trim_start()),
             None => (false, text),
         };
-        let field = PersonField::parse(text, is_reversed)?;
+        let field = RecordField::parse(text, is_reversed, person_fields())?;
         Some(Self::Field(field))
+    }
+
+    /// Returns the member of an action with this notation after its name.
+    pub(crate) fn parse_of_action(kind: ActionKind, text: &str) -> Option<Self> {
+        if text == "identifiers" {
+            return Some(Self::ActionIdentifiers(kind, None));
+        }
+        if let Some(system) = system_of_identifiers(text) {
+            return Some(Self::ActionIdentifiers(kind, Some(system.to_owned())));
+        }
+        let field = RecordField::parse(text, false, kind.fields())?;
+        Some(Self::Action(kind, field))
     }
 
     /// Returns all members that columns can set, in the notation of [`Member::parse`].
     #[must_use]
     pub fn all() -> Vec<String> {
-        let mut all: Vec<String> = Vec::new();
-        for field in fields() {
-            match (field.ty, field.ty.object()) {
-                (ValueType::Array(_), Some(entries)) => {
-                    let members = members(entries).filter(|one| format_of(one).is_some());
-                    all.extend(members.map(|one| format!("{}[1].{}", field.name, one.name)));
-                }
-                _ if format_of(field).is_some() => all.push(field.name.to_owned()),
-                _ => {}
-            }
-        }
+        let mut all = notations(person_fields(), "");
         let others = [
             "full_name",
             "tags",
@@ -133,7 +147,21 @@ impl Member {
             "ignored",
         ];
         all.extend(others.map(str::to_owned));
+        for kind in ActionKind::ALL {
+            let prefix = format!("{}.", kind.singular());
+            all.extend(notations(kind.fields(), &prefix));
+            all.push(format!("{prefix}identifiers[<system>]"));
+        }
         all
+    }
+
+    /// Returns the kind of the action that has the member; `None` for a member of the person.
+    #[must_use]
+    pub fn action(&self) -> Option<ActionKind> {
+        match self {
+            Self::ActionIdentifiers(kind, _) | Self::Action(kind, _) => Some(*kind),
+            _ => None,
+        }
     }
 
     /// Returns the same member of another entry, for an e-mail address and a phone number.
@@ -154,7 +182,13 @@ impl Member {
     /// Whether several columns can set the member.
     pub(crate) fn is_list(&self) -> bool {
         match self {
-            Self::Ignored | Self::Tags | Self::Lists | Self::Identifiers(_) => true,
+            Self::Ignored
+            | Self::Tags
+            | Self::Lists
+            | Self::Identifiers(_)
+            | Self::ActionIdentifiers(..) => true,
+            // Such as the dates of several states of a donation.
+            Self::Action(_, field) => field.format == ValueFormat::Timestamp,
             Self::Field(field) => {
                 field.format == ValueFormat::Texts && field.line.is_none()
                     || field.entry == Some(EntryKey::All)
@@ -185,11 +219,16 @@ impl fmt::Display for Member {
             Self::Identifiers(Some(system)) => write!(f, "identifiers[{system}]"),
             Self::Custom(key) => write!(f, "custom_fields.{key}"),
             Self::Field(field) => field.fmt(f),
+            Self::ActionIdentifiers(kind, None) => write!(f, "{}.identifiers", kind.singular()),
+            Self::ActionIdentifiers(kind, Some(system)) => {
+                write!(f, "{}.identifiers[{system}]", kind.singular())
+            }
+            Self::Action(kind, field) => write!(f, "{}.{field}", kind.singular()),
         }
     }
 }
 
-impl fmt::Display for PersonField {
+impl fmt::Display for RecordField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_reversed {
             f.write_str("not ")?;
@@ -211,8 +250,8 @@ impl fmt::Display for PersonField {
     }
 }
 
-impl PersonField {
-    fn parse(text: &str, is_reversed: bool) -> Option<Self> {
+impl RecordField {
+    fn parse(text: &str, is_reversed: bool, schema: &'static ObjectSchema) -> Option<Self> {
         let (is_added, text) = match text.strip_suffix('+') {
             Some(text) => (true, text),
             None => (false, text),
@@ -225,7 +264,7 @@ impl PersonField {
             Some((name, key)) => (name, Some(key)),
             None => (first, None),
         };
-        let field = fields().find(|field| field.name == name)?;
+        let field = members(schema).find(|field| field.name == name)?;
         let is_list = matches!(field.ty, ValueType::Array(_));
         let entry = match (field.ty.object().filter(|_| is_list), key) {
             (Some(entries), Some(key)) => Some(entry_key(entries, key)?),
@@ -310,8 +349,35 @@ fn in_brackets(text: &str) -> Option<(&str, &str)> {
     text.strip_suffix(']')?.split_once('[')
 }
 
-fn fields() -> impl Iterator<Item = &'static FieldSpec> {
-    members(Kind::Person.schema().fields)
+/// Returns the system of `identifiers[<system>]`.
+fn system_of_identifiers(text: &str) -> Option<&str> {
+    let (name, system) = in_brackets(text)?;
+    (name == "identifiers" && Identifier::is_system_name(system)).then_some(system)
+}
+
+/// Returns the notations of the fields that columns can set, each after a prefix.
+fn notations(schema: &'static ObjectSchema, prefix: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    for field in members(schema) {
+        let name = field.name;
+        match (field.ty, field.ty.object()) {
+            (ValueType::Array(_), Some(entries)) => {
+                let members = members(entries).filter(|one| format_of(one).is_some());
+                all.extend(members.map(|one| format!("{prefix}{name}[1].{}", one.name)));
+            }
+            _ if format_of(field).is_some() => all.push(format!("{prefix}{name}")),
+            (_, Some(object)) => {
+                let members = members(object).filter(|one| format_of(one).is_some());
+                all.extend(members.map(|one| format!("{prefix}{name}.{}", one.name)));
+            }
+            _ => {}
+        }
+    }
+    all
+}
+
+fn person_fields() -> &'static ObjectSchema {
+    Kind::Person.schema().fields
 }
 
 fn members(schema: &'static ObjectSchema) -> impl Iterator<Item = &'static FieldSpec> {
@@ -326,6 +392,7 @@ fn format_of(field: &FieldSpec) -> Option<ValueFormat> {
             FieldRule::PhoneNumber => return Some(ValueFormat::Phone),
             FieldRule::CountryCode => return Some(ValueFormat::Country),
             FieldRule::RegionCode => return Some(ValueFormat::Region),
+            FieldRule::CurrencyCode => return Some(ValueFormat::Currency),
             FieldRule::LanguageTag if matches!(field.ty, ValueType::String) => {
                 return Some(ValueFormat::Language);
             }
@@ -333,6 +400,10 @@ fn format_of(field: &FieldSpec) -> Option<ValueFormat> {
         }
     }
     Some(match field.ty {
+        // A timestamp is a usual value of such a text.
+        ValueType::String if field.mode == FieldMode::ReceiptTime => ValueFormat::Timestamp,
+        ValueType::Timestamp => ValueFormat::Timestamp,
+        ValueType::Amount => ValueFormat::Amount,
         ValueType::String => ValueFormat::Text,
         ValueType::Integer => ValueFormat::Integer,
         ValueType::Boolean | ValueType::Flag => ValueFormat::Boolean,
@@ -366,6 +437,14 @@ mod tests {
             "identifiers[van]",
             "custom_fields.shoe size",
             "ignored",
+            "donation.amount",
+            "donation.recipients[2].amount",
+            "donation.payment.method",
+            "donation.identifiers",
+            "donation.identifiers[actblue]",
+            "signature.comments",
+            "attendance.tickets[1].currency",
+            "submission.referrer_data.source",
         ] {
             let member = Member::parse(text).unwrap_or_else(|| panic!("{text}"));
             assert_eq!(member.to_string(), text);
@@ -390,6 +469,13 @@ mod tests {
             "given_name[1]",
             "custom_fields.",
             "identifiers[a b]",
+            "donation.comments",
+            "donation.identifiers[a b]",
+            "donation.payment",
+            "not donation.voided",
+            "attendance.tickets[*].amount",
+            "attendance.tickets[1].person",
+            "petition.name",
             "",
         ] {
             assert_eq!(Member::parse(text), None, "{text}");

@@ -1,5 +1,7 @@
 //! What happens to each row of a table, and the requests of the rows.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -60,26 +62,36 @@ impl RowPlan {
         };
         let row = self.mapping.row(cells);
         let left_out = reasons(&row.dropped, cells);
+        let wrong = reasons(&row.rejected, cells);
         let is_known = row.identifies || self.accepts_unknown;
-        if is_known && !(self.is_strict && !left_out.is_empty()) {
+        let is_accepted = wrong.is_empty() && (left_out.is_empty() || !self.is_strict);
+        if is_known && is_accepted {
             let body = row.body;
             return PlannedRow::Sent { body, left_out };
         }
         let unknown = if is_known { "" } else { UNKNOWN };
-        let reason = format!("{left_out} {unknown}");
-        PlannedRow::Rejected(reason.trim().to_owned())
+        PlannedRow::Rejected(sentences(&[&wrong, &left_out, unknown]))
     }
+}
+
+/// Returns those of the texts that are not empty, separated by spaces.
+pub(crate) fn sentences(texts: &[&str]) -> String {
+    let texts = texts.iter().copied().filter(|text| !text.is_empty());
+    texts.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns why values are not part of a request, as sentences.
 fn reasons(all: &[DroppedCell], cells: &[String]) -> String {
-    let sentences = all.iter().map(|dropped| {
+    let reasons = all.iter().map(|dropped| {
         let cell = cells.get(dropped.column).map(|cell| cell.trim());
         let cell = cell.unwrap_or_default();
         let letters = column_letters(dropped.column);
-        format!("`{cell}` in column {letters} {}.", dropped.reason)
+        match cell {
+            "" => format!("Column {letters} {}.", dropped.reason),
+            cell => format!("`{cell}` in column {letters} {}.", dropped.reason),
+        }
     });
-    sentences.collect::<Vec<_>>().join(" ")
+    reasons.collect::<Vec<_>>().join(" ")
 }
 
 /// What happened to a row of the requests.
@@ -107,6 +119,7 @@ pub struct RequestLines {
     rows: Rows,
     plan: RowPlan,
     notes: Sender<RowNote>,
+    actions: SentActions,
 }
 
 impl RequestLines {
@@ -116,6 +129,7 @@ impl RequestLines {
             rows: table.rows()?,
             plan: plan.clone(),
             notes,
+            actions: SentActions::default(),
         };
         Ok((lines, received))
     }
@@ -134,9 +148,16 @@ impl RequestLines {
                 PlannedRow::Empty => (String::new(), RowState::Empty),
                 PlannedRow::Rejected(reason) => (reason, RowState::Rejected),
                 PlannedRow::Sent { body, left_out } => {
-                    serde_json::to_writer(&mut *text, &body)?;
-                    text.push(b'\n');
-                    (left_out, RowState::Sent)
+                    if let Some(identifier) = self.actions.add(&body) {
+                        let reason = format!(
+                            "An earlier row has the identifier `{identifier}` and other values."
+                        );
+                        (reason, RowState::Rejected)
+                    } else {
+                        serde_json::to_writer(&mut *text, &body)?;
+                        text.push(b'\n');
+                        (left_out, RowState::Sent)
+                    }
                 }
             };
             let note = RowNote {
@@ -149,4 +170,28 @@ impl RequestLines {
         }
         Ok(())
     }
+}
+
+/// The identifiers of the actions that were sent. An action with the identifier of another one would change it, and
+/// an amount would be lost.
+#[derive(Debug, Default)]
+struct SentActions(HashMap<u64, u64>);
+
+impl SentActions {
+    /// Adds the action of a request. Returns its identifier if an earlier request with other values has it.
+    fn add<'b>(&mut self, body: &'b Value) -> Option<&'b str> {
+        let identifiers = body.get("identifiers")?.as_array()?;
+        let content = hash_of(&body.to_string());
+        let mut identifiers = identifiers.iter().filter_map(Value::as_str);
+        identifiers.find(|identifier| {
+            let known = self.0.entry(hash_of(identifier)).or_insert(content);
+            *known != content
+        })
+    }
+}
+
+fn hash_of(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }

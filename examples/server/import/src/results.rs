@@ -10,8 +10,8 @@ use serde_json::Value;
 use svc_core::helper::WriteEffect;
 use svc_declaration::visible;
 
-use crate::plan::{RequestLines, RowNote, RowState};
-use crate::{RowContent, RowPlan, Rows, Table};
+use crate::plan::{RequestLines, RowNote, RowState, sentences};
+use crate::{ActionKind, RowContent, RowPlan, Rows, Table};
 
 /// The number of rows with each result. Each row of a table has one.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -25,9 +25,9 @@ pub struct ImportCounts {
     pub unchanged: u64,
     /// Everything is stored. The server does not report what it changed.
     pub imported: u64,
-    /// The person is stored, but not every value of the row.
+    /// The person or the action is stored, but not every value of the row.
     pub incomplete: u64,
-    /// Nothing is stored.
+    /// Nothing is stored, or only the person of an action that is not stored.
     pub rejected: u64,
     /// The row has no values.
     pub empty: u64,
@@ -94,6 +94,8 @@ pub struct ImportResults {
     /// The start of a line that has not arrived completely.
     begun: Vec<u8>,
     is_complete: bool,
+    /// The kind of action of each row; `None` for a table of people.
+    action: Option<ActionKind>,
 }
 
 impl ImportResults {
@@ -115,6 +117,7 @@ impl ImportResults {
             reports: Reports::new(table, reports)?,
             begun: Vec::new(),
             is_complete: false,
+            action: plan.mapping.action(),
         };
         Ok((lines, results))
     }
@@ -178,9 +181,17 @@ impl ImportResults {
         } else {
             error_text(body)
         };
-        let reason = format!("{} {failed}", note.reason);
-        let reason = reason.trim();
-        if !is_stored && !is_person_stored(body) {
+        let recorded = self.action.map_or("person", ActionKind::singular);
+        let is_recorded = is_stored || is_part_stored(body, recorded);
+        let missing = match self.action {
+            Some(_) if !is_recorded && is_part_stored(body, "person") => {
+                format!("Only the person is stored, not the {recorded}.")
+            }
+            _ => String::new(),
+        };
+        let reason = sentences(&[&note.reason, &missing, &failed]);
+        let reason = reason.as_str();
+        if !is_recorded {
             return self.reject(note.number, reason);
         }
         if !reason.is_empty() {
@@ -333,15 +344,15 @@ fn parts(body: &Value) -> impl Iterator<Item = &Value> {
         .flatten()
 }
 
-/// Returns whether the person of a request is stored, although another part failed.
-fn is_person_stored(body: &Value) -> bool {
+/// Returns whether the person or the action of a request is stored, although another part failed.
+fn is_part_stored(body: &Value, kind: &str) -> bool {
     parts(body).any(|part| {
-        let is_person = part
-            .get("resource")
-            .and_then(Value::as_str)
-            .is_some_and(|resource| resource.ends_with(":person"));
+        let resource = part.get("resource").and_then(Value::as_str);
+        let (_, name) = resource
+            .and_then(|name| name.rsplit_once(':'))
+            .unwrap_or_default();
         let status = part.get("response_code").and_then(Value::as_u64);
-        is_person && status.is_some_and(|status| status < 300)
+        name == kind && status.is_some_and(|status| status < 300)
     })
 }
 
@@ -452,6 +463,39 @@ mod tests {
             reader.into_records().map(Result::unwrap).count()
         });
         u64::try_from(rows).expect("a number")
+    }
+
+    /// A row whose action is not stored is rejected, even if its person is stored.
+    #[test]
+    fn only_the_person_of_a_donation_is_stored() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("donations.csv");
+        std::fs::write(&path, "Email,Amount\na@x.org,5\nb@x.org,6\n").expect("a file");
+        let table = Table::open(&path).expect("a table");
+        let synonyms = Synonyms::built_in().expect("names");
+        let options = MappingOptions {
+            action: ActionKind::from_name("donations"),
+            ..MappingOptions::default()
+        };
+        let mapping = ColumnMapping::new(table.head(), &synonyms, &options).expect("a mapping");
+        let reports = ReportPaths::next_to(&path);
+        let begun = ImportResults::begin(&table, &RowPlan::new(mapping), &reports);
+        let (mut lines, mut results) = begun.expect("a table");
+        lines
+            .add_to(&mut Vec::new(), usize::MAX)
+            .expect("the requests");
+        let response = concat!(
+            r#"{"status":400,"body":{"x:error":{"resource_status":[{"resource":"x:person","response_code":201},{"resource":"x:donation","response_code":400,"errors":[{"description":"No."}]}]}}}"#,
+            "\n",
+            r#"{"status":400,"body":{"x:error":{"resource_status":[{"resource":"x:person","response_code":201},{"resource":"x:donation","response_code":201},{"resource":"x:tagging","response_code":400,"errors":[{"description":"No."}]}]}}}"#,
+            "\n{\"total\":2}\n",
+        );
+        results.read(response.as_bytes()).expect("results");
+        let counts = results.finish().expect("the end");
+        assert_eq!((counts.rejected, counts.incomplete), (1, 1), "{counts:?}");
+        let rejected = std::fs::read_to_string(&reports.rejected).expect("a report");
+        let reason = "Row 2: Only the person is stored, not the donation. No.";
+        assert!(rejected.contains(reason), "{rejected}");
     }
 
     proptest! {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::mapping::{ColumnMapping, MappingOptions};
 use crate::names::plain_name;
 use crate::table::column_letters;
-use crate::{DateOrder, Member};
+use crate::{DateOrder, DecimalMark, Member};
 
 /// A mapping of columns, as it is stored in a TOML file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,20 +15,19 @@ use crate::{DateOrder, Member};
 #[non_exhaustive]
 pub struct SavedMapping {
     /// The order of day and month.
-    #[serde(skip_serializing_if = "is_unknown")]
+    #[serde(skip_serializing_if = "is_default")]
     pub dates: DateOrder,
+    /// The decimal mark of amounts.
+    #[serde(skip_serializing_if = "is_default")]
+    pub decimal_mark: DecimalMark,
     /// Whether columns that are not in the file become custom fields.
     pub rest_custom: bool,
     /// The member of each column, by the name or the letters of the column.
     pub columns: BTreeMap<String, String>,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_unknown(dates: &DateOrder) -> bool {
-    *dates == DateOrder::Unknown
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl SavedMapping {
@@ -52,6 +51,7 @@ impl SavedMapping {
         let ignored = ignored.map(|column| (key(*column), Member::Ignored.to_string()));
         Self {
             dates: options.dates,
+            decimal_mark: options.decimal_mark,
             rest_custom: options.rest_custom,
             columns: mapped.chain(ignored).collect(),
         }
@@ -84,6 +84,9 @@ impl SavedMapping {
         options.rest_custom |= self.rest_custom;
         if options.dates == DateOrder::Unknown {
             options.dates = self.dates;
+        }
+        if options.decimal_mark == DecimalMark::Unknown {
+            options.decimal_mark = self.decimal_mark;
         }
     }
 }

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 use svc_core::value::{Identifier, stored_email, stored_phone};
 
-use crate::dates::{DateOrder, PartialDate, day_of, is_no_date};
-use crate::member::{PersonField, ValueFormat};
+use crate::amounts::{DecimalMark, MoneyText, currency_code};
+use crate::dates::{DateOrder, PartialDate, day_of, is_no_date, timestamp_of};
+use crate::member::{RecordField, ValueFormat};
 use crate::names::plain_name;
 use crate::places::{country_code, region_code};
 
@@ -151,6 +152,93 @@ const WORDS: &[(&str, &[&str])] = &[
         "spam complaints",
         &["spamcomplaint", "spam", "complained", "complaint", "abuse"],
     ),
+    (
+        "declined",
+        &[
+            "no",
+            "notgoing",
+            "notattending",
+            "notcoming",
+            "cannotattend",
+            "regrets",
+            "cancelled",
+            "canceled",
+            "nein",
+            "abgesagt",
+            "absage",
+            "abgelehnt",
+            "non",
+            "n",
+            "decline",
+            "annule",
+            "rechazado",
+            "cancelado",
+        ],
+    ),
+    (
+        "tentative",
+        &[
+            "maybe",
+            "interested",
+            "undecided",
+            "unsure",
+            "vielleicht",
+            "unsicher",
+            "vorbehaltlich",
+            "peutetre",
+            "quizas",
+            "talvez",
+            "provisional",
+        ],
+    ),
+    (
+        "accepted",
+        &[
+            "yes",
+            "y",
+            "going",
+            "attending",
+            "coming",
+            "registered",
+            "signedup",
+            "confirmed",
+            "scheduled",
+            "ja",
+            "zugesagt",
+            "zusage",
+            "angemeldet",
+            "angenommen",
+            "oui",
+            "accepte",
+            "inscrit",
+            "confirme",
+            "si",
+            "aceptado",
+            "confirmado",
+            "inscrito",
+        ],
+    ),
+    (
+        "needs action",
+        &[
+            "invited",
+            "pending",
+            "noresponse",
+            "noreply",
+            "notresponded",
+            "awaitingreply",
+            "eingeladen",
+            "ausstehend",
+            "offen",
+            "keineantwort",
+            "invite",
+            "enattente",
+            "sansreponse",
+            "invitado",
+            "pendiente",
+            "sinrespuesta",
+        ],
+    ),
     ("Democratic", &["d", "dem", "democrat", "democraticparty"]),
     ("Republican", &["r", "rep", "gop", "republicanparty"]),
     ("Independent", &["i", "ind", "independant", "unaffiliated"]),
@@ -161,6 +249,8 @@ const WORDS: &[(&str, &[&str])] = &[
 pub(crate) struct CellContext<'a> {
     /// The order of day and month in the column.
     pub(crate) dates: DateOrder,
+    /// The decimal mark in the column.
+    pub(crate) decimal_mark: DecimalMark,
     /// The country of the address.
     pub(crate) country: Option<&'a str>,
 }
@@ -168,7 +258,7 @@ pub(crate) struct CellContext<'a> {
 /// Returns the value of a cell for a field, or why the field cannot have it. Returns `None` if the cell means
 /// that there is no value.
 pub(crate) fn value_of(
-    field: &PersonField,
+    field: &RecordField,
     text: &str,
     context: CellContext<'_>,
 ) -> Result<Option<Value>, String> {
@@ -209,6 +299,19 @@ pub(crate) fn value_of(
             Some(tag) => tag.into(),
             None => return Err("is not the code of a language, such as `en`".to_owned()),
         },
+        ValueFormat::Amount => match MoneyText::read(text, context.decimal_mark) {
+            Ok(money) => money.to_json(),
+            Err(why) => return Err(why.to_string()),
+        },
+        ValueFormat::Currency => match currency_code(text) {
+            Some(code) => code.into(),
+            None => return Err("is not the code of a currency, such as `EUR`".to_owned()),
+        },
+        ValueFormat::Timestamp if is_no_date(text) => return Ok(None),
+        ValueFormat::Timestamp => match timestamp_of(text, context.dates) {
+            Ok(timestamp) => timestamp.to_string().into(),
+            Err(why) => return Err(why.to_string()),
+        },
         ValueFormat::Listed(values) => match listed(values, text) {
             Some(value) => value.into(),
             None if UNKNOWN.contains(&plain_name(text).as_str()) => return Ok(None),
@@ -229,7 +332,7 @@ pub(crate) fn value_of(
 
 /// Returns the value of a cell in a column of objections, such as `Do not email`. Only a clear no is not an
 /// objection, and it is not a consent either.
-fn objection(field: &PersonField, text: &str) -> Option<Value> {
+fn objection(field: &RecordField, text: &str) -> Option<Value> {
     let plain = plain_name(text);
     let is_none = yes_or_no(text) == Some(false)
         || UNKNOWN.contains(&plain.as_str())
@@ -474,7 +577,7 @@ mod tests {
     use crate::member::Member;
 
     fn read(member: &str, text: &str) -> Result<Option<Value>, String> {
-        let Some(Member::Field(field)) = Member::parse(member) else {
+        let Some(Member::Field(field) | Member::Action(_, field)) = Member::parse(member) else {
             panic!("{member}");
         };
         value_of(&field, text, CellContext::default())
@@ -518,10 +621,30 @@ mod tests {
                 json!("5550100199"),
             ),
             ("phone_numbers[1].number", "030/123456", json!("030/123456")),
+            ("donation.amount", "1.234,50 €", json!(1234.5)),
+            ("donation.amount", "12", json!(12)),
+            ("donation.currency", "chf", json!("CHF")),
+            ("donation.currency", "£", json!("GBP")),
+            ("donation.payment.method", "cash", json!("Cash")),
+            ("donation.voided", "yes", json!(true)),
+            (
+                "donation.action_date",
+                "5/31/2024 2:03 PM",
+                json!("2024-05-31T14:03:00Z"),
+            ),
+            ("attendance.status", "ACCEPTED", json!("accepted")),
+            ("attendance.status", "Needs-Action", json!("needs action")),
+            ("attendance.status", "Ja", json!("accepted")),
+            ("attendance.status", "No", json!("declined")),
+            ("attendance.status", "peut-être", json!("tentative")),
         ] {
             assert_eq!(read(member, text), Ok(Some(value)), "{member} {text}");
         }
-        for (member, text) in [("gender", "U"), ("birthdate", "0000-00-00")] {
+        for (member, text) in [
+            ("gender", "U"),
+            ("birthdate", "0000-00-00"),
+            ("signature.action_date", "0000-00-00 00:00:00"),
+        ] {
             assert_eq!(read(member, text), Ok(None), "{member} {text}");
         }
     }
@@ -597,6 +720,15 @@ mod tests {
             ("phone_numbers[1].number", "4,91511E+11", "has lost digits"),
             ("birthdate", "03/04/1990", "day"),
             ("birthdate.year", "MCMXC", "is not a whole number"),
+            ("donation.amount", "1,234", "can be two amounts"),
+            ("donation.amount", "some", "is not an amount"),
+            ("donation.currency", "gold", "is not the code of a currency"),
+            ("donation.action_date", "yesterday", "is not a date"),
+            (
+                "attendance.status",
+                "perhaps later",
+                "is not one of declined, tentative, accepted, needs action",
+            ),
             (
                 "preferred_language",
                 "Klingon",

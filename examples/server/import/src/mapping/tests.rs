@@ -376,3 +376,249 @@ fn a_row_can_have_no_value_that_identifies() {
     assert!(mapping.row(&cells("Ada|a@x.org")).identifies);
     assert!(!mapping.row(&cells("Ada|a@@x.org")).identifies);
 }
+
+fn action_mapping(
+    head: &str,
+    kind: &str,
+    pairs: &[(&str, &str)],
+) -> Result<ColumnMapping, MappingError> {
+    let synonyms = Synonyms::built_in().expect("synonyms");
+    let own = |(member, column): &(&str, &str)| ((*member).to_owned(), (*column).to_owned());
+    let options = MappingOptions {
+        pairs: pairs.iter().map(own).collect(),
+        action: ActionKind::from_name(kind),
+        ..MappingOptions::default()
+    };
+    ColumnMapping::new(&cells(head), &synonyms, &options)
+}
+
+fn action_members(head: &str, kind: &str) -> Vec<String> {
+    let mapping = action_mapping(head, kind, &[]).expect("a mapping");
+    let mapped = mapping.columns().iter();
+    mapped.map(|one| one.member.to_string()).collect()
+}
+
+#[test]
+fn heads_of_actions_count_only_for_their_kind() {
+    let actblue = "Receipt ID|Date|Amount|Recurrence Number|Recipient|Reference Code|Donor First Name|Donor Last Name|Donor Addr1|Donor City|Donor State|Donor ZIP|Donor Country|Donor Employer|Donor Email|Donor Phone|Check Number|Refund Date";
+    let expected = [
+        "donation.identifiers[actblue]",
+        "donation.action_date",
+        "donation.amount",
+        "donation.subscription_instance",
+        "donation.recipients[1].display_name",
+        "donation.referrer_data.source",
+        "given_name",
+        "family_name",
+        "postal_addresses[1].address_lines[1]",
+        "postal_addresses[1].locality",
+        "postal_addresses[1].region",
+        "postal_addresses[1].postal_code",
+        "postal_addresses[1].country",
+        "employer",
+        "email_addresses[1].address",
+        "phone_numbers[1].number",
+        "donation.payment.reference_number",
+        "donation.voided_date",
+    ];
+    assert_eq!(action_members(actblue, "donations"), expected);
+    // The identifier of one line of a receipt precedes that of the receipt.
+    assert_eq!(
+        action_members("Receipt ID|Lineitem ID|Amount|Email", "donations"),
+        [
+            "donation.payment.reference_number",
+            "donation.identifiers[actblue]",
+            "donation.amount",
+            "email_addresses[1].address",
+        ]
+    );
+    let nationbuilder = "nationbuilder_donation_id|email|amount|amount_in_cents|created_at|succeeded_at|failed_at|canceled_at|payment_type_name|tracking_code_slug";
+    assert_eq!(
+        action_members(nationbuilder, "donations"),
+        [
+            "donation.identifiers[nationbuilder]",
+            "email_addresses[1].address",
+            "donation.amount",
+            "donation.action_date",
+            "donation.voided_date",
+            "donation.voided_date",
+            "donation.payment.method",
+            "donation.referrer_data.source",
+        ]
+    );
+    let head = "E-Mail|Datum|Kommentar|Tags";
+    assert_eq!(
+        action_members(head, "signatures"),
+        [
+            "email_addresses[1].address",
+            "signature.action_date",
+            "signature.comments",
+            "tags",
+        ]
+    );
+    assert_eq!(
+        action_members("Email|RSVP|Comment|Attended", "attendances"),
+        [
+            "email_addresses[1].address",
+            "attendance.status",
+            "attendance.comment",
+            "attendance.attended",
+        ]
+    );
+    // Names and fields of another kind, or of none, are left out.
+    assert_eq!(members(head).1, ["Datum", "Kommentar"]);
+    assert_eq!(members("Email|donation.amount").1, ["donation.amount"]);
+    // Fields of the action, as the API names them.
+    assert_eq!(
+        action_members("Email|payment.method|donation.amount|url", "donations"),
+        [
+            "email_addresses[1].address",
+            "donation.payment.method",
+            "donation.amount",
+            "donation.url",
+        ]
+    );
+}
+
+#[test]
+fn a_row_becomes_a_donation() {
+    let head = "First name|Email|Date|Amount|Receipt ID|Recipient|Payment method|Tags";
+    let mut mapping = action_mapping(head, "donations", &[]).expect("a mapping");
+    mapping.learn(&cells("||5/31/2024||||"));
+    let row = mapping.row(&cells(
+        "Ada|ada@x.org|3/4/2024 2:03 PM|$1,234.50|AB1|The Engine|cash|donor",
+    ));
+    let expected = json!({
+        "action_date": "2024-03-04T14:03:00Z",
+        "amount": 1234.5,
+        "currency": "USD",
+        "identifiers": ["actblue:AB1"],
+        "payment": {"method": "Cash"},
+        "recipients": [{"display_name": "The Engine"}],
+        "person": {"given_name": "Ada", "email_addresses": [{"address": "ada@x.org"}]},
+        "add_tags": ["donor"],
+    });
+    assert_eq!(row.body, expected);
+    assert!(row.identifies && row.dropped.is_empty() && row.rejected.is_empty());
+}
+
+#[test]
+fn currencies_of_amounts() {
+    let mapping = action_mapping("Email|Amount|Currency", "donations", &[]).expect("a mapping");
+    let read = |row: &str| {
+        let row = mapping.row(&cells(row));
+        let reasons = row.rejected.iter().map(|cell| cell.reason.clone());
+        let reasons: Vec<String> = reasons.collect();
+        (row.body["currency"].clone(), reasons.join(" "))
+    };
+    for (row, currency) in [
+        ("a@x.org|12 €|", json!("EUR")),
+        ("a@x.org|12|eur", json!("EUR")),
+        ("a@x.org|$12|CAD", json!("CAD")),
+        ("a@x.org|12|", Value::Null),
+        ("a@x.org|1500 ¥|", json!("JPY")),
+    ] {
+        assert_eq!(read(row), (currency, String::new()), "{row}");
+    }
+    for (row, why) in [
+        ("a@x.org|12 €|USD", "is not in the currency of the row, USD"),
+        (
+            "a@x.org|12.50|JPY",
+            "has more digits after the decimal mark than JPY has",
+        ),
+        ("a@x.org||EUR", "is empty"),
+    ] {
+        assert_eq!(read(row).1, why, "{row}");
+    }
+    let tickets = action_mapping(
+        "Email|attendance.tickets[1].amount|attendance.tickets[1].title",
+        "attendances",
+        &[],
+    );
+    let row = tickets.expect("a mapping").row(&cells("a@x.org|5 €|Front"));
+    assert_eq!(
+        row.body["tickets"],
+        json!([{"amount": 5, "currency": "EUR", "title": "Front"}])
+    );
+}
+
+/// An action never says something else than its row: an amount or an answer that cannot be read rejects the row. Any
+/// other value costs its cell.
+#[test]
+fn what_an_action_cannot_say_rejects_its_row() {
+    let reasons = |kind: &str, head: &str, row: &str| {
+        let mapping = action_mapping(head, kind, &[]).expect("a mapping");
+        let row = mapping.row(&cells(row));
+        let columns = |cells: Vec<DroppedCell>| cells.iter().map(|cell| cell.column).collect();
+        let (dropped, rejected): (Vec<usize>, Vec<usize>) =
+            (columns(row.dropped), columns(row.rejected));
+        (dropped, rejected)
+    };
+    let donation = "Email|Amount|Date|Currency";
+    for (row, expected) in [
+        ("a@x.org|12|2024-05-31|EUR", (vec![], vec![])),
+        ("a@x.org|12|yesterday|gold", (vec![2, 3], vec![])),
+        ("a@x.org|twelve|2024-05-31|EUR", (vec![], vec![1])),
+        ("a@x.org|1,234|2024-05-31|EUR", (vec![], vec![1])),
+        ("a@x.org|-12|2024-05-31|EUR", (vec![], vec![1])),
+        ("a@x.org||2024-05-31|EUR", (vec![], vec![1])),
+    ] {
+        assert_eq!(reasons("donations", donation, row), expected, "{row}");
+    }
+    for (row, expected) in [
+        ("a@x.org|Yes", (vec![], vec![])),
+        ("a@x.org|perhaps", (vec![], vec![1])),
+        ("a@x.org|unknown", (vec![], vec![1])),
+        ("a@x.org|", (vec![], vec![1])),
+    ] {
+        assert_eq!(reasons("attendances", "Email|RSVP", row), expected, "{row}");
+    }
+    let without = reasons("attendances", "Email|Name", "a@x.org|Ada");
+    assert_eq!(without.1, Vec::<usize>::new());
+}
+
+#[test]
+fn members_of_actions_need_their_kind() {
+    let said = |kind: &str, head: &str, pairs: &[(&str, &str)]| {
+        let error = action_mapping(head, kind, pairs).expect_err("no mapping");
+        error.to_string()
+    };
+    assert_eq!(
+        said("people", "a|b", &[("email", "a"), ("donation.amount", "b")]),
+        "`donation.amount` can be set only if donations are imported"
+    );
+    assert_eq!(
+        said("donations", "Email|b", &[]),
+        "no column sets `donation.amount`: A (Email), B (b)"
+    );
+    let mapping = action_mapping("Email|b", "donations", &[("amount", "b")]);
+    assert_eq!(mapping.expect("a mapping").columns().len(), 2);
+    let own = Synonyms::with_file("\"*.action_date\" = [\"Wann\"]").expect("synonyms");
+    let options = MappingOptions {
+        action: ActionKind::from_name("submission"),
+        ..MappingOptions::default()
+    };
+    let mapping = ColumnMapping::new(&cells("Email|Wann"), &own, &options).expect("a mapping");
+    assert_eq!(
+        mapping.columns()[1].member.to_string(),
+        "submission.action_date"
+    );
+    assert!(Synonyms::with_file("\"*.given_name\" = []").is_err());
+}
+
+#[test]
+fn the_decimal_mark_of_a_column() {
+    let mut mapping = action_mapping("Email|Amount", "donations", &[]).expect("a mapping");
+    assert_eq!(mapping.row(&cells("a@x.org|1,234")).rejected.len(), 1);
+    mapping.learn(&cells("b@x.org|12.50"));
+    assert_eq!(mapping.row(&cells("a@x.org|1,234")).body["amount"], 1234);
+    let options = MappingOptions {
+        action: ActionKind::from_name("donations"),
+        decimal_mark: DecimalMark::Comma,
+        ..MappingOptions::default()
+    };
+    let synonyms = Synonyms::built_in().expect("synonyms");
+    let mapping = ColumnMapping::new(&cells("Email|Amount"), &synonyms, &options);
+    let row = mapping.expect("a mapping").row(&cells("a@x.org|1,234"));
+    assert_eq!(row.body["amount"], json!(1.234));
+}
